@@ -8,7 +8,6 @@ import { answerLimit, answerTerms } from './queries/public-config'
 import { answerStatement } from './queries/statement'
 import { answerDeeds } from './review/operator-commands'
 
-/** Handlers of every request this service answers. */
 export const answersOf = (context: Context): Handler[] => [
   answerTopups(context),
   answerSettlements(context),

@@ -3,7 +3,7 @@ import { amount, durationMs, integer, oneOf, text, url } from '#platform/config-
 import { commonFields, databaseFields } from '#platform/service'
 import type { TopupLimits } from './price'
 
-/** Return URL: the real provider requires HTTPS, in test mode too; the sandbox accepts http. */
+/** The real provider requires HTTPS, in test mode too; the sandbox accepts http. */
 function returnUrl(about: string): Field<string> {
   const field = url({ about })
   return {
@@ -20,10 +20,9 @@ function returnUrl(about: string): Field<string> {
   }
 }
 
-/** Minimum checkout lifetime the provider accepts. */
 const checkoutTtlMinMs = 600_000
 
-/** Checkout lifetime. The rate is locked for it, so the default is short. */
+/** The rate is locked for the lifetime, so the default is short. */
 function checkoutTtl(words: { about: string; fallback: string }): Field<number> {
   const field = durationMs(words)
   return {
@@ -39,7 +38,6 @@ function checkoutTtl(words: { about: string; fallback: string }): Field<number> 
   }
 }
 
-/** Environment variables of payments. */
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -122,7 +120,6 @@ export const fields = {
 
 export const microPerUsd = 1_000_000n
 
-/** Converts the configured top-up limits to 10⁻⁶ AUSD. */
 export const topupLimitsFrom = (
   config: Pick<ConfigOf<typeof fields>, 'topupOpenMax' | 'topupOpenMaxUsd' | 'topupDayMaxUsd'>,
 ): TopupLimits => ({

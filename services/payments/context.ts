@@ -8,15 +8,11 @@ import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
 import type { TreasuryReading } from './treasury/treasury'
 
-/**
- * Dependencies and settings shared by all parts of this service; built in `main.ts`. Durations in
- * ms.
- */
+/** Dependencies and settings of this service; built in `main.ts`. */
 export type Context = {
   readonly database: Database
   readonly provider: PaymentProvider
   readonly ask: Ask
-  /** Last reading of the treasury, from which promises are made. */
   readonly treasury: TreasuryReading
   readonly log: Log
   /** The database's clock, which also stamps the rows. */
@@ -25,7 +21,6 @@ export type Context = {
   readonly poke: () => void
   readonly checkoutTtlMs: number
   readonly topupLimits: TopupLimits
-  /** Recheck after this long without an update. */
   readonly recheckAfterMs: number
   /** Maximum age of the last complete reading for the transaction list to count as current. */
   readonly listedWithinMs: number
@@ -35,10 +30,10 @@ export type Context = {
   readonly holdRecheckMs: number
 }
 
-/** Request timeout; three requests and a provider call must fit into the gateway's timeout. */
+/** Three requests and a provider call must fit into the gateway's timeout. */
 export const askDeadlineMs = 1_500
 
-/** Asks another service within that timeout. Refuses with `otherwise` if it does not answer. */
+/** Asks another service. Refuses with `otherwise` if it does not answer in time. */
 export const askOr = <Q extends Question>(
   { ask }: Context,
   question: Q,

@@ -16,13 +16,12 @@ import {
 import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
 
-/** Returns true if payments through the channel can be reversed: all but bank transfer and QR. */
+/** Returns true if payments through it can be reversed: all but bank transfer and QR. */
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
-/** Changes to a payment that arrived late and is worth less than promised. */
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 
-/** Decision about received money. `onchainMicro`: amount to record on the chain (10⁻⁶ AUSD). */
+/** `onchainMicro`: amount to record on the chain (10⁻⁶ AUSD). */
 export type Receipt =
   | { known: true }
   | { overpaid: true }
@@ -31,8 +30,8 @@ export type Receipt =
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
- * Returns true if the charge was paid after its checkout ended, by the provider's own timestamp.
- * When we learn of a payment is irrelevant. A checkout without an end was never shown to the user.
+ * Returns true if it was paid after its checkout ended, by the provider's own timestamp: when we
+ * learn of it is irrelevant. A checkout without an end was never shown to the user.
  */
 export const isLate = (
   { expiresAt }: Pick<PaymentFacts, 'expiresAt'>,
@@ -40,9 +39,8 @@ export const isLate = (
 ): boolean => expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
- * Decides about a succeeded charge. The first one that matches the promise is credited, less
- * refunds; any further charge has to be refunded by an operator. Late money needs the present rate;
- * null if there is none.
+ * Credits the first succeeded charge that matches the promise, less refunds; an operator has to
+ * refund any further one. Late money needs the present rate; null if there is none.
  */
 export function decideReceipt(
   payment: PaymentFacts,
@@ -68,7 +66,6 @@ export function decideReceipt(
   }
 }
 
-/** Decision after a step on the chain or a refund. */
 export type Step =
   | { stay: true }
   | { next: 'held' | 'credited' | 'repaid' | 'revoked'; reason?: Reason }
@@ -86,8 +83,8 @@ const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor < refundAppliedMinor
 
 /**
- * Revokes the part of a payment on hold that went back. The contract takes back and gives nothing
- * again, so if more money is ours than is on the chain, all of it is revoked, to be applied again.
+ * Revokes the part that went back. The contract takes back and gives nothing again, so if more
+ * money is ours than is on the chain, all of it is revoked, to be applied again.
  */
 function revocation(payment: PaymentFacts): Step {
   const leftMicro = remainderFloor(payment)
@@ -96,7 +93,6 @@ function revocation(payment: PaymentFacts): Step {
     : { next: 'revoking', reason: 'refunded_during_hold', leftMicro }
 }
 
-/** Decides once the order placed in `paid` is final on the chain. */
 export function decideSettled(payment: PaymentFacts): Step {
   if (payment.state !== 'paid') return { stay: true }
   if (payment.held) {
@@ -109,23 +105,18 @@ export function decideSettled(payment: PaymentFacts): Step {
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
 
-/** Decides once the relayer has abandoned an order. */
 export function decideFailed(payment: PaymentFacts, order: 'credit' | 'repay' | 'revoke'): Step {
   const waiting = order === 'revoke' ? 'revoking' : 'paid'
   return payment.state === waiting ? { next: 'review', reason: `${order}_failed` } : { stay: true }
 }
 
-/** Decides once the hold has ended and the chain can no longer reverse the payment. */
 export function decideMatured(payment: PaymentFacts): Step {
   if (payment.overpaidMinor > 0n && ['held', 'repaid'].includes(payment.state))
     return { next: 'review', reason: 'paid_twice' }
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
-/**
- * Decides once the chain has revoked the payment until `onchainMicro` of it is left: that part stays
- * on hold, unless more has gone back or come back since.
- */
+/** `onchainMicro` is left of it and stays on hold, unless more has gone back or come back since. */
 export function decideRevoked(payment: PaymentFacts): Step {
   const { state, kind, onchainMicro } = payment
   if (state !== 'revoking') return { stay: true }
@@ -145,7 +136,6 @@ export function decideRefunded(
 ): Step {
   if (hasLapsedRefund(payment)) return decideLapsed(payment)
   if (!hasOpenRefund(payment)) return decideHealed(payment)
-  // Late money that went back before there was a rate for it.
   if (awaitsRate(payment) && remainderFloor(payment) === 0n)
     return { next: 'refunded', reason: 'refunded_before_credit' }
   switch (payment.state) {
@@ -182,7 +172,6 @@ function decideHealed(payment: PaymentFacts): Step {
   return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
 }
 
-/** Decides once a second payment is counted in `overpaidMinor`. */
 export function decideOverpaid(payment: PaymentFacts): Step {
   const busy =
     ['paid', 'held', 'revoking', 'review', 'refunding'].includes(payment.state) ||
@@ -197,8 +186,8 @@ const isBeyondRevoking = (payment: PaymentFacts) =>
   !(payment.state === 'repaid' && isOnHold(payment))
 
 /**
- * Returns the AUSD (10⁻⁶, rounded up) credited for money that was reversed after the chain could no
- * longer reverse it, and the value of what went back beyond the payment.
+ * Returns the loss (10⁻⁶ AUSD, rounded up): AUSD credited for money reversed after the chain could
+ * no longer reverse it, and the value of what went back beyond the payment.
  */
 export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
   const beyondMicro = beyondCeil(payment)
@@ -212,8 +201,8 @@ export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
 }
 
 /**
- * Returns the changes that waive a refund we ordered ourselves after the chain could no longer
- * reverse the payment. `refundedMinor` is the new total of its refunds.
+ * Waives a refund that we ordered after the chain could no longer reverse the payment.
+ * `refundedMinor`: new total of its refunds.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
@@ -225,11 +214,11 @@ export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   }
 }
 
-/** How long a failed checkout may be retried at its locked rate. Longer would be a free option. */
+/** A checkout retried longer at its locked rate would be a free option. */
 export const reopenMaxMs = 600_000
 const repeatOrderMaxMs = 600_000
 const lateCheckMaxMs = 3_600_000
-/** How long we poll for late money: the provider retries webhooks for a day too. */
+/** The provider retries webhooks for a day too. */
 const lateMoneyMs = 86_400_000
 
 type Quiet = {
@@ -238,7 +227,6 @@ type Quiet = {
   readonly checks: number
   readonly createdAt: Date
   readonly expiresAt: Date | null
-  /** True if it is on the chain and still revocable there. */
   readonly onHold?: boolean
   readonly reason?: Reason | null
 }
@@ -254,16 +242,16 @@ export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): 
       return new Date(nowMs + recheckAfterMs)
     case 'held':
     case 'repaid':
-      // First check immediately: only the chain knows when the hold ends.
+      // Immediately: only the chain knows when the hold ends.
       return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : recheckAfterMs)) : null
     case 'revoking':
-      // First check immediately: the hold must not end before the revocation is final.
+      // Immediately: the hold must not end before the revocation is final.
       if (quiet.onHold && quiet.checks === 0) return new Date(nowMs)
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'paid':
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'refunding':
-      // First check immediately: it makes the first request to the provider.
+      // Immediately: the first check makes the first request to the provider.
       return new Date(nowMs + (quiet.checks === 0 ? 0 : doubling(repeatOrderMaxMs)))
     case 'expired':
     case 'replaced': {

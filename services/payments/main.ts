@@ -25,7 +25,7 @@ import { openTreasury, watchTreasury } from './treasury/treasury'
 
 const name = 'payments'
 const description = 'top-ups and settlements: checkouts, payments received, orders to the chain'
-/** Adapters by PROVIDER_KIND. The sandbox implements the real wire format. */
+/** The sandbox implements the real wire format. */
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {

@@ -20,7 +20,6 @@ afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const wallet = `0x${'11'.repeat(20)}` as const
 let made = 0
-/** A top-up whose checkout is being opened, of the same wallet each time. */
 async function opening(): Promise<PaymentRow> {
   const id = `pay_${String(++made).padStart(22, '0')}`
   const row = {
@@ -31,7 +30,6 @@ async function opening(): Promise<PaymentRow> {
   return (await database.run((db) => insertPayment(db, row, 60_000)))!
 }
 
-/** A payment's changes when its money arrives, with its orders and journal entries. */
 function pay(tx: Tx, before: PaymentRow) {
   const set = {
     ...{ providerPaymentId: `py-${before.id}`, paidMinor: 50_000n, held: false },
@@ -51,7 +49,6 @@ const countOf = async (id: string) => {
   return { orders: orders.length, lines: lines.length }
 }
 
-/** How many transactions wait for a lock. */
 async function countWaiting(): Promise<number> {
   const waiting = await database.read((db) =>
     db.execute(sql`select from pg_stat_activity where wait_event_type = 'Lock'`),

@@ -20,10 +20,7 @@ const readPayment = rowReader(payments)
 const one = (db: Db, statement: SQL) => first(db, statement, readPayment)
 const { placeholder } = sql
 
-/**
- * Inserts the promise before the provider is called, leased to the caller, so that no other
- * instance starts opening it. Returns undefined if the quote already has a row.
- */
+/** Leased to the caller before the provider is called. Returns undefined if the quote has a row. */
 export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
   one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
 
@@ -53,12 +50,11 @@ const byId = built<{ id: string }>((db) =>
 )
 export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 
-/** Locks a wallet for the transaction. */
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /**
- * Locks a payment and returns its current row. The wallet is locked first, as everywhere: Postgres
- * evaluates the select list before it locks the row, and then rereads a row that has changed.
+ * Locks the wallet first, as everywhere: Postgres evaluates the select list before it locks the
+ * row, and then rereads a row that has changed.
  */
 export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> =>
   one(tx, locking({ id }))
@@ -93,10 +89,7 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
       ),
     )
 
-/**
- * Finds an account's payment by either provider id. Returns the newest if several share a payment
- * request, which the provider does not do.
- */
+/** Returns the newest if several share a payment request, which the provider does not do. */
 export const findByProviderIds = (
   db: Db,
   ids: { account: PaymentRow['account']; paymentId: string; paymentRequestId: string | null },
@@ -146,7 +139,7 @@ const byCheckout = built((db) => {
   return db.select().from(payments).where(isIt)
 })
 
-/** Leases the opening of a checkout. Returns undefined if another holds the lease or it is open. */
+/** Returns undefined if another holds the lease or the checkout is open. */
 export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
   db
     .update(payments)
@@ -161,12 +154,11 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
     .returning()
     .then((rows) => rows[0])
 
-/** Columns an update of a payment may set. */
 export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
 /**
- * Moves a payment from one of the given states to the next. Returns undefined if another
- * transaction moved it first. Resets `checks` to 0. The `beside` statements run only if it moved.
+ * Returns undefined if another transaction moved it first. `beside` statements run only if it
+ * moved.
  */
 export const movePayment = (
   db: Db,
@@ -202,6 +194,6 @@ const moveOf = perKeys((keys) =>
   ),
 )
 
-/** Updates columns without a change of state, such as ids, amounts or the next check. */
+/** Updates columns without a change of state. */
 export const notePayment = (db: Db, id: string, set: Change) =>
   db.update(payments).set(set).where(eq(payments.id, id))

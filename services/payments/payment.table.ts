@@ -18,23 +18,21 @@ type OpenColumns = ExpectedColumns & { readonly reason: SQLWrapper }
 
 const expectedWords = ({ state, held, holdEndedAt }: ExpectedColumns): SQL =>
   sql`${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
-/** Condition of payments in progress, without late ones: those of which money is expected or on hold. */
+/** Payments of which money is expected or on hold, except late ones. */
 export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWords(columns)})`
 
-/**
- * Condition of open payments, those in review included; the partial index uses the same expression.
- */
+/** Open payments, late ones included; the partial index uses the same expression. */
 export const isOpen = (columns: OpenColumns): SQL =>
   sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
 
-/** Condition of payments whose wallet is frozen because their hold could not be kept. */
+/** Payments whose wallet is frozen because their hold could not be kept. */
 export const isLostHold = ({
   frozenAt,
   holdEndedAt,
 }: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
   sql`${frozenAt} is not null and ${holdEndedAt} is null`
 
-/** Payments: one promise per quote, and its progress. */
+/** One promise per quote, and its progress. */
 export const payments = schema.table(
   'payments',
   {
@@ -45,13 +43,13 @@ export const payments = schema.table(
     pair: text('pair', { enum: pairs }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
     rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
-    /** Our spread, in basis points of the rate before it. */
+    /** Basis points of the rate before it. */
     spreadBps: integer('spread_bps').notNull().default(0),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     /**
-     * Part of it that is, or may become, collateral, and when the limits of top-ups admitted it:
-     * all of a top-up; of a settlement, the debt that was not ripe or that its money exceeded.
+     * The part that is, or may become, collateral, and when the limits admitted it: all of a
+     * top-up; of a settlement, the debt that was not ripe or that its money exceeded.
      */
     topupMicro: amountColumn('topup_micro').notNull().default(sql`0`),
     topupAt: at('topup_at').notNull().defaultNow(),
@@ -60,7 +58,6 @@ export const payments = schema.table(
     lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
     promisedMicro: amountColumn('promised_micro'),
     quoteId: text('quote_id').notNull(),
-    /** Fingerprint of kind, wallet and body; another request with this quote is refused. */
     requestFingerprint: text('request_fingerprint').notNull(),
     /** Id of the request that opened it, carried by all later logs and messages. */
     requestId: text('request_id'),
@@ -84,21 +81,20 @@ export const payments = schema.table(
     recoveredMicro: amountColumn('recovered_micro').notNull().default(sql`0`),
     writtenOffMicro: amountColumn('written_off_micro').notNull().default(sql`0`),
     creditedAt: at('credited_at'),
-    /** Time of the last successful refund check within the margin before the hold ends. */
+    /** Last clean refund check within the margin before the hold ends. */
     refundsCheckedAt: at('refunds_checked_at'),
     holdEndedAt: at('hold_ended_at'),
-    /** Time of the first extension of the present hold. */
+    /** First extension of the present hold. */
     extendedAt: at('extended_at'),
-    /** Time at which the wallet was frozen because the hold could not be kept. */
+    /** When the wallet was frozen because the hold could not be kept. */
     frozenAt: at('frozen_at'),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),
-    /** Refunded part of `overpaidMinor`. */
     overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
-    /** Time of the next check (null: never) and number of checks in this state. */
+    /** Null: never. `checks`: number of checks in this state. */
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),
@@ -120,7 +116,7 @@ export const payments = schema.table(
     index('payments_request').on(table.paymentRequestId),
     index('payments_lost_hold').on(table.wallet).where(isLostHold(table)),
     // Backs up the wallet lock: two open checkouts could charge one debt twice. One more may be
-    // opening, to replace the open one once its quote is taken.
+    // opening, to replace the open one.
     uniqueIndex('payments_open_settlement')
       .on(table.wallet, table.state)
       .where(
@@ -155,12 +151,9 @@ export const payments = schema.table(
 export type PaymentRow = typeof payments.$inferSelect
 export type NewPayment = typeof payments.$inferInsert
 
-/**
- * Condition of payments that wait for something: an open one in a state with a limit. Money that
- * came late waits only without a rate, and a repayment only while it is on hold.
- */
+/** Late money waits only without a rate, a repayment only while it is on hold. */
 export const awaited = and(isOpen(payments), inArray(payments.state, limitedStates(limits)))!
 
-/** When the wait began: an open checkout waits from its end. */
+/** An open checkout waits from its end. */
 export const waitsSince = sql`case when ${payments.state} = 'awaiting_payment'
   then greatest(${payments.updatedAt}, ${payments.expiresAt}) else ${payments.updatedAt} end`

@@ -19,10 +19,7 @@ export type TopupState =
   | 'refunding'
   | 'accepted'
 
-/**
- * A payment leaves `review` only by an operator's decision, or because the provider takes back what
- * had led to it.
- */
+/** Only an operator, or the provider taking back what had led to it, ends `review`. */
 export const topupLifecycle: Lifecycle<TopupState> = {
   // The provider may have opened a checkout whose response we never saw, and it may be paid.
   opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
@@ -36,7 +33,6 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   // Revoked further if more was refunded in the meantime; applied again if a refund was undone.
   revoking: ['revoking', 'held', 'revoked', 'paid', 'review'],
   revoked: ['review'],
-  // Refunded before any credit was ordered.
   refunded: ['review'],
   // The operator credits it, refunds it, or accepts it as it is; or the refund has failed.
   review: ['paid', 'refunding', 'accepted', 'credited'],
@@ -60,13 +56,13 @@ export type SettlementState =
   | 'accepted'
 
 /**
- * Differs from a top-up in the hold: money from a held channel repays immediately. The contract
- * keeps its value encumbered until the hold ends, and a refund before then restores the debt.
+ * Money from a held channel repays immediately; the contract keeps its value encumbered until the
+ * hold ends, and a refund before then restores the debt.
  */
 export const settlementLifecycle: Lifecycle<SettlementState> = {
   opening: ['awaiting_payment', 'expired', 'replaced', 'paid', 'refunded', 'review'],
   awaiting_payment: ['paid', 'expired', 'replaced', 'refunded', 'review'],
-  expired: ['paid', 'refunded', 'review'], // Late money still counts, as for a top-up.
+  expired: ['paid', 'refunded', 'review'],
   // A newer checkout exists for this debt, but a code already shown may still be paid.
   replaced: ['paid', 'refunded', 'review'],
   paid: ['repaid', 'revoking', 'review'],
@@ -90,9 +86,7 @@ const holdMaxMs = 8 * 86_400_000
 const noRate = { afterMs: 60 * minuteMs, alarm: 'late payment still has no exchange rate' }
 const noEnd = { afterMs: holdMaxMs, alarm: 'hold has not ended' }
 
-/**
- * Maximum time in each state before an alert. `awaited` in `activity.store.ts` selects the rows.
- */
+/** Maximum time in each state before an alert; `awaited` in `payment.table.ts` selects the rows. */
 export const limits: Limits<PaymentState> = {
   opening: { afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
   // Counted from the end of the checkout.
@@ -112,13 +106,12 @@ export const limits: Limits<PaymentState> = {
   accepted: { rests: 'an operator accepted it as it is' },
 }
 
-/** Returns true if the lifecycle of its kind allows this step. */
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
   const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
   return state in table && canBecome<string>(table as never, state, to)
 }
 
-/** Reasons for a payment's state; `user-messages.ts` has their texts. */
+/** Their texts are in `shared/language/payments.ts`. */
 export const reasons = [
   'awaiting_rate',
   'amount_differs',
@@ -141,9 +134,7 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/**
- * Input of every decision: the payment as promised. Fiat amounts in the currency's smallest unit.
- */
+/** Input of every decision. Fiat amounts in the currency's smallest unit. */
 export type PaymentFacts = {
   readonly kind: PaymentKind
   readonly state: PaymentState
@@ -152,17 +143,16 @@ export type PaymentFacts = {
   readonly rateMinorPerUsd: bigint
   /** Value of the whole payment (10⁻⁶ AUSD); for late money, its value once priced. */
   readonly ausdMicro: bigint
-  /** End of the checkout; null before it is opened. */
   readonly expiresAt: Date | null
   readonly reason?: Reason | null
   readonly providerPaymentId: string | null
   /** True if the channel's payments can be reversed; null until known. */
   readonly held: boolean | null
-  /** Amount on the chain under its current ref, or ordered (10⁻⁶ AUSD). */
+  /** On the chain under its current ref, or ordered (10⁻⁶ AUSD). */
   readonly onchainMicro: bigint
   /** Amount that the latest order to revoke leaves of it (10⁻⁶ AUSD). */
   readonly leftMicro: bigint
-  /** Amount kept by the treasury to cover earlier reversals (10⁻⁶ AUSD). */
+  /** Kept by the treasury to cover earlier reversals (10⁻⁶ AUSD). */
   readonly recoveredMicro: bigint
   /** Time of finality on the chain; null before. */
   readonly creditedAt: Date | null
@@ -171,7 +161,7 @@ export type PaymentFacts = {
   readonly refundedMinor: bigint
   /** Part of `refundedMinor` already deducted from `onchainMicro`. */
   readonly refundAppliedMinor: bigint
-  /** Amount waived on refunds we ordered after the credit (10⁻⁶ AUSD). */
+  /** Waived on refunds we ordered after the credit (10⁻⁶ AUSD). */
   readonly writtenOffMicro: bigint
   readonly overpaidMinor: bigint
 }
@@ -180,9 +170,7 @@ export type PaymentFacts = {
 export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
   reason === 'awaiting_rate'
 
-/**
- * Returns true if the payment took effect: on the chain, or all of it covered earlier reversals.
- */
+/** Returns true if it took effect: on the chain, or all of it covered earlier reversals. */
 export const wasCredited = ({ creditedAt, recoveredMicro, onchainMicro }: GivenFacts): boolean =>
   creditedAt !== null || (recoveredMicro > 0n && onchainMicro === 0n)
 type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'recoveredMicro' | 'onchainMicro'>
@@ -201,7 +189,7 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
-/** Amounts paid for a promise and gone back. `paidMinor` is null if it is inexact. */
+/** `paidMinor` is null if it is inexact. */
 export type BackFacts = RemainderFacts &
   Pick<PaymentFacts, 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
     readonly paidMinor: bigint | null
@@ -209,8 +197,8 @@ export type BackFacts = RemainderFacts &
   }
 
 /**
- * Returns the money that went back beyond what was paid, in the currency's smallest unit: the
- * provider pays both a refund and a dispute of one charge.
+ * Returns what went back beyond what was paid: the provider pays a refund and a dispute of one
+ * charge.
  */
 export function beyondMinor(payment: BackFacts): bigint {
   const { providerPaymentId, reason, paidMinor, refundedMinor } = payment
@@ -220,7 +208,7 @@ export function beyondMinor(payment: BackFacts): bigint {
   return ownMinor + atLeastZero(payment.overpaidRefundedMinor - payment.overpaidMinor)
 }
 
-/** Returns its value at the payment's rate (10⁻⁶ AUSD, rounded up). */
+/** `beyondMinor` at the payment's rate (10⁻⁶ AUSD, rounded up). */
 export function beyondCeil(payment: BackFacts): bigint {
   const { ausdMicro, fiatMinor } = payment
   return (ausdMicro * beyondMinor(payment) + fiatMinor - 1n) / fiatMinor
@@ -228,13 +216,12 @@ export function beyondCeil(payment: BackFacts): bigint {
 
 export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
-/** Returns the id its chain ref is derived from; a payment that is applied again gets a new one. */
+/** A payment that is applied again gets a new ref. */
 export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }): string =>
   refSequence === 0 ? id : `${id}.${refSequence}`
 
 /**
- * Returns the cause under which the relayer reports the latest order to revoke. That of a whole
- * revocation is the ref id alone.
+ * Returns the cause under which the relayer reports the latest revocation; a whole one: the ref id.
  */
 export const revocationOf = (payment: {
   id: string
@@ -243,7 +230,7 @@ export const revocationOf = (payment: {
 }): string =>
   payment.leftMicro === 0n ? refIdOf(payment) : `${refIdOf(payment)}:${payment.leftMicro}`
 
-/** Parses a ref id into payment id and part. Returns undefined for any other id. */
+/** Returns undefined for any other id. */
 export function parseRefId(refId: string): { id: string; refSequence: number } | undefined {
   const [id = '', sequence = '0', ...more] = refId.split('.')
   if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(sequence) || more.length > 0)
@@ -253,10 +240,7 @@ export function parseRefId(refId: string): { id: string; refSequence: number } |
 
 const idLength = 26
 
-/**
- * Parses our payment id from the provider's reference: the id alone, or followed by `_` and the
- * attempt, as in the provider's sample card payment. Returns undefined for any other reference.
- */
+/** The id alone, or followed by `_` and the attempt, as in the provider's sample card payment. */
 export function paymentIdFrom(reference: string): string | undefined {
   const id = reference.slice(0, idLength)
   if (!/^pay_[A-Za-z0-9_-]{22}$/.test(id)) return undefined
@@ -265,14 +249,11 @@ export function paymentIdFrom(reference: string): string | undefined {
 
 const orderedPrefix = 'ordered-'
 
-/** Returns our reference for the nth refund we order for a payment, starting at 1. */
+/** The nth refund we order for a payment, starting at 1. */
 export const orderedReference = (id: string, number: number): string =>
   `${orderedPrefix}${id}_${number}`
 
-/**
- * Returns true if we ordered this refund: its reference is `ordered-<payment id>`, optionally
- * followed by a number. We bear that loss, so no wallet is frozen.
- */
+/** We bear the loss of a refund that we ordered, so no wallet is frozen. */
 export const isOrderedByUs = (reference: string | null): boolean =>
   reference?.startsWith(orderedPrefix) === true &&
   paymentIdFrom(reference.slice(orderedPrefix.length)) !== undefined

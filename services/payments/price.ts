@@ -4,11 +4,11 @@ import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
-/** Payment methods a user can pick; all except `card` show every channel. */
+/** All except `card` show every channel. */
 export const methods = ['bank', 'card', 'qr'] as const
 export type Method = (typeof methods)[number]
 
-/** Amount charged (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
+/** Charge (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
 /** A price with the locked rate it was computed from. */
 export type Terms = Price & {
@@ -18,10 +18,7 @@ export type Terms = Price & {
   readonly topupMicro: bigint
 }
 
-/**
- * Limits over all channels of a country, in smallest units: the lowest minimum, the highest
- * maximum.
- */
+/** Smallest units over all channels of a country: lowest minimum, highest maximum. */
 type Limits = {
   readonly leastMinor: bigint
   readonly mostMinor: bigint
@@ -34,7 +31,7 @@ const channelLimits: Readonly<Record<Fiat, Limits>> = {
   MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
 }
 
-/** Returns the published limits per currency, in smallest units. */
+/** In smallest units. */
 export const currencyTerms = () =>
   countries.map(({ country, currency, pair, topupMinMinor }) => {
     const { leastMinor, mostMinor, cardMinor } = channelLimits[currency]
@@ -43,7 +40,7 @@ export const currencyTerms = () =>
     return { currency, country, pair, topup, settlement }
   })
 
-/** Prices a top-up: the charge (smallest units) and the credit (10⁻⁶ AUSD, rounded down). */
+/** The credit (10⁻⁶ AUSD) is rounded down. */
 export function priceTopup(asked: {
   amountMinor: bigint
   method: Method
@@ -62,23 +59,19 @@ export function priceTopup(asked: {
   return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
 }
 
-/** Limits on a wallet's top-ups: 10⁻⁶ AUSD and number of checkouts. */
 export type TopupLimits = {
   readonly openMax: number
   readonly openMicroMax: bigint
   readonly dayMicroMax: bigint
 }
-/** Current totals of a wallet's top-ups; days are UTC. */
+/** Of a wallet; days are UTC. */
 export type TopupTotals = {
   readonly openCount: number
   readonly openMicro: bigint
   readonly dayMicro: bigint
 }
 
-/**
- * Returns the first limit a further top-up would exceed. The daily limit comes last: the user can
- * resolve the others, but has to wait for that one.
- */
+/** The daily limit comes last: the user can resolve the others, but has to wait for that one. */
 export function limitTopup(
   ausdMicro: bigint,
   totals: TopupTotals,
@@ -92,9 +85,8 @@ export function limitTopup(
 }
 
 /**
- * Prices late money (10⁻⁶ AUSD) at the locked or the present rate, whichever is worse for the
- * payer, so that a checkout is no free option on the rate. Returns undefined if the rates are
- * within 1 %: the locked one stands, so that a late settlement still closes its debt.
+ * Prices late money at the locked or the present rate, whichever is worse for the payer: a checkout
+ * is no free option. Returns undefined within 1 %, so that a late settlement still closes its debt.
  */
 export function lateWorthFloor(
   locked: Price & { rateMinorPerUsd: bigint },
@@ -111,7 +103,7 @@ export function lateWorthFloor(
   return { ...late, ausdMicro }
 }
 
-/** Prices a settlement of the whole debt (10⁻⁶ AUSD), rounded up. */
+/** Prices the whole debt (10⁻⁶ AUSD), rounded up. */
 export function priceSettlement(asked: {
   drawnMicro: bigint
   pair: Pair

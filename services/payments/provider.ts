@@ -5,12 +5,11 @@ import type { ProviderRefusal } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 
 /**
- * Our promise for a payment, stored in the checkout's metadata at the provider. Only we can read
- * it; if our row is lost with a disk, it identifies the wallet and the value of the money.
+ * Our promise, stored in the checkout's metadata, which only we can read: if our row is lost with a
+ * disk, it identifies the wallet and the value of the money.
  */
 export type Promised = {
   readonly kind: string
-  /** Only for a top-up. */
   readonly method?: string
   readonly wallet: string
   readonly quote_id: string
@@ -21,22 +20,18 @@ export type Promised = {
   readonly ausd: string
 }
 
-/** Request for a hosted checkout. `reference` is the payment id. */
+/** `reference` is the payment id. */
 export type CheckoutOrder = {
   readonly account: ProviderAccount
   readonly reference: string
   readonly fiat: Money<Fiat>
   readonly description: string
   readonly cardsOnly: boolean
-  /** How long the checkout can be paid, ms. */
   readonly lifeMs: number
   readonly promised: Promised
 }
 
-/**
- * `open` can still be paid. `closed` has expired and `canceled` was ended by us. `unknown` is an
- * unrecognised status.
- */
+/** `closed` has expired, `canceled` was ended by us, `unknown` is unrecognised. */
 export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'canceled' | 'unknown'
 
 export type Checkout = {
@@ -50,12 +45,12 @@ export type Checkout = {
 }
 
 /**
- * For merchants in the virtual-asset category, the provider compares the actual payer with the
- * expected one. Any result other than pending or a success is `failed`.
+ * The provider compares payer and expected payer for merchants in the virtual-asset category. Any
+ * result other than pending or a success is `failed`.
  */
 export type SenderVerification = 'passed' | 'pending' | 'failed'
 
-/** A payment at the provider. `paidMinor` is null if the provider's amount is inexact. */
+/** `paidMinor` is null if the provider's amount is inexact. */
 export type Charge = {
   readonly account: ProviderAccount
   readonly paymentId: string
@@ -72,8 +67,7 @@ export type Charge = {
 }
 
 /**
- * `pending` may still succeed; `dead` never will; `voided` was canceled, possibly after it had
- * succeeded; `unknown` must not be treated as success.
+ * `dead` never succeeds; `voided` was canceled, possibly after success; `unknown` is no success.
  */
 export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'voided' | 'unknown'
 export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }
@@ -90,7 +84,7 @@ export type FetchedRefund = {
   readonly refundedMinor: bigint | null
 }
 
-/** Refund of a charge. The same order always makes the same request. */
+/** The same order always makes the same request. */
 export type RefundOrder = {
   readonly account: ProviderAccount
   readonly paymentRequestId: string
@@ -101,13 +95,10 @@ export type RefundOrder = {
   readonly isSecond: boolean
 }
 
-/** Outcome of cancelling a checkout. `unknown`: it may still be paid. */
+/** `unknown`: it may still be paid. */
 export type CancelOutcome = 'closed' | 'completed' | 'unknown'
 
-/**
- * Subject of a webhook. Only a hint: the token proves little, so the objects it names are fetched
- * with our own key.
- */
+/** Only a hint: the token proves little, so the objects it names are fetched with our own key. */
 export type Hint =
   | ({ about: 'checkout'; checkoutId: string } & Named)
   | ({ about: 'payment'; paymentId: string } & Named)
@@ -121,18 +112,17 @@ export type Hint =
   | { about: 'payout' }
   | { about: 'unknown'; event: string }
 
-/** Our reference in a webhook; webhooks with the same reference are processed in order. */
+/** Webhooks with the same reference of ours are processed in order. */
 type Named = { reference?: string }
 
 /**
- * The payment provider. Every lookup returns undefined if the object does not exist, and throws
- * `ProviderUnknown` or `ProviderBusy` if the outcome is unknown; a refused lookup carries the
- * refusal.
+ * Lookups return undefined if the object does not exist, and throw `ProviderUnknown` or
+ * `ProviderBusy` if the outcome is unknown; the error of a refused lookup carries the refusal.
  */
 export type PaymentProvider = {
   /** Returns undefined if the provider refused. Not idempotent: a retry opens another checkout. */
   readonly openCheckout: (order: CheckoutOrder) => Promise<Checkout | undefined>
-  /** Cancels a checkout and returns the outcome. Never throws. */
+  /** Never throws. */
   readonly cancelCheckout: (account: ProviderAccount, checkoutId: string) => Promise<CancelOutcome>
   readonly findCheckout: (
     account: ProviderAccount,
@@ -151,29 +141,22 @@ export type PaymentProvider = {
     account: ProviderAccount,
     refundId: string,
   ) => Promise<FetchedRefund | undefined>
-  /**
-   * Returns all refunds of a payment request, or undefined if the provider has none or no such
-   * list. Undefined means "none" only if the list of transactions could be read too.
-   */
+  /** Undefined means "none" only if the list of transactions could be read too. */
   readonly listRefunds: (
     account: ProviderAccount,
     paymentRequestId: string,
   ) => Promise<FetchedRefund[] | undefined>
   /**
-   * Requests a refund. A refusal means this request had no effect, but proves nothing about an
-   * earlier one; an error leaves the outcome unknown. The provider may forget idempotency keys, so
-   * look the refund up before retrying.
+   * A refusal proves nothing about an earlier request; an error leaves the outcome unknown. The
+   * provider may forget idempotency keys, so look the refund up before retrying.
    */
   readonly createRefund: (
     order: RefundOrder,
   ) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
-  /**
-   * Returns all payments, refunds and chargebacks that changed within the last `agoMs`, by the
-   * provider's clock, or throws.
-   */
+  /** Returns all that changed within the last `agoMs`, by the provider's clock, or throws. */
   readonly listTransactions: (account: ProviderAccount, agoMs: number) => Promise<Listed[]>
-  /** Returns the kind of a channel; `unknown` for an unrecognised code. */
+  /** Returns `unknown` for an unrecognised code. */
   readonly kindOfChannel: (code: string) => ChannelKind
-  /** Parses a webhook leniently: unreadable ones are `unknown`, never an error. */
+  /** Never throws: an unreadable webhook is `unknown`. */
   readonly readDelivery: (body: string) => Hint
 }

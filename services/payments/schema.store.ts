@@ -7,15 +7,11 @@ import { pauseTable } from '#platform/db/pause.store'
 import { journalTable } from '#shared/ledger/journal.store'
 import { listingTable } from '#shared/provider/listing.store'
 
-/** Postgres schema of this service. */
 export const schema = pgSchema('payments')
 export const messaging = messagingTables(schema)
 export const { inbox, outbox, deadLetters } = messaging
-/** Double-entry journal of payments. */
 export const journal = journalTable(schema)
-/** Start of the current pause of top-ups. */
 export const pauses = pauseTable(schema)
-/** Times at which the provider's transaction list was read. */
 export const listings = listingTable(schema)
 
 /** Kinds of objects and events that match no promise; kept for manual review. */
@@ -53,7 +49,6 @@ export const anomalies = schema.table(
 )
 type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
-/** Returns the id of an anomaly. */
 export const anomalyId = (kind: AnomalyKind, account: string, object: string): string =>
   `${kind}:${account}:${object}`
 
@@ -61,7 +56,6 @@ export async function findAnomaly(db: Db, id: string) {
   return (await db.select().from(anomalies).where(eq(anomalies.id, id)))[0]
 }
 
-/** Returns those of the given ids that are recorded. */
 export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .select({ id: anomalies.id })
@@ -70,7 +64,7 @@ export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Records an anomaly. Returns true if it is new. */
+/** Returns true if it is new. */
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = anomalyId(anomaly.kind, anomaly.account, anomaly.object)
   const made = await db

@@ -39,7 +39,7 @@ const secretKeys = { ID: 'xnd_development_id', MY: 'xnd_development_my' }
 const txHash = `0x${'ab'.repeat(32)}`
 
 let wallets = 0
-/** Returns a wallet of its own for each test, so that a frozen one does not affect the next. */
+/** A frozen wallet must not affect the next test. */
 export const newWallet = (): `0x${string}` => `0xaa${(++wallets).toString(16).padStart(38, '0')}`
 
 type Answered = {
@@ -55,38 +55,34 @@ type Answered = {
   since?: string
 }
 type Entry = Record<string, string>
-/** Outcome of an operator's decision. */
 type Said = { done?: string; refused?: string }
 type Seen = { readonly revision: string; readonly missing: string }
 type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
-/** Opens a migrated Postgres for this suite, under the service's own role. */
+/** Under the service's own role. */
 async function openPostgres() {
   const server = await startScratchPostgres()
   const url = server.urlAs('payments', server.passwords.payments)
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-/** Stubs for the other services: quotes of pricing, wallets and holds of the chain. */
 function openOtherServices(clock: () => number) {
   const chain = {
     verified: true,
-    /** `chain.account` does not answer. */
     isDown: false,
     drawn: '0',
     frozen: false,
     /** Part of the debt owed for a day (10⁻⁶ AUSD); null: all of it. */
     owedForDay: null as string | null,
-    /** Opening time of the debt's cycle in unix seconds; its term is 30 days. */
+    /** Unix seconds; the term is 30 days. */
     openedAt: null as number | null,
-    /** Most AUSD that one repayment may move (10⁻⁶ AUSD). */
+    /** 10⁻⁶ AUSD. */
     repayMax: 10n ** 15n,
-    /** Response of `chain.hold`; `until` in unix seconds. */
+    /** `until` in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
-    /** Response of `chain.ref` for any ref. */
     ref: 'unused' as 'unused' | 'ordered' | 'used',
-    /** Responses of `chain.treasury` and `payouts.owed` (10⁻⁶ AUSD); null: no response. */
+    /** 10⁻⁶ AUSD; null: no response. */
     treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n } as Holdings | null,
     owed: 0n as bigint | null,
     /** Promises that the next requests about a wallet wait for, one each. */
@@ -222,7 +218,7 @@ export async function openFixture() {
     })
   const listing = paymentListing(context)
   let listedFromMs = Date.now() - 3_600_000
-  /** The freeze and the losses of a wallet, as an operator sees them. */
+  /** As an operator sees them. */
   const freezeOf = async (of: `0x${string}`): Promise<Seen> => {
     const lost = await database.read((db) => findMissing(db, of))
     const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
@@ -248,20 +244,17 @@ export async function openFixture() {
     activity: answerOf(answerActivity(context)),
     item: answerOf(answerItem(context)),
     limit: answerOf(answerLimit(context)),
-    /** An operator decides about a payment in review. */
     resolve: (paymentId: string, resolution: string, by = 'sari') =>
       deed('payments.review.resolve', { paymentId, resolution, by }),
-    /** An operator lifts a freeze. */
     clear: async (of: `0x${string}`, by = 'sari', seen?: Seen) =>
       deed('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
     giveBack: (paymentId: string, micro: string) =>
       deed('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     freezeOf,
-    /** An operator pauses or resumes top-ups. */
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
       deed('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
     pauseRevision,
-    /** Runs a round of rechecks with the clock ahead, so that everything is due. */
+    /** With the clock ahead, so that everything is due. */
     recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
       const now = new Date(context.clock())
@@ -282,12 +275,14 @@ export async function openFixture() {
         return undefined
       })
     },
-    /** Leaves the payments of earlier tests alone: no round checks them, no `list` reads their rows. */
+    /**
+     * Leaves the payments of earlier tests alone: no round checks them, no `list` reads their rows.
+     */
     rest: async () => {
       listedFromMs = clock() - 1_000
       await database.run((db) => db.update(payments).set({ nextCheckAt: null }))
     },
-    /** Reads the provider's list of the last hour, or since `rest`, of both accounts. */
+    /** Reads the list of the last hour, or since `rest`. */
     list: async () => {
       for (const account of ['ID', 'MY'] as const)
         await receiveListed(listing, account, new Date(listedFromMs))
@@ -302,16 +297,13 @@ export async function openFixture() {
     },
     ...{ row, orders },
     rows: () => database.read((db) => db.select().from(payments)),
-    /** Returns the subjects of the orders and events of a payment, in order. */
     subjects: async (id: string) => (await orders(id)).map(({ subject }) => subject),
-    /** Waits until the row of a payment has these values, and returns it. */
     becomes: (id: string, want: object) =>
       waitUntil(`${id} having ${Object.keys(want)} as wanted`, async () => {
         const found = await row(id)
         expect(found).toMatchObject(want)
         return found
       }),
-    /** Waits until the row of a payment is in one of these states, and returns it. */
     becomesEither: (id: string, states: readonly string[]) =>
       waitUntil(`${id} being ${states}`, async () => {
         const found = await row(id)

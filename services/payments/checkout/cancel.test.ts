@@ -126,7 +126,6 @@ test.each(['QRIS', 'CARDS'])(
   },
 )
 
-/** Number of charges of a payment at the provider. */
 async function bookOf(id: string) {
   const { payments } = (await fixture.control('book')) as unknown as {
     payments: { reference_id: string }[]

@@ -8,17 +8,13 @@ import { readItem } from '../queries/activity'
 import { countCanceled } from '../treasury/limits.store'
 import { endCheckout } from './end'
 
-/**
- * Cancellations of a wallet per day (UTC). A canceled checkout frees the limits at once, so without
- * this one wallet could keep the treasury's cover set aside all day.
- */
+/** Per wallet and UTC day: without it, one wallet could set the treasury's cover aside all day. */
 export const cancellationsPerDayMax = 10
 
 /**
- * Cancels an open checkout of a wallet and returns the item as it is afterwards: closed, or paid if
- * that came first. A checkout that is no longer open is returned as it is. `item` is null if the
- * wallet has none of this kind and id. Refuses with `cancellation_unconfirmed` if the provider does
- * not say how the checkout ended: it stays open, and a recheck decides.
+ * Cancels an open checkout and returns the item as it is afterwards: closed, or paid if that came
+ * first; null if the wallet has no such item. Refuses with `cancellation_unconfirmed` if the
+ * provider does not say how the checkout ended: it stays open, and a recheck decides.
  */
 export const answerCancellations = (context: Context) =>
   handler(CheckoutCancel, async ({ wallet, kind, id }) => {

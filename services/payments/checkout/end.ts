@@ -7,9 +7,9 @@ import { lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 
 /**
- * Ends an open checkout at the provider, whose response decides: `end` runs on the locked row once it
- * can no longer be paid there, unless the row has moved since; a completed one is received instead.
- * Refuses with `provider_unavailable` if it is unknown whether it can still be paid.
+ * Ends an open checkout at the provider: runs `end` on the locked row, or receives the checkout if
+ * it was completed. Refuses with `provider_unavailable` if it is unknown whether it can still be
+ * paid.
  */
 export async function endCheckout(
   context: Context,
@@ -29,7 +29,6 @@ export async function endCheckout(
   return undefined
 }
 
-/** Fetches and receives a checkout. Refuses with `provider_unavailable` if it cannot be read. */
 export async function receiveOpen(
   context: Context,
   { id: paymentId, account, checkoutId }: PaymentRow,

@@ -163,7 +163,6 @@ describe('security: a quote whose response was lost', () => {
 describe('security: the limits of a user', () => {
   test.each([
     ['open checkouts', 10n ** 11n, 'topups_open_too_many'],
-    // Three of Rp 50,000.
     ['a day', 9_230_769n, 'day_limit_reached'],
   ] as const)(
     'hold for %s with twenty concurrent top-ups, and the others leave their quotes unused',

@@ -20,25 +20,20 @@ import { coverTopup } from '../treasury/reserve'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
 import { endEarlier } from './replace'
 
-// Steps that top-ups and settlements share. One payment is opened per quote: its row is stored
-// before the quote is taken, and limits and cover are checked as it is stored, so that a promise
-// counts from then on and its age bounds that of its rate. A refusal before that changes nothing;
-// one after it, of the quote itself, ends the row.
+// A row is stored before its quote is taken, with limits and cover checked, so that a promise
+// counts from then on. A refusal before that changes nothing; one of the quote itself ends the row.
 
-/** Request for a top-up or settlement. */
 export type PaymentRequest = {
   readonly kind: PaymentKind
   readonly wallet: `0x${string}`
   readonly quoteId: string
   readonly method: Method | null
-  /** Hash of the fields that distinguish this request from a retry of another. */
+  /** Distinguishes a retry from another request with the same quote. */
   readonly requestFingerprint: string
 }
 
-/** The locked rate of a quote. */
 type Rate = Pick<Terms, 'pair' | 'rateMinorPerUsd'> & { readonly spreadBps: number }
 
-/** Builds a request. Its fingerprint is that of kind, wallet and `body`. */
 export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
   fields: F,
   body: readonly string[],
@@ -51,8 +46,7 @@ export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
 }
 
 /**
- * Returns the response of the first request with this quote; undefined if there was none. A retry
- * gets it even if the quote has expired or the debt has changed since.
+ * Returns the response of the first request with this quote, even if quote or debt changed since.
  */
 export async function answerRetry(
   context: Context,
@@ -63,7 +57,6 @@ export async function answerRetry(
   return first && resume(context, first, requestFingerprint)
 }
 
-/** Returns the rate of the quote, which stays free until the payment is stored. */
 export async function findRate(
   context: Context,
   { quoteId, requestFingerprint }: PaymentRequest,
@@ -74,7 +67,7 @@ export async function findRate(
   return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps })
 }
 
-/** Holds an amount that may become collateral to the pause, the limits and the cover of top-ups. */
+/** Checks an amount that may become collateral against pause, limits and cover of top-ups. */
 export async function admitTopup(
   tx: Tx,
   context: Context,
@@ -88,10 +81,7 @@ export async function admitTopup(
   return coverTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
 }
 
-/**
- * Stores the payment, leased to the caller. Refuses with `quote_used` if a request with the same
- * quote stored its row first.
- */
+/** Stores the payment, leased to the caller. Refuses with `quote_used` if its quote has a row. */
 export async function insertOpening(
   tx: Tx,
   context: Context,
@@ -124,13 +114,12 @@ function rowFor(
   }
 }
 
-/** Lease on opening a payment; longer than taking a quote and one attempt at the provider. */
+/** Longer than taking a quote and one attempt at the provider. */
 const openingLeaseMs = 9_000
 
 /**
  * Takes the quote of a stored payment, ends an earlier checkout for the same debt, and opens its
- * own. Every step may be repeated, so a retry goes on wherever a crash stopped it. The caller holds
- * the lease on `payment`.
+ * own. A retry repeats every step safely. The caller holds the lease on `payment`.
  */
 export async function finish(
   context: Context,
@@ -146,10 +135,8 @@ export async function finish(
 }
 
 type Why = Extract<Answer<never>, { refused: string }>['refused']
-/** Refusals after which the same request may still succeed. */
 const passing: ReadonlySet<Why> = new Set(['rate_unavailable', 'provider_unavailable'])
 
-/** Ends a payment that was refused after it was stored, or leaves it to the retry. */
 async function giveUp(context: Context, payment: PaymentRow, refused: Why) {
   if (passing.has(refused)) await releaseOpening(context, payment)
   else
@@ -160,7 +147,6 @@ async function giveUp(context: Context, payment: PaymentRow, refused: Why) {
   return refuse(refused)
 }
 
-/** Returns the first response to a retry, or opens the checkout if that has not happened yet. */
 async function resume(
   context: Context,
   payment: PaymentRow,
@@ -176,7 +162,6 @@ async function resume(
   return leased ? finish(context, leased) : awaitOther(context, payment.quoteId)
 }
 
-/** Returns the response about another payment that serves this request as well. */
 export async function answerByRival(
   context: Context,
   rival: PaymentRow,
@@ -187,7 +172,6 @@ export async function answerByRival(
 
 const otherCopyMs = 4_000
 
-/** Waits for the checkout that another instance or a concurrent retry is opening. */
 async function awaitOther(
   { database, clock }: Context,
   quoteId: string,

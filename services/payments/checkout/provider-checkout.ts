@@ -14,7 +14,6 @@ export type PaymentResult = {
   ausd: string
 }
 
-/** Returns the response about a payment; undefined while it has no checkout. */
 export function resultOf(payment: PaymentRow): PaymentResult | undefined {
   if (payment.checkoutUrl === null) return undefined
   return {
@@ -25,7 +24,6 @@ export function resultOf(payment: PaymentRow): PaymentResult | undefined {
   }
 }
 
-/** Releases the lease on opening a payment, so that a retry can go on at once. */
 export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
   database.run((db) => notePayment(db, id, { openingUntil: null }))
 
@@ -47,8 +45,8 @@ export async function openCheckout(
 }
 
 /**
- * Opens the checkout at the provider. An unclear outcome may leave an orphaned one, which is
- * harmless: its URL was never shown, and money paid through it would carry our reference.
+ * An unclear outcome may orphan a checkout; harmless: its URL was never shown, it has our
+ * reference.
  */
 async function askForCheckout(
   context: Context,

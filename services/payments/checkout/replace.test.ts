@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const settle = (wallet: string, quoteId = fixture.quote()) =>
   fixture.settlement({ wallet, quoteId })
-/** Settles after the debt has grown by 1 AUSD, so that an open checkout no longer charges it. */
+/** The debt has grown by 1 AUSD, so that an open checkout no longer charges it. */
 const settleMore = (wallet: string, quoteId = fixture.quote()) => {
   fixture.chain.drawn = String(BigInt(fixture.chain.drawn) + 1_000_000n)
   return settle(wallet, quoteId)
@@ -127,7 +127,7 @@ describe('a second checkout for a debt that has grown', () => {
       expect(await settleMore(wallet, quoteId)).toEqual({ refused: 'settlement_on_its_way' })
       expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
       await fixture.becomes(first, { state: 'paid' })
-      // The debt is repaid: later draws are another debt.
+      // Later draws are another debt.
       await fixture.settle('repay', first)
       expect(await settle(wallet, quoteId)).toHaveProperty('ok')
       await fixture.control('faults', {})

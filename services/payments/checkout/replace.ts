@@ -9,15 +9,13 @@ import { countUnpaidSettlements, lastRepaidAt } from '../treasury/limits.store'
 import { endCheckout, receiveOpen } from './end'
 
 // A settlement charges the whole debt, so two open checkouts could charge one debt twice. A new one
-// ends the earlier one at the provider before it opens its own. A code already shown may still be
-// paid: that money repays under its own ref, and only the excess over the debt becomes collateral.
+// ends the earlier one first. A code already shown may still be paid: that money repays under its
+// own ref, and only the excess over the debt becomes collateral.
 
 /**
- * Returns what stands in the way of a settlement priced from the debt at `readAt`, with the wallet
- * locked; undefined if nothing does. `rival`: another settlement of the wallet answers the request.
- * `changed`: the debt changed and must be read again. Refuses with `settlement_on_its_way` if one is paid
- * but not yet repaid, and with `provider_unavailable` while another is being opened. A row whose
- * opening was abandoned is replaced: its checkout was never shown to the user.
+ * Returns what prevents a settlement priced from the debt at `readAt`, with the wallet locked.
+ * `rival`: another settlement answers the request. `changed`: the debt must be read again.
+ * An abandoned opening is replaced: its checkout was never shown.
  */
 export async function maySettle(
   tx: Tx,
@@ -38,16 +36,13 @@ export async function maySettle(
   return undefined
 }
 
-/** Settlements that a wallet may leave unpaid in an hour; each costs calls at the provider. */
+/** Each unpaid settlement costs calls at the provider. */
 const perHourMax = 10
 
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()
 
-/**
- * Returns true if an unpaid settlement is as good as a new one: the same debt, a rate within 1 %,
- * and a third of its time left to pay.
- */
+/** Returns true for the same debt, a rate within 1 %, and a third of its time left to pay. */
 function isSame(context: Context, earlier: PaymentRow, terms: Terms): boolean {
   const { pair, ausdMicro, rateMinorPerUsd: rate, expiresAt } = earlier
   const apart =
@@ -63,10 +58,9 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
   )
 
 /**
- * Receives the earlier settlement of a wallet, unless it will be answered again. So if it was paid
- * and its webhook was lost, the new one is refused before its row is stored or its quote is taken.
- * `admit` decides first whether a new one may be stored at all: a request that is refused, and so
- * may be repeated without end, makes no call of the provider.
+ * Receives the wallet's earlier settlements, in case one was paid and its webhook was lost. `admit`
+ * comes first, so that a refused request, which may be repeated without end, makes no provider
+ * call.
  */
 export async function receiveEarlier(
   context: Context,
@@ -91,8 +85,8 @@ export async function receiveEarlier(
 }
 
 /**
- * Ends the wallet's other open settlement at the provider. Refuses with `settlement_on_its_way` if
- * it was paid, and with `provider_unavailable` if it is unknown whether it can still be paid.
+ * Ends the wallet's other open settlement. Refuses with `settlement_on_its_way` if it was paid, and
+ * with `provider_unavailable` if it may still be paid.
  */
 export async function endEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
   for (const earlier of await open(context, payment.wallet)) {

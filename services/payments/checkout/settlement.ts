@@ -24,16 +24,15 @@ import type { PaymentResult } from './provider-checkout'
 import { maySettle, receiveEarlier } from './replace'
 
 /**
- * Opens settlements. Refusals, in this order: nothing_owed, quote, amount, an earlier settlement in
- * progress, too many of them, a debt that the treasury cannot repay; and those of a top-up for the
- * part of a debt that is not ripe, which its owner may repay himself before paying.
+ * Refusals, in this order: nothing_owed, quote, amount, an earlier settlement in progress, too many
+ * of them, a debt that the treasury cannot repay; and those of a top-up for the part that is not
+ * ripe.
  */
 export const answerSettlements = (context: Context) =>
   handler(SettlementCreate, ({ wallet, quoteId }) =>
     openSettlement(context, requestOf({ kind: 'settlement', wallet, quoteId, method: null }, [])),
   )
 
-/** Maximum attempts if the debt changes concurrently. */
 const triesMax = 4
 
 async function openSettlement(
@@ -54,10 +53,6 @@ async function openSettlement(
   return refuse('provider_unavailable')
 }
 
-/**
- * Runs every check and stores the promise, before its quote is taken. `rival`: another settlement
- * of the wallet answers the request. `changed`: the debt must be read again.
- */
 async function storeSettlement(
   context: Context,
   request: PaymentRequest,
@@ -92,7 +87,6 @@ async function storeSettlement(
   })
 }
 
-/** Holds a debt to what the treasury can repay, and its unripe part to the limits of top-ups. */
 async function admitDebt(
   tx: Tx,
   context: Context,

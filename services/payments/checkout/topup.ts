@@ -19,10 +19,7 @@ import {
 } from './open'
 import type { PaymentResult } from './provider-checkout'
 
-/**
- * Opens top-ups. Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount,
- * limits (including a pause), treasury cover.
- */
+/** Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount, limits, cover. */
 export const answerTopups = (context: Context) =>
   handler(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
@@ -46,7 +43,6 @@ async function openTopup(
   return finish(context, stored.ok)
 }
 
-/** Runs every check and stores the promise, before its quote is taken. */
 async function storeTopup(
   context: Context,
   request: TopupRequest,
@@ -77,7 +73,7 @@ async function storeTopup(
   })
 }
 
-/** Returns true if the wallet is frozen on the chain, or we ordered it and the chain is behind. */
+/** We may have ordered a freeze that is not on the chain yet. */
 const isFrozen = async (
   { database }: Context,
   account: { wallet: `0x${string}`; frozen: boolean },

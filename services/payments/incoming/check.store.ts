@@ -8,8 +8,8 @@ import { type PaymentRow, payments } from '../payment.table'
 const checkLeaseSeconds = 30
 
 /**
- * Kinds of checks, each with its own share of a round so that none can starve another. `holds`
- * expire. `orders` are sent to the chain again, without the provider. `others` ask the provider.
+ * Each kind has its own share of a round. `others` ask the provider; `orders` are resent without
+ * it.
  */
 export const checkKinds = ['holds', 'orders', 'others'] as const
 export type CheckKind = (typeof checkKinds)[number]
@@ -19,13 +19,11 @@ const ofKind: Readonly<Record<CheckKind, SQL>> = {
   others: sql`${payments.state} not in ('held', 'repaid', 'revoking', 'paid')`,
 }
 
-/** Delay of checks on ended checkouts while the transaction list is current. */
 const listedRestMs = 21_600_000
 
 /**
- * Condition of unpaid checkouts in accounts with a current transaction list, which would show their
- * payments. They are checked individually only when they end, and rarely after that in case the
- * list is incomplete.
+ * Unpaid checkouts in accounts with a current transaction list, which would show their payments.
+ * They are checked only when they end, and rarely after that in case the list is incomplete.
  */
 function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
@@ -36,10 +34,7 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
 }
 
-/**
- * Returns whether anything is due. It selects the minimum, which forces an index lookup: for
- * `exists` the planner would scan rows, expecting to find one soon.
- */
+/** Selects the minimum to force an index lookup: for `exists` the planner would scan rows. */
 export async function isDue(
   db: Db,
   now: Date,
@@ -51,9 +46,9 @@ export async function isDue(
 }
 
 /**
- * Leases the payments of a kind whose check is due, except those left to the transaction list of the
- * accounts in `listed`. Holds come in the order in which they end. Of the other kinds, wallets take turns, so that one with many open checkouts cannot
- * delay the others; a wallet's own payments come in due order.
+ * Leases due payments of a kind, except those left to the list of the `listed` accounts. Holds come
+ * in the order in which they end. Of the others, wallets take turns, so that none can delay the
+ * rest.
  */
 export async function leaseDue(
   tx: Tx,

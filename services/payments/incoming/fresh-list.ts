@@ -5,8 +5,7 @@ import type { PaymentRow } from '../payment.table'
 import type { PaymentProvider } from '../provider'
 import { listings } from '../schema.store'
 
-// Holds of an account end all the time, and each needs the list as it is shortly before its end. So
-// checks that come together share one reading of what changed since the list was last read whole.
+// Each hold needs the list as it is shortly before its end, so concurrent checks share a reading.
 
 type Reading = {
   readonly beganAt: number
@@ -20,8 +19,7 @@ const readings = new WeakMap<PaymentProvider, Map<Account, Reading>>()
 const backMs = 600_000
 
 /**
- * Returns the changed rows of the payment's account, read at most a fifth of the margin ago. Throws
- * if the list cannot be read.
+ * Returns the account's changed rows, read at most a fifth of the margin ago. Throws if unreadable.
  */
 export async function readFreshList(context: Context, payment: PaymentRow): Promise<Listed[]> {
   const { provider, database, clock, holdMarginMs } = context
@@ -37,7 +35,6 @@ export async function readFreshList(context: Context, payment: PaymentRow): Prom
   const rows = provider.listTransactions(account, now - fromMs)
   const reading = { beganAt: now, fromMs, rows }
   known.set(account, reading)
-  // A failed reading is not shared any further.
   rows.catch(() => known.get(account) === reading && known.delete(account))
   return rows
 }

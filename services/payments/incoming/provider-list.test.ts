@@ -26,7 +26,7 @@ const settings = {
   ...{ listEveryMs: 1, providerListRecentMs: 60_000 },
   ...{ providerListWholeEveryMs: 86_400_000, providerListWholeMs: 86_400_000 },
 }
-/** Reads the window and returns the outcome. It is due a millisecond after the last time, which may still last. */
+/** The window is due a millisecond after the last reading, which may still last. */
 const read = () =>
   waitUntil('a reading that is due', async () => {
     const reading = await readWindow(fixture.listing, settings, { account: 'ID', window: 'recent' })
@@ -66,7 +66,6 @@ describe("the provider's list of transactions", () => {
     await fixture.control(`payments/${id}/refund`, { amount: 20_000 })
     await fixture.list()
     expect(await fixture.row(id)).toMatchObject({ state: 'revoking', refundedMinor: 20_000n })
-    // Fetched on its own later, it is the same refund.
     await fixture.control('faults', { api: {} })
     await fixture.list()
     expect((await fixture.row(id))!.refundedMinor).toBe(20_000n)

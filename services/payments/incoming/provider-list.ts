@@ -33,16 +33,13 @@ import {
   withRate,
 } from './receive'
 
-// The provider's transaction list shows our money even if a webhook was lost. Each row names an
-// object that is fetched and received as for a webhook. Chargebacks have no endpoint of their own:
-// the list row, read with our own key, is the evidence. A row is done once what it is about is
-// recorded: until then each reading decides again, so that a wrong answer about it heals.
+// The list shows our money even if a webhook was lost. Each row names an object to fetch;
+// chargebacks have no endpoint, so the row itself is the evidence. A row is decided again at each
+// reading until what it is about is recorded, so that a wrong answer about it heals.
 
-/** Reads the list at the configured intervals, until disposed. */
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(paymentListing(context), settings, context.poke)
 
-/** Returns the listing of this service: payments, refunds and chargebacks of both accounts. */
 export function paymentListing(context: Context): Listing {
   // Cached once there is one: no older payment can appear later.
   let first: Date | null = null
@@ -60,13 +57,11 @@ export function paymentListing(context: Context): Listing {
   }
 }
 
-/** Status of the movement in a row about a refund or dispute. */
 const statusOf: Readonly<Record<ListedStatus, RefundStatus>> = {
   ...{ pending: 'pending', succeeded: 'succeeded', unknown: 'unknown' },
   ...{ failed: 'dead', voided: 'dead', reversed: 'dead' },
 }
 
-/** What a row about a payment says against it; undefined if nothing. */
 function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
   if (status === 'voided' || status === 'reversed') return 'succeeded'
   return status === 'failed' || status === 'unknown' ? 'unknown' : undefined
@@ -143,7 +138,7 @@ async function receiveRow(context: Context, account: ProviderAccount, row: Liste
   failpoint('payments:row-of-list-received')
 }
 
-/** How long our own payment may be missing or contradicted before a person is alerted. */
+/** How long our own payment may be missing or contradicted before an alert. */
 const doubtMaxMs = 1_800_000
 
 async function receivePaymentRow(context: Context, account: ProviderAccount, row: Listed) {
@@ -161,8 +156,8 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
     : undefined
   const fetched = await withRate(context, charge)
   const owner = await ownerOf(context, account, row)
-  // The list can be ahead of the payment's own endpoint, which then says "not found" or "failed":
-  // no answer yet about money that the list shows, so the next reading asks again.
+  // The list can be ahead of the payment's own endpoint ("not found", "failed"): read again next
+  // time.
   if (fetched?.status !== 'succeeded') {
     const found = owner?.checkoutId
       ? await fetchCheckout(context, account, owner.checkoutId)
@@ -210,7 +205,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
     if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
     await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
-    // Which of the two is right decides a person; until then the money counts as gone.
+    // An operator decides which of the two is right; until then the money counts as gone.
     if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
       await raiseAlert(tx, context, 'status_unknown', { account, object: row.transactionId })
   })
@@ -232,7 +227,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
   })
 }
 
-/** The report that a row is. Its status may differ from that of the refund it names. */
+/** Its status may differ from that of the refund it names. */
 const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
   refundId: (origin === 'refund' ? listedId : chargebackId)(row.transactionId),
   status: statusOf[row.status],
@@ -244,7 +239,7 @@ const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund 
   ...(origin === 'chargeback' ? { origin } : {}),
 })
 
-/** Records a row whose charge cannot be found, unless it is of our payment: that is asked again. */
+/** Records a row whose charge cannot be found. A row of our own payment raises an alert instead. */
 async function noteMissing(context: Context, account: ProviderAccount, row: Listed) {
   const owner = await ownerOf(context, account, row)
   await context.database.transaction(async (tx) => {
@@ -254,10 +249,7 @@ async function noteMissing(context: Context, account: ProviderAccount, row: List
   })
 }
 
-/**
- * Receives what the list says about one payment. `rows` were read by the caller. Throws if an object
- * that a row names cannot be fetched.
- */
+/** `rows` were read by the caller. Throws if an object that a row names cannot be fetched. */
 export async function receiveRowsOf(
   context: Context,
   { id, account, providerPaymentId, paymentRequestId }: PaymentRow,
@@ -272,7 +264,6 @@ export async function receiveRowsOf(
   await receiveRows(paymentListing(context), account, own)
 }
 
-/** Fetches the charge of a refund or chargeback with our own key; without an id, by our reference. */
 async function chargeOf(
   context: Context,
   account: ProviderAccount,
@@ -305,7 +296,7 @@ async function chargeOfOwner(
   return undefined
 }
 
-/** Alerts a person if the reference of a row leads to several charges: it counts against the first. */
+/** Alerts if the reference of a row leads to several charges: it counts against the first. */
 async function noteAmbiguous(
   tx: Tx,
   context: Context,
@@ -319,7 +310,6 @@ async function noteAmbiguous(
   })
 }
 
-/** Finds the payment of a row by the provider's ids, else by our reference. */
 async function ownerOf(
   { database }: Context,
   account: ProviderAccount,

@@ -131,7 +131,7 @@ describe('a paid top-up', () => {
       'both being counted',
       async () => (await fixture.row(id))?.overpaidMinor === 50_000n,
     )
-    await fixture.list() // Reported again: it is the same payment.
+    await fixture.list() // Reported again.
     expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
     await fixture.settle('credit', id)
     expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })

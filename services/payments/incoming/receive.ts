@@ -25,22 +25,21 @@ import { endRefunding, noteOrdered } from '../review/refund-outcome'
 import { recordAnomaly } from '../schema.store'
 import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/excess'
 
-// Single entry point for money, refunds and ended checkouts, whether found by webhook, recheck or
-// the transaction list. Everything here was fetched from the provider with our own key.
+// Single entry point for money, refunds and ended checkouts found by webhook, recheck or list.
+// Everything here was fetched from the provider with our own key.
 
-/** A fetched charge with the data the transaction needs, since that makes no network calls. */
+/** With the data the transaction needs, since that makes no network calls. */
 export type PricedCharge = FetchedCharge & {
   /** Current rate for late money; null if not late or if there is no rate. */
   readonly presentMinorPerUsd: bigint | null
-  /** The matching payment of a succeeded charge, as read before the transaction. */
+  /** The matching payment, as read before the transaction. */
   readonly match?: PaymentRow | undefined
   /** Its wallet on the chain, if it may bring more than the limits have admitted. */
   readonly owner?: Owner | undefined
 }
 
 /**
- * Fetches the current rate for late payments. Done before the transaction, which makes no network
- * calls; whether the rate applies is decided there, under the wallet lock.
+ * Fetches the current rate for late payments. The wallet-locked transaction decides if it applies.
  */
 export async function withRate(
   context: Context,
@@ -61,16 +60,12 @@ export async function withRate(
   return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
-/** A checkout and its charge; undefined where the provider has none. */
 export type FetchedCheckout = {
   readonly checkout?: Checkout | undefined
   readonly fetched?: PricedCharge | undefined
 }
 
-/**
- * Fetches a checkout and its charge; an open checkout has no charge until it completes. Throws if
- * the provider cannot be reached.
- */
+/** Throws if the provider cannot be reached. An open checkout has no charge until it completes. */
 export async function fetchCheckout(
   context: Context,
   account: PaymentRow['account'],
@@ -89,7 +84,7 @@ export async function fetchCheckout(
   return priced(await provider.findChargeOfRequest(account, paymentRequestId))
 }
 
-/** Receives a fetched checkout. Returns true if the payment became `paid`. */
+/** Returns true if the payment became `paid`. */
 export async function receiveCheckout(
   tx: Tx,
   context: Context,
@@ -114,9 +109,8 @@ export async function receiveCheckout(
 }
 
 /**
- * Receives a charge. An unrecognised status raises an alert. A charge that we counted and that reads
- * otherwise than succeeded may be on its way back; any other one without money changes nothing.
- * Returns true if the payment became `paid`.
+ * Returns true if the payment became `paid`. A counted charge that reads otherwise than succeeded
+ * may be on its way back; any other one without money changes nothing.
  */
 export async function receiveCharge(
   tx: Tx,
@@ -142,7 +136,6 @@ export async function receiveCharge(
   return false
 }
 
-/** A succeeded charge and, if fetched, its checkout. */
 type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefined }
 
 async function receivePayment(
@@ -204,7 +197,6 @@ async function receivePayment(
   return true
 }
 
-/** Receives that a charge of the payment, which may have read otherwise before, reads `succeeded`. */
 const endOwnDoubt = (
   tx: Tx,
   context: Context,
@@ -212,10 +204,7 @@ const endOwnDoubt = (
   { paymentId: providerPaymentId }: Charge,
 ) => endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(providerPaymentId) })
 
-/**
- * Parks late money that has no exchange rate yet. Whatever its state, the checkout is over; the row
- * records the charge and is rechecked until there is a rate.
- */
+/** Parks late money without an exchange rate. The checkout is over; rechecks wait for a rate. */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
   const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
@@ -238,9 +227,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }
 
-/**
- * Splits a payment into the part that covers earlier reversals and the part that goes on the chain.
- */
+/** Splits a payment into a part that covers earlier reversals and a part for the chain. */
 async function sharesOf(
   tx: Tx,
   context: Context,
@@ -259,10 +246,7 @@ async function sharesOf(
   }
 }
 
-/**
- * Matches a charge to a payment using only data fetched from the provider, never webhook contents:
- * the checkout it completed, our reference on it, or a provider id we already hold.
- */
+/** Uses only data fetched from the provider, never webhook contents. */
 async function matchPayment(
   tx: Db,
   { charge, checkout }: Evidence,
@@ -309,17 +293,13 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 
-/** A refund, dispute or row of the list, ordered by us or not. */
 export type ReceivedRefund = FetchedRefund & {
   readonly origin?: ReportOrigin
   /** Of a row of the list: the refund that it names. */
   readonly objectId?: string | null
 }
 
-/**
- * Receives a refund or chargeback, in any status. It may arrive before the payment itself: then the
- * payment is received first, and the refunded part is not credited.
- */
+/** Receives a refund or chargeback in any status, even before its payment: receives that first. */
 export async function receiveRefund(
   tx: Tx,
   context: Context,
@@ -331,7 +311,6 @@ export async function receiveRefund(
   const matched = await matchPayment(tx, { charge })
   const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
   const locked = matched && (await lockPayment(tx, matched.id))
-  // Minor units of another currency mean nothing here.
   const refundedMinor = refund.currency === charge.currency ? refund.refundedMinor : null
   const [before] = await findReportsById(tx, [refund.refundId])
   await recordReport(tx, {

@@ -101,7 +101,7 @@ describe('while the list of transactions is read', () => {
     },
   }
   const readList = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'latest' })
-  /** Returns the ids that a round would look up this long after they were opened. */
+  /** The ids that a round would look up this long after they were opened. */
   const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
     const now = new Date(fixture.context.clock() + afterMs)
     const leased = await fixture.database.transaction((tx) =>

@@ -21,18 +21,14 @@ const runningMax = 400
 /** Checks per round that do not ask the provider: holds whose end is read, orders sent again. */
 const withoutProviderMax = 400
 
-/** Maximum wait before looking again if nothing is due. */
 const idleMaxMs = 2_000
 
-/**
- * Returns the checks per round: half of the rate limit, leaving half for checkouts and webhooks.
- */
+/** Half of the rate limit; the other half is for checkouts and webhooks. */
 export const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 
 /**
- * Rechecks payments that had no update for too long, until disposed. Rounds do not wait for each
- * other, so that a hanging provider cannot delay a hold that is about to end.
+ * Rounds do not wait for each other, so that a hanging provider cannot delay a hold about to end.
  */
 export function startRechecking(
   context: Context,
@@ -68,9 +64,7 @@ type Rounds = {
 }
 
 /**
- * Runs one round: leases the due payments, checks each and plans its next check. The provider is
- * asked about at most `checksMax` of them: half are left to holds and half to all others, and either
- * gets what the other does not need.
+ * Asks about at most `checksMax` payments: half holds, half others; either gets what is left over.
  */
 export async function recheckOnce(
   context: Context,
@@ -144,7 +138,7 @@ async function checkAndPlan(
   }
 }
 
-/** Checks a payment once. A returned time overrides the usual time of the next check. */
+/** A returned time overrides the usual time of the next check. */
 async function check(
   context: Context,
   payment: PaymentRow,
@@ -203,7 +197,6 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   if (paid) failpoint('payments:paid-committed')
 }
 
-/** Retries late money that had no exchange rate. */
 async function checkLateMoney(context: Context, payment: PaymentRow): Promise<void> {
   const { database, provider } = context
   const { account, providerPaymentId } = payment

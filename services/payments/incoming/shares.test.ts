@@ -23,7 +23,6 @@ const chainMs = 2_000
 const { id, refundsCheckedAt, holdEndedAt, nextCheckAt } = payments
 const watched = { id, refundsCheckedAt, holdEndedAt, nextCheckAt }
 
-/** Takes payments out of the checks. */
 const rest = (ids: string[]) =>
   fixture.database.run((db) =>
     db.update(payments).set({ nextCheckAt: null }).where(inArray(payments.id, ids)),
@@ -78,7 +77,6 @@ test.each([
         }),
     } as unknown as PaymentProvider
 
-    /** Ends of the holds by the chain's clock. */
     const ends = new Map<string, number>()
     const ask = async (_: unknown, { refId }: { refId: string }): Promise<Answer<unknown>> => {
       const endMs = ends.get(refId)!

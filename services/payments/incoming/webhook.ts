@@ -19,15 +19,13 @@ import {
 } from './receive'
 
 type Delivery = Message<typeof PaymentsWebhook>
-/** Objects fetched from the provider for a hint; undefined where it has none. */
 type Facts = FetchedCheckout & {
   readonly refund?: FetchedRefund | undefined
-  /** True if the payment request exists and is unpaid. */
   readonly isUnpaid?: boolean
 }
 type Read = Facts & { hint: Hint }
 
-/** Reactions to webhooks. A webhook only names what to fetch; the fetched object is what counts. */
+/** A webhook only names what to fetch; the fetched object is what counts. */
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     // Payout events belong to the payouts service, which reads the same stream.
@@ -50,7 +48,6 @@ export const webhookReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/** Fetches the objects with the account's own key. Throws if the provider cannot be reached. */
 async function fetchFacts(
   context: Context,
   account: Delivery['account'],
@@ -107,9 +104,9 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read)
 }
 
 /**
- * Handles a refused lookup. The provider refuses ids not of its own form, so such an object does
- * not exist. For an id we hold, which came from the provider, the outcome is unknown and the error
- * is rethrown. A refund id comes from the webhook alone, even if its payment is ours.
+ * The provider refuses ids not of its own form, so no such object exists. For an id we hold the
+ * outcome is unknown: rethrows. A refund id comes from the webhook alone, even if its payment is
+ * ours.
  */
 async function noSuchObject(
   context: Context,
@@ -123,7 +120,6 @@ async function noSuchObject(
   return {}
 }
 
-/** Finds our payment by the provider id in a webhook. */
 function findOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
   return database.read(async (db) => {
     switch (hint.about) {
@@ -144,13 +140,12 @@ function findOurs({ database }: Context, account: Delivery['account'], hint: Hin
   })
 }
 
-/** Records an object the provider does not have, as in the dashboard's sample webhooks. */
+/** The dashboard's sample webhooks name such objects. */
 async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
   log.warn({ account, object }, 'webhook object not found at provider')
 }
 
-/** Returns true if the lookup did not find the object of a webhook, or the charge of a refund. */
 function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: Facts): boolean {
   if (hint.about === 'checkout') return !checkout
   if (hint.about === 'refund') return !refund || !fetched
@@ -161,9 +156,7 @@ function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: Facts): 
 const insistMs = 60_000
 
 /**
- * Throws, so that the webhook is retried, if an object of our payment cannot be found yet. Later it
- * is only recorded: if it exists after all, the transaction list or the last check of a hold finds
- * it.
+ * Throws, so that the webhook is retried. Later, the list or a hold's last check finds the object.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
   const payment = (await findOurs(context, account, hint)) ?? (await findNamed(context, hint))

@@ -14,7 +14,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 const linesOf = (item: string) =>
   fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
 
-/** The journal lines of a payment; they equal the position of its row at every moment. */
+/** Checks that the journal equals the position of the row. */
 async function booked(id: string) {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))

@@ -14,10 +14,7 @@ import type { Charge } from '../provider'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
-/**
- * Books a change of a payment's amounts without a change of state, in the same transaction. A
- * lifecycle step is booked by `bookStep`.
- */
+/** Books a change of amounts without a change of state. */
 export const bookChange = (
   tx: Tx,
   before: PaymentRow,
@@ -30,9 +27,7 @@ export const bookChange = (
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/**
- * Books a lifecycle step within the statement that updates the row. Undefined if no money moves.
- */
+/** Books a lifecycle step within the statement that updates the row. */
 export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
   bookBeside(journal, {
     event: `${before.state} → ${after.state}`,
@@ -40,7 +35,7 @@ export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefi
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** Returns lines for unmatched money; none if the amount is inexact or in another currency. */
+/** Returns no lines if the amount is inexact or in another currency. */
 function unmatchedLines(
   account: ProviderAccount,
   currency: string | null,
@@ -65,7 +60,6 @@ export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
   await bookTo(tx, journal, { event: 'money of no payment', item, lines })
 }
 
-/** Reverses the lines of an unmatched charge that turned out to belong to a payment. */
 export const bookMatched = (tx: Tx, { paymentId: item }: Charge): Promise<void> =>
   bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
 
@@ -74,11 +68,10 @@ type Row = Pick<Listed, 'transactionId' | 'type' | 'productId'>
 const itemOf = ({ transactionId, type, productId }: Row): string =>
   (type === 'payment' ? productId : null) ?? transactionId
 
-/** Reverses the lines of an unmatched row whose charge was found after all. */
 export const bookMatchedRow = (tx: Tx, { transactionId: item }: Row): Promise<void> =>
   bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
 
-/** Books an unmatched row of the provider's list; a negative amount left the account. */
+/** A negative amount left the account. */
 export const bookListed = (
   tx: Tx,
   row: Row & {
@@ -93,12 +86,11 @@ export const bookListed = (
     lines: unmatchedLines(row.account, row.currency, row.minor),
   })
 
-/** Returns the journal item of the waived part of a reversal. */
 export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
 /**
- * Returns lines for the waived part of a reversal, none while it may still be repaid, and for what
- * the owner gave back of a needless repayment.
+ * The waived part, none while it may still be repaid, and what the owner gave back needlessly
+ * repaid.
  */
 export function givenUpLines(reversal: Reversal): Position {
   const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal
@@ -110,7 +102,6 @@ export function givenUpLines(reversal: Reversal): Position {
   ])
 }
 
-/** Books the waived part of a reversal, and what was given back of it, under its own item. */
 export const bookGivenUp = (tx: Tx, reversal: Reversal): Promise<void> =>
   bookTo(tx, journal, {
     event: reversal.clearedAt === null ? 'asked for again, or given back' : 'given up',

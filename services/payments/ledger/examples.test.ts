@@ -3,7 +3,7 @@ import type { AccountName, Asset } from '#shared/ledger/chart'
 import { difference, type Position } from '#shared/ledger/position'
 import { positionOf } from './position'
 
-// Worked examples: the posting of each step of a payment, at Rp 16,250 per dollar.
+// Worked examples at Rp 16,250 per dollar.
 
 type Row = Parameters<typeof positionOf>[0]
 type Posting = Partial<Record<Asset, Partial<Record<AccountName, bigint>>>>
@@ -37,7 +37,6 @@ const byCard: Step = [
   { ...received, state: 'paid', held: true },
   arrival,
 ]
-/** The AUSD moves from the treasury to the credit line, where `owner` gets it. */
 const onChain = (owner: AccountName, micro = ausd): Posting => ({
   AUSD: { treasury: -micro, credit_line: micro, promises: micro, [owner]: -micro },
 })
@@ -64,7 +63,6 @@ const revoked = (owner: AccountName): Step => [
     },
   },
 ]
-/** Rp 1,000,000 is paid instead of Rp 1,625,000. */
 const part = 1_000_000n
 const partMicro = 61_538_461n
 const differs: Step = [

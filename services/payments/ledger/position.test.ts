@@ -15,7 +15,6 @@ import { positionOf } from './position'
 
 type Booked = Parameters<typeof positionOf>[0]
 
-/** Rp 1,625,000 for 100 AUSD, opened and unpaid. */
 const opened: Booked = {
   ...{ kind: 'topup', state: 'opening', account: 'ID', currency: 'IDR', reason: null },
   ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
@@ -36,7 +35,7 @@ const paid = { ...received, held: true, onchainMicro: opened.ausdMicro }
 const onChain = { ...paid, creditedAt: someTime }
 const refunded = { refundedMinor: opened.fiatMinor }
 
-/** A row of each state; in `review`, after unmatched money. */
+/** In `review`, after unmatched money. */
 const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
   opening: {},
   awaiting_payment: {},
@@ -64,7 +63,6 @@ const givenBack = 'paid and refunded before any promise'
 const counted = 'its cause was booked when it was counted'
 const stands = 'the promise stands until an operator decides'
 
-/** Steps that move no money, and why. */
 const silent: Readonly<Record<string, string>> = {
   'opening → awaiting_payment': nobodyPaid,
   'opening → expired': nobodyPaid,
@@ -91,7 +89,7 @@ const silent: Readonly<Record<string, string>> = {
   'refunding → revoked': counted,
   'refunding → review': stands,
 }
-/** The row before such a step, if it differs from the row of its state. */
+/** If it differs from the row of its state. */
 const before: Readonly<Record<string, Partial<Booked>>> = {
   'held → revoking': refunded,
   'repaid → revoking': refunded,
@@ -102,7 +100,6 @@ const before: Readonly<Record<string, Partial<Booked>>> = {
   'refunding → repaid': { ...onChain, reason: 'paid_twice' },
   'refunding → revoked': { ...onChain, ...refunded, onchainMicro: 0n, reason: 'paid_twice' },
 }
-/** The row after a step into review that keeps what there was. */
 const kept: Readonly<Record<string, Partial<Booked>>> = {
   'paid → review': { ...paid, reason: 'credit_failed' },
   'held → review': { ...onChain, reason: 'paid_twice' },
@@ -272,7 +269,7 @@ test('the position of any row sums to 0 in every asset', () => {
   )
 })
 
-/** The amounts of a row: what each does in its position, or why it does nothing there. */
+/** What each amount of a row does in its position, or why nothing. */
 const amounts: Readonly<Record<string, string>> = {
   rateMinorPerUsd: 'a rate; its result is in ausdMicro',
   spreadBps: 'the spread within the rate',

@@ -12,17 +12,17 @@ import {
 } from '../payment'
 import type { PaymentRow } from '../payment.table'
 
-// The book position of a payment, computed from its row alone. Each change of the row is booked as
-// the difference, so the journal of a payment always matches its row.
+// Computed from the row alone. Each change of the row is booked as the difference, so the journal
+// of a payment always matches its row.
 
 type Booked = PaymentFacts &
   Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
 
-/** Returns a payment's lines: fiat at the provider, AUSD between treasury, contract and wallet. */
+/** Fiat at the provider; AUSD between treasury, contract and wallet. */
 export const positionOf = (payment: Booked): Position =>
   position([...fiatLines(payment), ...ausdLines(payment)])
 
-/** Reasons for which received money was never exchanged: no AUSD is promised for it. */
+/** Money received for these reasons was never exchanged: no AUSD is promised for it. */
 const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'amount_differs',
   'currency_differs',
@@ -30,9 +30,7 @@ const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'excess_refused',
 ])
 
-/**
- * Returns true if AUSD was promised for the money; otherwise it is in suspense until a decision.
- */
+/** Money without a promise of AUSD is in suspense until a decision. */
 function isExchanged(payment: Booked): boolean {
   const { state, reason, providerPaymentId } = payment
   const wasPromised = providerPaymentId !== null && !unexchanged.has(reason)
@@ -70,10 +68,10 @@ function fiatLines(payment: Booked): Line[] {
   ]
 }
 
-/** Returns the account of money without a promise: `capital` once an operator has accepted it. */
+/** `capital` once an operator has accepted money without a promise. */
 const nobodysOf = ({ state }: Booked) => (state === 'accepted' ? 'capital' : 'suspense')
 
-/** Returns the money left of its own payment; 0 for another currency, which no account holds. */
+/** 0 for another currency, which no account holds. */
 function ownMinorOf(payment: Booked): bigint {
   const { providerPaymentId, reason, paidMinor, fiatMinor, refundedMinor } = payment
   if (providerPaymentId === null || reason === 'currency_differs') return 0n
@@ -111,7 +109,6 @@ function ausdLines(payment: Booked): Line[] {
 const ausd = (lines: readonly [Line['account'], bigint][]): Line[] =>
   lines.map(([account, amount]) => ({ account, asset: 'AUSD', amount }))
 
-/** Returns its account in the contract: collateral or repayment, on hold or not. */
 function placeOf({ kind, held, holdEndedAt }: Booked) {
   const mayBeTaken = held === true && holdEndedAt === null
   if (kind === 'topup') return mayBeTaken ? 'collateral_held' : 'collateral'

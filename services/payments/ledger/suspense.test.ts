@@ -9,8 +9,6 @@ import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support
 import { bookUnmatched } from './book'
 import { positionOf } from './position'
 
-// Money that moves at the provider and that no step of a payment explains.
-
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
@@ -22,9 +20,8 @@ const byName = (lines: ReturnType<typeof position>) =>
   Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
 const linesOf = (item: string) =>
   fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
-/** The journal lines of an item. */
 const told = async (item: string) => byName(position(await linesOf(item)))
-/** The journal lines of a payment; they equal the position of its row. */
+/** Checks that the journal equals the position of the row. */
 async function booked(id: string) {
   const said = await told(id)
   expect(said).toEqual(byName(positionOf((await fixture.row(id))!)))
@@ -214,7 +211,7 @@ describe('a chargeback after the credit', () => {
   })
 })
 
-/** Each oddity that may mean money: how it is booked, or why it is not. */
+/** How each is booked, or why it is not. */
 const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   event_unknown: 'no money: a webhook that we cannot parse; the list has its object',
   object_unknown: 'no money: no such object; a refund reduces the unmatched money',

@@ -42,7 +42,6 @@ test('two instances book an item again once after its posting was reversed, from
     await bookAll(tx, journal, 'paid', new Map([['pay_b', positionOf(row)]]))
   })
   const [[booked]] = (await postingsOf('pay_b')) as [[string, unknown]]
-  // An operator halved the value by hand.
   await database.run((db) =>
     db.execute(sql`update payments.payments set ausd_micro = 50000000, onchain_micro = 50000000
       where id = 'pay_b'`),

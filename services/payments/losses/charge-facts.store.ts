@@ -6,7 +6,6 @@ import { journal } from '../schema.store'
 import { isMissing, refunds, reversals } from './refund.store'
 import type { Report } from './report'
 
-/** Facts about a charge from other tables than the payment's own. */
 export type ChargeFacts = {
   /** Everything reported about money that left the charge again. */
   readonly reports: readonly Report[]
@@ -18,7 +17,7 @@ export type ChargeFacts = {
 
 type ReportJson = Omit<Report, 'refundedMinor'> & { readonly refundedMinor: string | null }
 
-/** Reads these facts in one statement. The payment is locked. */
+/** The caller has locked the payment. One statement. */
 export async function findBeside(
   tx: Tx,
   { wallet }: Pick<PaymentRow, 'wallet'>,

@@ -20,8 +20,8 @@ import { backOf, type ReportOrigin } from './report'
 import { noteReversal, shrinkReversal } from './reversal'
 
 /**
- * Receives that a charge, or its row in the list, reads otherwise than succeeded, if we counted it.
- * `succeeded`: voided, so that all of its money is gone; `unknown`: it may be.
+ * Receives that a charge we counted, or its row, reads otherwise than succeeded. `succeeded`:
+ * voided, so all of its money is gone; `unknown`: it may be.
  */
 export async function receiveDoubt(
   tx: Tx,
@@ -74,9 +74,8 @@ export async function endDoubt(
 }
 
 /**
- * Makes the row, and with it the freeze of its wallet, follow everything that is reported about its
- * charge: money that left and money that came back. Returns whether more may be on its way, or
- * undefined if the charge is not, or not yet, the one that counts.
+ * Makes the row and the freeze of its wallet follow all reports about its charge. Returns whether
+ * more may be on its way; undefined if the charge is not, or not yet, the one that counts.
  */
 export async function followReports(
   tx: Tx,
@@ -93,7 +92,6 @@ export async function followReports(
   return payment.providerPaymentId === providerPaymentId ? found : undefined
 }
 
-/** Makes the row follow the reports about the payment's own charge. */
 async function followOwn(
   tx: Tx,
   context: Context,
@@ -128,7 +126,7 @@ async function followOwn(
   return { isOpen }
 }
 
-/** Counts the refunds of second payments, which were never credited. Returns the row as it is then. */
+/** Counts the refunds of second payments, which were never credited. Returns the updated row. */
 export async function countBeside(
   tx: Tx,
   context: Context,

@@ -11,7 +11,6 @@ beforeEach(async () => {
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
 })
 
-/** A top-up of 50,000 through QRIS, found in the list and final on the chain. */
 async function paid(wallet: `0x${string}`): Promise<string> {
   const asked = { wallet, quoteId: fixture.quote(), amount: '50000', method: 'qr' } as const
   const id = (await fixture.topup(asked)).ok!.paymentId
@@ -23,7 +22,6 @@ async function paid(wallet: `0x${string}`): Promise<string> {
 }
 const isFrozen = async (wallet: `0x${string}`) => (await fixture.walletRow(wallet))?.frozen ?? false
 
-/** A dispute that was lost, repaid by a top-up, and won. */
 async function repaidNeedlessly() {
   const wallet = newWallet()
   const id = await paid(wallet)

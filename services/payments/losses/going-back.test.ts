@@ -22,7 +22,7 @@ const release = () => {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }
 
-/** On hold until seconds from now, which is within the margin. */
+/** 4 seconds are within the margin. */
 async function ending(kind: Kind = 'topup'): Promise<string> {
   const id = await given('CARDS', kind)
   holdFor(4)
@@ -30,7 +30,6 @@ async function ending(kind: Kind = 'topup'): Promise<string> {
 }
 const tell = (id: string, words: object) => fixture.control(`payments/${id}/tell`, words)
 const isExtended = async (id: string) => (await fixture.subjects(id)).includes('relay.extend')
-/** The chain has ended the hold, and the payment is checked. */
 const endHold = async () => {
   release()
   await fixture.recheck(20_000)

@@ -17,7 +17,7 @@ beforeEach(async () => {
 const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(() => fixture)
 const pay = (session: string, channel = 'QRIS') =>
   fixture.control(`sessions/${session}/pay`, { channel_code: channel, force: true })
-/** A top-up of 50,000 through a channel that is never held. */
+/** Through a channel that is never held. */
 async function paidAgain(wallet: `0x${string}`): Promise<void> {
   const asked = { wallet, quoteId: fixture.quote(), amount: '50000', method: 'qr' } as const
   const id = (await fixture.topup(asked)).ok!.paymentId
@@ -25,7 +25,7 @@ async function paidAgain(wallet: `0x${string}`): Promise<void> {
   await fixture.list()
   await fixture.becomes(id, { state: 'credited' })
 }
-/** Amount that the payment's wallet has to repay (10⁻⁶ AUSD). */
+/** 10⁻⁶ AUSD. */
 const missingOf = async (id: string) =>
   (await fixture.reversals())
     .filter(({ paymentId }) => paymentId === id)
@@ -83,7 +83,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
-  /** Opens a promise that two charges pay; returns its id and that of the second charge. */
+  /** Returns the ids of the promise and of the second charge. */
   async function paidTwice() {
     const quoteId = fixture.quote()
     const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId } as const

@@ -14,8 +14,8 @@ import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 import { reportOrigins } from './report'
 
-// Three tables, each a consequence of the previous one: reports of money that leaves a charge again,
-// the losses the chain could no longer reverse, and the wallets frozen until those are repaid.
+// Each table is a consequence of the one before: money that leaves a charge again, losses the chain
+// could no longer reverse, and wallets frozen until those are repaid.
 
 /** Reports about refunds, disputes and voids, each as last read from the provider. */
 export const refunds = schema.table(
@@ -43,8 +43,8 @@ export const refunds = schema.table(
 export type StoredReport = typeof refunds.$inferSelect
 
 /**
- * Stores the latest report of a source. Money that is gone comes back only by a final status: a
- * stale "pending" undoes nothing. Returns undefined if the report is not news.
+ * Only a final status brings back money that is gone: a stale "pending" undoes nothing. Returns
+ * undefined if the report is not news.
  */
 export async function recordReport(
   tx: Tx,
@@ -85,15 +85,12 @@ export async function endVoid(tx: Tx, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Finds all reports about a charge. */
 export const findReports = (db: Db, providerPaymentId: string): Promise<StoredReport[]> =>
   db.select().from(refunds).where(eq(refunds.providerPaymentId, providerPaymentId))
 
-/** Finds reports by id. */
 export const findReportsById = (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
   db.select().from(refunds).where(isOneOf(refunds.id, ids))
 
-/** Finds the reports about second payments of a promise. */
 export const findReportsBeside = (
   db: Db,
   paymentId: string,
@@ -105,7 +102,6 @@ export const findReportsBeside = (
     .where(and(eq(refunds.paymentId, paymentId), ne(refunds.providerPaymentId, providerPaymentId)))
 
 type LossColumns = Record<'clearedAt' | 'madeGoodMicro' | 'lostMicro', SQLWrapper>
-/** Condition of losses neither repaid nor waived. */
 export const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: LossColumns) =>
   sql`${clearedAt} is null and ${madeGoodMicro} < ${lostMicro}`
 
@@ -136,15 +132,11 @@ export const reversals = schema.table(
 
 export type Reversal = typeof reversals.$inferSelect
 
-/** Finds the loss caused by a payment. */
 export async function findReversal(db: Db, paymentId: string): Promise<Reversal | undefined> {
   return (await db.select().from(reversals).where(eq(reversals.paymentId, paymentId)))[0]
 }
 
-/**
- * Stores the loss of a payment. A larger one than before is due again, even if an operator waived
- * the smaller one.
- */
+/** A larger loss than before is due again, even if an operator waived the smaller one. */
 export async function storeReversal(
   tx: Tx,
   reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
@@ -163,7 +155,7 @@ export async function storeReversal(
   return rows[0]!
 }
 
-/** Finds a wallet's losses neither repaid nor waived, oldest first. */
+/** Oldest first. */
 export const findMissing = (tx: Db, wallet: `0x${string}`) =>
   tx
     .select()
@@ -171,7 +163,6 @@ export const findMissing = (tx: Db, wallet: `0x${string}`) =>
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .orderBy(asc(reversals.createdAt), asc(reversals.paymentId))
 
-/** Adds to the repaid part of one loss. */
 export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
   tx
     .update(reversals)
@@ -181,7 +172,6 @@ export const addMadeGood = (tx: Tx, paymentId: string, micro: bigint) =>
     })
     .where(eq(reversals.paymentId, paymentId))
 
-/** Moves the needless repayment of a loss to the part given back. */
 export async function moveGivenBack(tx: Tx, paymentId: string): Promise<Reversal> {
   const { madeGoodMicro, lostMicro, givenBackMicro } = reversals
   const rows = await tx
@@ -196,7 +186,6 @@ export async function moveGivenBack(tx: Tx, paymentId: string): Promise<Reversal
   return rows[0]!
 }
 
-/** Waives a wallet's outstanding losses. */
 export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
   tx
     .update(reversals)
@@ -204,7 +193,7 @@ export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .returning()
 
-/** Sums all outstanding losses (10⁻⁶ AUSD). */
+/** 10⁻⁶ AUSD. */
 export async function sumMissing(db: Db): Promise<string> {
   const [missing] = await db
     .select({
@@ -215,7 +204,6 @@ export async function sumMissing(db: Db): Promise<string> {
   return missing!.micro
 }
 
-/** Returns true if a wallet has a payment whose hold could not be kept. */
 export async function hasLostHold(db: Db, wallet: `0x${string}`): Promise<boolean> {
   const rows = await db
     .select({ id: payments.id })
@@ -225,7 +213,7 @@ export async function hasLostHold(db: Db, wallet: `0x${string}`): Promise<boolea
   return rows.length > 0
 }
 
-/** Wallets that were ever frozen, their current flag and the last order to the chain. */
+/** Wallets that were ever frozen. */
 export const wallets = schema.table(
   'wallets',
   {
@@ -249,7 +237,6 @@ export async function findWallet(db: Db, wallet: `0x${string}`): Promise<WalletR
   return rows[0]
 }
 
-/** Stores the flag of a wallet under a higher revision than before. */
 export async function storeFreeze(
   tx: Tx,
   change: { wallet: `0x${string}`; frozen: boolean; nowMs: number; retryAt: Date },
@@ -267,25 +254,21 @@ export async function storeFreeze(
   return rows[0]!
 }
 
-/** Confirms that the chain has this revision, so that the order is not resent. */
 export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =>
   tx
     .update(wallets)
     .set({ retryAt: null, updatedAt: sql`now()` })
     .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
-/** Condition of wallets with an overdue order. */
 export const isWalletDue = (now: Date) => lte(wallets.retryAt, now)
 
-/** Finds due wallets, longest unchanged first. */
+/** Longest unchanged first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   db.select().from(wallets).where(isWalletDue(now)).orderBy(asc(wallets.updatedAt)).limit(rowsMax)
 
-/** Plans when to resend the order of a wallet. */
 export const planOrder = (tx: Tx, wallet: `0x${string}`, retryAt: Date) =>
   tx.update(wallets).set({ retryAt, updatedAt: sql`now()` }).where(eq(wallets.wallet, wallet))
 
-/** Counts frozen wallets. */
 export async function countFrozen(db: Db): Promise<number> {
   const [frozen] = await db
     .select({ count: sql<number>`count(*)::int` })

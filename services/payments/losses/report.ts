@@ -1,17 +1,15 @@
 import type { RefundStatus } from '../provider'
 
-// Money of a charge that leaves us again is reported in pieces: by refunds, by rows of the
-// provider's list, by disputes and by the status of the charge. The pieces may be late, incomplete
-// or contradict each other, so none decides by itself: `backOf` takes all of them together.
+// Money that leaves us again is reported in pieces: refunds, disputes, rows of the list, the status
+// of the charge. They may be late, incomplete or contradictory, so `backOf` takes all of them
+// together.
 
 /**
- * `ordered`: a refund ordered by us. `chargeback`: a dispute by the payer's bank. `void`: the charge
- * itself reads otherwise than succeeded.
+ * `void`: the charge itself reads otherwise than succeeded. `chargeback`: a dispute by the bank.
  */
 export const reportOrigins = ['refund', 'ordered', 'chargeback', 'void'] as const
 export type ReportOrigin = (typeof reportOrigins)[number]
 
-/** Latest report of one source about money that leaves a charge. */
 export type Report = {
   readonly id: string
   readonly origin: ReportOrigin
@@ -24,21 +22,18 @@ export type Report = {
 }
 
 const listedPrefix = 'listed:'
-/** Ids of the reports that no refund object has, by the id of their row in the provider's list. */
+/** Ids of reports without a refund object, by the id of their row in the provider's list. */
 export const listedId = (transactionId: string): string => `${listedPrefix}${transactionId}`
 export const chargebackId = (transactionId: string): string => `chargeback:${transactionId}`
-/** Id of the report that a charge, or its row in the list, reads otherwise than succeeded. */
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
-/** Everything reported about a charge at this moment. */
 export type Back = {
-  /** Amount that left us, in the smallest unit of the charge's currency. */
+  /** In the smallest unit of the charge's currency. */
   readonly goneMinor: bigint
   /** True if more may be on its way: pending, disputed, or in a status we do not know. */
   readonly isOpen: boolean
 }
 
-/** One movement of money as reported by up to two sources. */
 type Move = {
   readonly status: RefundStatus
   readonly minor: bigint | null
@@ -46,9 +41,8 @@ type Move = {
 }
 
 /**
- * Combines all reports about a charge of `paidMinor`. An amount that is inexact or in another
- * currency counts as all that is left. A row of the list that names no refund we know may be one of
- * the refunds that no row names, so of these two sums the larger counts.
+ * An amount that is inexact or in another currency counts as all that is left. A row that names no
+ * known refund may be one of the refunds that no row names, so the larger of the two sums counts.
  */
 export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const isRefund = ({ origin }: Report) => origin === 'refund' || origin === 'ordered'

@@ -25,12 +25,11 @@ import {
   type WalletRow,
 } from './refund.store'
 
-// Payments reversed after the chain could no longer reverse them. The treasury bears the loss, and
-// the wallet is frozen until top-ups repay it or an operator waives it. Only top-ups through
-// channels that are never held repay a loss: that part of them is kept instead of credited. A held
-// payment could be reversed in turn.
+// The treasury bears the loss of payments that the chain could no longer reverse, and the wallet is
+// frozen until top-ups repay it or an operator waives it. Only top-ups that are never held repay a
+// loss, kept instead of credited: a held payment could be reversed in turn.
 
-/** Freezes the wallet if this payment caused a new loss. The caller holds the wallet lock. */
+/** The caller holds the wallet lock. */
 export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const lost = lostMicro(payment)
   if (lost === 0n) return
@@ -43,10 +42,7 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
   await followFreeze(tx, context, wallet)
 }
 
-/**
- * Reduces the loss of a payment whose money came back, and ends the freeze once the wallet owes
- * nothing. The caller holds the wallet lock.
- */
+/** Ends the freeze once the wallet owes nothing. The caller holds the wallet lock. */
 export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, account } = payment
   const before = await findReversal(tx, paymentId)
@@ -66,9 +62,8 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
 }
 
 /**
- * Freezes the wallet of a payment whose hold has ended on the chain, or cannot be extended, before
- * the provider has said that nothing is on its way back. It ends once the provider has, or once the
- * payment is revoked. Once per hold: an operator may clear the wallet before.
+ * Freezes the wallet if the hold has ended, or cannot be extended, before the provider has said
+ * that nothing is on its way back. Once per hold: an operator may clear the wallet before.
  */
 export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, state, frozenAt } = payment
@@ -85,10 +80,7 @@ export async function followFreeze(tx: Tx, context: Context, wallet: PaymentRow[
   await setFrozen(tx, context, wallet, frozen)
 }
 
-/**
- * Repays a wallet's losses from a payment, oldest first. Returns the amount used (10⁻⁶ AUSD). The
- * caller holds the wallet lock.
- */
+/** Returns the amount used (10⁻⁶ AUSD), oldest loss first. The caller holds the wallet lock. */
 export async function makeGood(
   tx: Tx,
   context: Context,
@@ -138,8 +130,8 @@ export async function recheckWallets(context: Context): Promise<boolean> {
 }
 
 /**
- * Waives a wallet's losses and ends its freeze at an operator's request, if they are still those
- * the operator saw: `revision` of the freeze and `missing` (10⁻⁶ AUSD). A retry changes nothing.
+ * Only if freeze `revision` and `missing` (10⁻⁶ AUSD) are still those the operator saw. A retry
+ * changes nothing.
  */
 export async function clearWallet(
   context: Context,
@@ -165,13 +157,13 @@ export async function clearWallet(
   return outcome
 }
 
-/** Returns what top-ups repaid beyond a loss, since part of it was undone (10⁻⁶ AUSD). */
+/** What top-ups repaid beyond a loss, since part of it was undone (10⁻⁶ AUSD). */
 const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint =>
   atLeastZero(madeGoodMicro - lostMicro)
 
 /**
- * Records at an operator's request that `micro` (10⁻⁶ AUSD), which a wallet had repaid needlessly,
- * was given back to it. If the loss comes about after all, it is due again. A retry changes nothing.
+ * Records that an operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly.
+ * If the loss comes about after all, it is due again. A retry changes nothing.
  */
 export async function noteGivenBack(
   context: Context,
@@ -205,7 +197,7 @@ async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, fr
   await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, retryAt }))
 }
 
-/** Orders the freeze or its end. `repeat` gives a resent order its own message id. */
+/** `repeat` gives a resent order its own message id. */
 const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
   announce(
     tx,

@@ -3,7 +3,7 @@ import { type Fixture, newWallet } from '../test-support'
 export type Kind = 'topup' | 'settlement'
 export const kinds = [['topup'], ['settlement']] as const
 
-/** Actions of payers, provider and chain on payments of 50,000 that no webhook reports. */
+/** Actions on payments of 50,000 that no webhook reports. */
 export function actionsOn(fixtureOf: () => Fixture) {
   async function opened(kind: Kind = 'topup'): Promise<string> {
     const asked = { wallet: newWallet(), quoteId: fixtureOf().quote() }

@@ -29,9 +29,9 @@ import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
 
 /**
- * Takes a step in the caller's transaction: updates the row, writes its orders and events to the
- * outbox, and logs, all under the id of the request that opened the payment. Returns undefined if
- * another transaction moved it first. Throws if the lifecycle does not have the step.
+ * Takes a step: updates the row, books it, writes its orders and events to the outbox, all under
+ * the id of the request that opened the payment. Returns undefined if another transaction moved it
+ * first.
  */
 export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
   withRequestId(payment.requestId ?? requestId(), () =>
@@ -68,7 +68,7 @@ async function takeStepNow(
   return moved
 }
 
-/** Records the duration once per transaction; a rolled-back one is recorded again on retry. */
+/** Records once per transaction; a rolled-back one is recorded again on retry. */
 function timeEffect(before: PaymentRow, { kind, held, paidAt, creditedAt }: PaymentRow) {
   if (before.creditedAt || !creditedAt || !paidAt) return
   const tookMs = Math.max(0, creditedAt.getTime() - paidAt.getTime())
@@ -82,7 +82,7 @@ const effects = timer({
   buckets: flowSeconds,
 })
 
-/** Takes a decided step unless it is `stay`. A payment that is applied again gets a new ref. */
+/** A payment that is applied again gets a new ref. */
 export async function takeDecided(
   tx: Tx,
   context: Context,
@@ -94,7 +94,6 @@ export async function takeDecided(
   return takeStep(tx, context, payment, step, { ...set, ...changeOf(payment, step) })
 }
 
-/** Returns the changes of a step other than the state. */
 function changeOf(payment: PaymentRow, step: Exclude<Step, { stay: true }>): Change {
   if ('remainderMicro' in step) return restartOf(payment, step.remainderMicro)
   if ('undone' in step) return restartOf(payment, 0n)
@@ -114,14 +113,11 @@ const restartOf = ({ refSequence, refundedMinor }: PaymentRow, onchainMicro: big
   frozenAt: null,
 })
 
-/**
- * Returns the change that ends a checkout now, so that later payments count as late. A checkout
- * that was never shown to the user has no end.
- */
+/** Ends a checkout now, so that later payments count as late. One never shown has no end. */
 const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
   expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
 
-/** Expires an unpaid checkout. A late payment is still received. */
+/** A late payment is still received. */
 export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
@@ -129,7 +125,7 @@ export async function expire(tx: Tx, context: Context, payment: PaymentRow): Pro
 
 /**
  * Ends a checkout that its user canceled; the limits count none of it. A late payment is still
- * received, and then held to the limits. One that was over already has expired.
+ * received, and held to the limits.
  */
 export async function cancel(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
@@ -138,16 +134,13 @@ export async function cancel(tx: Tx, context: Context, payment: PaymentRow): Pro
   await takeStep(tx, context, payment, step, { ...ended, topupMicro: 0n })
 }
 
-/** Marks a settlement as replaced by a newer one. A late payment is still received. */
+/** A late payment is still received. */
 export async function supersede(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
   await takeStep(tx, context, payment, { next: 'replaced', reason: 'replaced' }, ended)
 }
 
-/**
- * Ends a payment whose checkout is canceled at the provider. Only we cancel, for its user or for a
- * newer settlement; the call that canceled may have crashed before it updated the row.
- */
+/** Only we cancel; the call that did may have crashed before it updated the row. */
 export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { state, kind, wallet } = payment
   if (state !== 'awaiting_payment') return expire(tx, context, payment)
@@ -165,7 +158,6 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
   await noteReversal(tx, context, payment)
 }
 
-/** Returns the events and orders that follow from the payment's state. */
 function messagesOf(payment: PaymentRow): Announcement[] {
   switch (payment.state) {
     case 'paid':
@@ -184,7 +176,6 @@ function messagesOf(payment: PaymentRow): Announcement[] {
 
 const facts = { paid: PaymentPaid, settled: PaymentSettled, review: PaymentInReview }
 
-/** Returns the event about a payment for the other services. */
 function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   const topic = facts[fact]
   return announcement(topic, messageIdFor(topic, payment.id), {
@@ -197,11 +188,10 @@ function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
   })
 }
 
-/** Resends the order of a payment. */
 export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promise<void> =>
   announceAll(tx, outbox, [effectOf(payment, repeat)])
 
-/** Returns the order to the relayer, which recognises a resent order by its cause and acts once. */
+/** The relayer recognises a resent order by its cause and acts once. */
 function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   const { wallet, kind } = payment
   const refId = refIdOf(payment)
@@ -224,7 +214,7 @@ function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   return announcement(CreditOrdered, id, { refId, wallet, ausd, held })
 }
 
-/** Orders an extension of a hold that ends at `until` (unix seconds) with its refunds unknown. */
+/** `until`: present end of the hold, unix seconds. */
 export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
   const refId = refIdOf(payment)
   const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))

@@ -13,7 +13,6 @@ beforeEach(async () => {
   await fixture.control('faults', {})
 })
 
-/** The chain holds it for this many more seconds. */
 const holdFor = (seconds: number) => {
   const until = Math.floor(fixture.context.clock() / 1_000) + seconds
   fixture.chain.hold = { state: 'held', until }

@@ -17,22 +17,19 @@ import type { PaymentRow } from '../payment.table'
 import { noteRefusedLookUp } from '../providers/look-up'
 import { orderExtension, takeDecided } from './advance'
 
-// During a hold the chain can still reverse a payment whose money goes back. Webhooks and the
-// transaction list report that as it happens; a check looks itself once at the start and once within
-// the margin before the end. The hold ends only if the provider positively says that nothing is on
-// its way back: its charge, its refunds and the list were readable, and none of them has anything
-// open. Otherwise the hold is extended, and if it cannot be, the wallet is frozen.
+// During a hold the chain can still reverse a payment. A check looks once at the start and once
+// within the margin before the end. The hold ends only if charge, refunds and list were readable
+// and none has anything open. Otherwise it is extended, and if it cannot be, the wallet is frozen.
 
 const afterEndMs = 1_500
 /** Equals the timeout of the provider's client. */
 const askMaxMs = 6_000
-/** The contract extends a hold by a day at most; a person is alerted after half of it. */
+/** The contract extends a hold by a day at most; an alert comes after half of it. */
 const extendedAlertMs = 43_200_000
 
 /**
- * Checks one payment on hold. `mayAsk` takes a share of the provider's budget; without one, the
- * provider is not asked. Returns when to check again, or undefined for the usual time or if the
- * payment has moved.
+ * `mayAsk` takes a share of the provider's budget; without one, the provider is not asked. Returns
+ * when to check again; undefined for the usual time, or if the payment has moved.
  */
 export async function checkHold(
   context: Context,
@@ -50,8 +47,7 @@ export async function checkHold(
     context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
     return undefined
   }
-  // The chain's clock decides when a hold ends. It counts whole seconds, so up to one more may have
-  // passed.
+  // The chain's clock decides. It counts whole seconds, so up to one more may have passed.
   const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
   const ended = state === 'released'
   // A revocation has been ordered: until it is final, the hold must not end.
@@ -93,8 +89,7 @@ export async function checkHold(
 }
 
 /**
- * Receives everything the provider reports about a payment. Returns true only if it could all be
- * read in time and nothing of the payment has gone back or may be on its way.
+ * Returns true only if all could be read in time and nothing has gone back or may be on its way.
  */
 async function isClear(
   context: Context,
@@ -117,7 +112,7 @@ async function isClear(
   })
 }
 
-/** Reads charge, refunds and list, and receives them. Throws if one of them cannot be read. */
+/** Throws if charge, refunds or list cannot be read. */
 async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
   const { provider, database } = context
   const { id, account, paymentRequestId, providerPaymentId } = payment
@@ -163,10 +158,7 @@ async function mature(context: Context, payment: PaymentRow): Promise<void> {
   failpoint('payments:hold-ended')
 }
 
-/**
- * Records a clean check within the margin. A later refund is found by the list and freezes the
- * wallet.
- */
+/** A later refund is found by the list and freezes the wallet. */
 async function noteCleared(context: Context, payment: PaymentRow): Promise<void> {
   const { id } = payment
   await context.database.transaction(async (tx) => {
@@ -197,7 +189,7 @@ async function extend(
   failpoint('payments:extension-ordered')
 }
 
-/** Freezes the wallet if the hold has ended on the chain before the provider's word. */
+/** Freezes the wallet: the hold has ended on the chain before the provider's word. */
 async function keepFrozen(context: Context, { id, refSequence }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)

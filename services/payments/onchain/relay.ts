@@ -9,7 +9,6 @@ import { needsHold, type PaymentFacts, parseRefId, remainderFloor } from '../pay
 import { type Change, lockPayment, notePayment } from '../payment.store'
 import { takeDecided } from './advance'
 
-/** Reactions to the relayer's reports about our orders. */
 export const relayReactions = (context: Context): Reaction[] => [
   settled(context, 'credit', decideSettled),
   settled(context, 'repay', decideSettled),
@@ -45,7 +44,6 @@ export const relayReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/** Finds the payment of an extension unless its hold has ended, or its part was revoked since. */
 async function findOnHold(tx: Tx, cause: string) {
   const ref = parseRefId(cause.split(':')[0]!)
   const payment = ref && (await lockPayment(tx, ref.id))
@@ -70,7 +68,6 @@ const settled = (context: Context, order: Order, decide: Decide) =>
       }),
   })
 
-/** Changes to a payment of which `leftMicro` is left on the chain. */
 const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
   onchainMicro: leftMicro,
   // An earlier check counts for nothing.
@@ -88,10 +85,7 @@ const failed = (context: Context, order: Order) =>
       }),
   })
 
-/**
- * Advances the payment named by the cause of an order. `leftMicro`: amount that a revocation leaves
- * of it.
- */
+/** `leftMicro`: amount that a revocation leaves. */
 async function advanceOf(
   tx: Tx,
   context: Context,

@@ -4,13 +4,9 @@ import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
 import { recordAnomaly } from '../schema.store'
 
-// Refused lookups. For the charge of a refund, the next id is tried. For an object of ours, the
-// state is unknown and an operator is alerted.
-
 /**
- * Finds the charge of a refund. Either id may be missing or of a form the provider refuses. A
- * request may have several payments, and names only its latest, so a payment id wins if it leads to
- * a charge of that request. Returns undefined if neither leads to a charge.
+ * Either id may be missing or of a form the provider refuses. A request names only its latest
+ * payment, so a payment id wins if it leads to a charge of that request.
  */
 export async function findRefunded(
   provider: Pick<PaymentProvider, 'findCharge' | 'findChargeOfRequest'>,
@@ -28,9 +24,7 @@ export async function findRefunded(
   return byRequest ?? byPayment
 }
 
-/**
- * Records that the provider refused to look up our payment, whose state stays unknown, and alerts.
- */
+/** The provider refused to look up our payment: its state stays unknown, so this alerts. */
 export async function noteRefusedLookUp(
   { database, log }: Context,
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,

@@ -8,18 +8,13 @@ import { isMissing, reversals } from '../losses/refund.store'
 import type { PaymentState } from '../payment'
 import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payment.table'
 
-// Queries of the payments table for users and operators.
-
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
 const { held, creditedAt, holdEndedAt } = payments
-/**
- * AUSD (10⁻⁶) still owed for a reversed payment: 0 once repaid or waived, null if never reversed.
- */
+/** 10⁻⁶ AUSD still owed for a reversed payment: 0 once repaid or waived, null if never reversed. */
 const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
     else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
-/** Columns of an activity entry. */
 const listed = {
   ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
   ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
@@ -29,15 +24,13 @@ export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
   readonly missingMicro: string | null
 }
 
-/** Condition of visible payments: a row with neither checkout nor money is a failed attempt. */
+/** A row with neither checkout nor money is a failed attempt, and hidden. */
 const shown = and(
   eq(payments.wallet, sql.placeholder('wallet')),
   ne(state, 'opening'),
   or(isNotNull(checkoutUrl), isNotNull(payments.providerPaymentId)),
 )
-/**
- * Condition of payments in flight. `isOpen` is implied, but lets Postgres use the partial index.
- */
+/** `isOpen` is implied, but lets Postgres use the partial index. */
 const inFlight = and(
   isOpen(payments),
   or(
@@ -66,7 +59,7 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** Lists one page of a wallet's payments and all that may be in flight at `now`, newest first. */
+/** Newest first; `open`: all that may be in flight at `now`. */
 export async function listActivity(
   database: Database,
   { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
@@ -86,7 +79,6 @@ const item = prepared((db) =>
     .prepare('activity_item'),
 )
 
-/** Finds a payment of a wallet, unless it is hidden from its activity, too. */
 export async function findListed(
   database: Database,
   asked: { wallet: `0x${string}`; id: string },
@@ -94,11 +86,10 @@ export async function findListed(
   return (await database.read((db) => item(db).execute(asked)))[0]
 }
 
-/** Finds the longest-waiting payment in each state. */
 export const oldestPayments = (db: Db) =>
   findOldest<PaymentState>(db, { table: payments, state, id, since: waitsSince, awaited })
 
-/** Counts payments by stage. In flight: the money has arrived, its effect is not final. */
+/** In flight: the money has arrived, its effect is not final. */
 export async function countPayments(db: Db) {
   const { state, held, creditedAt, holdEndedAt, updatedAt } = payments
   const [counts] = await db

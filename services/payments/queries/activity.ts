@@ -22,7 +22,6 @@ import {
 } from './activity.store'
 import { wordsFor } from './user-messages'
 
-/** Answers with one page of a wallet's payments, newest first, and all that are in flight. */
 export const answerActivity = ({ database, clock, provider }: Context) =>
   handler(PaymentsActivity, async (asked) => {
     const as = { nowMs: clock(), kindOfChannel: provider.kindOfChannel }
@@ -33,11 +32,10 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
     })
   })
 
-/** Answers with one payment of a wallet, as in its activity. */
 export const answerItem = (context: Context) =>
   handler(PaymentsItem, async (asked) => ok({ item: await readItem(context, asked) }))
 
-/** Reads one payment of a wallet as in its activity; null if the wallet has none with this id. */
+/** Returns null if the wallet has no visible payment with this id. */
 export async function readItem(
   { database, clock, provider }: Context,
   asked: { wallet: `0x${string}`; id: string },
@@ -46,9 +44,7 @@ export async function readItem(
   return row ? entryOf(row, { nowMs: clock(), kindOfChannel: provider.kindOfChannel }) : null
 }
 
-/**
- * Converts a payment to an activity entry. A checkout past its end shows as expired immediately.
- */
+/** A checkout past its end shows as expired immediately. */
 function entryOf(
   payment: ListedPayment,
   { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },
@@ -77,9 +73,7 @@ function entryOf(
   }
 }
 
-/**
- * Returns true if money has arrived but its effect is not final on the chain or at the provider.
- */
+/** Money has arrived but its effect is not final on the chain or at the provider. */
 const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   awaitsRate({ reason }) ||
   state === 'paid' ||
@@ -87,7 +81,7 @@ const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   state === 'refunding' ||
   (state === 'review' && !txHash && reason !== 'paid_twice')
 
-/** Returns the figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+/** Figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database, treasury, clock }: Context) {
   const [
     lag,
@@ -117,16 +111,12 @@ export async function readStats({ database, treasury, clock }: Context) {
     deadLetters: dead,
     frozenWallets,
     missingMicro,
-    /**
-     * Age of the last complete readings of the provider's list, last days and last minutes; or
-     * null.
-     */
+    /** Last complete readings of the provider's list, last days and last minutes; or null. */
     listAgeMs,
     latestListAgeMs,
     ...counts,
     /** Absent before the first reading of the treasury. */
     ...(cover ? { cover } : {}),
-    /** Age of the oldest waiting payment by state. */
     oldestMs: agesOf(limits, oldest),
     oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),
   }

@@ -6,10 +6,9 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** Returns the figures for `nats micro stats --json` and `/metrics`. */
+/** For `nats micro stats --json` and `/metrics`. */
 export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
 
-/** Converts the figures to `/metrics` readings. */
 const readings = (figures: Figures): Reading[] => {
   const { inFlight, awaitingPayment, onHold, inReview } = figures
   const standings = {
@@ -46,7 +45,7 @@ const readings = (figures: Figures): Reading[] => {
   ]
 }
 
-/** Returns the treasury readings; absent before the first reading of the treasury. */
+/** Absent before the first reading of the treasury. */
 const coverReadings = (cover: Figures['cover']): Reading[] => [
   gauge('treasury_balance_micro', 'Treasury balance, in micro-AUSD.', cover?.treasuryMicro),
   gauge(

@@ -9,7 +9,7 @@ import { isHeld } from '../decide'
 import { currencyTerms, methods } from '../price'
 import { sumTopups } from '../treasury/limits.store'
 
-/** Answers with the published limits, from the same tables and settings that enforce them. */
+/** Published limits, from the same tables and settings that enforce them. */
 export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
   handler(PaymentsTerms, async () =>
     ok({
@@ -26,7 +26,7 @@ export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
     }),
   )
 
-/** Returns the daily limit of a wallet and the remaining amount, from the sum that enforces it. */
+/** From the sum that enforces the daily limit. */
 export const answerLimit = ({ database, clock, topupLimits }: Context) =>
   handler(PaymentsLimit, async ({ wallet }) => {
     const nowMs = clock()

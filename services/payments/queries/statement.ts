@@ -18,8 +18,8 @@ import { journal } from '../schema.store'
 type Period = { readonly wallet: `0x${string}`; readonly from: string; readonly to: string }
 
 /**
- * Answers with the money in flight of a wallet, as the journal has it: the account `promises`. A payment
- * that covered an earlier loss moves only `clawback`; it is listed, too.
+ * Answers with the money in flight: the account `promises`. A payment that covered an earlier loss
+ * moves only `clawback`; it is listed, too.
  */
 export const answerStatement = ({ database }: Pick<Context, 'database'>) =>
   handler(PaymentsStatement, async (period) => {
@@ -30,7 +30,6 @@ export const answerStatement = ({ database }: Pick<Context, 'database'>) =>
     return ok({ opening: { inFlight: String(openingMicro) }, items: moved.map(entryOf) })
   })
 
-/** Sums each payment's postings before and within the period. */
 function findBooked(database: Database, { wallet, from, to }: Period) {
   const { account, amount, bookedAt } = journal
   const isWithin = sql`${bookedAt} >= ${from}::timestamptz`

@@ -3,12 +3,9 @@ import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import { awaitsRate, isOnHold, type PaymentState, type Reason } from '../payment'
 import type { ListedPayment } from './activity.store'
 
-// What a user reads about a payment: a code for an unusual outcome, sentences, and the next step.
-
 type Words = { readonly texts: readonly TextRef[]; readonly nextAction: NextAction | null }
 type Status = Exclude<PaymentState, 'opening'>
 
-/** Next step for each state shown to the user. */
 const nextActions: Readonly<Record<Status, NextAction | null>> = {
   ...{ awaiting_payment: 'pay', expired: null, replaced: null, paid: 'wait', held: 'wait' },
   ...{ credited: null, repaid: null, revoking: 'wait', revoked: null, refunded: null },
@@ -38,13 +35,12 @@ const repaidOnHold: Words = { texts: [{ code: 'payment.repaid_on_hold' }], nextA
 /** Reasons for review that end once the reversal is repaid. */
 const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
 
-/** Words for a payment reversed after its hold; `micro` (10⁻⁶ AUSD) is still owed. */
+/** `micro` (10⁻⁶ AUSD) is still owed. */
 const takenBack = (micro: string): Words =>
   micro === '0'
     ? { texts: [{ code: 'payment.nothing_owed' }], nextAction: null }
     : { texts: [{ code: 'payment.owed', ausd: micro }], nextAction: 'contact support' }
 
-/** Returns the words for a payment in the status shown to its user. */
 export function wordsFor(payment: ListedPayment, status: Status) {
   const { texts, nextAction, ...why } = wordsAt(payment, status)
   return { ...why, ...sentenceOf(texts), nextAction }

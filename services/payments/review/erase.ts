@@ -5,7 +5,7 @@ import { isExpected, payments } from '../payment.table'
 import { deadLetters } from '../schema.store'
 import { resolutions } from './review.store'
 
-/** Empties checkout pages and operators' notes. Ids at the provider stay: late money is matched by them. */
+/** Ids at the provider stay: late money is matched by them. */
 export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet}

@@ -10,7 +10,6 @@ import { pauses } from '../schema.store'
 import { erasure } from './erase'
 import { answerResolutions } from './resolve'
 
-/** Operator commands of this service. */
 export const answerDeeds = (context: Context): Handler[] => [
   answerResolutions(context),
   handler(WalletClear, async ({ wallet, ...asked }) =>

@@ -6,7 +6,6 @@ import type { FetchedRefund } from '../provider'
 import { decideRefunding } from './resolution'
 import { findOrders, noteOrder } from './review.store'
 
-/** Records the outcome of a refund if we ordered it. */
 export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
   const { reference, refundId, status } = refund
   if (reference === null) return

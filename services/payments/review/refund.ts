@@ -11,16 +11,13 @@ import type { FetchedCharge, FetchedRefund } from '../provider'
 import { endRefunding } from './refund-outcome'
 import { countRequest, findOrders, noteOrder, type RefundOrderRow } from './review.store'
 
-// Refunds ordered by an operator. Each is stored before the provider is called, and every request
-// is counted before it is sent. The provider may not support idempotency keys here, so each request
-// follows a lookup of the payment's refunds. A request without a response is looked for first, and
-// retried only if it still is not listed after a while. The outcome arrives like that of any
-// refund, by webhook, list or lookup (`receive.ts`).
+// The provider may not support idempotency keys here. So each refund is stored and each request
+// counted before it is sent, after a lookup; a request without a response is retried only if it is
+// not listed after a while. The outcome arrives as for any refund (`receive.ts`).
 
 /** How long a new refund may be missing from lookups. */
 const showsWithinMs = 60_000
 
-/** Continues the open refunds of a payment. */
 export async function checkRefunds(context: Context, payment: PaymentRow): Promise<void> {
   const orders = await context.database.read((db) => findOrders(db, payment.id))
   for (const order of orders) if (order.state === 'open') await carryOn(context, order)
@@ -47,7 +44,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   for (const one of ofCharge ?? []) await recordRefund(context, one, fetched)
   const reports = await context.database.read((db) => findReports(db, providerPaymentId))
   const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
-  // It was refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
+  // Refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
   if (isOpen || (paidMinor ?? minor) - goneMinor < minor)
     return giveUp(context, order, 'REFUNDED_MEANWHILE')
   await request(context, order, fetched, paymentRequestId)
@@ -90,7 +87,7 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
   context.log.error(fields, 'refund refused, earlier request not found')
 }
 
-/** Receives a refund from the provider, as a webhook would. */
+/** As a webhook would. */
 async function recordRefund(context: Context, refund: FetchedRefund, fetched: FetchedCharge) {
   const priced = await withRate(context, fetched)
   await context.database.transaction((tx) => receiveRefund(tx, context, refund, priced!))
@@ -98,7 +95,7 @@ async function recordRefund(context: Context, refund: FetchedRefund, fetched: Fe
   context.poke()
 }
 
-/** Ends a permanently refused refund: no money was sent, and an operator has to decide again. */
+/** A permanent refusal: no money was sent, and an operator has to decide again. */
 const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
   context.database.transaction(async (tx: Tx) => {
     const { paymentId, reference } = order

@@ -1,20 +1,12 @@
 import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
 
-// Operator decisions on a payment in review, and their effects. Refusals are sentences for
-// operators.
-
 export const resolutions = ['credit', 'refund', 'accept'] as const
-/**
- * `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is,
- * permanently.
- */
+/** `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is. */
 export type Resolution = (typeof resolutions)[number]
 
-/** Reason a decision is refused. */
 export type ResolutionRefused = { readonly not: string }
 
-/** Input of a decision. */
 export type ReviewFacts = PaymentFacts & {
   readonly paidMinor: bigint | null
   readonly overpaidRefundedMinor: bigint
@@ -29,7 +21,7 @@ const inexact: ResolutionRefused = {
   not: "exact amount unknown: settle it in the provider's dashboard, then accept the payment",
 }
 
-/** Changes to the row on a credit, before late pricing and recovery of reversals. */
+/** Before late pricing and recovery of reversals. */
 export type Credit = {
   readonly fiatMinor: bigint
   readonly ausdMicro: bigint
@@ -38,7 +30,7 @@ export type Credit = {
   readonly refSequence: number
 }
 
-/** Returns the credit for the amount actually paid, at the quote's rate, rounded down. */
+/** Credits the amount actually paid, at the quote's rate, rounded down. */
 export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
   const { paidMinor, fiatMinor, ausdMicro, promisedMicro, refSequence } = payment
   if (wasCredited(payment)) return { not: 'the payment has already taken effect' }
@@ -54,7 +46,7 @@ export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
   }
 }
 
-/** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
+/** Refundable amount of the payment itself, in its currency's smallest unit. */
 export function ownMinorToRefund(payment: ReviewFacts): bigint | ResolutionRefused {
   if (wasCredited(payment)) return 0n
   if (payment.reason === 'currency_differs') return otherMoney
@@ -65,18 +57,16 @@ export function ownMinorToRefund(payment: ReviewFacts): bigint | ResolutionRefus
   return leftMinor > 0n ? leftMinor : 0n
 }
 
-/** Returns why it cannot be accepted: our books still owe the payer part of it. */
+/** Refuses if our books still owe the payer part of it. */
 export function acceptanceOf(payment: ReviewFacts): ResolutionRefused | undefined {
   const isOwed = payment.onchainMicro > 0n && !wasCredited(payment) && payment.recoveredMicro > 0n
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
-/** State of a refund we ordered. */
 export type OrderState = 'open' | 'succeeded' | 'failed'
 
 /**
- * Decides about a payment in `refunding` once none of its refunds is open: it ends if nothing is
- * left to refund, and otherwise returns to review.
+ * Once none of its refunds is open, it ends if nothing is left to refund, else returns to review.
  */
 export function decideRefunding(payment: ReviewFacts, orders: readonly OrderState[]): Step {
   if (payment.state !== 'refunding' || orders.includes('open')) return { stay: true }
@@ -91,7 +81,6 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   return { next: givenStateOf(payment), reason: 'second_refunded' }
 }
 
-/** Returns the final state of a payment whose own money was applied, or was refunded before. */
 function givenStateOf({ kind, onchainMicro, recoveredMicro }: PaymentFacts) {
   if (onchainMicro === 0n && recoveredMicro === 0n) return 'revoked' as const
   return kind === 'topup' ? ('credited' as const) : ('repaid' as const)

@@ -29,9 +29,7 @@ import {
 type Asked = ReadRequestOf<typeof ReviewResolve>
 type Outcome = { done: string } | { refused: string }
 
-/**
- * Executes an operator's decision on a payment in review, once; a retry returns the same result.
- */
+/** Executes an operator's decision once; a retry returns the same result. */
 export const answerResolutions = (context: Context) =>
   handler(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
 
@@ -60,9 +58,7 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
   return outcome
 }
 
-/**
- * Returns the result for a payment that is no longer in review: done if the decision was the same.
- */
+/** Done if the decision was the same. */
 function repeated(
   { id, state }: PaymentRow,
   last: ResolutionRow | undefined,
@@ -77,10 +73,7 @@ function repeated(
 /** Answers of other services, fetched before the row is locked. */
 type Outside = { readonly presentMinorPerUsd?: bigint }
 
-/**
- * Checks that the payment is neither on the chain nor ordered, since only then may it be credited
- * again or refunded. Fetches the current rate too if the payment was late.
- */
+/** Only a payment that is neither on the chain nor ordered may be credited again or refunded. */
 async function askOutside(
   context: Context,
   payment: PaymentRow,

@@ -6,7 +6,7 @@ import { providerAccounts } from '#shared/money/pair'
 import { anomalies, schema } from '../schema.store'
 import { resolutions as resolutionNames } from './resolution'
 
-/** Operator decisions on payments in review; rows never change. */
+/** Rows never change. */
 export const resolutions = schema.table(
   'resolutions',
   {
@@ -29,7 +29,6 @@ export type ResolutionRow = typeof resolutions.$inferSelect
 export const insertResolution = (tx: Tx, row: typeof resolutions.$inferInsert) =>
   tx.insert(resolutions).values(row)
 
-/** Finds the latest decision about a payment. */
 export async function lastResolution(
   db: Db,
   paymentId: string,
@@ -46,8 +45,8 @@ export async function lastResolution(
 const orderStates = ['open', 'succeeded', 'failed'] as const
 
 /**
- * Refunds that we order. Each is for the full remainder of a charge, so that the provider itself
- * refuses a second one. Stored before the provider is called.
+ * Stored before the provider is called. Each is for the full remainder of a charge, so that the
+ * provider itself refuses a second one.
  */
 export const refundOrders = schema.table(
   'refund_orders',
@@ -57,7 +56,6 @@ export const refundOrders = schema.table(
     paymentId: text('payment_id').notNull(),
     account: text('account', { enum: providerAccounts }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
-    /** The charge to refund. */
     providerPaymentId: text('provider_payment_id').notNull(),
     minor: amountColumn('minor').notNull(),
     /** True for a second payment of the same checkout. */
@@ -66,9 +64,7 @@ export const refundOrders = schema.table(
     /** Number of requests that were or may have been sent, and time of the last. */
     requests: integer('requests').notNull().default(0),
     requestedAt: at('requested_at'),
-    /** The provider's refund id, once known. */
     refundId: text('refund_id'),
-    /** The provider's failure code. */
     failureCode: text('failure_code'),
     ...timestamps(),
   },
@@ -87,7 +83,6 @@ export type RefundOrderRow = typeof refundOrders.$inferSelect
 export const insertOrders = (tx: Tx, rows: readonly (typeof refundOrders.$inferInsert)[]) =>
   tx.insert(refundOrders).values([...rows])
 
-/** Counts all refunds ever ordered for a payment. */
 export async function countOrders(db: Db, paymentId: string): Promise<number> {
   const rows = await db
     .select({ count: count() })
@@ -96,7 +91,7 @@ export async function countOrders(db: Db, paymentId: string): Promise<number> {
   return rows[0]!.count
 }
 
-/** Finds a payment's refund orders except failed ones, which may have been reordered. */
+/** Failed orders are left out: they may have been reordered. */
 export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]> =>
   db
     .select()
@@ -105,8 +100,7 @@ export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]>
     .orderBy(asc(refundOrders.reference))
 
 /**
- * Counts a request before it is sent. Returns false if another instance did, or the order has
- * ended.
+ * Called before the request. Returns false if another instance counted it, or the order has ended.
  */
 export async function countRequest(db: Db, { reference, requests }: RefundOrderRow) {
   const isNext = and(
@@ -123,8 +117,7 @@ export async function countRequest(db: Db, { reference, requests }: RefundOrderR
 }
 
 /**
- * Updates an open refund order, or one whose refund came back after all. Returns undefined for any
- * other.
+ * Updates an open order, or one whose refund came back after all. Returns undefined for any other.
  */
 export async function noteOrder(
   tx: Tx,
@@ -141,7 +134,6 @@ export async function noteOrder(
   return noted[0]
 }
 
-/** Finds the second payments of the same promise. */
 export const findSeconds = (db: Db, paymentId: string) =>
   db
     .select({

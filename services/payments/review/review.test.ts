@@ -28,7 +28,6 @@ async function topup(channel_code: string, amount?: number): Promise<string> {
   await fixture.control(`sessions/${id}/pay`, paid)
   return id
 }
-/** Paid with less than the requested amount: it is in review. */
 async function differing(channel_code = 'DANA'): Promise<string> {
   const id = await topup(channel_code, 40_000)
   await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
@@ -53,7 +52,6 @@ async function paidTwice(): Promise<string> {
   return id
 }
 
-/** The provider's refunds that operators ordered for a payment. */
 async function atProvider(id: string): Promise<Refund[]> {
   const { refunds } = (await fixture.control('book')) as unknown as { refunds: Refund[] }
   return refunds.filter(({ reference_id: reference }) => reference?.startsWith(`ordered-${id}`))
@@ -63,7 +61,7 @@ const succeed = async (id: string) => {
     if (refund.status === 'PENDING') await fixture.control(`refunds/${refund.id}/succeed`)
 }
 
-/** The journal lines of a payment; they equal the position of its row at every moment. */
+/** Checks that the journal equals the position of the row. */
 async function booked(id: string) {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
@@ -299,7 +297,7 @@ describe('a payment in review that an operator credits', () => {
       { refId: id, ausd: '3076923' },
       { refId: `${id}.1`, ausd: '3076923' },
     ])
-    await fixture.settle('credit', id, true) // A repeated result for the old ref does not concern the new one.
+    await fixture.settle('credit', id, true) // A repeated result for the old ref.
     await fixture.settle('credit', `${id}.1`)
     await fixture.becomes(id, { state: 'credited' })
   })

@@ -3,20 +3,20 @@ export type Treasury = {
   readonly balanceMicro: bigint
   /** Allowance granted to the credit line. */
   readonly drawableMicro: bigint
-  /** Amount of the credits and repayments queued at the relayer; all of them are also promises. */
+  /** Credits and repayments queued at the relayer; all of them are also promises. */
   readonly orderedMicro: bigint
   /** Owed to cash-outs: in the treasury, or about to arrive, but not its own. */
   readonly owedMicro: bigint
   /** The most that one credit or repayment may move. */
   readonly creditMaxMicro: bigint
   readonly repayMaxMicro: bigint
-  /** Time of the reading; everything on the chain by then is in the balance. */
+  /** Everything on the chain by then is in the balance. */
   readonly readAt: Date
 }
 
 /**
- * Returns the amount that may still be promised; negative if more is promised than covered. Uses
- * the greater of promises and queued orders, because rows lost by a restore may still be orders.
+ * Negative if more is promised than covered. Counts the greater of promises and queued orders,
+ * because rows lost by a restore may still be orders.
  */
 export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   const { balanceMicro, drawableMicro, orderedMicro, owedMicro } = treasury
@@ -25,18 +25,15 @@ export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
 }
 
 /**
- * Returns true if a wallet with `openMicro` of unpaid top-ups may promise itself `ausdMicro` more,
- * of `free` that is left. Its unpaid top-ups may hold at most half of what would be free without
- * them: promises cost nothing, so a few wallets could otherwise keep everyone else out.
+ * A wallet's unpaid top-ups may hold at most half of what would be free without them: promises cost
+ * nothing, so a few wallets could otherwise keep everyone else out.
  */
 export const maySetAside = (
   free: bigint,
   { ausdMicro, openMicro }: { readonly ausdMicro: bigint; readonly openMicro: bigint },
 ): boolean => 2n * (openMicro + ausdMicro) <= free + openMicro
 
-/**
- * Returns true if the treasury can repay a debt, regardless of promises: a debt must be payable.
- */
+/** Regardless of promises: a debt must be payable. */
 export const canRepay = (
   { balanceMicro, drawableMicro }: Pick<Treasury, 'balanceMicro' | 'drawableMicro'>,
   debtMicro: bigint,

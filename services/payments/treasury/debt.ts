@@ -3,19 +3,17 @@ import { IndexerDebt } from '#shared/messages/indexer'
 import { type Answer, ok } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 
-/** Debt of a wallet (10⁻⁶ AUSD), as far as a settlement of it may be refused by a limit. */
+/** 10⁻⁶ AUSD. */
 export type Debt = {
   readonly drawnMicro: bigint
   /** Part that stays payable whatever the limits: all of it if it is due, or owed for a day. */
   readonly ripeMicro: bigint
-  /** True if the wallet may have top-ups. */
   readonly mayTopUp: boolean
 }
 
 /**
- * Reads a wallet's debt and the part of it that is ripe. A debt that its owner drew moments ago and
- * can repay himself is no reason to let money in past the limits of top-ups. If its age is unknown,
- * nothing of it is ripe.
+ * A debt that its owner drew moments ago and can repay himself is no reason to let money in past
+ * the limits of top-ups. If its age is unknown, nothing of it is ripe.
  */
 export async function readDebt(context: Context, wallet: `0x${string}`): Promise<Answer<Debt>> {
   const [account, age, terms] = await Promise.all([

@@ -25,7 +25,7 @@ beforeEach(async () => {
 const limits = (dayMicroMax = 10n ** 11n, openMicroMax = 10n ** 11n) =>
   Object.assign(fixture.context, { topupLimits: { openMax: 100, openMicroMax, dayMicroMax } })
 const settle = (wallet: string) => fixture.settlement({ wallet, quoteId: fixture.quote() })
-/** A top-up of Rp 16,250: 1 AUSD. */
+/** 1 AUSD. */
 const topup = (wallet: string) =>
   fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })
 const pay = (id: string, channel_code = 'QRIS') =>
@@ -126,7 +126,7 @@ test('security: several checkouts for one old debt, paid at the same moment, rep
 
 describe('security: money for a checkout that ended on an earlier day', () => {
   const dayMs = 86_400_000
-  /** Opens a top-up of 1 AUSD and lets it end unpaid, as if that were days ago. */
+  /** Lets a top-up of 1 AUSD end unpaid, as if that were days ago. */
   async function endedBefore(wallet: string, days: number): Promise<string> {
     const id = (await topup(wallet)).ok!.paymentId
     const then = new Date(fixture.context.clock() - days * dayMs)

@@ -11,12 +11,13 @@ import type { Charge } from '../provider'
 import { sumRepaying, sumTopups } from './limits.store'
 import { isCovered } from './reserve'
 
-// A settlement is a top-up as far as it exceeds the debt: the excess becomes collateral. Whatever
-// may become collateral is held to the limits of top-ups when the checkout is opened. If the debt
-// has shrunk since, the excess is held to them when the money arrives, and so is all of it if the
-// checkout was canceled, or ended on an earlier day: many unpaid checkouts would else be paid on one.
+// The excess of a settlement over the debt becomes collateral, held to the limits of top-ups when
+// the checkout is opened. It is held to them again on arrival if the debt has shrunk, and so is all
+// of a late payment of an earlier day: many unpaid checkouts would else be paid on one.
 
-/** State of a payment's wallet on the chain, read before the transaction that receives its money. */
+/**
+ * State of a payment's wallet on the chain, read before the transaction that receives its money.
+ */
 export type Owner = {
   readonly drawnMicro: bigint
   readonly verified: boolean
@@ -32,10 +33,7 @@ const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean
   isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
-/**
- * Returns the collateral (10⁻⁶ AUSD) that the limits have admitted; a replaced one counts no more, and
- * a canceled one has no `topupMicro`.
- */
+/** 10⁻⁶ AUSD. A replaced payment counts no more; a canceled one has no `topupMicro`. */
 const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
   payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
@@ -45,7 +43,7 @@ export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boo
   (payment.providerPaymentId === null || awaitsRate(payment)) &&
   admittedMicro(payment, charge, nowMs) < payment.ausdMicro
 
-/** Reads the wallet of a payment. Throws `Unavailable` if the chain cannot be read. */
+/** Throws `Unavailable` if the chain cannot be read. */
 export async function readOwner(
   context: Context,
   { wallet }: Pick<PaymentRow, 'wallet'>,
@@ -61,9 +59,8 @@ export async function readOwner(
 type PaidReceipt = Extract<Receipt, { next: 'paid' }>
 
 /**
- * Decides about money that no limit has admitted: returns the receipt with the change that counts
- * its excess over the debt as a top-up, or a review, from which it goes back to its payer. The
- * caller holds the wallet lock.
+ * Returns the receipt with the change that counts the excess over the debt as a top-up, or a
+ * review, from which it goes back to its payer. The caller holds the wallet lock.
  */
 export async function admitExcess(
   tx: Tx,
@@ -92,7 +89,7 @@ export async function admitExcess(
   return { receipt, set: { topupMicro, topupAt: new Date(context.clock()) } }
 }
 
-/** Returns the debt that a settlement may repay (10⁻⁶ AUSD). */
+/** Debt that a settlement may repay (10⁻⁶ AUSD). */
 async function owedMicro(
   tx: Tx,
   { kind, wallet }: PaymentRow,

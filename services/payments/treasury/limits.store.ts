@@ -7,10 +7,8 @@ import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
- * Sums the amounts that are, or may become, collateral of a wallet: of its open checkouts, and of
- * those of the UTC day of `now`, paid or not. A checkout that expired unpaid counts, because it set
- * aside AUSD of the treasury; one that was never shown, or was replaced, canceled or refunded, does
- * not. Also returns the start of a pause of top-ups, or null.
+ * Sums what is, or may become, a wallet's collateral: open checkouts, and those of the UTC day of
+ * `now`. One that expired unpaid counts, because it set aside AUSD of the treasury.
  */
 export async function sumTopups(
   db: Db,
@@ -43,7 +41,6 @@ export async function sumTopups(
   return { pausedSince: since, openCount, openMicro: BigInt(openMicro), dayMicro: BigInt(dayMicro) }
 }
 
-/** Counts the settlements that a wallet opened in the last hour and has not paid. */
 export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Promise<number> {
   const rows = await db
     .select({ count: sql<number>`count(*)::int` })
@@ -59,7 +56,7 @@ export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Pro
   return rows[0]!.count
 }
 
-/** Counts the checkouts that a wallet canceled on the UTC day of `now`; a canceled one ends at once. */
+/** On the UTC day of `now`; a canceled checkout ends at once. */
 export async function countCanceled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
   const { createdAt, expiresAt, reason } = payments
   const dayMs = Date.parse(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
@@ -78,10 +75,7 @@ export async function countCanceled(db: Db, wallet: `0x${string}`, now: Date): P
   return rows[0]!.count
 }
 
-/**
- * Sums what a wallet's settlements are repaying: those paid and not on the chain yet, and those that
- * reached it since `readAt` (10⁻⁶ AUSD).
- */
+/** Paid and not on the chain yet, or there since `readAt` (10⁻⁶ AUSD). */
 export async function sumRepaying(db: Db, wallet: `0x${string}`, readAt: Date): Promise<bigint> {
   const { kind, state, creditedAt, onchainMicro } = payments
   const rows = await db
@@ -97,7 +91,6 @@ export async function sumRepaying(db: Db, wallet: `0x${string}`, readAt: Date): 
   return BigInt(rows[0]!.micro)
 }
 
-/** Returns when the wallet's last settlement reached the chain; null if none did. */
 export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date | null> {
   const rows = await db
     .select({ at: payments.creditedAt })

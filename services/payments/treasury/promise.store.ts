@@ -10,9 +10,9 @@ import { schema } from '../schema.store'
 const { onchainMicro, creditedAt } = payments
 
 /**
- * Running total of promises, as a list of changes. A trigger on the payments (`infra/migrations`)
- * writes one whenever the amount owed to a payment changes, in the same transaction, and merges
- * them over time. Summing the payments themselves would read every open checkout for each new one.
+ * Running total of promises. A trigger on the payments (`infra/migrations`) writes each change in
+ * the same transaction and merges them over time: a sum would read every open checkout for each new
+ * one.
  */
 export const promiseParts = schema.table('promise_parts', {
   id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
@@ -20,10 +20,7 @@ export const promiseParts = schema.table('promise_parts', {
   micro: amountColumn('micro').notNull(),
 })
 
-/**
- * Sums the promised AUSD (10⁻⁶) not yet deducted from the balance read at `readAt`: everything not
- * on the chain, and everything that reached it since.
- */
+/** 10⁻⁶ AUSD not yet deducted from the balance read at `readAt`, or on the chain only since. */
 export const sumPromised = (db: Db, readAt: Date): Promise<bigint> =>
   sumOf(db, [
     sumWhere(promiseParts.micro, promiseParts, sql`true`),
@@ -31,8 +28,8 @@ export const sumPromised = (db: Db, readAt: Date): Promise<bigint> =>
   ])
 
 /**
- * Last figure from payouts for the treasury AUSD it owes. Stored, so that top-ups do not need
- * payouts to be up; while it is down, no cash-out is accepted or paid.
+ * Last figure from payouts. Stored, so that top-ups do not need payouts to be up; while it is down,
+ * no cash-out is accepted or paid.
  */
 export const owedToCashouts = schema.table('owed_to_cashouts', {
   source: text('source').primaryKey(),

@@ -24,7 +24,7 @@ const asJson = (row: Row) =>
     }),
   )
 
-/** Returns the AUSD (10⁻⁶) that the treasury keeps for each row, as the trigger on the payments computes it. */
+/** 10⁻⁶ AUSD, as the trigger on the payments computes it. */
 async function reservedFor(rows: readonly Row[]): Promise<bigint[]> {
   const found = await scratch.database.read((db) =>
     db.execute<{ micro: string }>(sql`
@@ -34,7 +34,6 @@ async function reservedFor(rows: readonly Row[]): Promise<bigint[]> {
   )
   return found.map(({ micro }) => BigInt(micro))
 }
-/** Returns the AUSD (10⁻⁶) that the books of this service owe for a row. */
 const bookedFor = (row: Row) =>
   -(positionOf(row).find(({ account }) => account === 'promises')?.amount ?? 0n)
 
@@ -65,7 +64,6 @@ const isPossible = (row: Row) =>
       (!credited.includes(row.state) || wasCredited(row)) &&
       (row.reason !== 'awaiting_rate' || ['expired', 'replaced'].includes(row.state))
 
-/** Rows of every state and reason, with parts refunded or kept. */
 const rows = paymentStates.flatMap((state: PaymentState) =>
   [null, ...reasons].flatMap((reason: Reason | null) =>
     amounts.flatMap((some): Row[] => {

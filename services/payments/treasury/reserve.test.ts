@@ -22,7 +22,7 @@ const ask = (quoteId: string, more: object = {}) => ({
 })
 const promisedMicro = (readAt = new Date(fixture.context.clock())) =>
   fixture.database.read((db) => sumPromised(db, readAt))
-/** The treasury covers the existing promises and this much more. */
+/** On top of the existing promises. */
 async function treasuryWith(moreMicro: bigint, change: object = {}) {
   const balance = (await promisedMicro()) + moreMicro
   fixture.chain.treasury = { balance, drawable: 10n ** 15n, ordered: 0n, ...change }

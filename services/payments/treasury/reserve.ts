@@ -4,23 +4,16 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import { canRepay, freeMicro, maySetAside, type Treasury } from './cover'
 import { sumPromised } from './promise.store'
 
-// Cover checks, in the transaction that stores the promise. A top-up must be covered on top of all
-// existing promises; a debt only by the treasury as a whole.
-
-/** Computes the free AUSD under a lock of all instances, held until the promise is committed. */
+/** Locks all instances until the promise is committed. */
 async function lockFree(tx: Tx, treasury: Treasury): Promise<bigint> {
   await lockNamed(tx, 'cover of top-ups')
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
 }
 
-/** Returns true if the treasury covers `moreMicro` on top of all promises. */
 export const isCovered = async (tx: Tx, treasury: Treasury, moreMicro: bigint): Promise<boolean> =>
   (await lockFree(tx, treasury)) >= moreMicro
 
-/**
- * Checks that the treasury covers a top-up, and that its wallet's unpaid checkouts (`openMicro`
- * before it) set aside no more than their share.
- */
+/** On top of all promises, and within the share of its wallet's unpaid checkouts (`openMicro`). */
 export async function coverTopup(
   tx: Tx,
   treasury: Treasury | undefined,
@@ -30,10 +23,7 @@ export async function coverTopup(
   return maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')
 }
 
-/**
- * Refuses a settlement if one repayment may not move the debt, or if the treasury is known to be
- * unable to repay it.
- */
+/** Regardless of promises; an unknown treasury refuses nothing. */
 export function coverDebt(treasury: Treasury | undefined, debtMicro: bigint): Answer<object> {
   if (treasury && debtMicro > treasury.repayMaxMicro) return refuse('debt_too_large')
   return treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})

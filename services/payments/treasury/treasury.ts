@@ -8,15 +8,12 @@ import { PayoutsOwed } from '#shared/messages/payouts'
 import { freeMicro, type Treasury } from './cover'
 import { findOwed, storeOwed, sumPromised } from './promise.store'
 
-/** Cached reading of the treasury. */
 export type TreasuryReading = {
-  /**
-   * Reads the treasury again; concurrent calls share the reading. Does not throw on a timeout.
-   */
+  /** Concurrent calls share the reading. Does not throw on a timeout. */
   readonly refresh: () => Promise<void>
   /** Returns undefined if there is no reading recent enough to promise from. */
   readonly current: () => Promise<Treasury | undefined>
-  /** Returns the last reading of any age; undefined if there is none. */
+  /** Of any age. */
   readonly last: () => Treasury | undefined
 }
 
@@ -25,7 +22,6 @@ type Means = {
   readonly ask: Ask
   readonly clock: Clock
   readonly log: Log
-  /** Maximum age of a usable reading. */
   readonly readingMaxMs: number
 }
 
@@ -36,8 +32,8 @@ const freshMs = 10_000
 const storeAfterMs = 60_000
 
 /**
- * Opens the reading. The chain is read before payouts: payouts counts a cash-out from its order to
- * take AUSD, so its figure includes everything taken by the time of the first answer.
+ * Reads the chain before payouts, which counts a cash-out from its order to take AUSD: so its
+ * figure includes everything taken by the time of the first answer.
  */
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
@@ -92,7 +88,7 @@ export function openTreasury(means: Means): TreasuryReading {
   }
 }
 
-/** Returns the treasury's balance and its owed, promised and free parts (10⁻⁶ AUSD; ages in ms). */
+/** 10⁻⁶ AUSD; ages in ms. */
 export async function coverFigures(
   { database, clock }: Pick<Means, 'database' | 'clock'>,
   treasury: TreasuryReading,
@@ -117,7 +113,6 @@ const idleMs = 5_000
 const alarmEveryMs = 30_000
 const alarmAgainMs = 3_600_000
 
-/** Polls the treasury until disposed, and alerts before it runs short. */
 export function watchTreasury(
   means: Means & { readonly treasury: TreasuryReading; readonly lowMicro: bigint },
 ): Loop {

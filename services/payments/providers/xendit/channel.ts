@@ -12,9 +12,7 @@ const fpxBanks = [
 const ofKind = (kind: ChannelKind, codes: readonly string[]) =>
   codes.map((code) => [code, kind] as const)
 
-/**
- * The provider's channel codes for Indonesia and Malaysia, from its channel tables of July 2026.
- */
+/** From the provider's channel tables of July 2026, for Indonesia and Malaysia. */
 const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind(
     'bank',
@@ -24,9 +22,9 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
     'bank',
     fpxBanks.flatMap((bank) => [`${bank}_FPX`, `${bank}_FPX_BUSINESS`]),
   ),
-  // DuitNow is never held, by the specification, and this is the provider's only code for it. The
-  // payer's bank pushes the transfer, so neither payer nor bank can reverse it. Refunds (possible
-  // for 90 days, by the provider's table) are only ever ours.
+  // DuitNow (the provider's only code for it) is never held, by the specification: the payer's bank
+  // pushes the transfer, so neither can reverse it. Refunds (possible for 90 days, by the
+  // provider's table) are only ever ours.
   ...ofKind('bank', ['DUITNOW_PAY']),
   // Pulled from the payer's account on a mandate, so the payer can dispute it like a card payment.
   ...ofKind('direct_debit', ['BRI_DIRECT_DEBIT']),
@@ -39,5 +37,5 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind('paylater', ['AKULAKU', 'ATOME', 'INDODANA', 'KREDIVO']),
 ])
 
-/** Returns the kind of a channel code; `unknown` for a new code, whose payments are held. */
+/** Returns `unknown` for a new code, whose payments are held. */
 export const channelKind = (code: string): ChannelKind => kinds.get(code) ?? 'unknown'

@@ -36,7 +36,6 @@ const apiVersion = '2024-11-11'
 const openDeadlineMs = 4_000
 const cancelDeadlineMs = 2_000
 
-/** Opens clients for both accounts at the provider. */
 export function openXendit(options: {
   baseUrl: string
   secretKeys: Readonly<Record<ProviderAccount, string>>
@@ -52,7 +51,7 @@ export function openXendit(options: {
   return xendit({ clients: { ID: open('ID'), MY: open('MY') }, appUrl })
 }
 
-/** Adapts the provider's sessions, payments v3 and refunds, with one client per account. */
+/** Adapts the provider's sessions, payments v3 and refunds. */
 export function xendit(options: {
   clients: Readonly<Record<ProviderAccount, ProviderClient>>
   appUrl: string
@@ -141,9 +140,7 @@ function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {
   return status === 'completed' ? status : 'unknown'
 }
 
-/**
- * Returns undefined for "not found" only; any other refusal of a lookup leaves the state unknown.
- */
+/** Any refusal of a lookup other than "not found" leaves the state unknown. */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {
   if ('ok' in answer) return answer.ok
   const { refused: refusal } = answer

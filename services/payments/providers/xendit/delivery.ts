@@ -3,7 +3,7 @@ import type { Hint } from '../../provider'
 
 type Json = Record<string, unknown>
 
-/** Parsers by event family, so that new events of a known family are understood. */
+/** By event family, so that new events of a known family are understood. */
 const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map([
   // The dashboard's sample delivery calls the session `id`.
   ['payment_session', hint('checkout', 'checkoutId', 'payment_session_id', 'id')],
@@ -14,7 +14,7 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['v3_payout', () => ({ about: 'payout' }) as const],
 ])
 
-/** Parses a webhook leniently: unreadable ones are `unknown`. */
+/** Unreadable webhooks are `unknown`. */
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
   const event = wordFrom(envelope?.event)
@@ -25,7 +25,7 @@ export function readDelivery(body: string): Hint {
   return (data && read?.(data)) ?? { about: 'unknown', event }
 }
 
-/** Returns a printable event name. Replaces control characters, which Postgres rejects. */
+/** Replaces control characters, which Postgres rejects. */
 const wordFrom = (event: unknown): string =>
   typeof event === 'string' ? event.slice(0, 80).replace(/\p{Cc}/gu, '?') : '(none)'
 
@@ -47,9 +47,7 @@ function refundHint(data: Json): Hint | undefined {
     : { about: 'refund', refundId, paymentId, paymentRequestId }
 }
 
-/**
- * Returns the first non-empty value of these keys. Checks its form, as it becomes part of a path.
- */
+/** Returns the first non-empty value. Checks its form, as it becomes part of a path. */
 function idAt(data: Json, ...keys: string[]): string | undefined {
   const id = keys
     .map((key) => data[key])

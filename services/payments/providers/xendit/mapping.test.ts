@@ -11,7 +11,6 @@ const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, t
   if ('fault' in answer) throw new Error(answer.fault)
   return answer.value
 }
-/** Provider whose clock agrees with ours. */
 const client = { account: 'ID', aheadMs: () => 0 } as const
 const session = (more: object = {}) =>
   JSON.stringify({

@@ -41,7 +41,7 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['REVERSED', 'dead'],
 ])
 
-/** Builds the body of `POST /sessions`. `nowMs`: by the provider's clock. */
+/** `nowMs`: by the provider's clock. */
 export const sessionRequest = (
   order: CheckoutOrder,
   { appUrl, nowMs }: { appUrl: string; nowMs: number },
@@ -63,7 +63,7 @@ export const sessionRequest = (
   cancel_return_url: appUrl,
 })
 
-/** Builds the body of `POST /refunds`. Always has an amount: without one, all would be refunded. */
+/** Always has an amount: without one, all would be refunded. */
 export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: RefundOrder) => ({
   payment_request_id: paymentRequestId,
   reference_id: reference,
@@ -74,16 +74,15 @@ export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: R
 
 const wordOf = (value: unknown): string => textFrom(value, 80) ?? ''
 
-/** Provider whose times are read: how far its clock is ahead of ours. */
+/** The times read are the provider's; `aheadMs` leads to our clock. */
 type Clocked = Pick<ProviderClient, 'account' | 'aheadMs'>
 
-/** Returns a time of the provider by our clock; null if it is missing. */
 function timeFrom({ aheadMs }: Clocked, value: unknown): Date | null {
   const theirs = dateFrom(value)
   return theirs && new Date(theirs.getTime() - aheadMs())
 }
 
-/** Parses a checkout. Takes the id from the request, since the body may omit it. */
+/** Takes the id from the request, since the body may omit it. */
 export const checkoutFrom = (client: Clocked, wire: WireSession, checkoutId: string): Checkout => ({
   checkoutId,
   reference: textFrom(wire.reference_id) ?? '',
@@ -94,10 +93,7 @@ export const checkoutFrom = (client: Clocked, wire: WireSession, checkoutId: str
   paymentId: idFrom(wire.payment_id),
 })
 
-/**
- * Returns whether a new checkout is for the amount, currency and reference that were ordered. A field
- * that the response lacks is not compared.
- */
+/** A field that the response lacks is not compared. */
 export function isAsOrdered(wire: WireOpened, { fiat, reference }: CheckoutOrder): boolean {
   const { amount, currency, reference_id: of } = wire
   const isMissing = (value: unknown) => value === undefined || value === null
@@ -113,10 +109,7 @@ const linkFrom = (value: unknown): string | null => {
   return link !== null && /^https?:\/\//.test(link) ? link : null
 }
 
-/**
- * Parses a charge. The amount paid is the sum of the captures; without captures, the requested
- * amount.
- */
+/** The amount paid is the sum of the captures, or the requested amount without captures. */
 export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string): FetchedCharge {
   const captures = (Array.isArray(wire.captures) ? wire.captures : []).map(
     (capture) => asObject(capture) ?? {},
@@ -161,7 +154,7 @@ export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
   }
 }
 
-/** Sums amounts. Returns null if one is inexact in this currency or the currency is unknown. */
+/** Returns null if one is inexact in this currency or the currency is unknown. */
 function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
   let sumMinor = 0n
   for (const amount of amounts) {

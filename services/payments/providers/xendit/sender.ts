@@ -16,9 +16,8 @@ const passed = [
 const pending = ['PENDING', 'IN_PROGRESS', 'PROCESSING', 'REQUESTED', 'WAITING']
 
 /**
- * Returns the provider's sender verification, if any. Merchants in the virtual-asset category get
- * it with payments to some virtual accounts in Indonesia
- * (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is
+ * Merchants in the virtual-asset category get it with payments to some virtual accounts in
+ * Indonesia (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is
  * undocumented, so every candidate is read. `verification_data` by itself is the request, not a
  * result.
  */
@@ -32,7 +31,7 @@ export function senderVerificationOf(wire: WirePayment): SenderVerification | un
   return (['failed', 'pending', 'passed'] as const).find((result) => results.includes(result))
 }
 
-/** Parses a result, given as a string or in an object; without one it is still pending. */
+/** Without a result it is still pending. */
 function resultOf(verification: unknown): SenderVerification {
   const result = asObject(verification)?.result ?? asObject(verification)?.status
   const said = typeof verification === 'object' ? result : verification

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 
-// Fields read from the provider's objects. Its samples omit null fields, amounts are numbers or
-// occasionally strings, and new values appear without notice, so each field is parsed leniently by
-// `shared/provider/field.ts`; one of another form counts as missing.
+// The provider's samples omit null fields, amounts are numbers or occasionally strings, and new
+// values appear without notice, so `shared/provider/field.ts` parses each field leniently.
 
 const anything = Type.Optional(Type.Unknown())
 const Id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' })
@@ -15,7 +14,7 @@ const session = {
 export const WireSession = Type.Object({ payment_session_id: anything, ...session })
 export type WireSession = Static<typeof WireSession>
 
-/** `POST /sessions`: the id is required, since without it the checkout could not be looked up. */
+/** `POST /sessions`: without the id the checkout could not be looked up. */
 export const WireOpened = Type.Object({
   ...{ payment_session_id: Id, ...session, amount: anything, currency: anything },
 })
@@ -33,7 +32,7 @@ export const WirePayment = Type.Object({
 })
 export type WirePayment = Static<typeof WirePayment>
 
-/** `GET /v3/payment_requests/{id}`: only the link to its payment. */
+/** `GET /v3/payment_requests/{id}`. */
 export const WirePaymentRequest = Type.Object({ latest_payment_id: anything })
 
 const refund = {
@@ -48,7 +47,7 @@ export type WireRefund = Static<typeof WireRefund>
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
 
 /**
- * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. Each
- * row needs its id, since a hold may depend on distinguishing refunds.
+ * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. A hold
+ * may depend on distinguishing refunds, so each row needs its id.
  */
 export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade), has_more: anything })
