@@ -1,10 +1,9 @@
 import { type Currency, currencies } from '#shared/money/money'
 
-// Double-entry books: each event moves equal amounts to debit and credit, asset by asset. Amounts
-// are signed (debit positive, credit negative), so a posting sums to 0 per asset and an account
-// balance is a plain sum.
+// Double-entry books: each event moves equal amounts to debit (positive) and credit (negative), so
+// a posting sums to 0 per asset and an account balance is a plain sum.
 
-/** Assets: fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin (MON) in wei. */
+/** Fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin (MON) in wei. */
 export const assets = [...currencies, 'MON'] as const
 export type Asset = Currency | 'MON'
 
@@ -17,9 +16,7 @@ type Account = {
   readonly about: string
 }
 
-/**
- * Chart of accounts. `books/examples.test.ts` of payments and payouts show the postings of each path.
- */
+/** `ledger/examples.test.ts` of payments and payouts show the postings of each path. */
 export const chart = {
   provider_id: {
     assets: ['IDR'],
@@ -108,5 +105,4 @@ export const chart = {
 export type AccountName = keyof typeof chart
 export const accountNames = Object.keys(chart) as AccountName[]
 
-/** Ledger account by account at the provider. */
 export const providerOf = { ID: 'provider_id', MY: 'provider_my' } as const

@@ -16,9 +16,8 @@ import { type AccountName, type Asset, accountNames, assets } from '#shared/ledg
 import { difference, type Position, position, unbalanced } from '#shared/ledger/position'
 
 /**
- * Journal of a service, in its own schema. Rows are never updated or deleted, and a posting that
- * does not sum to 0 per asset cannot be committed. Both are enforced by triggers
- * (`infra/migrations/journals.ts`).
+ * Triggers (`infra/migrations/journals.ts`) refuse updates, deletes, and postings that do not sum
+ * to 0 per asset.
  */
 export const journalTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
@@ -29,7 +28,6 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       line: smallint('line').notNull(),
       /** Event, usually a transition such as `paid → held`. */
       event: text('event').notNull(),
-      /** Id of the item's row. */
       item: text('item').notNull(),
       account: text('account').$type<AccountName>().notNull(),
       asset: text('asset').$type<Asset>().notNull(),
@@ -60,19 +58,13 @@ export type Posting = {
   readonly reverses?: string
 }
 
-/**
- * Books an event in the caller's transaction, in one statement. Does nothing if there are no lines;
- * throws if they do not sum to 0 per asset.
- */
+/** In the caller's transaction. Throws if the lines do not sum to 0 per asset. */
 export async function book(tx: Tx, journal: JournalTable, posting: Posting): Promise<void> {
   const rows = rowsOf(posting)
   if (rows.length > 0) await tx.insert(journal).values(rows)
 }
 
-/**
- * Returns the same insert for use within the statement that changes a row. Undefined if there are
- * no lines; throws if they do not sum to 0 per asset.
- */
+/** The same insert, within the statement that changes a row. Undefined if there are no lines. */
 export function bookBeside(journal: JournalTable, posting: Posting): Beside | undefined {
   const rows = rowsOf(posting)
   if (rows.length === 0) return undefined
@@ -103,8 +95,8 @@ function rowsOf({ event, item, lines, reverses }: Posting) {
 }
 
 /**
- * Books the difference between each item's journal and its wanted position, in two statements.
- * Returns the number of items booked. The caller must prevent concurrent bookings of these items.
+ * Books each item to its wanted position. The caller must prevent concurrent bookings of these
+ * items.
  */
 export async function bookAll(
   tx: Tx,
@@ -125,13 +117,11 @@ export async function bookAll(
   return new Set(rows.map(({ item }) => item)).size
 }
 
-/** Locks the booking of an item until the end of the transaction. */
+/** Until the end of the transaction. */
 export const lockItem = (tx: Tx, item: string) => lockNamed(tx, `journal:${item}`)
 
 /**
- * Books the difference between an item's journal and its wanted position, if any. For items without
- * a row whose change could be booked. Serialized per item: of two identical calls, the second finds
- * nothing to book.
+ * For items without a row. Serialized per item: the second of two identical calls books nothing.
  */
 export async function bookTo(
   tx: Tx,
@@ -148,10 +138,7 @@ const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<bo
   (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1))
     .length > 0
 
-/**
- * Reverses a posting by its exact negation, with a reason. Returns the new posting and the item of
- * both; undefined if there is no such posting. Throws if it was already reversed.
- */
+/** Returns undefined if there is no such posting. Throws if it was already reversed. */
 export async function reverse(
   tx: Tx,
   journal: JournalTable,

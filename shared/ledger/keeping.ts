@@ -6,10 +6,9 @@ import { type Loop, startLoop } from '#platform/loop'
 import { bookAll, type JournalTable } from '#shared/ledger/journal.store'
 import type { Position } from '#shared/ledger/position'
 
-// Postings of a service other than those of its steps: after an operator reverses a posting, the
-// item is booked again as its row is now. A manually changed row shows as a difference.
+// After an operator reverses a posting, the item is booked again as its row is now.
 
-/** Returns the position of one item and locks its row; undefined if its table has no such item. */
+/** Locks the row of an item; undefined if its table has no such item. */
 export type FindPosition = (tx: Tx, item: string) => Promise<Position | undefined>
 
 type Keeping = {
@@ -24,7 +23,6 @@ type Keeping = {
 const consumer = 'books'
 const everyMs = 5_000
 
-/** Keeps the books of a service while it runs. */
 export const startKeeping = (keeping: Keeping): Loop =>
   startLoop({
     ...{ name: 'books', everyMs, log: keeping.log },

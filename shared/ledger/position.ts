@@ -1,6 +1,6 @@
 import { type AccountName, type Asset, chart } from '#shared/ledger/chart'
 
-/** An amount on an account: debit positive, credit negative, in the asset's smallest unit. */
+/** Debit positive, credit negative, in the asset's smallest unit. */
 export type Line = {
   readonly account: AccountName
   readonly asset: Asset
@@ -8,15 +8,12 @@ export type Line = {
 }
 
 /**
- * Position of one item (a payment, a cash-out, a transaction) in the books. It is computed from the
- * item's row alone. A change of the row is booked as the difference of two positions, so an item's
- * journal always sums to the position of its row.
+ * Position of one item (a payment, a cash-out, a transaction), computed from its row alone. A
+ * change of the row is booked as the difference, so an item's journal always sums to its position.
  */
 export type Position = readonly Line[]
 
-/**
- * Sums lines per account and asset and drops zeros. Throws if the account does not have the asset.
- */
+/** Sums per account and asset, without zeros. Throws if the account does not have the asset. */
 export function position(lines: readonly Line[]): Position {
   const sums = new Map<string, Line>()
   for (const line of lines) {
@@ -29,7 +26,6 @@ export function position(lines: readonly Line[]): Position {
   return [...sums.values()].filter(({ amount }) => amount !== 0n)
 }
 
-/** Returns the lines that lead from one position to the other. */
 export const difference = (before: Position, after: Position): Position =>
   position([...after, ...before.map((line) => ({ ...line, amount: -line.amount }))])
 
