@@ -1,17 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { decimals, type Fiat, type Money, money } from '#shared/money/money'
 
-/**
- * A JSON number of the provider as its source text, so that no float comes between the wire and a
- * bigint. The client converts every number in a response to this.
- */
+/** A JSON number as its source text: no float comes between the wire and a bigint. */
 export const ProviderNumber = Type.Object({ decimal: Type.String({ maxLength: 64 }) })
 export type ProviderNumber = Static<typeof ProviderNumber>
 
-/**
- * A float preserves 15 significant digits of any decimal; beyond that, the sender's JSON writer may
- * round.
- */
+/** A float preserves 15 significant digits; beyond that, the sender's JSON writer may round. */
 const minorMax = 999_999_999_999_999n
 const plain = /^([0-9]{1,16})(?:\.([0-9]{1,18}))?$/
 
@@ -32,10 +26,7 @@ export function fromProviderAmount<C extends Fiat>(
   return minor > minorMax ? undefined : money(minor, currency)
 }
 
-/**
- * Returns the JSON number, in major units, that parses to exactly this amount. Throws if there is
- * none.
- */
+/** In major units. Throws if no JSON number parses to exactly this amount. */
 export function toProviderAmount({ minor, currency }: Money<Fiat>): number {
   const places = decimals[currency]
   const digits = minor.toString().padStart(places + 1, '0')

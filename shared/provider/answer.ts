@@ -1,9 +1,8 @@
 import { meaningOf, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 
-/** Far more than any response we expect. */
 const bytesMax = 1_048_576
 
-/** Reads a body up to the size limit. Throws `ProviderUnknown` beyond it. */
+/** Throws `ProviderUnknown` beyond the size limit. */
 export async function readBody(response: Response, endpoint: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -19,7 +18,7 @@ export async function readBody(response: Response, endpoint: string): Promise<st
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown
 
-/** Parses JSON, keeping the source text of numbers. Returns undefined for invalid JSON. */
+/** Keeps the source text of numbers. Returns undefined for invalid JSON. */
 export function parseExact(text: string): unknown {
   try {
     return parse(text, (_, value, { source }) =>
@@ -31,9 +30,8 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Parses the error body of a 4xx. Its text is `message` on the wire, and `error_message` in some
- * docs. A JSON object without a code is still a refusal of the provider; anything else comes from
- * an intermediary.
+ * Parses the error body of a 4xx; the text is `error_message` in some docs. An object without a
+ * code is still a refusal of the provider; anything else comes from an intermediary.
  */
 export function refusalFrom(status: number, body: unknown): ProviderRefusal | undefined {
   if (typeof body !== 'object' || body === null) return undefined
@@ -49,17 +47,15 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
   }
 }
 
-/** Maximum delay that we accept from a header. */
 const waitMaxMs = 120_000
 
 /** Delay after a 429 with calls left: seen live, and over in about this time. */
 const strayMs = 1_000
 
 /**
- * Returns the delay requested by a 429: the longer of `Retry-After` (seconds, or a date by RFC
- * 9110) and `Rate-Limit-Reset` (seconds, possibly fractional). The reset only counts if no calls
- * are left: otherwise it is the end of the window, not the time of the next allowed call. About a
- * second if neither counts.
+ * Returns the delay after a 429: the longer of `Retry-After` (seconds, or a date by RFC 9110) and
+ * `Rate-Limit-Reset` (seconds, possibly fractional). With calls left, the reset is only the end of
+ * the window and does not count.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number {
   const retryAfter = headers.get('Retry-After')
@@ -73,9 +69,7 @@ export function retryAfterMs(headers: Headers, nowMs: number): number {
 const hasCallsLeft = (headers: Headers): boolean =>
   Number(headers.get('Rate-Limit-Remaining') ?? '0') > 0
 
-/**
- * Returns the delay requested by the response to the last call of a window; 0 if calls are left.
- */
+/** Returns 0 if calls are left in the window. */
 export const exhaustedForMs = (headers: Headers): number =>
   headers.get('Rate-Limit-Remaining') === '0'
     ? Math.min(secondsMs(headers.get('Rate-Limit-Reset')) ?? 0, waitMaxMs)
@@ -91,10 +85,7 @@ function untilMs(text: string | null, nowMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-/**
- * Returns the endpoint of a path, for per-endpoint limits: `/v3/payments/py-…?x=y` is
- * `/v3/payments/:id`.
- */
+/** For per-endpoint limits: `/v3/payments/py-…?x=y` is `/v3/payments/:id`. */
 export const endpointOf = (method: string, path: string): string => {
   const [bare = ''] = path.split('?')
   return `${method} ${bare.replace(/\/[a-z]{1,8}-[^/]*/g, '/:id')}`

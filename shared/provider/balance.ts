@@ -5,12 +5,12 @@ import { ProviderNumber } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
 
-/** A JSON number that may have more decimals than its currency. */
+/** May have more decimals than its currency. */
 const Balance = Type.Object({ balance: ProviderNumber })
 
 /**
- * Reads the balance available for payouts, in the smallest unit, now or at a given time. Throws if
- * the provider does not return it (key permission *Balance Read*).
+ * Balance available for payouts, in the smallest unit, now or at a given time. Throws if the
+ * provider does not return it (key permission *Balance Read*).
  */
 export async function readBalance(
   client: ProviderClient,
@@ -35,7 +35,7 @@ export async function readBalance(
   return minor
 }
 
-/** Converts to the smallest unit, rounded down. Returns undefined for an unexpected format. */
+/** To the smallest unit, rounded down. Returns undefined for an unexpected format. */
 export function floorMinor(decimal: string, currency: Fiat): bigint | undefined {
   const [, minus, whole, fraction = ''] =
     /^(-?)([0-9]{1,18})(?:\.([0-9]{1,18}))?$/.exec(decimal) ?? []

@@ -1,6 +1,6 @@
 import { asObject, jsonObject } from '#platform/schema'
 
-/** Fields of an object that readers and operators use: ids, our reference, and the status. */
+/** What readers and operators use. */
 const used = [
   'id',
   'payment_session_id',
@@ -15,9 +15,8 @@ const used = [
 const textMax = 200
 
 /**
- * Reduces a delivery of the payment provider to its event and the ids in it, so that no name, account number
- * or card is stored: a delivery is a hint, and its objects are fetched from the provider's API. Readers
- * understand the result as they understand the whole body.
+ * Reduces a delivery to its event and the ids in it, so that no name, account number or card is
+ * stored: its objects are fetched from the provider's API. Readers understand it as the whole body.
  */
 export function keptDelivery(body: string): string {
   const envelope = jsonObject(body) ?? {}
@@ -32,7 +31,7 @@ const keptIn = (object: Record<string, unknown>) =>
     used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]),
   )
 
-/** Keeps a text, and of any other value only that it is one. */
+/** Of a value other than a text, keeps only that it is one. */
 const keptValue = (value: unknown): unknown => {
   if (typeof value === 'string') return value.slice(0, textMax)
   return typeof value === 'object' && value !== null ? {} : value

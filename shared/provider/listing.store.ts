@@ -6,15 +6,13 @@ import type { Database, Db } from '#platform/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
 /**
- * Windows of the provider's transaction list. `latest`: changes of the last minutes. `recent`: of
- * the last days. `whole`: of the whole period in which money may be taken back.
+ * Changes of the last minutes, the last days, or the whole period in which money may be taken back.
  */
 export const listingWindows = ['latest', 'recent', 'whole'] as const
 export type ListingWindow = (typeof listingWindows)[number]
-/** An account and a window of its list. */
 export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
 
-/** Reads of the provider's transaction list. Instances of the service share the work. */
+/** Instances of the service share the reading of the provider's list. */
 export const listingTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'listings',
@@ -38,8 +36,7 @@ const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
 export type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
 /**
- * Leases a read that is due, for `leaseMs`; then another instance may take it. Returns undefined if
- * it is not due or leased to another instance.
+ * Leases a read for `leaseMs`. Returns undefined if it is not due or leased to another instance.
  */
 export async function leaseListing(
   database: Database,
@@ -63,7 +60,7 @@ export async function leaseListing(
   return { beganAt: new Date(leasedUntil.getTime() - leaseMs), readAt }
 }
 
-/** Records a complete read. The next is due `everyMs` after its start. */
+/** The next read is due `everyMs` after the start of this one. */
 export const noteWhole = (
   database: Database,
   listings: ListingTable,
@@ -81,7 +78,7 @@ export const noteWhole = (
 const retryMs = 60_000
 const doublingsMax = 10
 
-/** Records a failed read and returns the number of consecutive failures. */
+/** Returns the number of consecutive failures. */
 export async function noteFailed(
   database: Database,
   listings: ListingTable,
@@ -137,10 +134,7 @@ export async function lastReadAt(
   return times.length === 0 ? null : new Date(Math.max(...times))
 }
 
-/**
- * Returns the age in ms of the oldest last complete read of a window, over all accounts. Null if an
- * account has never been read completely.
- */
+/** Age (ms) of the oldest last complete read, over all accounts. Null if one was never read. */
 export async function listingAgeMs(
   database: Database,
   listings: ListingTable,

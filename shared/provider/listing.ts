@@ -17,12 +17,10 @@ import {
 } from '#shared/provider/listing.store'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
-// The provider's transaction list shows its record of our payments and payouts, even if a webhook
-// never came or the broker lost it. It is read in windows: the last minutes continuously
-// (optional), the last days often, and rarely the whole period in which money may still be taken
-// back.
+// The list shows the provider's record of our payments and payouts, even if a webhook never came or
+// the broker lost it. It is read in windows: the last minutes continuously (optional), the last
+// days often, and rarely the whole period in which money may still be taken back.
 
-/** How a service reads the list. */
 export type Listing = {
   readonly database: Database
   readonly listings: ListingTable
@@ -31,24 +29,24 @@ export type Listing = {
   /** Start of our oldest item; the account may have been used before. Null: we have none. */
   readonly oldest?: () => Promise<Date | null>
   /**
-   * Returns the rows whose content is already recorded, by what each row is about; every other row
-   * is received again at each reading, so that a wrong answer about it heals.
+   * Returns the rows whose content is recorded; every other row is received again at each reading,
+   * so that a wrong answer about it heals.
    */
   readonly done: (account: ProviderAccount, rows: readonly Listed[]) => Promise<Set<Listed>>
-  /** Receives a row. Throws if the object that the row names cannot be fetched: the read was incomplete then. */
+  /** Throws if the object that the row names cannot be fetched: the read was incomplete then. */
   readonly receive: (account: ProviderAccount, row: Listed) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }
 
 export type ListingSettings = {
-  /** Interval of the `latest` window, and how far it reaches back behind the last read; ms. If absent, the window is not read. */
+  /** Window `latest`, ms: interval, and reach back behind the last read. Absent: not read. */
   readonly providerListLatestEveryMs?: number
   readonly providerListLatestMs?: number
-  /** Interval of the `recent` window, and how far it reaches back behind the last read; ms. */
+  /** The same for `recent`. */
   readonly listEveryMs: number
   readonly providerListRecentMs: number
-  /** The same for the whole period in which money may be taken back. */
+  /** The same for `whole`. */
   readonly providerListWholeEveryMs: number
   readonly providerListWholeMs: number
 }
@@ -56,12 +54,12 @@ export type ListingSettings = {
 const tickMaxMs = 30_000
 /** Margin for a difference between the provider's clock and ours. */
 const beforeOldestMs = 86_400_000
-/** Maximum lease: after this, another instance takes over from one that died while reading. */
+/** After this, another instance takes over from one that died while reading. */
 const leaseMaxMs = 600_000
 /** Consecutive failed reads after which the log line becomes an alarm. */
 const failuresMax = 5
 
-/** Reads the list at the configured intervals until disposed. Calls `poke` after each read. */
+/** Reads at the configured intervals until disposed. Calls `poke` after each read. */
 export const startReadingList = (
   listing: Listing,
   settings: ListingSettings,
@@ -91,7 +89,6 @@ export const startReadingList = (
   }
 }
 
-/** Returns the interval and reach of a window in ms; undefined if it is not read. */
 function timesOf(settings: ListingSettings, window: ListingWindow) {
   const { providerListLatestEveryMs, providerListLatestMs } = settings
   switch (window) {
@@ -105,13 +102,9 @@ function timesOf(settings: ListingSettings, window: ListingWindow) {
   }
 }
 
-/**
- * Result of a read. `not due`: also if another instance is reading. `failed`: incomplete and
- * logged; it will be repeated.
- */
+/** `not due`: also if another instance is reading. `failed`: incomplete, logged, and repeated. */
 export type Reading = 'not due' | 'whole' | 'failed'
 
-/** Reads a window of an account's list if it is due. */
 export async function readWindow(
   listing: Listing,
   settings: ListingSettings,
@@ -126,7 +119,7 @@ export async function readWindow(
   const lease = await leaseListing(database, listings, key, Math.min(everyMs, leaseMaxMs))
   if (!lease) return 'not due'
   const oldest = await listing.oldest?.()
-  if (oldest === null) return 'whole' // Nothing to read.
+  if (oldest === null) return 'whole'
   const { beganAt, readAt } = lease
   // The window begins before the last complete read, however many have failed since.
   const lastMs = Math.min(clock(), readAt?.getTime() ?? clock())
@@ -141,8 +134,7 @@ export async function readWindow(
       return 'failed'
     }
     const failures = await noteFailed(database, listings, key, everyMs)
-    // No alarm for the `latest` window: its items are rechecked one by one, and the other windows fail
-    // too.
+    // No alarm for `latest`: its items are rechecked one by one, and the other windows fail too.
     const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
     const fields = { ...key, failures, err: error, alarm, ...lacks }
@@ -152,8 +144,7 @@ export async function readWindow(
 }
 
 /**
- * Receives every row that has changed since `updatedFrom`. Throws if the list, or an object that a
- * row names, could not be fetched. All other rows are still received.
+ * Receives every row that changed since `updatedFrom`. Throws as `receiveRows`, or without a list.
  */
 export async function receiveListed(
   listing: Listing,
@@ -164,7 +155,7 @@ export async function receiveListed(
   await receiveRows(listing, account, await listing.list(account, updatedFrom), signal)
 }
 
-/** Receives rows of the list. Throws if an object that one of them names could not be fetched. */
+/** Throws if an object that a row names could not be fetched. All other rows are still received. */
 export async function receiveRows(
   listing: Listing,
   account: ProviderAccount,
@@ -206,7 +197,7 @@ export const receivedOnce = (
     ),
 })
 
-/** Returns the id of a version of a row. A changed row is received again. */
+/** Id of a version of a row: a changed row is received again. */
 const idOf = (account: ProviderAccount, row: Listed) =>
   [
     ...[account, row.transactionId, row.status, row.amountMinor],

@@ -1,4 +1,4 @@
-/** Classification of a provider refusal; `unknown` for a code we have never seen. */
+/** `unknown`: a code we have never seen. */
 export type ProviderMeaning =
   | 'request_wrong'
   | 'amount_outside_limits'
@@ -11,10 +11,7 @@ export type ProviderMeaning =
   | 'try_later'
   | 'unknown'
 
-/**
- * A refusal: the provider understood the request and did nothing. `message` may contain personal
- * data.
- */
+/** The provider understood the request and did nothing. `message` may contain personal data. */
 export type ProviderRefusal = {
   readonly status: number
   readonly code: string
@@ -24,7 +21,7 @@ export type ProviderRefusal = {
 
 /**
  * It is unknown whether the provider acted: timeout, broken connection, 5xx, or an unreadable
- * response. Only evidence resolves it: a retry with the same key, or a lookup.
+ * response. Only a retry with the same key, or a lookup, resolves it.
  */
 export class ProviderUnknown extends Error {
   override name = 'ProviderUnknown'
@@ -47,16 +44,12 @@ export class ProviderBusy extends Error {
   }
 }
 
-/**
- * Statuses of a lookup refused because of its id; with any other, the cause is our account or
- * timing.
- */
+/** With any other status, our account or timing is the cause. */
 const statusesOfIds = [400, 404, 410, 422]
 
 /**
- * Returns whether a lookup was refused because of its id: 400 for an id in a foreign format, as in
- * test deliveries of the provider's dashboard. This proves that no such object exists only if the
- * id came from outside; for an id issued by the provider, the outcome is unknown.
+ * Returns whether a lookup was refused because of its id, as for a foreign format (dashboard
+ * tests). For an id issued by the provider this proves nothing.
  */
 export const refusesId = (error: unknown): boolean =>
   error instanceof ProviderUnknown &&
@@ -123,9 +116,6 @@ const meanings = new Map(
   groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
 )
 
-/**
- * Classifies a code. An unknown code with 401 or 403 concerns our key, address or account: those
- * statuses refuse the caller, not the request.
- */
+/** An unknown code with 401 or 403 concerns our key, address or account, not the request. */
 export const meaningOf = (code: string, status = 400): ProviderMeaning =>
   meanings.get(code) ?? (status === 401 || status === 403 ? 'account_misconfigured' : 'unknown')

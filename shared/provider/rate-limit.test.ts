@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
-/** How many calls copies of a service begin within their first minute, all of them in a hurry. */
+/** Calls that instances begin within their first minute, all of them in a hurry. */
 const inFirstMinute = (copies: number, endpoint: string, others?: string[]) =>
   Array.from({ length: copies }, () => {
     const share = { copies: () => copies, ...(others && { alsoCalledByOthers: others }) }
@@ -33,7 +33,6 @@ describe('a new instance', () => {
   test('takes its share of the budget once the first instance has counted it', () => {
     const time = { now: 0, copies: 1 }
     const first = openRateLimit(60, () => time.now, { copies: () => time.copies })
-    /** How many calls it lets begin at once in each second of a minute. */
     const inMinute = (limit: typeof first) => {
       let calls = 0
       for (const endsAt = time.now + 60_000; time.now < endsAt; time.now += 1_000)

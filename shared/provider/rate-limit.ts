@@ -1,12 +1,11 @@
 import type { Clock } from '#platform/clock'
 
-/** A call budget per endpoint. */
 export type RateLimit = {
-  /** Reserves a call and returns the delay before it; null if longer than `patienceMs`. */
+  /** Reserves a call and returns the delay (ms) before it; null if longer than `patienceMs`. */
   readonly reserve: (endpoint: string, patienceMs: number) => number | null
-  /** Blocks an endpoint because the provider has reported its limit. */
+  /** The provider has reported its limit. */
   readonly block: (endpoint: string, forMs: number) => void
-  /** Returns the delay until the next possible call, in ms. */
+  /** Delay until the next possible call, in ms. */
   readonly waitMs: (endpoint: string) => number
 }
 
@@ -17,28 +16,25 @@ type Bucket = {
 }
 
 /**
- * Division of a budget. The provider counts calls per account and endpoint, from all callers. Each
- * instance of a service takes its share, and endpoints called by both payments and payouts are
- * divided between them too.
+ * The provider counts calls per account and endpoint, from all callers: instances share a budget,
+ * and payments and payouts share that of endpoints which both call.
  */
 export type Share = {
-  /** Number of running instances of this service. */
   readonly copies: () => number
-  /** Endpoints that another service calls with the same key, such as `GET /transactions`. */
+  /** Such as `GET /transactions`. */
   readonly alsoCalledByOthers?: readonly string[]
 }
 
-/** Returns one share of a budget: at least one call. */
+/** At least one call. */
 export const shareOf = (requestsMax: number, among: number): number =>
   Math.max(1, requestsMax / Math.max(1, among))
 
 const minuteMs = 60_000
-/** Period of a budget; default one minute. */
 type Window = { readonly windowMs?: number }
 
 /**
- * Opens a token bucket per endpoint. A sixth of the budget may be spent at once and the rest is
- * added gradually, so that no window of `windowMs` ever exceeds `requestsMax`, except while a new
+ * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest is added
+ * gradually, so that no window of `windowMs` ever exceeds `requestsMax`, except while a new
  * instance has not yet been counted by the others.
  */
 export function openRateLimit(

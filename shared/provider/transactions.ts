@@ -3,43 +3,44 @@ import type { ProviderClient } from '#shared/provider/client'
 import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import { ProviderUnknown } from '#shared/provider/problem'
 
-/** Types of money movement that we request. */
 export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
 
-/** Status of a row. `unknown` is one we have never seen; it never counts as success. */
+/** `unknown` is one we have never seen; it never counts as success. */
 export type ListedStatus = 'pending' | 'succeeded' | 'failed' | 'voided' | 'reversed' | 'unknown'
 
-/** A row of the provider's transaction list. Only a hint: the object it names is fetched by id. */
+/** Only a hint: the object it names is fetched by id. */
 export type Listed = {
   readonly transactionId: string
   readonly type: ListedType | 'unknown'
   readonly status: ListedStatus
-  /** Id of the object that moved the money, `py-…` for a payment; null if it is not safe in a path. */
+  /** Of the object that moved the money, `py-…` for a payment; null if it is not safe in a path. */
   readonly productId: string | null
   /** Documented for payments only. */
   readonly paymentRequestId: string | null
-  /** Our reference, possibly with a suffix that the provider adds for payments. */
+  /** Ours, possibly with a suffix that the provider adds for payments. */
   readonly reference: string | null
-  /** Channel in the list's own terms, such as `ID_SHOPEEPAY` or `BNI`; not the one that decides a hold. */
+  /** In the list's own terms, such as `ID_SHOPEEPAY` or `BNI`; not the one that decides a hold. */
   readonly channel: string | null
   readonly currency: string | null
   /** In the smallest unit; null if it is not exact or the currency is unknown. */
   readonly amountMinor: bigint | null
-  /** Direction relative to the account; null if the list has none. */
+  /** Null if the list has none. */
   readonly cashflow: 'in' | 'out' | null
-  /** Fee of the provider including taxes, in the smallest unit of the currency; 0 if it was reversed or waived; null if it is not exact or not yet known. */
+  /**
+   * Including taxes, in the smallest unit; 0 if reversed or waived; null if inexact or not yet
+   * known.
+   */
   readonly feeMinor: bigint | null
   readonly created: Date | null
   readonly updated: Date | null
 }
 
-/** What to list. The list lags, so a window must begin well before the end of the previous one. */
+/** The list lags, so a window must begin well before the end of the previous one. */
 export type ListingOrder = {
   /** Empty: all types, including unknown ones. */
   readonly types: readonly ListedType[]
-  /** Only rows changed at or after this time. */
   readonly updatedFrom: Date
-  /** Only rows changed at or before this time; default: no bound, whatever our clock reads. */
+  /** Default: no bound, whatever our clock reads. */
   readonly updatedTo?: Date
   /** Above this number of pages of 50 rows, the window is too wide. */
   readonly pagesMax?: number
@@ -70,9 +71,7 @@ const cashflows: ReadonlyMap<unknown, 'in' | 'out'> = new Map([
   ['MONEY_OUT', 'out'],
 ])
 
-/**
- * One invalid field must not hide all other rows: only the fields that paging needs are validated.
- */
+/** Validates only what paging needs: one invalid field must not hide all other rows. */
 const anything = Type.Optional(Type.Unknown())
 const WireRow = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
@@ -83,9 +82,9 @@ const WireRow = Type.Object({
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
 /**
- * Returns every row that changed within the window, in no reliable order. Throws `ProviderUnknown`
- * or `ProviderBusy` unless the list is known to be complete: an error is never an empty list. A row
- * that changes while pages are being read may be missed, so the next window must overlap.
+ * Returns every row that changed within the window, unordered. Throws `ProviderUnknown` or
+ * `ProviderBusy` unless the list is complete: an error is never an empty list. A row that changes
+ * during paging may be missed, so the next window must overlap.
  */
 export async function listTransactions(
   client: ProviderClient,
@@ -108,7 +107,6 @@ export async function listTransactions(
   throw new WindowTooWide(pagesMax)
 }
 
-/** The window has more rows than one read allows. */
 export class WindowTooWide extends ProviderUnknown {
   override name = 'WindowTooWide'
   constructor(pagesMax: number) {
@@ -123,9 +121,9 @@ const windowMinMs = 60_000
 const openHalfMs = 3_600_000
 
 /**
- * Like `listTransactions`, without a limit: splits a window that is too wide. A row that changes
- * during the read may occur twice but is never missed, because the later half is read later. A
- * window without an end keeps none, so rows from ahead of our clock are read too.
+ * Splits a window that is too wide. A row that changes meanwhile may occur twice but is not missed:
+ * the later half is read later. A window without an end keeps none, to reach rows ahead of our
+ * clock.
  */
 export async function listAllTransactions(
   client: ProviderClient,
@@ -143,10 +141,7 @@ export async function listAllTransactions(
   }
 }
 
-/**
- * Returns whether the key lacks the permission *Transaction Read*, which only an operator can
- * grant.
- */
+/** Only an operator can grant the key the permission *Transaction Read*. */
 export const lacksTransactionRead = (error: unknown): boolean =>
   error instanceof ProviderUnknown &&
   error.refusal?.status === 403 &&
@@ -190,10 +185,7 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
   }
 }
 
-/**
- * Statuses of a fee that was charged, and of one that was not charged or was returned. In any other
- * status it may still change.
- */
+/** Fee statuses: charged; not charged or returned. In any other status the fee may still change. */
 const kept: ReadonlySet<unknown> = new Set(['COMPLETED'])
 const notKept: ReadonlySet<unknown> = new Set(['CANCELED', 'REVERSED', 'NOT_APPLICABLE'])
 const feeParts = [
@@ -201,7 +193,7 @@ const feeParts = [
   ...(['xendit_withholding_tax', 'third_party_withholding_tax'] as const),
 ] as const
 
-/** Sums the parts of a fee. Only withholding taxes may be absent: they are not part of every fee. */
+/** Only withholding taxes may be absent: they are not part of every fee. */
 
 function feeFrom(fee: unknown, currency: string | null): bigint | null {
   const status = fieldOf(fee, 'status')
