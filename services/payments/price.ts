@@ -64,7 +64,7 @@ export type TopupLimits = {
   readonly openMicroMax: bigint
   readonly dayMicroMax: bigint
 }
-/** Of a wallet; days are UTC. */
+/** Totals of a wallet; days are UTC. */
 export type TopupTotals = {
   readonly openCount: number
   readonly openMicro: bigint

@@ -26,6 +26,7 @@ export function position(lines: readonly Line[]): Position {
   return [...sums.values()].filter(({ amount }) => amount !== 0n)
 }
 
+/** Returns the lines that lead from one position to the other. */
 export const difference = (before: Position, after: Position): Position =>
   position([...after, ...before.map((line) => ({ ...line, amount: -line.amount }))])
 

@@ -23,7 +23,7 @@ const withoutProviderMax = 400
 
 const idleMaxMs = 2_000
 
-/** Half of the rate limit; the other half is for checkouts and webhooks. */
+/** Returns half of the rate limit; the other half is for checkouts and webhooks. */
 export const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 

@@ -3,7 +3,7 @@ import { IndexerDebt } from '#shared/messages/indexer'
 import { type Answer, ok } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 
-/** 10⁻⁶ AUSD. */
+/** Amounts in 10⁻⁶ AUSD. */
 export type Debt = {
   readonly drawnMicro: bigint
   /** Part that stays payable whatever the limits: all of it if it is due, or owed for a day. */

@@ -56,7 +56,7 @@ export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Pro
   return rows[0]!.count
 }
 
-/** On the UTC day of `now`; a canceled checkout ends at once. */
+/** Counts by the UTC day of `now`; a canceled checkout ends at once. */
 export async function countCanceled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
   const { createdAt, expiresAt, reason } = payments
   const dayMs = Date.parse(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
@@ -75,7 +75,7 @@ export async function countCanceled(db: Db, wallet: `0x${string}`, now: Date): P
   return rows[0]!.count
 }
 
-/** Paid and not on the chain yet, or there since `readAt` (10⁻⁶ AUSD). */
+/** Sums settlements paid and not on the chain yet, or there since `readAt` (10⁻⁶ AUSD). */
 export async function sumRepaying(db: Db, wallet: `0x${string}`, readAt: Date): Promise<bigint> {
   const { kind, state, creditedAt, onchainMicro } = payments
   const rows = await db
