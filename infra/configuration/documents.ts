@@ -8,7 +8,6 @@ import { processes } from './processes'
 import { type Row, rowsOf } from './rows'
 import { neverKept, testnetValues } from './testnet'
 
-/** Path of the generated document. */
 export const examplePath = join(repositoryDir, 'infra/env.example')
 
 /** Returns the variables an env file may set: those passed to services and those substituted. */
@@ -26,7 +25,9 @@ export function variablesOf(composition: Composition): string[] {
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }
 
-/** Returns the current text of env.example: the variables that compose.yaml takes, then those that it sets. */
+/**
+ * Returns the current text of env.example: the variables compose.yaml takes, then those it sets.
+ */
 export function example(): string {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   const taken = variablesOf(deployment())

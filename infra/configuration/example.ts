@@ -14,7 +14,6 @@ const head = `# A deployment on the test chain: copy to testnet.env (chmod 0600)
 export type Section = {
   readonly title: string
   readonly names: readonly string[]
-  /** True for variables that are not set here. */
   readonly isComment?: true
 }
 

@@ -1,6 +1,6 @@
 import type { Field, Fields } from '#platform/config'
 
-/** A variable with one default and description, and the processes that read it so. */
+/** A variable with one default and description, and its readers. */
 export type Row = {
   name: string
   type: string
@@ -26,7 +26,7 @@ const sameMeaning = (left: Row, right: Row) =>
   left.secret === right.secret &&
   left.about === right.about
 
-/** Returns the variables by name; one with several defaults or descriptions has a row for each. */
+/** Returns the variables by name, one row for each default or description. */
 export function rowsOf(processes: Readonly<Record<string, Fields>>): Row[] {
   const rows: Row[] = []
   for (const [reader, fields] of Object.entries(processes)) {

@@ -1,15 +1,14 @@
 /**
- * Values for the public test chain that differ from the defaults, proposed by env.example. Sources:
- * docs.monad.xyz and the token's issuer for chain 10143 and AUSD. The provider allows 60 calls a
- * minute in test mode. Monad reserves 10 coins per account and reverts transfers out of them; the
- * lane floor adds one coin for the gas of pending transactions.
+ * Values proposed for the public test chain (docs.monad.xyz; the issuer of AUSD on chain 10143).
+ * The provider allows 60 calls a minute in test mode. Monad reserves 10 coins per account and
+ * reverts transfers out of them; the lane floor adds one coin for pending gas.
  */
 export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['STACK', 'testnet'],
   ['IMAGE_TAG', 'testnet'],
-  // QuickNode's, then the Monad Foundation's: docs.monad.xyz/developer-essentials/testnet.
+  // docs.monad.xyz/developer-essentials/testnet
   ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],
-  // About three blocks; polling faster finds nothing new.
+  // About three blocks.
   ['POLL_MS', '1000'],
   ['READS_EVERY_MS', '800'],
   ['CHAIN_ID', '10143'],
@@ -21,7 +20,7 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['IDENTITY_APP_TOKEN', ''],
   ['GENESIS_HASH', ''],
   ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
-  // A business decision of each deployment; pricing does not start without it.
+  // Each deployment decides; pricing does not start without it.
   ['SPREADS_BPS', ''],
 ])
 

@@ -11,7 +11,7 @@ import { answers } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { unlessStopped } from '#infra/local/wait'
 
-/** `bun run demo`: plays a customer journey on the running stack, or on a temporary one. */
+/** `bun run demo`: plays a customer journey on the running stack or a temporary one. */
 const stopping = openStopping()
 const dir = resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local'))
 const ownDir = `${dir}-demo`
@@ -31,7 +31,7 @@ const tell = (stack: StackFile, at: string) =>
     stopping.signal,
   )
 
-/** Runs the work with its folder, then removes the folder unless it existed before. */
+/** Removes the folder after the work unless it existed before. */
 async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
   let isOurs = !existsSync(folder)
   try {

@@ -22,7 +22,6 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
   }
   return {
     control,
-    /** The payer pays the open checkout through a channel, e.g. QRIS. */
     pay: (session: string, channel_code: string) =>
       control(`sessions/${session}/pay`, { channel_code }),
     fail: (session: string) => control(`sessions/${session}/fail`),
@@ -30,7 +29,7 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
     refund: (payment: string) => control(`payments/${payment}/refund`),
     identity: (wallet: string, verdict: Verdict) =>
       control(`identity/${wallet.toLowerCase()}`, { verdict }),
-    /** Moves the chain's clock forward; returns its new time, in unix seconds. */
+    /** Returns the chain's new time in unix seconds. */
     advance: (seconds: number): Promise<{ chainTime: string }> =>
       control('chain/advance', { seconds }),
     faults: (faults: unknown) => control('faults', faults),

@@ -21,16 +21,13 @@ import { openSession } from '#shared/client/session'
 // biome-ignore lint/suspicious/noExplicitAny: replies are read field by field
 export type Reply = { status: number; body: any; headers: Headers }
 
-/** User of the app: one key, the gateway's API, and the chain as a wallet uses it. */
+/** A user of the app with one key. */
 export type Person = ReturnType<typeof personOf>
 
-/** Gas limit of each direct action: the chain charges the limit, not the gas used. */
+/** The chain charges the gas limit, not the gas used. */
 const gas = 400_000n
 
-/**
- * Returns a user; `signer` is a private key, or an account with its own way to sign (contract
- * wallets).
- */
+/** `signer` is a private key, or an account that signs its own way (contract wallets). */
 export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   const account = typeof signer === 'string' ? privateKeyToAccount(signer) : signer
   const chain = createWalletClient({
@@ -46,7 +43,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     chainId: stack.chain.chainId,
     verifyingContract: stack.chain.ausd as Address,
   }
-  /** Sends one request and returns the raw reply, including those that the client would hide. */
+  /** Returns the raw reply, including those that the client would hide. */
   const call = async (
     method: string,
     path: string,
@@ -63,7 +60,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   }
   const get = (path: string) => call('GET', path)
   const post = (path: string, body: unknown) => call('POST', path, body)
-  /** Repeats the request on 503, as an app does; repeating it is safe. */
+  /** Repeats the request on 503, which is safe. */
   const insist = (path: string, body: unknown) =>
     waitUntil(`a response from ${path}`, async () => {
       const reply = await post(path, body)
@@ -93,22 +90,21 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   return {
     account,
     wallet: account.address.toLowerCase() as Address,
-    /** Client of the API, as the app uses it. */
     api: openClient({ ...place, account }),
     call,
     get,
     post,
-    /** Returns the Authorization header, which must stay secret. */
+    /** The Authorization header, a secret. */
     authorization: () => session.header(),
     insist,
-    /** Returns `/me`, with retries while a service is restarting. */
+    /** Retries while a service restarts. */
     me: () =>
       waitUntil('a response from /me', async () => {
         const reply = await get('/me')
         return reply.status === 200 && reply.body
       }),
     quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await insist('/quote', { pair })).body,
-    /** Signs a transfer that is valid by the chain's clock, which the sandbox may have moved ahead. */
+    /** Validity follows the chain's clock, which the sandbox may have moved ahead. */
     sign: async ({ validForSeconds = 3_600, ...terms }: TransferTerms) => {
       const { timestamp } = await chain.getBlock()
       const now = BigInt(Math.max(Math.floor(Date.now() / 1_000), Number(timestamp)))
@@ -119,7 +115,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     },
     draw: (micro: bigint) =>
       write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
-    /** Submits a signed transfer to the chain without the service, as anyone may. */
+    /** Submits a signed transfer without the service, as anyone may. */
     submit: (transfer: SignedTransfer) =>
       write(stack.chain.ausd, ausdAbi, 'transferWithAuthorization', [
         transfer.from,
@@ -130,7 +126,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         transfer.nonce,
         transfer.signature,
       ]),
-    /** Cancels a signed transfer on the chain; reverts if it was used before. */
+    /** Reverts if the transfer was used before. */
     cancel: async ({ nonce }: SignedTransfer) => {
       const what = { authorizer: account.address, nonce }
       const signature = await account.signTypedData(typedCancel(token, what))
@@ -141,7 +137,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       await write(stack.chain.ausd, ausdAbi, 'approve', [stack.chain.creditLine, micro])
       return write(stack.chain.creditLine, creditLineAbi, 'repay', [micro])
     },
-    /** Polls `/me`, as the app does, until `read` returns a truthy value. */
+    /** Polls `/me` until `read` returns a truthy value. */
     until: <T>(
       what: string,
       read: (me: Awaited<ReturnType<typeof get>>['body']) => T | undefined | false,

@@ -7,7 +7,6 @@ import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 import { moneyText } from '#shared/money/text'
 
-/** Polling interval, short so that steps are printed when they happen. */
 const everyMs = 100
 
 export type Scene = { person: Person; outside: Outside; stack: StackFile; line: Timeline }
@@ -27,7 +26,7 @@ export async function identityScene({ person, outside, line }: Scene) {
   line.say(`verified on chain, native coin for gas received: ${me.balance.native} wei`)
 }
 
-/** Locks a rate, which holds for a minute. */
+/** The rate holds for a minute. */
 const lockRate = async ({ person: { api }, line }: Pick<Scene, 'person' | 'line'>) =>
   okOf(await line.during('locking a rate', api.quote('USD/IDR')))
 

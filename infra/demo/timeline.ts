@@ -1,12 +1,11 @@
 import { openProgress } from '#infra/local/start/progress'
 
-/** Prints the demo line by line, with the seconds since it began. */
+/** Prints the demo with the seconds since it began. */
 export type Timeline = ReturnType<typeof openTimeline>
 
 const dim = (text: string) => (process.stdout.isTTY ? `\x1b[2m${text}\x1b[0m` : text)
 const bold = (text: string) => (process.stdout.isTTY ? `\x1b[1m${text}\x1b[0m` : text)
 
-/** Clears the progress line of a terminal before the next line is printed. */
 const erase = process.stdout.isTTY ? '\r\x1b[2K' : ''
 
 export function openTimeline(now: () => number = Date.now) {
@@ -15,7 +14,6 @@ export function openTimeline(now: () => number = Date.now) {
   return {
     chapter: (title: string) => console.log(`\n${bold(title)}`),
     say: (line: string) => console.log(`${erase}${dim(clock())}  ${line}`),
-    /** Shows `what` as progress while the work takes longer than a moment. */
     during: async <T>(what: string, work: Promise<T>): Promise<T> => {
       using progress = openProgress()
       return await progress.during(what, work)

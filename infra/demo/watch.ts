@@ -3,7 +3,7 @@ import { StartFault } from '#infra/local/start/faults'
 import { answers } from '#infra/local/start/running'
 import { pause } from '#platform/deadline'
 
-/** Silence after which the stack counts as gone; a gateway that died is restarted sooner. */
+/** A gateway that died is restarted sooner than this. */
 const silentMaxMs = 8_000
 const everyMs = 500
 
@@ -13,7 +13,7 @@ const gone = (how: string) =>
     'Start one with `bun run start`, then run the demo again.',
   )
 
-/** Throws if the folder no longer describes a running stack: it was stopped or killed. */
+/** Throws if the folder no longer describes a running stack. */
 function assertThere(dir: string): void {
   try {
     readStackFile(dir)
@@ -33,10 +33,7 @@ async function untilGone(stack: StackFile, dir: string, signal: AbortSignal): Pr
   }
 }
 
-/**
- * Runs work on a stack; throws within seconds once the stack is gone, instead of waiting for
- * timeouts.
- */
+/** Throws within seconds once the stack is gone, instead of waiting for timeouts. */
 export async function whileThere<T>(
   stack: StackFile,
   dir: string,

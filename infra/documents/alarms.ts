@@ -1,6 +1,5 @@
-/** Log lines with `"alarm":true`, and the steps for an operator. State limits have their own list. */
+/** Log lines with `"alarm":true`, and the operator's steps. State limits have their own list. */
 export type LogAlarm = {
-  /** Folder whose source contains the lines. */
   readonly source: string
   readonly lines: readonly string[]
   readonly steps: string

@@ -8,15 +8,14 @@ import { stateLimits } from './limits'
 import { personalData } from './personal-data'
 import { questions } from './questions'
 
-/** A generated part of a page: Markdown between `<!-- generated: NAME -->` and its end marker. */
+/** Markdown between `<!-- generated: NAME -->` and its end marker. */
 export type Block = {
-  /** Path from the root of the repository. */
+  /** Path from the repository root. */
   readonly page: string
   readonly name: string
   readonly lines: () => readonly string[]
 }
 
-/** Every generated block. */
 export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/stored-data.md', name: 'retention', lines: retention },
   { page: 'infra/operations/runbook/stored-data.md', name: 'personal-data', lines: personal },
@@ -48,7 +47,6 @@ function personal(): string[] {
   )
 }
 
-/** An alert rule of Prometheus. */
 export type Alert = {
   readonly alert: string
   readonly expr: string
@@ -61,7 +59,6 @@ export type Alert = {
   }
 }
 
-/** Every alert rule, in the order of the file. */
 export function readAlerts(): Alert[] {
   const text = readFileSync(join(repositoryDir, 'infra/operations/alerts/rules.yaml'), 'utf8')
   const { groups } = Bun.YAML.parse(text) as { groups: { rules: Alert[] }[] }
@@ -126,7 +123,7 @@ const units = [
   ['s', 1_000],
 ] as const
 
-/** The largest unit that divides it: `8 days`, `2 h`, `10 min`. */
+/** Uses the largest unit that divides it: `8 days`, `2 h`, `10 min`. */
 function durationText(ms: number): string {
   const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1]
   const count = ms / size

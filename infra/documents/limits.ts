@@ -8,10 +8,8 @@ import {
 import { type PaymentState, limits as paymentLimits } from '../../services/payments/payment'
 import { type CashoutState, limits as cashoutLimits } from '../../services/payouts/cashout'
 
-/** Steps for an operator, by the state that an item has been in for too long. */
 export type Steps<State extends string> = { readonly [state in State]?: string }
 
-/** The limits of one service, and the steps when one is exceeded. */
 export type StateLimits = {
   readonly service: string
   readonly limits: Limits<string>
@@ -59,7 +57,7 @@ const identity: Steps<IdentityState> = {
 
 const operation = '`dc logs chain-relayer`: its other alarms name the cause.'
 
-/** Every service with a lifecycle, in the order of the runbook. */
+/** In the order of the runbook. */
 export const stateLimits: readonly StateLimits[] = [
   { service: 'payments', limits: paymentLimits, steps: payments },
   { service: 'payouts', limits: cashoutLimits, steps: payouts },

@@ -5,13 +5,13 @@ import { repositoryDir } from '#infra/local/folders'
 
 const pages = ['*.md', '.github/*.md', '{services,shared,infra,test}/**/*.md', 'infra/compose.yaml']
 
-/** First words of a command: `nats unavailable` is a log line. */
+/** First words of a command; `nats unavailable` is a log line. */
 const heads = 'account|consumer|context|events|kv|latency|micro|req|rtt|server|stream|sub'
 const command = new RegExp(`(?<![\\w-])(?:bus|nats) ((?:${heads})\\b[^\`#\\n]*)`, 'g')
 
 /**
- * Returns every command of the NATS CLI that a document names, without the program's name, which is
- * `bus` in the runbook, and without those that create a context.
+ * Returns every NATS CLI command in the documents, without the program name (`bus` in the runbook)
+ * and without commands that create a context.
  */
 export function natsCommands(): string[] {
   const paths = pages.flatMap((glob) => [

@@ -8,7 +8,7 @@ import { holds, isPlain, personalData } from './personal-data'
 
 type Table = { columns: Record<string, { name: string }> }
 
-/** Every column, as the newest snapshot of each schema's migrations has it. */
+/** Columns from the newest migration snapshot of each schema. */
 const columns = databaseRoles.flatMap((role) => {
   const meta = join(migrationsDir(role), 'meta')
   const newest = readdirSync(meta)
@@ -31,7 +31,7 @@ type Schema = {
   anyOf?: Schema[]
 }
 
-/** Names of the fields in a schema that can hold free text: not of numbers, times, enums and hashes. */
+/** Names of the fields that can hold free text. */
 function textsIn({ properties = {}, items, anyOf = [] }: Schema): string[] {
   const own = Object.entries(properties).flatMap(([name, one]) => [
     ...([one, ...(one.anyOf ?? [])].some(isText) ? [name] : []),
@@ -41,7 +41,6 @@ function textsIn({ properties = {}, items, anyOf = [] }: Schema): string[] {
 }
 const numerals =
   /^(Amount|AusdAmount|FiatAmount|ShareAmount|WeiAmount|UnixSeconds|AuthorizationTime|Timestamp|Hash|Uuid)$/
-/** A text, a value of any type, or an object with any fields. */
 const isText = (schema: Schema) =>
   !('enum' in schema || 'const' in schema || numerals.test(schema.title ?? '')) &&
   (schema.type === 'string' || 'patternProperties' in schema || !(schema.type || schema.anyOf))

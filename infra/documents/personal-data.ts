@@ -1,19 +1,19 @@
 import { bankDetailsDays } from '#infra/operations/pruning/prune'
 
-/** One kind of personal data, and every place that stores or carries it. */
+/** A kind of personal data, and every place that stores or carries it. */
 export type Personal = {
   readonly what: string
   /**
-   * Columns as `schema.table.column`, message fields as `subject:field`. A `*` stands for any table of any
-   * service, or any subject.
+   * Columns as `schema.table.column`, message fields as `subject:field`; `*` is any table or
+   * subject.
    */
   readonly places: readonly string[]
   readonly why: string
-  /** How it is protected, and how long it is kept. */
+  /** Protection and retention. */
   readonly how: string
 }
 
-/** Every kind of personal data. A test fails for a column or field that is neither here nor plain. */
+/** A test fails for a column or field that is neither here nor plain. */
 export const personalData: readonly Personal[] = [
   {
     what: 'wallet address',
@@ -152,19 +152,19 @@ export const personalData: readonly Personal[] = [
   },
 ]
 
-/** Names that say nothing about a person wherever they are: ids, hashes, states and technical fields. */
+/** Names that never identify a person: ids, hashes, states and technical fields. */
 const plainNames =
   'id kind state status pair currency event posting reverses consumer messageId subject last_error verb lane ' +
   'quote_id refId payment_id paymentId payout_id payoutId operation_id operationId refund_id deed_id message_id ' +
   'request_id delivery_id deliveryId object_id operation_ids nonce authorization_nonce provider provider_status ' +
   'failure_code resolution asset spending cashflow held_repayments payout_api bank_details_key_id hash tx_hash ' +
   'block_hash content_hash genesis_hash open_tx_hash close_tx_hash take_tx_hash return_tx_hash ' +
-  // Numbers and times that their name does not show to be such.
+  // Numbers and times whose names do not match `measured`.
   'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +
   'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycle cycles_opened ' +
   'cycles_closed open block since day held frozen is_second complete verified defaulted whole number'
 
-/** Places that say nothing about a person, but whose name could elsewhere. */
+/** Places without personal data whose names may hold some elsewhere. */
 const plainPlaces = [
   ...['*.journal.account', '*.journal.item', '*.journal.asset', '*.listings.account'],
   ...[
@@ -205,11 +205,13 @@ const plainPlaces = [
 ]
 
 const knownNames = new Set(plainNames.split(' '))
-/** Names of amounts, numbers and times. */
 const measured =
   /_(?:at|at_seconds|time_seconds|until|to|before|minor|micro|wei|bps|per_usd|block|index|nonce|count)$/
 
-/** Whether a column (`schema.table.column`) or message field (`subject:field`) says nothing about a person. */
+/**
+ * True if a column (`schema.table.column`) or message field (`subject:field`) holds no personal
+ * data.
+ */
 export function isPlain(place: string): boolean {
   const name = place.split(/[.:](?=[^.:]*$)/)[1]!
   return knownNames.has(name) || measured.test(name) || holdsAny(plainPlaces, place)
@@ -220,5 +222,4 @@ const holdsAny = (places: readonly string[], place: string): boolean =>
     pattern.startsWith('*') ? place.endsWith(pattern.slice(1)) : place === pattern,
   )
 
-/** True if the place is one of the entry's. */
 export const holds = ({ places }: Personal, place: string): boolean => holdsAny(places, place)

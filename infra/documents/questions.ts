@@ -1,4 +1,4 @@
-/** A question that an operator asks during an incident, and the words after `bun run ops`. */
+/** A question during an incident, and the words after `bun run ops`. */
 export type ListedQuestion = { readonly question: string; readonly words: readonly string[] }
 
 /** `<id>` stands for any id that `trace` understands. */

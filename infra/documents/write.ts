@@ -5,7 +5,7 @@ import { type Block, blocks } from './blocks'
 
 const end = '<!-- end of generated -->'
 
-/** The page with the block's present lines between its markers. Throws if a marker is missing. */
+/** Throws if a marker is missing. */
 export function withBlock(text: string, { page, name, lines }: Block): string {
   const start = `<!-- generated: ${name} -->`
   const from = text.indexOf(start)
@@ -14,10 +14,8 @@ export function withBlock(text: string, { page, name, lines }: Block): string {
   return `${text.slice(0, from)}${start}\n\n${lines().join('\n')}\n\n${text.slice(to)}`
 }
 
-/** A page's path, its text on disk, and the text it should have. */
 export type WrittenPage = { readonly path: string; readonly found: string; readonly wanted: string }
 
-/** Returns every page that has one of these blocks. */
 export const pagesOf = (some: readonly Block[]): WrittenPage[] =>
   [...Map.groupBy(some, ({ page }) => page)].map(([path, own]) => {
     const found = readFileSync(join(repositoryDir, path), 'utf8')

@@ -32,18 +32,18 @@ export type Scene = { readonly stack: Stack; readonly person: Person; readonly w
 
 type End = () => unknown
 
-/** Something that goes wrong, and the alerts that must fire for it. */
+/** A fault, and the alerts that must fire for it. */
 export type Condition = {
   readonly cause: string
   readonly alerts: readonly string[]
-  /** Causes it; returns how it ends. Money moved by hand stays a break in the books. */
+  /** Returns its end. Money moved by hand remains a break in the books. */
   readonly begin: (scene: Scene) => Promise<End>
 }
 
 const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
 const because = ['--reason', 'drill', '--by', 'sari']
 
-/** Sends a request again and again until it is stopped, whatever the response. */
+/** Repeats a request, whatever the response, until stopped. */
 function repeat(ask: () => Promise<unknown>, everyMs = 250): End {
   let isOver = false
   void (async () => {
@@ -78,7 +78,6 @@ const node = ({ stack: { info } }: Scene) =>
   })
 const lane = privateKeyToAddress(laneKeys[0] as Hex)
 
-/** Waits until a metric of the stack is at least this. */
 const reaches = (
   { stack }: Scene,
   name: string,
@@ -97,7 +96,7 @@ async function asAdmin({ stack: { info } }: Scene) {
   return connect({ servers: info.nats.url, user, pass, inboxPrefix: '_INBOX_admin' })
 }
 
-/** Holds a lock on a table, as a migration by hand does. */
+/** Locks a table as a manual migration does. */
 async function lockTable({ stack }: Scene, table: string): Promise<End> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
@@ -115,7 +114,7 @@ async function lockTable({ stack }: Scene, table: string): Promise<End> {
   }
 }
 
-/** Moves AUSD of the treasury away by its own key, until it has this much. */
+/** Leaves this much, moved with the treasury's own key. */
 async function emptyTreasury(scene: Scene, leftMicro: bigint): Promise<End> {
   const { stack } = scene
   const treasury = stack.info.chain.treasury as Address

@@ -4,8 +4,8 @@ import type { Alert } from '#infra/documents/blocks'
 const seconds = 20
 
 /**
- * Returns a rule in which only time is shorter: windows and limits of a minute or more take 20 s, and
- * a condition must hold for 2 s, and an increase is more than 1. All else is the product's.
+ * Shortens only time: windows and limits of a minute or more become 20 s, a condition holds for 2
+ * s, an increase is more than 1.
  */
 export const hurried = (rule: Alert): Alert => ({
   ...rule,
@@ -16,6 +16,5 @@ export const hurried = (rule: Alert): Alert => ({
     .replace(/(?<=increase\(.*) > \d+$/, ' > 1'),
 })
 
-/** Returns the text of a rule file. */
 export const rulesFile = (rules: readonly Alert[]): string =>
   JSON.stringify({ groups: [{ name: 'hurried', rules }] })

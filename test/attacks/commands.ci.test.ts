@@ -6,14 +6,14 @@ import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
 import { loginRoles } from '#infra/migrations/databases'
 
-// What an operator's command prints goes into a terminal's scrollback, a ticket or the log of a job. Here
-// every endpoint refuses, and repeats in its own words the key that it was given, as vendors' do.
+// Output of an operator's command ends up in scrollbacks, tickets and job logs. Here every endpoint
+// refuses and repeats the key it was given, as vendors' do.
 
 const key = 'marked-0123456789abcdef'
 const refusal = `the key ${key} is not allowed`
 const dir = mkdtempSync(join(tmpdir(), 'commands-'))
 
-/** An RPC endpoint, and a gateway that knows a record of every wallet. */
+/** An RPC endpoint, and a gateway with a record of every wallet. */
 const http = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -23,7 +23,7 @@ const http = Bun.serve({
       : Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32_000, message: refusal } }),
 })
 const field = (kind: string, text: string) => `${kind}${text}\0`
-/** The Postgres error for every failed sign-in. */
+/** The Postgres error for every sign-in. */
 const databaseRefusal = (() => {
   const fields = `${field('S', 'FATAL')}${field('C', '28P01')}${field('M', refusal)}\0`
   const message = Buffer.alloc(5 + fields.length)
@@ -115,7 +115,7 @@ const commands: readonly Command[] = [
 ]
 
 describe('an operator command that was given a key by mistake', () => {
-  // One after the other: eleven programs that begin at once get too little of a busy machine each.
+  // In sequence: eleven programs at once are too slow on a busy machine.
   test.each(commands)(
     '%s fails with a reason and does not print the key',
     async (path, args, env) => {
@@ -130,9 +130,9 @@ describe('an operator command that was given a key by mistake', () => {
         [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
       )
       expect(printed.join('\n')).not.toContain(key)
-      expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime's own print: code and fields.
+      expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime's own print has code and fields.
       expect(printed.join('\n').trim()).not.toBe('')
-      // 2 if the configuration is refused before anything is done, 3 if a record cannot be checked.
+      // 2: the configuration is refused; 3: a record cannot be checked.
       expect([1, 2, 3]).toContain(await child.exited)
     },
   )

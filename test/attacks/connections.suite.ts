@@ -21,10 +21,10 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** Result of a connection: the bytes received, and after how many ms the gateway ended it. */
+/** Bytes received, and after how many ms the gateway closed the connection. */
 type Seen = { said: string; endedMs: number | undefined; sentBytes: number }
 
-/** Opens a connection, sends `first`, then `more` repeatedly, and waits until it is closed. */
+/** Sends `first`, then `more` repeatedly, and waits for the close. */
 function open(
   first: string,
   { more, everyMs = 100, endsItself = false }: Saying = {},
@@ -63,17 +63,15 @@ const post = (headers: string, body = '') =>
   `POST /quote HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\n${headers}\r\n${body}`
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${headers}`
 const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
-/** Number of responses with this status in the received bytes. */
 const answers = (said: string, status: number) => said.split(`HTTP/1.1 ${status} `).length - 1
 
-/** Seconds: for the headers Bun takes 12 itself, a body has 5; the rest is for a busy machine. */
+/** Seconds: 12 for the headers (Bun's own limit), 5 for a body; the rest is for a busy machine. */
 const boundMs = 25_000
 const triesMax = 5
 
 /**
- * All that is said on a connection, until it is ended or its time is over. Whoever goes on talking while
- * the server ends it may have the answer taken away by the reset that follows (RFC 9112, section 9.6),
- * if they do not read it at once: they ask again.
+ * Talks until closed or out of time. A client that still sends while the server closes may lose the
+ * answer to the reset that follows (RFC 9112, section 9.6), so it retries.
  */
 async function sayAll(first: string, saying: Saying, isAnswered: boolean): Promise<Seen> {
   for (let tries = 1; ; tries++) {
@@ -195,7 +193,7 @@ describe('a malformed or slow connection is answered or ended, and does not affe
         : []),
     ])
     expect(wrong).toEqual([])
-    // Under this load a busy machine sometimes answers 503.
+    // A busy machine sometimes answers 503.
     const answered = others.filter((status) => status === 200)
     expect(others.filter((status) => status !== 200 && status !== 503)).toEqual([])
     expect(answered.length).toBeGreaterThan(others.length * 0.75)

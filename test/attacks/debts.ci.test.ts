@@ -4,12 +4,11 @@ import { market } from './market'
 
 const pricing = {
   ...{ RATE_SOURCES: 'frankfurter', FRANKFURTER_URL: market.url, RATE_POLL_MS: '200' },
-  // The market moves by as much as a test needs.
   RATE_JUMP_MAX_BPS: '10000',
-  // A hundred top-ups at once use their quotes one after the other.
+  // A hundred top-ups use their quotes in sequence.
   QUOTE_TTL_MS: '300000',
 }
-/** A test of `holds` empties the lending pool. Refunds within the hold are handled before it ends. */
+/** A test of `holds` empties the lending pool. Refunds within the hold come before its end. */
 const terms = { holdSeconds: 30, liquidityMicro: 400_000_000n }
 
 onOneStack(() => ({ env: { ...watchful, pricing }, terms }), {

@@ -14,11 +14,11 @@ import { ausdOf } from '../support/ledger'
 import { answered, type Checkout } from '../support/requests'
 import { quickChecks } from '../support/stack'
 
-/** Every verified user is looked up again at this interval: dozens of them a second would be costly. */
+/** Dozens of verified users are looked up again at this interval. */
 const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000' }
 /**
- * Environment in which services read the provider's list every three seconds. The last check of a hold
- * leaves 8 s to extend or revoke it, enough for a machine that runs four suites on two cores.
+ * Services read the provider's list every three seconds. The last check of a hold leaves 8 s to
+ * extend or revoke it, enough for four suites on two cores.
  */
 export const watchful: NonNullable<StackOptions['env']> = {
   ...quickChecks,
@@ -28,29 +28,29 @@ export const watchful: NonNullable<StackOptions['env']> = {
 }
 
 /**
- * Hold on the stack of refunds, freezing and silence, in seconds: long enough to reach a hold and to
- * refund it before its last check, on a busy machine too.
+ * Hold for refunds, freezing and silence, in seconds: long enough to refund a held payment before
+ * its last check on a busy machine.
  */
 export const holdSeconds = 20
 
-/** Key in the path of the RPC endpoint of `unnoticed`. */
+/** In the RPC endpoint's path of `unnoticed`. */
 export const rpcKey = 'marked-0123456789abcdef'
 
-/** Services that `gas` has broken into: it knows their NATS passwords. */
+/** The attacker of `gas` knows their NATS passwords. */
 export const broken = ['payments', 'payouts'] as const
 export const stolen = (service: (typeof broken)[number]) => `the password of ${service}`
 
-/** Returns whether the promise resolves, for a test to judge later. */
+/** Whether the promise resolves, to assert on later. */
 export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
   waiting.then(
     () => true,
     () => false,
   )
 
-/** Public requests that may wait at the stack of `service` and `flood`. */
+/** Limit of the stack of `service` and `flood`. */
 export const publicConcurrencyMax = 20
 
-/** Returns whether an attacker's contract call succeeded or reverted. */
+/** Result of an attacker's contract call. */
 export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
   call.then(
     () => 'done' as const,
@@ -60,7 +60,7 @@ export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
     },
   )
 
-/** Withdraws collateral as a wallet does, with a fixed gas limit; throws if the call reverts. */
+/** Fixed gas limit, as wallets do; throws if the call reverts. */
 export async function withdrawCollateral(stack: Stack, person: Person, micro: bigint) {
   const { rpcUrl, chainId, creditLine } = stack.info.chain
   const { account } = person
@@ -91,7 +91,7 @@ export async function settle(person: Person): Promise<Checkout> {
   return reply.body
 }
 
-/** Settles the whole debt through a channel and waits for the repayment on chain. */
+/** Settles the whole debt and waits for the repayment on chain. */
 export async function settleBy(stack: Stack, person: Person, channel: string): Promise<Checkout> {
   const checkout = await settle(person)
   await outsideOf(stack.info).pay(checkout.paymentId, channel)
@@ -99,13 +99,11 @@ export async function settleBy(stack: Stack, person: Person, channel: string): P
   return checkout
 }
 
-/** Returns the status of an activity entry, or undefined if there is none. */
 export async function statusOf(person: Person, id: string): Promise<string | undefined> {
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
   return items.find((entry: { id: string }) => entry.id === id)?.status
 }
 
-/** Opens a chain reader as services do. */
 export const readerOf = ({ info }: Stack) =>
   openChainReader({
     endpoints: openRpcEndpoints({ rpcUrls: [info.chain.rpcUrl] }),
@@ -113,11 +111,11 @@ export const readerOf = ({ info }: Stack) =>
     timeoutMs: 10_000,
   })
 
-/** Returns the timestamp of the newest block in unix seconds. */
+/** In unix seconds. */
 export const chainSeconds = async (stack: Stack): Promise<number> =>
   Number((await readerOf(stack).getBlock()).timestamp)
 
-/** Waits until the chain's clock has passed a moment in unix seconds. */
+/** Waits until the chain's clock is past this unix second. */
 export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
   waitUntil(
     `chain time ${seconds}`,
@@ -126,7 +124,7 @@ export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
     150,
   )
 
-/** Returns the AUSD that could be drawn from the pool now, in micro units. */
+/** In AUSD 10⁻⁶. */
 export const liquidityOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,
@@ -134,7 +132,7 @@ export const liquidityOf = (stack: Stack): Promise<bigint> =>
     functionName: 'liquidity',
   })
 
-/** Returns a user's collateral and debt; held collateral counts as theirs unless revoked. */
+/** Held collateral counts unless revoked. */
 async function positionOf(stack: Stack, wallet: Address) {
   const line = { address: stack.info.chain.creditLine as Address, abi: creditLineAbi } as const
   const reader = readerOf(stack)
@@ -149,12 +147,12 @@ async function positionOf(stack: Stack, wallet: Address) {
 }
 
 type Back = { payment_id: string; amount: number; status: string }
-/** Whether a refund succeeded or a chargeback stands. */
+/** A refund succeeded or a chargeback stands. */
 const isGone = ({ status }: Back) => status === 'SUCCEEDED' || status === 'SUCCESS'
 
 /**
- * Returns a user's payments less refunds in AUSD at the locked rates, from the provider's book.
- * Rupiah only, where the major unit is also the smallest.
+ * Payments less refunds in AUSD at the locked rates, from the provider's book. Rupiah only: its
+ * major unit is its smallest.
  */
 async function paidAndKept(stack: Stack, person: Person): Promise<bigint> {
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
@@ -197,14 +195,13 @@ async function sumsOf(stack: Stack, people: readonly Person[]): Promise<Sums> {
   }
 }
 
-/** Result of `openBooks` if every unit of AUSD is accounted for. */
+/** Result of `openBooks` if all AUSD is accounted for. */
 export const explained = { walkedOffMicro: 0n, treasuryLostMicro: 0n, unexplainedMicro: 0n }
 
 /**
- * Starts the books of these users, who must be the only ones to act until `close`. It returns, in
- * micro AUSD: their gain in AUSD and collateral less debt beyond net payments (negative if they
- * lost), the treasury's loss beyond net payments, and the change of the credit line's balance that
- * collateral and debt do not explain.
+ * Books of these users, who must be the only ones to act until `close`. It returns AUSD 10⁻⁶: what
+ * they gained beyond their net payments (negative if they lost), what the treasury lost beyond
+ * them, and the credit line's change that collateral and debt do not explain.
  */
 export async function openBooks(stack: Stack, ...people: Person[]) {
   const before = await sumsOf(stack, people)
@@ -222,7 +219,7 @@ export async function openBooks(stack: Stack, ...people: Person[]) {
   }
 }
 
-/** Deletes JetStream's store, as a dead disk would; `meanwhile` runs while the server is down. */
+/** Deletes JetStream's store; `meanwhile` runs while the server is down. */
 export async function loseJetStream(
   stack: Stack,
   meanwhile: () => Promise<unknown> = async () => {},
@@ -236,7 +233,7 @@ export async function loseJetStream(
   await stack.provision()
 }
 
-/** Waits until the gateway has answered `recorded` to `count` webhooks of an event. */
+/** Waits until `count` webhooks of an event were answered with `recorded`. */
 export const recorded = (stack: Stack, event: string, since: number, count = 1) =>
   waitUntil(`${event} to be recorded`, async () => {
     const { webhooks } = await outsideOf(stack.info).book()
@@ -245,14 +242,14 @@ export const recorded = (stack: Stack, event: string, since: number, count = 1) 
     return taken.length >= count
   })
 
-/** Chooses a channel on the checkout page; returns the payment code, which outlives the page. */
+/** Returns the payment code of a channel, which outlives the checkout page. */
 export async function codeOf(stack: Stack, checkout: string, channel: string): Promise<string> {
   const choice = { channel_code: channel }
   const request = await outsideOf(stack.info).control(`sessions/${checkout}/choose`, choice)
   return (request as { payment_request_id: string }).payment_request_id
 }
 
-/** Pays a code; the provider accepts it even if the checkout has ended. */
+/** The provider accepts a code even after the checkout has ended. */
 export async function payCode(stack: Stack, request: string): Promise<void> {
   const { secretKey } = stack.info.provider.ID
   const answer = await fetch(`${stack.info.sandbox}/v3/payment_requests/${request}/simulate`, {

@@ -14,7 +14,7 @@ import { answered } from '../support/requests'
 import { suspend } from '../support/wait'
 import { publicConcurrencyMax } from './fixture'
 
-/** How long the gateway waits for a dependency, before it admits another request. */
+/** How long the gateway waits for a dependency before it admits another request. */
 const waitsMs = 1_800
 let stack: Stack
 let person: Person
@@ -30,7 +30,7 @@ const asAdmin = () => {
 }
 const addressOf = (number: number) =>
   `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
-/** A session without a key's signature, so that the chain has to be asked for a contract's answer. */
+/** The chain must be asked whether a contract accepts this session. */
 function contractSignInOf(number: number) {
   const wallet = `0x${number.toString(16).padStart(40, '5')}`
   const until = Math.floor(Date.now() / 1000) + 60
@@ -40,7 +40,7 @@ function contractSignInOf(number: number) {
   }
   return fetch(`${stack.info.gateway}/me`, { headers })
 }
-/** An anonymous quote request from a new address. */
+/** Each has a new address. */
 const quoteOf = (number: number) =>
   fetch(`${stack.info.gateway}/quote`, {
     method: 'POST',
@@ -52,7 +52,7 @@ const quoteOf = (number: number) =>
   })
 
 const crowded = 'the service is busy, try again in a moment'
-/** Retried while a service is slow, but not if the flood is the reason for the refusal. */
+/** Retries while a service is slow, but not if the flood caused the refusal. */
 const goesOn = (ask: () => Promise<Reply>) =>
   answered(ask, { meant: ({ body }) => body.error === crowded })
 
@@ -141,7 +141,7 @@ describe('an attacker with many addresses', () => {
       const again = await person.insist('/topups', { ...topup, quoteId: late.id })
       expect(again).toMatchObject({ status: 200 })
       expect((await taken()) - before.rows).toBe(2)
-      // Of 450 quotes it would be 80,000 and more.
+      // 450 stored quotes would take 80,000 or more.
       expect((await stored()) - before.bytes).toBeLessThan(20_000)
     } finally {
       await nc.close()

@@ -37,7 +37,7 @@ const pay = async (person: Person, channel: string, amount = '50000'): Promise<s
   return paymentId
 }
 
-/** A verified user whose payment has become collateral after its hold. */
+/** A verified user whose payment became collateral. */
 async function credited(channel: string, has: { ausdMicro?: bigint; fiat?: string } = {}) {
   const person = await verifiedUser(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
   const books = await openBooks(stack, person)
@@ -58,7 +58,7 @@ describe('a payment refunded before or after its credit', () => {
     ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
   ] as const
 
-  /** The holds of all of them end at the same time. */
+  /** In parallel, so that their holds end together. */
   const users = new Map<string, ReturnType<typeof credited>>()
   beforeAll(() => {
     for (const [title, channel] of reversals) users.set(title, credited(channel))
@@ -87,7 +87,7 @@ describe('a payment refunded before or after its credit', () => {
     const since = Date.now()
     await outside.refund(payment)
     await recorded(stack, 'refund.succeeded', since)
-    // Once a later refund has frozen another wallet, this one was handled too.
+    // A later refund froze another wallet, so this one was handled too.
     const other = await credited('QRIS')
     await outside.refund(other.paymentId)
     await becomes(isFrozen(other.person), true)
@@ -96,7 +96,7 @@ describe('a payment refunded before or after its credit', () => {
   })
 })
 
-/** A code that was shown before another channel was chosen is paid as well. */
+/** The first channel's code can still be paid after another was chosen. */
 async function paidTwice() {
   const { person } = await credited('QRIS')
   const terms = { pair: 'USD/IDR', amount: '50000', method: 'bank' } as const
@@ -155,7 +155,7 @@ describe('a user whose card payment was refunded after its hold', () => {
       send: [403, 'wallet_frozen'],
       draw: 'reverted',
       withdrawal: 'reverted',
-      // What brings money stays open, so that it can be made good.
+      // Payments in stay open, so that the loss can be repaid.
       qr: [200, null],
       settlement: [200, null],
     })
@@ -168,7 +168,7 @@ describe('a user whose card payment was refunded after its hold', () => {
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
     const collateralOf = async () => (await person.me()).collateral.value
 
-    // 25,000 rupiah are 1.538461 of the 3.076923 AUSD that are missing: nothing of it is credited.
+    // Rp 25,000 are 1.538461 of the missing 3.076923 AUSD: none is credited.
     const part = await pay(person, 'QRIS', '25000')
     await waitUntil('the first part', async () => {
       const { inFlight } = (await person.get('/me/activity')).body

@@ -29,7 +29,7 @@ beforeAll(() => {
 const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
 const anybody = () => privateKeyToAccount(generatePrivateKey()).address
 
-/** Counts reverted transactions of the lanes from now on. */
+/** Counts reverted lane transactions from now on. */
 async function watchGas() {
   const reader = readerOf(stack)
   const from = await reader.getBlockNumber()
@@ -111,7 +111,7 @@ describe('one wallet balance', () => {
   })
 })
 
-/** A contract wallet whose "signature" is whatever is asked for; it is signed in to by the same. */
+/** A contract wallet that accepts any "signature". */
 async function trickster(tell: number, lane = lanes[0]!) {
   const { deploy } = await newCaller(stack)
   const address = await deploy(trickWalletAbi, trickWalletBytecode, [tell, lane])
@@ -156,8 +156,8 @@ describe('a contract wallet that burns the gas of a transaction', () => {
 const blockMs = 300
 
 /**
- * A block that takes a transaction is by a proposer the wallets do not like, and any other is by one
- * they like: a simulation succeeds. Mined by hand, so that no block comes between.
+ * Blocks with a transaction have a proposer whom the wallets refuse, all others one they accept, so
+ * simulations succeed. Mined by hand to keep that order.
  */
 async function choosingProposers() {
   const { rpcUrl, chainId } = stack.info.chain
@@ -203,7 +203,7 @@ const alarmsOf = (service: string) =>
     .map((line) => JSON.parse(line) as { msg: string; operationId?: string })
 
 describe('a contract wallet that accepts only one block proposer', () => {
-  /** A transaction that comes right before an empty block gets into it, and does not revert. */
+  /** A transaction sent just before an empty block may get into it and not revert. */
   const triesMax = 20
   const budgetSpent = {
     status: 429,
@@ -214,7 +214,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
 
   type Reply = Awaited<ReturnType<Person['post']>>
 
-  /** Asks again and again, each time after the last one ended, until it is refused for today. */
+  /** Repeats the request in sequence until it is refused for today. */
   async function insist(person: Person, ask: () => Promise<Reply>) {
     const ends: string[] = []
     let reply = await ask()
@@ -252,7 +252,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
       expect(reverted).toBeLessThanOrEqual(3)
       expect({ status: reply.status, body: reply.body }).toEqual(budgetSpent)
       expect(Number(reply.headers.get('Retry-After'))).toBeGreaterThan(2)
-      // Each had one attempt and raises no alarm; a wallet that burns its whole budget raises one.
+      // One attempt each without an alarm; a wallet that exhausts its budget raises one.
       expect(failed).toBe(reverted)
       const called = alarmsOf('chain-relayer').slice(before)
       expect(called.map(({ msg }) => msg)).toEqual(['wallet exceeded its daily gas budget'])

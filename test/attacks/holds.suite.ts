@@ -31,12 +31,11 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-/** 32 AUSD for 520,000 rupiah: a limit of 16. */
 const rupiah = '520000'
 const collateralMicro = 32_000_000n
 const limitMicro = 16_000_000n
 
-/** A verified person without any AUSD, whose collateral was paid by QRIS and cannot be taken back. */
+/** A verified user without AUSD whose QRIS collateral is final. */
 async function borrower(): Promise<Person> {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await topUp(person, 'QRIS', rupiah)
@@ -87,7 +86,7 @@ describe('a user who owes 10 AUSD', () => {
     const { person, account } = await debtor()
     const { paymentId } = await settleBy(stack, person, 'CARDS')
     const whole = await withdraw(person, collateralMicro)
-    // A debt of 10 leaves 20 to be kept: the rest is theirs, whatever becomes of the card payment.
+    // A debt of 10 locks 20; the rest is free, whatever happens to the card payment.
     const free = await withdraw(person, collateralMicro - 2n * owedMicro)
     await outside.refund(paymentId)
     const ending = async () => ({ whole, free, ...(await account()) })
@@ -110,7 +109,7 @@ describe('a user who owes 10 AUSD', () => {
     const { person, account } = await debtor()
     const { paymentId } = await settleBy(stack, person, 'CARDS')
     await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
-    // 40 % of it went back: 10 - (10 - 4) AUSD are owed again.
+    // 40 % was refunded: 10 - (10 - 4) AUSD are owed again.
     await becomes(account, { drawn: '4000000', ...asBefore })
   })
 })
@@ -152,7 +151,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
     await person.draw(2_000_000n)
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
     const { paymentId } = await settleBy(stack, person, 'CARDS')
-    // 250 basis points of 32 AUSD more than the limit leaves next to the encumbered debt.
+    // 250 basis points of 32 AUSD beyond the limit, next to the encumbered debt.
     const rewarded = await draw(person, limitMicro + 800_000n - 2_000_000n)
     await outside.refund(paymentId)
     const ending = async () => ({ rewarded, ...(await accountAndSums(person, books)()) })
@@ -217,7 +216,7 @@ describe('a user without funds', () => {
   })
 })
 
-// Last: it empties the lending pool until its end.
+// Last: it empties the lending pool.
 describe('two users who collude', () => {
   test('settle by card, borrow that money through the other wallet, and have the payment refunded', async () => {
     const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })

@@ -14,11 +14,11 @@ beforeAll(async () => {
 })
 
 const wanted = 10_000
-/** Fewer would show nothing; a quiet machine opens all within two seconds. */
+/** A quiet machine opens all within two seconds. */
 const leastOpen = 1_000
-/** Files and sockets that the process has open anyway. */
+/** Files and sockets open anyway. */
 const othersMax = 1_000
-/** Memory that this many connections may leave behind. */
+/** Memory that may remain after the connections. */
 const keptMaxMb = 64
 
 /** Bun raises its own limit to the system's maximum. */
@@ -32,7 +32,7 @@ function memoryMb(pid: number): number {
   return Number(kb) / 1024
 }
 
-/** Connections of which every second one sends half a request, and then nothing. */
+/** Every second one sends half a request, then nothing. */
 function openIdle() {
   const { hostname, port } = new URL(stack.info.gateway)
   const open = new Set<{ end: () => void }>()
@@ -49,7 +49,7 @@ function openIdle() {
   }
   return {
     count: () => open.size,
-    /** Opens missing connections, until they are closed as fast as a slow machine opens them. */
+    /** Opens missing connections until they close as fast as they open. */
     fillUpTo: async (count: number) => {
       for (let before = -1; open.size > before; ) {
         before = open.size
@@ -84,7 +84,7 @@ test('10,000 idle connections do not affect other clients, and all are closed in
       statuses.push((await person.get('/me')).status)
       statuses.push((await fetch(`${stack.info.gateway}/config`)).status)
     }
-    // Under this load a busy machine sometimes answers 503.
+    // A busy machine sometimes answers 503.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(5)
     await waitUntil('the gateway having ended all of them', () => idle.count() === 0, 60_000)

@@ -1,13 +1,13 @@
-/** A local stand-in for the Frankfurter rate API, with a rate that a suite sets. */
+/** Stand-in for the Frankfurter rate API. */
 export type Market = {
   readonly url: string
-  /** Sets the rupiah per dollar; `stale` serves only rates that are days old. */
+  /** `stale` serves only rates that are days old. */
   readonly turn: (idrPerUsd: number | 'stale') => void
 }
 
 const dayMs = 86_400_000
 
-/** The market of the stack that `rates` uses: on a free port, with Rp 16,250 per dollar. */
+/** For the stack of `rates`. */
 export const market = openMarket()
 
 function openMarket(): Market {

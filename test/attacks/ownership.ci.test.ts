@@ -10,7 +10,7 @@ import { newUser, verifiedUser } from '../support/people'
 import { answered, bank, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-// Every id of Ana's, tried by other users.
+// Other users try every id of Ana's.
 
 type Answer = { readonly status: number; readonly body: unknown }
 type Stranger = 'somebody else' | 'an unverified user' | 'nobody'
@@ -19,7 +19,7 @@ const strangers: readonly Stranger[] = ['somebody else', 'an unverified user', '
 let stack: RunningStack
 let ana: Person
 let others: Record<Exclude<Stranger, 'nobody'>, Person>
-/** Her items: a top-up with its quote, a send, a cash-out, and two unused transfers. */
+/** A top-up with its quote, a send, a cash-out, and two unused transfers. */
 let hers: {
   readonly quoteId: string
   readonly topup: { readonly amount: string; readonly method: 'qr'; readonly quoteId: string }
@@ -55,7 +55,6 @@ beforeAll(async () => {
   }
 })
 
-/** A request as a stranger makes it. */
 const as = (who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown) =>
   answered<Answer>(async () => {
     if (who !== 'nobody') return others[who].call(method, path, body)
@@ -65,7 +64,7 @@ const as = (who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown)
     return { status: answer.status, body: await answer.json() }
   })
 
-/** A transfer of the stranger's own, which they may sign. */
+/** A transfer that the stranger may sign. */
 const ownTransfer = async (who: Stranger) => {
   const signer = who === 'nobody' ? others['somebody else'] : others[who]
   return signer.sign({ to: stack.info.chain.treasury as Address, valueMicro: 3_000_000n })

@@ -33,18 +33,15 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
-/** Rp 52,000, and its value in AUSD at the local rate. */
 const amount = '52000'
 const topupMicro = 3_200_000n
-/** 5 AUSD. */
 const payoutMicro = 5_000_000n
 const payoutMinor = 81_250
 
-/** Waits until `/metrics` shows this value. */
 const seen = (name: string, value: number) =>
   waitUntil(`${name} being ${value}`, async () => valueIn(await scrape(stack), name) === value)
 
-/** Sets the treasury's balance, by its own key or by minting. */
+/** With its own key or by minting. */
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
   if (has < micro) await fund(stack, treasury, { ausdMicro: micro - has })
@@ -74,7 +71,7 @@ async function sendAway(micro: bigint) {
 }
 
 const shortages: readonly (string | null)[] = ['treasury_short', 'treasury_empty', 'payouts_short']
-/** Retries while a service is slow: a shortage is a 503 too, and is a final response here. */
+/** Retries while a service is slow; a shortage is a 503 too, but final here. */
 const post = (person: Person, path: string, body: object): Promise<Reply> =>
   answered(() => person.post(path, body), {
     meant: ({ headers }) => shortages.includes(headers.get('x-error-code')),
@@ -93,7 +90,7 @@ const short = {
     "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
 }
 
-/** `bun run ops status --json` against this stack; a service that is late is named once, and not again. */
+/** `bun run ops status --json`; names a late service only once. */
 async function status() {
   const { said, code } = await operate(stack, 'status', '--json')
   return { code, needs: (JSON.parse(said) as { needs: string[] }).needs }
@@ -135,7 +132,6 @@ describe('a user wants more AUSD than the treasury has', () => {
     const opened = replies.filter((reply) => reply.status === 200)
     expect(opened).toHaveLength(10)
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(short)
-    // All are credited, and only the uncommitted part of the treasury is left.
     for (const { body } of opened) await outside.pay(body.paymentId, 'QRIS')
     await waitUntil(
       'every credit',
@@ -148,7 +144,7 @@ describe('a user wants more AUSD than the treasury has', () => {
     const person = await verifiedUser(stack, { ausdMicro: payoutMicro })
     await seen('ausd_treasury_promised_micro', 0)
     await treasuryHas(1_000_000n)
-    // The bank keeps this one waiting.
+    // This account number keeps the payout pending.
     const body = await cashoutBody(stack, person, { accountNumber: '141414' })
     const { payoutId } = (await post(person, '/cashouts', body)).body
     await entryIn(person, payoutId, 'paying')
@@ -180,7 +176,7 @@ test('a debt that was drawn today can be settled only if the treasury covers it 
     error:
       "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
   })
-  // 3.2 AUSD are promised to others; an unpaid settlement may hold half of the rest.
+  // 3.2 AUSD are committed; an unpaid settlement may hold half of the rest.
   await treasuryHas(topupMicro + 8_000_000n - 1n)
   expect(said(await post(person, '/settlements', { quoteId }))).toEqual(short)
   await treasuryHas(topupMicro + 8_000_000n)
@@ -229,7 +225,7 @@ describe('a user wants more rupiah than the provider holds', () => {
     const accepted = replies.filter((reply) => reply.status === 200)
     expect(accepted).toHaveLength(10)
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(tooFew)
-    // The provider pays every one of them, and has nothing else left.
+    // The provider pays all of them and has nothing left.
     await seen('ausd_provider_unpaid_minor', 0)
     await seen('ausd_provider_balance_minor', 1)
     const { payouts } = await outside.book()

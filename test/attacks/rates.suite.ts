@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 afterEach(() => outside.calm())
 
-/** Moves the market, and waits until quotes show it. */
+/** Moves the market and waits until quotes show it. */
 async function moves(person: Person, rate: number | 'stale') {
   market.turn(rate)
   await waitUntil('the rate being quoted', async () => {
@@ -30,7 +30,7 @@ async function moves(person: Person, rate: number | 'stale') {
   })
 }
 
-/** A verified user, while a dollar costs Rp 16,250. */
+/** A verified user at Rp 16,250 per dollar. */
 async function newcomer(): Promise<Person> {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await moves(person, 16_250)
@@ -40,21 +40,21 @@ async function newcomer(): Promise<Person> {
 const terms = { pair: 'USD/IDR', amount: '1625000', method: 'bank' } as const
 const channel = 'BCA_VIRTUAL_ACCOUNT'
 
-/** Its time is up, after a channel's code was shown. */
+/** Expires a checkout after its channel's code was shown. */
 async function ends(person: Person, paymentId: string, by = channel) {
   await codeOf(stack, paymentId, by)
   await outside.expire(paymentId)
   await entryIn(person, paymentId, 'expired')
 }
 
-/** A checkout for 100 AUSD whose time is up. */
+/** An expired checkout for 100 AUSD. */
 async function ended(person: Person): Promise<string> {
   const { paymentId } = await openCheckout(person, terms)
   await ends(person, paymentId)
   return paymentId
 }
 
-/** 100 AUSD of collateral that cannot be taken back, and a debt of 10. */
+/** Final collateral of 100 AUSD, and a debt of 10. */
 async function borrows(person: Person) {
   const { paymentId } = await openCheckout(person, terms)
   await outside.pay(paymentId, 'QRIS')
@@ -196,7 +196,7 @@ describe('a user without bad intent', () => {
 
 describe('a user exceeds the limits of one wallet', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
-  /** One after the other is decided about: on a busy machine the last of a hundred waits long. */
+  /** Handled in sequence: the last of a hundred waits long on a busy machine. */
   const post = (person: Person, path: string, body: unknown) =>
     answered(() => person.post(path, body), { deadlineMs: 180_000 })
   const topup = async (person: Person, dollars: number, quoteId?: string) =>
@@ -224,10 +224,10 @@ describe('a user exceeds the limits of one wallet', () => {
     await outside.expire(open)
     await becomes(() => statusOf(person, open), 'expired')
     const refused = replies.findIndex(({ status }) => status === 400)
-    // The expired one still counts to the day.
+    // The expired one still counts towards the day.
     expect(said(await topup(person, 3_900, quotes[refused]!.id))).toBe(dayOver)
     expect(said(await topup(person, 2_000, quotes[refused]!.id))).toBe('ok')
-    // One that was accepted gets its answer again, though there is no room for another.
+    // An accepted one gets its answer again, though the day is full.
     const accepted = replies.findLastIndex(({ status }) => status === 200)
     expect(said(await topup(person, 3_900, quotes[accepted]!.id))).toBe('ok')
   })

@@ -30,10 +30,8 @@ beforeAll(() => {
 })
 afterEach(() => outside.control('faults', {}))
 
-/** A verified person without AUSD. */
 const userWithoutAusd = () => verifiedUser(stack, { wei: 10n ** 19n })
 
-/** Pays 520,000 rupiah for 32 AUSD. */
 async function topUp(person: Person, channel: string): Promise<string> {
   const terms = { pair: 'USD/IDR', amount: '520000', method: 'bank' } as const
   const { paymentId } = await openCheckout(person, terms)
@@ -74,12 +72,12 @@ const position = async (person: Person) => {
   const { collateral, drawn } = await person.me()
   return { value: collateral.value, pending: collateral.pendingShares, drawn }
 }
-/** All shares of a user, on hold or not. */
+/** On hold or not. */
 const sharesOf = async (person: Person) => {
   const { shares, pendingShares } = (await person.me()).collateral
   return BigInt(shares) + BigInt(pendingShares)
 }
-/** The user's balances after a reversal within the hold, to the unit. */
+/** After a reversal within the hold. */
 const nothingLeft = { value: '0', pending: '0', drawn: '0' }
 const oweAgain = { value: '32000000', pending: '0', drawn: '10000000' }
 const kinds = [
@@ -174,7 +172,7 @@ describe('after yield of 10 percent, when a share is worth another amount than a
   })
 })
 
-// Last: while it is down, services restart.
+// Last: services restart while it is down.
 describe('JetStream loses a refund that the gateway had answered with `recorded`', () => {
   test('of credited money, and of a settlement within its hold', async () => {
     const [before, within] = [await userWithoutAusd(), await userWithoutAusd()]

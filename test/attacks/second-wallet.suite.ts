@@ -10,12 +10,12 @@ import { openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { servesTruth } from '../support/verify'
 
-// A borrower defaults with one wallet, and tries to begin again with another one.
+// A borrower defaults with one wallet and tries to start again with another.
 
 const { termSeconds, graceSeconds } = localTerms
 let stack: Stack
 let outside: Outside
-/** The same key of the person for both wallets, which is their face and document to a real provider. */
+/** Same person for both wallets: face and document at a real provider. */
 const who = `person ${crypto.randomUUID()}`
 let first: Person
 let second: Person

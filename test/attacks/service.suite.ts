@@ -52,7 +52,7 @@ describe('an attacker forges the cursor of a list', () => {
 describe("an attacker overloads the operators' routes", () => {
   const at = (path: string) => fetch(`${stack.info.gateway}${path}`)
   const cachedMs = 5_000
-  /** A no, which a service that is late gives as well. */
+  /** Refusals are cached for this long; a late service causes them too. */
   const noCachedMs = 1_000
 
   test('by requesting the metrics of all services, which the public port does not serve', async () => {
@@ -105,7 +105,7 @@ describe("an attacker overloads the operators' routes", () => {
 
 describe('an attacker with one address', () => {
   const perMinute = 60
-  /** A gateway with this limit and these proxies, without the other services. */
+  /** A gateway without the other services. */
   let backbone: Backbone
   let limited: { readonly url: string } & AsyncDisposable
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('an attacker with one address', () => {
     await backbone?.[Symbol.asyncDispose]()
   })
 
-  /** How many of 150 calls of signed routes are more than the limit lets through. */
+  /** Calls of 150 beyond the limit of signed routes. */
   async function tooMany(call: (number: number) => Promise<{ status: number }>) {
     const startedAt = Date.now()
     const statuses: number[] = []
@@ -155,7 +155,7 @@ describe('an attacker with one address', () => {
 })
 
 describe('a dependency of the service hangs', () => {
-  /** 2 s on a quiet machine, and below the 8 to 10 s for which a call once waited. */
+  /** 2 s on a quiet machine; calls once waited 8 to 10 s. */
   const soonMs = 7_000
   const webhook = () => {
     const headers = { 'x-callback-token': stack.info.webhooks.payments.ID, 'webhook-id': 'hanging' }
@@ -167,7 +167,7 @@ describe('a dependency of the service hangs', () => {
   const me = () => person.get('/me')
   const activity = () => person.get('/me/activity')
   const country = () => person.post('/me/country', { country: 'ID' })
-  /** A session without a key's signature: only the chain knows whether a contract accepts it. */
+  /** Only the chain knows whether a contract accepts this session. */
   const signInByContract = () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     const wallet = privateKeyToAddress(generatePrivateKey())
@@ -180,7 +180,7 @@ describe('a dependency of the service hangs', () => {
   let bodies: Record<'/topups' | '/settlements' | '/cashouts' | '/sends', object>
   const money = (path: keyof typeof bodies) => () => person.post(path, bodies[path])
 
-  // Anew for each: what reached an owner that hangs may be accepted once it goes on.
+  // Fresh for each test: a request that reached a hanging owner may be accepted later.
   beforeEach(async () => {
     const { id: quoteId } = await person.quote('USD/IDR')
     const to = `0x${'7'.repeat(40)}` as const
@@ -193,7 +193,7 @@ describe('a dependency of the service hangs', () => {
     await person.me()
   })
 
-  /** Stops every process of Postgres: connections stay open, and nothing is answered. */
+  /** Stops every Postgres process: connections stay open without answers. */
   const hangPostgres = async () => {
     const sql = postgres(stack.info.postgres.url, { max: 1 })
     const backends = await sql<{ pid: number }[]>`
@@ -265,7 +265,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
     const payer = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 } })
     const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
-    // The service has run for a while: the last days were read a moment ago.
+    // Reading the last days is not due now.
     await sql`
       insert into payments.listings (account, "window", due_at, read_at)
       select account, "window", now() + interval '1 hour', now()
@@ -280,7 +280,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       return row!.looks as number
     }
     try {
-      // As old as the quotes and checkouts of an hour would make them, each of another wallet.
+      // As if an hour's quotes and checkouts came from different wallets.
       await sql`
         insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
           fiat_minor, ausd_micro, method, quote_id, request_fingerprint, account, checkout_id, checkout_url,
@@ -292,7 +292,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       const latest = () => sql`
         select 1 from payments.listings where "window" = 'latest' and read_at is not null`
       await waitUntil('the list being read', async () => (await latest()).length === 2)
-      // A round that began before may still be looking: one that leases this row came later.
+      // A round that began before may still run; leasing this row shows a later one.
       await sql`
         update payments.payments set state = 'expired', checks = 0, expires_at = now() - interval '8 hours',
           next_check_at = now() - interval '7 hours' where id = ${`pay_unpaid${'1'.padStart(16, '0')}`}`
@@ -306,7 +306,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       const before = await looks()
       await outside.pay(paymentId, 'QRIS')
       await payer.until('the credit', (me) => me.collateral?.value === ausd, 60_000)
-      // Payments that the list would show are not polled individually.
+      // Payments covered by the list are not polled individually.
       expect((await looks()) - before).toBe(0)
     } finally {
       await outside.calm()
@@ -326,7 +326,7 @@ describe('an attacker floods one stream', () => {
       await nc.close()
     }
   }
-  /** As full as it may be: the same as a flood, without its hours. */
+  /** Filled as by hours of flood. */
   const fill = (name: string) =>
     withAdmin(async ({ streams }) => {
       const { state } = await streams.info(name)

@@ -42,7 +42,7 @@ async function debtor() {
   return { person, books }
 }
 
-/** Settles after the debt has grown by 1 AUSD, so that an open checkout no longer charges it. */
+/** The debt grows by 1 AUSD first, so an open checkout no longer covers it. */
 async function settleMore(person: Person): Promise<Checkout> {
   await owesMore(person)
   return settle(person)
@@ -62,7 +62,7 @@ describe('a user opens two checkouts for one debt', () => {
     const { person } = await debtor()
     const quote = await person.quote('USD/IDR')
     const first: Checkout = (await person.insist('/settlements', { quoteId: quote.id })).body
-    expect(await settle(person)).toEqual(first) // The same debt at the same rate: the open one.
+    expect(await settle(person)).toEqual(first) // Same debt and rate: the open one.
     const second = await settleMore(person)
     const ending = async () => ({
       sessions: [await sessionOf(first), await sessionOf(second)],
@@ -98,7 +98,7 @@ describe('a user opens two checkouts for one debt', () => {
       const { drawn, collateral } = await person.me()
       return { status, drawn, collateral: collateral.value, ...(await books.close()) }
     }
-    // A bank transfer cannot be taken back: the second one is collateral at once.
+    // A bank transfer is final, so the second becomes collateral at once.
     const twice = { drawn: '0', collateral: '42000000' }
     await becomes(ending, { status: 'replaced', ...twice, ...explained })
   })
@@ -170,7 +170,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
     await person.until('the repayment', (me) => me.drawn === '0')
     const collateral = (await person.me()).collateral.value
     if (paused) await operate(stack, 'pause', 'topups', '--reason', 'ticket 7')
-    // Drawn today, it was admitted as a top-up when it was opened; what follows is not.
+    // Drawn today, it was admitted as a top-up when it was opened; later ones are not.
     await outside.pay(checkout.paymentId, 'QRIS')
     await person.until('the excess', (me) => me.collateral.value !== collateral)
     await entryIn(person, checkout.paymentId, 'repaid', 'credited')
@@ -191,7 +191,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
   })
 })
 
-// Last: afterwards the chain makes a block a second.
+// Last: afterwards the chain mines a block a second.
 describe('a user pays a checkout and opens another before the debt is repaid', () => {
   const refused = { status: 400, error: 'A payment for this debt is already in progress.' }
 
@@ -204,13 +204,13 @@ describe('a user pays a checkout and opens another before the debt is repaid', (
     const first = await settle(person)
     const quoteId = (await person.quote('USD/IDR')).id
     await outside.faults({ webhooks: { drop } })
-    // Without blocks nothing is repaid.
+    // No blocks, no repayment.
     await chain.setIntervalMining({ interval: 0 })
     try {
       await outside.pay(first.paymentId, 'CARDS')
       if (drop === 0) await entryIn(person, first.paymentId, 'paid')
       const reply = await person.insist('/settlements', { quoteId })
-      // Untold, the one that is paid is still open here, and is answered again.
+      // Without its webhook the paid checkout is still open here and is returned again.
       if (drop === 0) expect(said(reply)).toEqual(refused)
       else expect(reply.body).toEqual(first)
     } finally {

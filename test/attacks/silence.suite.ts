@@ -24,7 +24,7 @@ const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 const ausdIn = async (person: Person) => String(await ausdOf(stack, person.account.address))
 
-/** A checkout of 520,000 rupiah, 32 AUSD, paid through a channel. */
+/** 520,000 rupiah are 32 AUSD. */
 async function topUp(person: Person, channel: string): Promise<string> {
   const terms = { pair: 'USD/IDR', amount: '520000', method: 'bank' } as const
   const { paymentId } = await openCheckout(person, terms)
@@ -109,7 +109,7 @@ const flows: [string, Flow, unknown][] = [
 ]
 
 describe('a month without a single webhook', () => {
-  /** All of them live through the month side by side. */
+  /** All live through the month in parallel. */
   const begun = new Map<string, Promise<() => Promise<unknown>>>()
   let silentSince = 0
 
@@ -120,7 +120,7 @@ describe('a month without a single webhook', () => {
     silentSince = Date.now()
     for (const [index, [title, flow]] of flows.entries()) {
       const beginning = flow(people[index]!)
-      beginning.catch(() => {}) // Set by the test that waits for it.
+      beginning.catch(() => {}) // The test that awaits it fails.
       begun.set(title, beginning)
     }
   })
@@ -141,14 +141,14 @@ describe('a month without a single webhook', () => {
   })
 })
 
-/** No identity verdict can be stored while this transaction is open. */
+/** Blocks storing identity verdicts while open. */
 async function lockedIdentities() {
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   const lock = await sql.reserve()
   await lock`begin`
   await lock`lock table gateway.identities in exclusive mode`
   return {
-    /** Requests that wait now have timed out; later ones do not matter. */
+    /** Current waiting requests timed out; later ones do not matter. */
     givenUp: async () => {
       const [now] = await sql<{ at: Date }[]>`select now() as at`
       await waitUntil('the gateway giving up', async () => {

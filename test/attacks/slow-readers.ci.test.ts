@@ -9,16 +9,16 @@ import { waitUntil } from '../support/wait'
 import { largePathsOf, openSlowReaders } from './slow-readers'
 
 const readers = 1_000
-/** Growth of the gateway beside so many: sockets and requests, but no copies of the answers. */
+/** Sockets and requests, but no copies of the answers. */
 const grownMaxMb = 150
 const honestRequests = 12
 
 let stack: Stack
 let people: Person[]
-/** Files that the gateway holds open with nobody but a few users beside it. */
+/** Files the gateway holds open with a few users. */
 let quietFiles: number
 beforeAll(async () => {
-  // The proxy in front of the gateway, so that each connection can have an address of its own.
+  // As behind a proxy, so each connection can have its own address.
   const gateway = { TRUSTED_PROXIES: '127.0.0.1' }
   stack = await ownStack({ limits: 'deployed', env: { ...quickChecks, gateway } })
   people = await Promise.all(Array.from({ length: 4 }, () => newUser(stack)))
@@ -34,7 +34,7 @@ function memoryMb(): number {
 
 const openFiles = () => readdirSync(`/proc/${stack.process('gateway').pid()}/fd`).length
 
-/** Requests of signed-in users; a busy machine answers some late, with a 503. Returns the slowest in ms. */
+/** A busy machine answers some late with 503. Returns the slowest in ms. */
 async function honest(): Promise<number> {
   let slowestMs = 0
   const statuses: number[] = []

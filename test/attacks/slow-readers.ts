@@ -1,8 +1,8 @@
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 
-// A client that requests and then takes nothing. Neither Bun nor Node can open one: both read ahead, and on
-// loopback the kernel alone takes 2.8 MB from the server (measured). With the segments of a real network it
-// takes less than 100 kB, so the rest waits in the server as it would in production.
+// A client that requests and never reads. Bun and Node read ahead, and on loopback the kernel takes
+// 2.8 MB from the server (measured). With the segments of a real network it takes less than 100 kB,
+// so the rest waits in the server as in production.
 
 const int = FFIType.i32
 const openLibc = () =>
@@ -22,8 +22,8 @@ const segmentBytes = 1_400
 const receiveBytes = 4_096
 
 /**
- * Opens `count` connections that send a GET for this path and read nothing, each with the headers of its
- * number; disposing closes them. Linux only.
+ * Opens `count` connections that GET this path and read nothing, with headers by number; disposing
+ * closes them. Linux only.
  */
 export function openSlowReaders(
   port: number,
@@ -54,7 +54,7 @@ export function openSlowReaders(
   }
   const open = Array.from({ length: count }, (_, connection) => openOne(connection))
   return {
-    /** Returns the status of each response that has begun, without taking a byte of it. */
+    /** Peeks at each response's status without consuming it. */
     statuses: (): number[] =>
       open.flatMap((fd) => {
         const bytes = new Uint8Array(16)
@@ -68,10 +68,10 @@ export function openSlowReaders(
   }
 }
 
-/** Answers below this fit into the socket's own buffer. */
+/** Smaller answers fit into the socket's buffer. */
 const largeBytes = 16_384
 
-/** Every public path with a large answer: the documentation and what it loads, and the configuration. */
+/** Public paths with large answers: documentation, its assets and the configuration. */
 export async function largePathsOf(gateway: string): Promise<string[]> {
   const headers = { 'x-forwarded-for': '10.2.0.1' }
   const read = async (path: string) => (await fetch(`${gateway}${path}`, { headers })).text()

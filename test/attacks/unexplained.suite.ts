@@ -38,10 +38,7 @@ async function ops(...words: string[]) {
 const giveBack = (name: string, by = 'sari') =>
   ops('return', name, '--reason', 'ticket 12', '--by', by)
 
-/**
- * Asks until it went back, as one does while the relayer is late or not there: it is one deed, however
- * often.
- */
+/** Retries while the relayer is late or down; the return happens once. */
 const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
 const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
   waitUntil(
@@ -53,7 +50,7 @@ const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
     120_000,
   )
 
-/** `<transaction>:<log>` of the transfer to this address in a transaction. */
+/** `<transaction>:<log>` of the transfer to this address. */
 async function transferTo(to: Address, hash: Hex): Promise<string> {
   const { logs } = await readerOf(stack).getTransactionReceipt({ hash })
   const transfers = parseEventLogs({ abi: ausdAbi, eventName: 'Transfer', logs })
@@ -62,8 +59,8 @@ async function transferTo(to: Address, hash: Hex): Promise<string> {
 }
 
 /**
- * The wallet signs a cash-out, and its transfer is submitted on chain first: the cash-out is
- * refused, and the AUSD is in the treasury without a row. The job of the books writes it down.
+ * A signed cash-out whose transfer is submitted on chain first: the cash-out is refused and the
+ * treasury holds AUSD without a row. The books job records it.
  */
 async function rob(person: Person) {
   const body = await cashoutBody(stack, person, { ausdMicro: lostMicro })
@@ -84,7 +81,7 @@ async function rob(person: Person) {
 }
 const robbed = async () => rob(await verifiedUser(stack, { ausdMicro: hasMicro }))
 
-/** What went between a wallet and the treasury, in the order of the chain. */
+/** Transfers between wallet and treasury in chain order. */
 async function between(person: Person) {
   const moves = await transfersOf(stack, person.wallet)
   return moves
@@ -186,7 +183,7 @@ describe('a signed cash-out that is submitted on chain before it is requested', 
   })
 })
 
-/** A second, unsupervised instance of the relayer. */
+/** A second relayer instance, unsupervised. */
 async function anotherRelayer(): Promise<AsyncDisposable> {
   const pid = stack.process('chain-relayer').pid()
   const words = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)
@@ -194,7 +191,7 @@ async function anotherRelayer(): Promise<AsyncDisposable> {
   const child = Bun.spawn([process.execPath, 'services/chain-relayer/main.ts'], {
     cwd: repositoryDir,
     env: Object.fromEntries(env),
-    // Its life is tied to ours: it ends when this is closed.
+    // It exits when this is closed.
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'ignore',

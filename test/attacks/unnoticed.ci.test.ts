@@ -6,7 +6,7 @@ import { rpcKey } from './fixture'
 /** No recheck runs within a suite: a message that is not redriven stays unhandled. */
 const never = { RECHECK_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
-/** Errors of a known outage are logged at level debug; the test reads them. */
+/** A known outage logs errors at debug; the test reads them. */
 const verbose = { LOG_LEVEL: 'debug' }
 
 const env = {
@@ -15,10 +15,10 @@ const env = {
   payouts: never,
   'chain-relayer': verbose,
   'indexer-reader': verbose,
-  // A webhook that a busy machine could not record in time is sent again at once, not after minutes.
+  // A webhook that a busy machine did not record is resent at once, not after minutes.
   sandbox: quickChecks.sandbox,
 }
-/** As vendors of endpoints put their key into the URL. */
+/** Vendors put their key into the URL. */
 const rpcPath = `/v2/${rpcKey}?apikey=${rpcKey}`
 
 onOneStack(() => ({ env, proxied: true, rpcPath }), {

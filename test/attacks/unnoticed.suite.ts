@@ -45,7 +45,7 @@ describe('a dead letter', () => {
     insert into ${sql(owner)}.dead_letter (consumer, message_id, subject, payload, reason)
     values (${owner}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up after 40 attempts')`
 
-  /** A webhook as the gateway publishes it. */
+  /** As the gateway publishes it. */
   const delivery = (body: string, deliveryId: string) => ({
     ...{ account: 'ID', deliveryId, receivedAt: new Date().toISOString(), body },
   })
@@ -94,7 +94,7 @@ describe('a dead letter', () => {
 })
 
 describe('an item that is stuck', () => {
-  /** Puts a row into a state without a worker, for longer than the state's limit. */
+  /** Inserts a row past its state's limit, without a worker. */
   const stuck = {
     payments: (state: string, ageMs: number) => sql`
       insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
@@ -153,7 +153,7 @@ describe('an item that is stuck', () => {
     const everywhere = all.map(({ service, state }) => `${service} ${state}: called`)
     await becomes(async () => called(), everywhere, 60_000)
 
-    // A service that is busy is missing from one answer, and in the next.
+    // A busy service is missing from one answer and present in the next.
     const untold = async () => {
       const samples = await scrape(stack)
       return all.filter(({ service, state }) => {
@@ -221,7 +221,7 @@ describe('the key of an RPC endpoint', () => {
       await waitUntil(`failures by ${Object.keys(faults)}`, news, 60_000)
       proxy.setFaults({})
     }
-    // Includes the log before the service is ready.
+    // Includes lines logged before the service was ready.
     proxy.setFaults({ disconnectRate: 1 })
     for (const name of readers) {
       const said = () => logOf(name).filter((line) => /chain not responding/.test(line)).length

@@ -7,8 +7,8 @@ import { callerOf } from '../support/people'
 import { readerOf } from './fixture'
 
 /**
- * Adds yield (10⁻⁶ AUSD) to the collateral of all users as the contract's administrator, so that a
- * share is worth another amount than before. Throws if a call reverts.
+ * Adds yield (AUSD 10⁻⁶) to all collateral as the contract's administrator, which changes the value
+ * of a share. Throws if a call reverts.
  */
 export async function addYield(stack: RunningStack, micro: bigint): Promise<void> {
   const { ausd, creditLine } = stack.info.chain
@@ -18,7 +18,7 @@ export async function addYield(stack: RunningStack, micro: bigint): Promise<void
   await admin.call('addYield', [micro])
 }
 
-/** Returns the collateral of all users (10⁻⁶ AUSD). */
+/** Collateral of all users in AUSD 10⁻⁶. */
 export const collateralOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Creates a temporary folder that Postgres' user can read; disposing it deletes the folder. */
+/** A temporary folder that Postgres' user can read; deleted on dispose. */
 export function benchDir(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'bench-'))
   chmodSync(path, 0o755)

@@ -10,7 +10,6 @@ export type Machine = {
   readonly loadBefore: number
 }
 
-/** Describes this machine. */
 export const thisMachine = (): Machine => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: cpus().length,

@@ -23,17 +23,17 @@ export type BenchName = (typeof benchNames)[number]
 
 export type Options = {
   readonly names: readonly BenchName[]
-  /** Minimum number of credit-line events on the chain of `backfill` and `ponder`. */
+  /** Minimum credit-line events for `backfill` and `ponder`. */
   readonly events: number
   readonly samples: number
   readonly seconds: number
   readonly connections: number
   readonly topups: number
   readonly topupsPerSecond: number
-  /** Top-ups of `sustained` at each of its rates. */
+  /** Top-ups of `sustained` at each rate. */
   readonly payments: number
   readonly sends: number
-  /** Duration of the load of `memory`. */
+  /** Load of `memory`. */
   readonly minutes: number
   /** Old payments that `million` inserts. */
   readonly old: number
@@ -57,7 +57,7 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --write           replaces the table in test/bench/README.md
   --note TEXT       note above the table, such as other load on the machine`
 
-/** Parses the command line; throws an error about the first invalid option. */
+/** Throws on the first invalid option. */
 export function readOptions(args: readonly string[]): Options {
   const text = (fallback: string) => ({ type: 'string', default: fallback }) as const
   const { values, positionals } = parseArgs({

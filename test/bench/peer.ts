@@ -1,6 +1,5 @@
 const installMs = 300_000
 
-/** Installs the packages of the folder's `package.json` by npm. */
 export async function installPeer(dir: string): Promise<void> {
   const words = ['install', '--no-audit', '--no-fund', '--loglevel=error']
   const child = Bun.spawn([binary('npm'), ...words], {

@@ -1,7 +1,4 @@
-/**
- * Returns the q-quantile (0 to 1) by the nearest-rank method: the smallest value of the sample that
- * is not below a share q of it. Throws on an empty sample.
- */
+/** Nearest-rank method, `q` from 0 to 1. Throws on an empty sample. */
 export function quantile(sample: readonly number[], q: number): number {
   if (sample.length === 0) throw new Error('quantile of an empty sample')
   if (!(q >= 0 && q <= 1)) throw new Error(`quantile ${q} is not between 0 and 1`)

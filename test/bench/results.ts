@@ -16,11 +16,11 @@ const readme = join(import.meta.dir, 'README.md')
 const begin = '<!-- results -->'
 const end = '<!-- /results -->'
 
-/** Replaces the figures with an aim between the markers of the README. */
+/** Only figures with an aim. */
 export const writeResults = (result: Result): void =>
   writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), result))
 
-/** Returns the page with the result between its markers; throws if it has none. */
+/** Throws if the page has no markers. */
 export function withResults(page: string, result: Result): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
   if (from < 0 || to < from) throw new Error(`the page has no ${begin} … ${end}`)

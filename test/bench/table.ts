@@ -15,7 +15,6 @@ function cellsOf(figure: Figure): string[] {
   ]
 }
 
-/** Formats figures as aligned columns of text. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [head, ...figures.map(cellsOf)]
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))

@@ -4,7 +4,7 @@ import type { Limits } from '#platform/metrics/state-limits'
 import { limits as paymentLimits } from '../../services/payments/payment'
 import { limits as cashoutLimits } from '../../services/payouts/cashout'
 
-/** States in which nothing is awaited, by the table of the service itself. */
+/** By the service's own table. */
 const resting = (limits: Limits<string>) =>
   Object.keys(limits).filter((state) => 'rests' in limits[state]!)
 

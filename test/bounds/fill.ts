@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
-// Rows of a database in long use: at rest, of many wallets, with nothing in progress. Inserted
-// without triggers, so that they are not announced as changes.
+// Rows of a database in long use: final, of many wallets. Inserted without triggers, so that they
+// are not announced as changes.
 
 const wallet = `'0x' || lpad(to_hex(n % 20000), 40, '0')`
 const old = `now() - interval '20 days' - n * interval '1 second'`
@@ -13,11 +13,10 @@ const journal = (schema: string) => ({
   [`${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)`]: `'old' || n / 2, n % 2, 'old', 'old' || n / 4, case n % 2 when 0 then 'treasury' else 'capital' end, 'AUSD', 1 - 2 * (n % 2), ${old}`,
 })
 
-/** Payload of any operation, with the fields that a send's activity entry shows. */
+/** Has the fields that a send's activity entry shows. */
 const operation = `jsonb_build_object('ausd', '1', 'sendId', 'old' || n,
   'authorization', jsonb_build_object('value', '1', 'to', ${wallet}))`
 
-/** Values of row `n` in each table. */
 const rows: Readonly<Record<string, string>> = {
   ...messages('gateway', 'gateway'),
   ...messages('payments', 'payments'),
@@ -51,14 +50,13 @@ const rows: Readonly<Record<string, string>> = {
 }
 
 const tableOf = (into: string) => into.split(' ')[0]!
-/** Filled tables, by `schema.table`. */
 export const filled = Object.keys(rows).map(tableOf)
 
-/** Read by lists for which the planner assumes 100 rows: a smaller table would be scanned. */
+/** The planner assumes 100 rows for these lists and would scan a smaller table. */
 const larger = /^indexer_reader\.(records|cycles)/
 const largerLeast = 100_000
 
-/** Inserts `count` rows into each table that is `wanted`, and updates the planner's statistics. */
+/** Also updates the planner's statistics. */
 export async function fillTables(
   sql: Sql,
   count: number,

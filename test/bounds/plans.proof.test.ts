@@ -13,12 +13,12 @@ import { waitUntil } from '../support/wait'
 import { filled, fillTables } from './fill'
 import { logPlans, plansIn, type Ran } from './plans'
 
-/** Fewer make an index less worth while, not more: what passes here does with ten million. */
+/** An index helps more with more rows: what passes here passes with ten million. */
 const rowsEach = 20_000
 const connection = { application_name: 'suite' }
 const workers = [
   ...['gateway', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'],
-  ...['books', 'pruning'], // The connections of operations.
+  ...['books', 'pruning'], // Connections of operations.
 ]
 
 let stack: Stack
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
   await person.until('collateral', (me) => me.collateral?.value === checkout.ausd)
   await flowsEnding(await beginFlows(stack, [person], { count: 11, seed: 7 }), 120_000)
-  // During the flows a service's metrics may be late once: ask for those of each service.
+  // A service's metrics may be late during the flows.
   await waitUntil('the figures of every service', async () => {
     const samples = await scrape(stack)
     return ['gateway', 'payments', 'payouts', 'chain-relayer'].every(

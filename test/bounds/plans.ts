@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { waitUntil } from '../support/wait'
 
-/** A plan node as in `explain (verbose, format json)`. */
+/** As in `explain (verbose, format json)`. */
 type Node = {
   'Node Type': string
   Schema?: string
   'Relation Name'?: string
   Plans?: Node[]
 }
-/** A statement that Postgres ran: its role, its text, and the tables it scanned. */
+/** A statement that Postgres ran, its role and the tables it scanned. */
 export type Ran = {
   readonly by: string
   readonly text: string
@@ -25,12 +25,12 @@ const settings = {
   'auto_explain.log_nested_statements': 'on',
 }
 
-/** Makes Postgres log the plan of every statement, except those of this session. */
+/** Logs the plan of every statement except this session's. */
 export async function logPlans(sql: Sql, url: string): Promise<void> {
   for (const [name, value] of Object.entries(settings))
     await sql.unsafe(`alter system set ${name} = '${value}'`)
   await sql`select pg_reload_conf()`
-  // A session loads the library at its start, if Postgres has read the setting by then.
+  // New sessions load the library once Postgres has read the setting.
   await waitUntil('new sessions with auto_explain', () => loadsExplain(url))
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where backend_type = 'client backend' and application_name <> current_setting('application_name')`
@@ -48,7 +48,6 @@ async function loadsExplain(url: string): Promise<boolean> {
 
 const entry = /^\S+ \S+ UTC \[\d+\] <(.*?)> LOG: {2}duration: .* plan:\n((?:\t.*\n)+)/gm
 
-/** Returns every statement of the log. */
 export const plansIn = (logFile: string): Ran[] =>
   [...readFileSync(logFile, 'utf8').matchAll(entry)].map(([, by, plan]) => {
     const read = JSON.parse(plan!) as { 'Query Text': string; Plan: Node }

@@ -36,7 +36,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-/** As if nothing had happened for more than a year. */
+/** As if more than a year had passed. */
 async function age(): Promise<void> {
   const year = admin`interval '400 days'`
   for (const schema of movers) {
@@ -49,7 +49,7 @@ async function age(): Promise<void> {
 const rowsOf = async (schema: string, table: string, where = 'true') =>
   Number((await admin.unsafe(`select count(*) from ${schema}.${table} where ${where}`))[0]!.count)
 
-/** All rows that a replay must not change. */
+/** Rows that a replay must not change. */
 async function effects() {
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   const { payouts, payments } = await outsideOf(stack.info).book()
@@ -67,7 +67,7 @@ async function effects() {
   }
 }
 
-/** Every message of every stream from the first one on, to each of its consumers. */
+/** Every message from the first on, to each consumer. */
 async function deliverAllAgain(): Promise<void> {
   const { url, admin: user } = stack.info.nats
   const nc = await connect({
@@ -76,7 +76,7 @@ async function deliverAllAgain(): Promise<void> {
   const manager = await nc.jetstreamManager()
   const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
     plans
-      .filter(({ durable_name: name }) => name !== 'integrator') // Has no reader in this stack.
+      .filter(({ durable_name: name }) => name !== 'integrator') // Has no reader here.
       .map((plan) => [stream, plan.durable_name] as const),
   )
   for (const [stream, name] of readers) await manager.consumers.delete(stream, name)
@@ -122,7 +122,7 @@ describe('after everything prunable was pruned', () => {
     expect(await rowsOf('payouts', 'outbox')).toBe(0)
 
     await deliverAllAgain()
-    // The last days of the list are read every few seconds, and there is nothing older.
+    // The recent list is read every few seconds; nothing is older.
     const since = `"window" = 'recent' and read_at < '${new Date().toISOString()}'`
     await waitUntil('the lists being read', async () => {
       const left = ['payments', 'payouts'].map((schema) => rowsOf(schema, 'listings', since))
@@ -130,7 +130,7 @@ describe('after everything prunable was pruned', () => {
     })
     expect(await rowsOf('chain_relayer', 'inbox')).toBeGreaterThan(5)
     expect(await rowsOf('payouts', 'inbox', `consumer = 'payouts-list'`)).toBeGreaterThan(0)
-    // The outcome of a repeated order is published again, and that is handled, too.
+    // A repeated order's outcome is published and handled again.
     await waitUntil('the outboxes being empty', async () => {
       const open = await Promise.all(
         movers.map((schema) => rowsOf(schema, 'outbox', 'published_at is null')),

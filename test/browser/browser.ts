@@ -1,24 +1,22 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** Possible paths of a browser; `CHROMIUM` overrides them. */
+/** `CHROMIUM` overrides them. */
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The installed Chromium, from Debian's package `chromium`; none is downloaded. */
+/** Debian's package `chromium`; none is downloaded. */
 export const browserPath = (): string | undefined =>
   process.env.CHROMIUM || names.flatMap((name) => Bun.which(name) ?? [])[0]
 
-/** Printed by a suite on a machine without one. */
 export const noBrowser =
   'Chromium not found, so no page was opened: run apt-get install chromium, or set CHROMIUM.'
 
 export type Opened = AsyncDisposable & {
-  /** Opens an address: `phone` in a window as narrow as a small phone's, `dark` in the dark theme. */
+  /** `phone` is as narrow as a small phone. */
   readonly open: (address: string, more?: { dark?: boolean; phone?: boolean }) => Promise<Page>
-  /** Console errors of the pages, and violations of their content security policy. */
+  /** Console errors and violations of the content security policy. */
   readonly complaints: readonly string[]
 }
 
-/** Starts the browser; it ends with the suite. */
 export async function openBrowser(executablePath: string): Promise<Opened> {
   // Chromium's sandbox needs rights that a container lacks, and the pages are trusted.
   const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })

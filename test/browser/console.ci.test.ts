@@ -9,7 +9,7 @@ import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
 import { faultsOf } from './page-faults'
 
-// Opens the address that the stack prints in a real browser, and presses its buttons.
+// Uses the stack's printed address in a real browser.
 
 const found = browserPath()
 if (!found) console.warn(noBrowser)
@@ -20,7 +20,7 @@ let browser: Opened
 let page: Page
 beforeAll(async () => {
   if (!found) return
-  // The books are compared once, so that the rows that this suite plants in them stay.
+  // The books are compared once, so rows planted here stay.
   const env = { ...quickChecks, operations: { BOOKS_EVERY_MS: '3600000' } }
   stack = await ownStack({ controls: true, operations: true, env })
   browser = await openBrowser(found)
@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-/** Minimum time before the payer pays: long enough to appear in a timeline. */
+/** Long enough to appear in a timeline. */
 const payerMs = 500
 
 const textOf = async (place: Locator) => (await place.textContent()) ?? ''
@@ -39,10 +39,10 @@ const view = (name: string) => page.getByRole('link', { name, exact: true }).cli
 const status = () => textOf(page.locator('#status'))
 const live = () => waitUntil('the page being live', async () => (await status()).startsWith('Live'))
 
-/** Presses a button of the sandbox, confirms, and returns the outcome. */
+/** Returns the outcome of a sandbox button. */
 async function press(deed: string, choose: Record<string, string> = {}): Promise<string> {
   await view('Motion')
-  await view('Sandbox') // Opened again, because the choices have changed.
+  await view('Sandbox') // Reopened, because the choices have changed.
   const form = page.getByRole('form', { name: deed, exact: true })
   for (const [label, value] of Object.entries(choose))
     await form.getByLabel(label).selectOption({ value })
@@ -106,7 +106,7 @@ withBrowser('an item shows its timeline through every service, with its waits', 
   expect(JSON.parse(await textOf(page.locator('pre')))).toMatchObject({ id, unseen: [] })
 })
 
-/** Elements that are cut at the right edge of the page, or that need scrolling. */
+/** Elements cut at the page's right edge, or that need scrolling. */
 const cutOff = () =>
   page.evaluate(() => {
     const isWide = (one: Element) => one.scrollWidth > one.clientWidth + 1
@@ -179,7 +179,7 @@ withBrowser('Attention lists items for manual work, and groups dead letters', as
 withBrowser('the list can be browsed and filtered, and the address has the filter', async () => {
   await view('Motion')
   await page.locator('h1').click()
-  await page.keyboard.press('p') // So that no row comes in between.
+  await page.keyboard.press('p') // Keeps new rows out.
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   const rows = page.locator('[data-row]')
@@ -200,7 +200,7 @@ withBrowser('the list can be browsed and filtered, and the address has the filte
 })
 
 withBrowser('State shows queues, rates and lanes', async () => {
-  // Each is read every few seconds: the first view may be older than the deletion of the rows.
+  // The first view may be older than the deletion of the rows.
   for (const [name, words] of [
     ['Queues', 'COMMANDS'],
     ['Rates', '16250'],
@@ -255,7 +255,7 @@ withBrowser('a paused page sends no requests', async () => {
   await page.keyboard.press('p')
   expect(await status()).toStartWith('Paused')
   const asked: string[] = []
-  // The icon is the browser's own affair.
+  // Browsers request the icon themselves.
   page.on('request', (request) => request.url().endsWith('.svg') || asked.push(request.url()))
   await view('Motion')
   await view('Sandbox')
@@ -329,7 +329,7 @@ describe('the page in both themes', () => {
 })
 
 withBrowser('no page threw an error or violated its content security policy', () => {
-  // A browser writes down each answer that is no success: the stranger's, and while there was no gateway.
+  // The browser logs failed answers: the stranger's, and those while the gateway was down.
   const expected = /401|ERR_(CONNECTION|INCOMPLETE|EMPTY)|50[23]/
   const others = browser.complaints.filter((words) => !expected.test(words))
   expect(others).toEqual([])

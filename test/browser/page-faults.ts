@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Accessibility faults of a page: fields without a label, buttons without a name, low contrast. */
+/** Fields without a label, buttons without a name, low contrast. */
 export const faultsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const faults: string[] = []

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const t = english
 const slugs = Object.keys(t.sections) as (keyof typeof t.sections)[]
-/** Long enough for the chain on a busy machine. */
+/** Enough for the chain on a busy machine. */
 const chainMs = 60_000
 const shown = (place: Locator) => place.and(page.locator(':visible'))
 const go = (slug: keyof typeof t.sections) =>
@@ -41,7 +41,7 @@ const press = (name: string) => shown(page.getByRole('button', { name, exact: tr
 const type = (label: string, text: string) => shown(page.getByLabel(label)).fill(text)
 const see = (text: string | RegExp) => shown(page.getByText(text)).first().waitFor()
 
-/** Pays on the hosted page, which the link of the open checkout leads to, and comes back. */
+/** Pays on the hosted page and returns. */
 async function payThere(): Promise<void> {
   await shown(page.getByRole('link', { name: t.goToPayment })).click()
   await page.getByRole('button', { name: /^Pay / }).click()
@@ -49,7 +49,7 @@ async function payThere(): Promise<void> {
   await page.getByRole('heading', { name: t.sections.account }).waitFor()
 }
 
-/** Moves the focus with Tab until the element with this text or label has it. */
+/** Presses Tab until the element with this text or label has the focus. */
 async function tabTo(name: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab')
@@ -143,7 +143,7 @@ withBrowser(
   },
 )
 
-/** Loses the answers to requests while `isLost`: they are carried out, and the page gets no answer. */
+/** While `isLost`, requests are carried out but get no answer. */
 async function loseAnswers(address: string, word = '') {
   const lost = { bodies: [] as string[], isLost: true }
   await page.route(address, async (route) => {
@@ -225,7 +225,7 @@ withBrowser(
     await press(t.checkAccount)
     await see(/does not have this account/)
     await type(t.accountHolder, 'Sari Dewi')
-    // A verdict is about the account that was checked, and goes when that is changed.
+    // A verdict disappears when its account is changed.
     expect(await page.getByText(/does not have this account/).count()).toBe(0)
     await press(t.checkAccount)
     await see(/^The bank has this account/)
@@ -327,7 +327,7 @@ withBrowser(
 )
 
 withBrowser('the page threw no error and kept its content security policy', () => {
-  // A browser writes down each lost answer.
+  // Browsers log each lost answer.
   const others = browser.complaints.filter((words) => !/ERR_FAILED/.test(words))
   expect(others).toEqual([])
 })

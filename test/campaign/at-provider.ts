@@ -3,8 +3,8 @@ import { pause } from '#platform/deadline'
 const patience = 20
 
 /**
- * Repeats an action at the bank or the provider's page, as a user would; a 4xx is final. It goes on
- * after the users have stopped, so that no payment is left half refunded.
+ * Retries as a user would; a 4xx is final. Continues after the users have stopped, so that no
+ * payment stays half refunded.
  */
 export async function atProvider(work: () => Promise<unknown>): Promise<boolean> {
   for (let tries = 0; tries < patience; tries++) {

@@ -23,18 +23,18 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** Interval between new users whose payment goes back after its hold. */
+/** Between new users whose payment goes back after its hold. */
 const lateTakerEveryMs = 12_000
 /**
- * Longest pause of a user between two flows. It grows with the number of users, so that all
- * together start about ten flows a second, which two cores can serve while half the stack is down.
+ * Grows with the number of users, so that together they start about ten flows a second, which two
+ * cores can serve while half the stack is down.
  */
 const restLeastMs = 1_500
 const restOfEachMs = 200
-/** Fraction of the campaign after which an upgrade stops the older instances one by one. */
+/** Fraction of the campaign after which an upgrade begins. */
 const upgradeAt = 0.4
 
-/** Runs a whole campaign: users, faults, quiet, audit. Throws only if it cannot run at all. */
+/** Throws only if it cannot run at all. */
 export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
   const { seed, minutes, people: count } = options
   const flows = flowsWith(options.flows)
@@ -114,12 +114,12 @@ const failpoints = () => new Map(serviceNames.map((name) => [name, boundariesOf(
 
 function chanceOf(seed: number, index: number): Chance {
   const chance = openChance()
-  // The multipliers spread neighbouring seeds, so that their choices are unrelated.
+  // The multipliers make the choices of neighbouring seeds unrelated.
   chance.reseed(Math.imul(seed + 1, 0x9e3779b1) + Math.imul(index + 2, 0x85ebca6b))
   return chance
 }
 
-/** Adds users one by one, each of whom has a payment that goes back once its hold is over. */
+/** Adds users, each with a payment that goes back after its hold. */
 async function lateTakers(
   join: (index: number) => Promise<{ scene: Scene }>,
   from: number,
@@ -139,7 +139,7 @@ async function lateTakers(
   await Promise.all(all)
 }
 
-/** Stops the older instance of each service in order; the newer one continues alone. */
+/** Stops the older instance of each service in order. */
 async function replaceOlder({ stack, retired }: World, minutes: number, signal: AbortSignal) {
   await pause(minutes * 60_000 * upgradeAt, signal)
   for (const name of serviceNames) {
@@ -149,7 +149,6 @@ async function replaceOlder({ stack, retired }: World, minutes: number, signal: 
   }
 }
 
-/** Ends all faults that may still be active. */
 async function heal({ stack, wires, outside }: World): Promise<void> {
   stack.rpcProxy!.setFaults({})
   for (const wire of Object.values(wires)) {

@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { type Canary, canaries, copySources } from '../support/canary'
 
-// A campaign that finds nothing is the first thing to doubt: on a copy of the sources with defects in them
-// it finds each. Only the faults and user flows that can meet them are played, so that half
-// a minute is enough, or it is tried again with another seed. None leaves the trace of another.
+// Proves that the campaign finds planted defects. Only the faults and flows that can meet them are
+// played, so half a minute is enough; otherwise another seed is tried. No defect leaves the trace
+// of another.
 
-/** What each defect leaves behind, in the words of the report. */
+/** What the report says about each defect. */
 const traces: Record<Canary, RegExp> = {
-  outbox: /which is in no stream/, // The broker never got it.
-  relayer: /were paid or returned for 0 transfers/, // Paid for a transfer that was taken back.
+  outbox: /which is in no stream/, // Never reached the broker.
+  relayer: /were paid or returned for 0 transfers/, // Paid for a reverted transfer.
   payouts: /was paid and returned/, // A refusal was believed too early.
 }
 const seedsMax = 5
-// Faults that can meet them: lost messages, and a slow provider and chain.
+// Lost messages, and a slow provider and chain.
 const faults = 'connections to nats lose,orders are executed'
 // A lost item never ends: the audit begins once nothing has completed for this long.
 const quietSeconds = '30'

@@ -9,10 +9,7 @@ import {
   toHex,
 } from 'viem'
 
-/**
- * Event signatures as published, decoded by viem, so that the audit shares no code with the
- * services.
- */
+/** From the published signatures: the audit shares no code with the services. */
 const events = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -23,7 +20,7 @@ const events = parseAbi([
   'event FrozenSet(address indexed account, bool frozen, uint256 sequence)',
 ])
 
-/** Amounts that the contract moved under one ref; 10⁻⁶ AUSD. */
+/** AUSD 10⁻⁶. */
 export type UnderRef = {
   readonly added: readonly bigint[]
   readonly repaid: readonly bigint[]
@@ -36,22 +33,18 @@ export type ChainFacts = {
   readonly underRef: (ref: Hex) => UnderRef
   readonly refs: ReadonlySet<Hex>
   readonly transfers: readonly Transfer[]
-  /** The transactions in which an authorization was used, by authorizer and nonce. */
+  /** Transactions by authorizer and nonce. */
   readonly uses: (authorizer: string, nonce: Hex) => readonly Hex[]
   readonly frozen: ReadonlySet<string>
   readonly treasuryMicro: bigint
   readonly inTransaction: (hash: Hex) => readonly { name: string; amountMicro: bigint; ref?: Hex }[]
 }
 
-/**
- * Returns the on-chain ref of a business id; written a second time on purpose, to check the
- * services.
- */
+/** Written a second time on purpose, to check the services. */
 export const chainRef = (name: string): Hex => keccak256(toHex(`ref:${name}`))
 
 const spanBlocks = 2_000n
 
-/** Reads every event of the token and the credit line so far. */
 export async function readChain(place: {
   rpcUrl: string
   ausd: Address

@@ -2,7 +2,7 @@ import type { Person } from '#infra/demo/person'
 import { pause } from '#platform/deadline'
 import type { Record } from './record'
 
-/** How long an app retries a request, about as long as a user waits. */
+/** About as long as a user waits. */
 const patienceMs = 45_000
 const betweenMs = 300
 
@@ -10,8 +10,8 @@ const betweenMs = 300
 export type Answered = { ok: any } | { refused: string }
 
 /**
- * Sends a request as an app does, and retries it on a timeout, 429 or 5xx; other errors are final.
- * Returns null after the last retry: the outcome is then unknown, and the audit allows either.
+ * Retries on a timeout, 429 or 5xx; other errors are final. Returns null after the last retry: the
+ * outcome is unknown, and the audit allows either.
  */
 export async function ask(
   record: Record,

@@ -7,26 +7,25 @@ import { serviceNames } from '#shared/messages/topic'
 import { signalAll } from './processes'
 import type { World } from './world'
 
-/** A fault: `begin` starts it and returns the function that ends it. */
+/** `begin` starts it and returns its end. */
 export type Fault = {
   readonly name: string
   /** Group in the report. */
   readonly kind: 'kill' | 'pause' | 'network' | 'provider' | 'chain' | 'webhooks'
-  /** Faults of one target never overlap, since ending one would end the other. */
+  /** Faults of one target never overlap: ending one would end the other. */
   readonly target: string
-  /** Shortest and longest duration, in ms. */
+  /** Shortest and longest, in ms. */
   readonly lastsMs: readonly [number, number]
   readonly begin: (
     world: World,
     chance: Chance,
   ) => (() => void | Promise<void>) | Promise<() => void>
-  /** Polled after the end until it returns true; the time until then is the recovery time. */
+  /** Polled after the end until true, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
 
 const moment = [0, 0] as const
 
-/** Returns the target of a fault of one instance of a process. */
 export const targetOf = (name: StackProcess, copy: number): string => `${name} ${copy}`
 
 const killed = (name: StackProcess, copy?: number): Fault => ({
@@ -67,7 +66,7 @@ async function isReady({ stack, retired }: World): Promise<boolean> {
   return answers.every(Boolean)
 }
 
-/** Kills both instances of a service at once: it is down until one has restarted. */
+/** The service is down until one instance has restarted. */
 const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   ...killed(name),
   name: `both instances of ${name} are killed`,
@@ -77,7 +76,7 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   },
 })
 
-/** Kills an instance at a boundary, between a step and the one that reports it. */
+/** Between a step and the one that reports it. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,
@@ -111,7 +110,7 @@ const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
     wires[to].close()
     return () => wires[to].open()
   }),
-  // Data in transit is lost in both directions after it was sent.
+  // Loses data in transit in both directions.
   wireFault(to, 'lose data', [500, 3_000], ({ wires }) => {
     wires[to].close()
     return () => {
@@ -159,7 +158,7 @@ const providerFaults = [
   provider(
     'provider',
     'orders are executed after a 500, and banks are unavailable',
-    // Late enough that even a busy machine has retried by then.
+    // Even a busy machine has retried by then.
     { api: { acceptLater: 0.5, acceptLaterMs: 15_000, closedChannels: 0.8 } },
     [6_000, 12_000],
   ),
@@ -233,10 +232,9 @@ const chainFaults = [
   chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
-/** Boundaries of each service, as named in its code. */
+/** As named in each service's code. */
 export type Failpoints = ReadonlyMap<(typeof serviceNames)[number], readonly string[]>
 
-/** Returns all faults of a campaign. */
 export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [
   ...serviceNames.flatMap((name) => [
     killed(name, 1),

@@ -10,7 +10,6 @@ import { ask } from './client'
 import { fates, giveBack } from './money-back'
 import type { CashoutDeed, Fate, PaymentDeed, Record, SendDeed } from './record'
 
-/** Context of one user's flows: the stack, the record, and the signal that ends them. */
 export type Scene = {
   readonly person: Person
   readonly outside: Outside
@@ -77,7 +76,7 @@ const paidLate: Flow = async (scene) => {
   await pay(scene, deed, 'QRIS')
 }
 
-/** A payment whose money goes back: by card while it is on hold, else once it is credited. */
+/** Goes back on hold if paid by card, else after the credit. */
 const goesBack =
   (kind: PaymentDeed['kind'], fate: Fate, pair: Pair = 'USD/IDR'): Flow =>
   async (scene) => {
@@ -89,10 +88,10 @@ const goesBack =
     await pause(chance.belowMs(4_000), signal)
     await giveBack(scene, deed, fate)
   }
-/** A channel that is credited at once. */
+/** Credited at once. */
 const instantOf = { 'USD/IDR': 'QRIS', 'USD/MYR': 'MAYB2U_FPX' } as const
 
-/** Draws against the collateral by the user's own transaction. */
+/** The user's own transaction. */
 async function borrow({ person, chance }: Scene): Promise<boolean> {
   const amountMicro = 200_000n + BigInt(chance.belowMs(300_000))
   return person.draw(amountMicro).then(
@@ -109,7 +108,7 @@ const settlement =
     if (deed) await pay(scene, deed, channel)
   }
 
-/** Account numbers that the sandbox's banks refuse, or pay and reverse. */
+/** The sandbox's banks refuse the first, and pay and reverse the second. */
 const refusedAccount = '999999'
 const reversedAccount = '654321'
 
@@ -119,7 +118,7 @@ const bankOf = (accountNumber: string) => ({
 })
 const goodAccount = '1234567890'
 
-/** Requests a cash-out with a signed transfer, and records the response. */
+/** Records the response. */
 async function askCashout(
   { record, person }: Scene,
   quoteId: string,
@@ -166,7 +165,7 @@ const send: Flow = async (scene) => {
   if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
 }
 
-/** Sends one authorization in two requests at once, with two quotes; only one may succeed. */
+/** One authorization in two requests at once, with two quotes; only one may succeed. */
 const twice: Flow = async (scene) => {
   const { person, treasury } = scene
   const quotes = await Promise.all([quoteOf(scene, 'USD/IDR'), quoteOf(scene, 'USD/IDR')])
@@ -175,8 +174,8 @@ const twice: Flow = async (scene) => {
 }
 
 /**
- * A cash-out whose owner cancels the authorization on chain, during the request or right after the
- * response, so that either transaction may come first.
+ * Cancels the authorization on chain during the request or right after it, so that either
+ * transaction may come first.
  */
 const cancelled: Flow = async (scene) => {
   const { person, treasury, chance, signal } = scene
@@ -193,7 +192,7 @@ const cancelled: Flow = async (scene) => {
 
 type Kind = readonly [name: string, flow: Flow]
 
-/** Flows of a user with a private key; repeated entries are that much more frequent. */
+/** For private keys; repeated entries are more frequent. */
 const kinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
@@ -224,7 +223,7 @@ const kinds: readonly Kind[] = [
   ['cash-out cancelled', cancelled],
 ]
 
-/** Flows of a contract wallet, which signs but sends no transactions and so cannot draw. */
+/** A contract wallet sends no transactions and so cannot draw. */
 const contractKinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['cash-out', cashout(goodAccount)],
@@ -232,7 +231,7 @@ const contractKinds: readonly Kind[] = [
   ['send', send],
 ]
 
-/** Returns the flows with one of these words in their names, or all; throws if none match. */
+/** Throws if no name contains one of the words; no words select all. */
 export function flowsWith(words: readonly string[]): Flows {
   const isMeant = ([name]: Kind) => words.length === 0 || words.some((one) => name.includes(one))
   const [own, contract] = [kinds, contractKinds].map((all) =>
@@ -241,12 +240,11 @@ export function flowsWith(words: readonly string[]): Flows {
   if (own!.length === 0) throw new Error(`--flows matches no flow: ${words.join(', ')}`)
   return { own: own!, contract: contract! }
 }
-/** Flows of wallets with a private key, and of contract wallets. */
 export type Flows = { readonly own: readonly Flow[]; readonly contract: readonly Flow[] }
 
 /**
- * Runs random flows until the signal, with up to `restMs` between two. A flow that throws on the
- * user's side is abandoned.
+ * Random flows until the signal, with pauses of up to `restMs`. A flow that throws on the user's
+ * side is abandoned.
  */
 export async function live(scene: Scene, flows: readonly Flow[], restMs: number): Promise<void> {
   const { chance, signal, record } = scene
@@ -259,8 +257,8 @@ export async function live(scene: Scene, flows: readonly Flow[], restMs: number)
 }
 
 /**
- * Pays by card, waits until the hold is over, and then the money goes back. The wallet is frozen
- * afterwards, so each user does this once; half of them repay the loss by a top-up.
+ * Pays by card; the money goes back after the hold. This freezes the wallet, so each user does it
+ * once; half of them repay the loss by a top-up.
  */
 export async function giveBackAfterHold(scene: Scene): Promise<void> {
   const { record, person, chance, signal } = scene

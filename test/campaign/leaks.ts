@@ -6,18 +6,16 @@ import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import type { Stored } from './messages'
 
-/** A value that must not leak, and its name in findings. */
 export type Secret = { readonly name: string; readonly text: string }
-/** A text that operators or other services can read, and its name in findings. */
+/** A text that operators or other services can read. */
 export type Told = { readonly where: string; readonly text: string }
 export type Leaks = {
-  /** A sentence for each leak that names the place and the secret without repeating it. */
+  /** Names the place and the secret without repeating it. */
   readonly found: readonly string[]
-  /** Number of characters searched, by kind of place, and of secrets. */
+  /** Characters searched, by kind of place, and secrets. */
   readonly searched: Readonly<Record<string, number>>
 }
 
-/** Searches texts for secrets. Pure. */
 export function leaksIn(told: readonly Told[], secrets: readonly Secret[]): string[] {
   return told.flatMap(({ where, text }) =>
     secrets
@@ -26,14 +24,11 @@ export function leaksIn(told: readonly Told[], secrets: readonly Secret[]): stri
   )
 }
 
-/** Names of environment variables that hold secrets. */
 const isSecretName = /KEY|SECRET|PASSWORD|TOKEN/
-/** Minimum length of a secret; shorter values are common words or numbers. */
+/** Shorter values are common words or numbers. */
 const shortest = 12
 
-/**
- * Reads the secrets of the second instances' environments from `/proc`; an upgrade stops the first.
- */
+/** From `/proc`, of second instances: an upgrade stops the first. */
 function secretsOf(stack: Stack): Secret[] {
   const secrets = new Map<string, string>()
   for (const name of serviceNames) {
@@ -50,7 +45,6 @@ function secretsOf(stack: Stack): Secret[] {
   return [...secrets].map(([text, name]) => ({ name, text }))
 }
 
-/** Returns the users' sessions and bank account details. */
 async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   const sessions = await Promise.all(
     people.map(async ({ authorization }) => ({
@@ -65,7 +59,7 @@ async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   ]
 }
 
-/** Logs of the stand-ins for the provider, the banks and the chain. */
+/** Of the stand-ins for provider, banks and chain. */
 const notOurs = /^(?:sandbox|chain)/
 
 const logsOf = ({ dir }: Stack): Told[] =>
@@ -78,7 +72,6 @@ async function metricsOf({ consoles }: Stack): Promise<Told[]> {
   return [{ where: 'metrics', text: await answer.text() }]
 }
 
-/** Reads all dead letters. */
 async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -94,10 +87,7 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   }
 }
 
-/**
- * Searches logs, metrics, dead letters, stored messages and `errors` (bodies of error responses)
- * for secrets and personal data. The stack must still be running.
- */
+/** The stack must still be running. `errors` are bodies of error responses. */
 export async function findLeaks(
   stack: Stack,
   people: readonly Person[],

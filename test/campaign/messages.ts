@@ -2,10 +2,9 @@ import { connect, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Stack } from '#infra/local/stack'
 
-/** A message stored in a stream. */
 export type Stored = {
   readonly stream: string
-  /** Message id, from the header `Nats-Msg-Id`. */
+  /** From the header `Nats-Msg-Id`. */
   readonly id: string
   readonly subject: string
   /** Subject, headers and body. */
@@ -13,10 +12,10 @@ export type Stored = {
 }
 /** An outbox row marked published. */
 export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }
-/** Number of messages marked published, and a sentence for each that is in no stream. */
+/** Messages marked published, and a sentence for each that no stream has. */
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }
 
-/** Reads all messages of all streams; a campaign is shorter than their retention. */
+/** All of them: a campaign is shorter than the retention. */
 export async function storedMessages({ info }: Stack): Promise<Stored[]> {
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
@@ -46,7 +45,7 @@ async function storedIn(nc: NatsConnection, stream: string, count: number): Prom
   return stored
 }
 
-/** Reads the messages marked published from every table named `outbox`. */
+/** From every table named `outbox`. */
 export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -65,7 +64,6 @@ export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
   }
 }
 
-/** Checks that every message marked published is stored. Pure. */
 export function announcedIn(noted: readonly Noted[], stored: readonly Stored[]): Announced {
   const ids = new Set(stored.map(({ id }) => id))
   const missing = noted

@@ -4,30 +4,28 @@ import { pause } from '#platform/deadline'
 import { atProvider } from './at-provider'
 import type { Fate, PaymentDeed } from './record'
 
-/** A payment whose money goes back, and the provider's controls for it. */
 type Case = {
   readonly chance: Chance
-  /** Amount in a control's body, as a share of the payment from 0 to 1. */
+  /** `share` is from 0 to 1. */
   readonly part: (share: number) => { amount: number }
-  /** Runs a control; returns the object that it made or changed, undefined if it was refused. */
+  /** Returns the changed object, or undefined if refused. */
   readonly control: (path: string, body?: object) => Promise<{ id: string } | undefined>
-  /** Runs a control of the payment. */
   readonly onPayment: (
     name: 'refund' | 'chargeback' | 'tell',
     body?: object,
   ) => Promise<{ id: string } | undefined>
-  /** Waits up to this long; short waits end within the hold, long ones may end after it. */
+  /** Short waits end within the hold, long ones may end after it. */
   readonly rest: (maxMs: number) => Promise<void>
-  /** Records before the fact that money of it may come back to us. */
+  /** Records beforehand that money may return to us. */
   readonly mayComeBack: () => void
 }
 
 const [short, long] = [4_000, 30_000]
 const half = (chance: Chance) => chance.belowMs(2) === 0
-/** All that is left of the payment, or a part. */
+/** The rest of the payment, or a part. */
 const someOf = ({ chance, part }: Case) => (half(chance) ? {} : part(chance.belowMs(100) / 100))
 
-/** What happens to the money, by name. Each leaves nothing pending unless the sandbox is down. */
+/** Each leaves nothing pending unless the sandbox is down. */
 export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
   refunded: async (one) => {
     await one.onPayment('refund', someOf(one))
@@ -92,7 +90,7 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
     await one.onPayment(isFirst ? 'chargeback' : 'refund')
   },
   voided: async (one) => {
-    // The list and the payment's own endpoint may learn of it one after the other.
+    // The list and the payment's endpoint may learn of it at different times.
     const both = { status: 'CANCELED', listed: half(one.chance) ? 'VOIDED' : 'REVERSED' }
     const { listed, status } = both
     const first = [both, { listed }, { status }][one.chance.belowMs(3)]!
@@ -109,7 +107,6 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
   },
 }
 
-/** Sends the money of a paid payment back, and perhaps to us again. */
 export async function giveBack(
   { outside, chance, signal }: { outside: Outside; chance: Chance; signal: AbortSignal },
   deed: PaymentDeed,
@@ -136,7 +133,7 @@ export async function giveBack(
   })
 }
 
-/** Ends every refund, dispute and doubt that is left because the response to a control was lost. */
+/** Ends what remains because the response to a control was lost. */
 export async function endPending({ book, control }: Outside): Promise<void> {
   const { refunds = [], chargebacks = [], payments = [] } = await book()
   const end = (path: string, body = {}) => atProvider(() => control(path, body))

@@ -1,18 +1,16 @@
-/** Options of a campaign; the report contains them, so that it can be repeated. */
+/** The report contains them, so that a campaign can be repeated. */
 export type Options = {
-  /** Fixes the order of faults and the users' choices, but not their timing. */
+  /** Fixes the order of faults and the users' choices, not their timing. */
   readonly seed: number
   readonly minutes: number
   readonly people: number
-  /**
-   * Commit whose services are the first instances until they are stopped one by one; null: none.
-   */
+  /** Commit of the first instances, which are stopped one by one. */
   readonly upgradeFrom: string | null
-  /** Words of which a fault's name must contain one; empty: all faults. */
+  /** A fault's name must contain one; empty: all. */
   readonly faults: readonly string[]
-  /** Words of which a flow's name must contain one; empty: all flows. */
+  /** A flow's name must contain one; empty: all. */
   readonly flows: readonly string[]
-  /** Seconds without any item completing after which pending items are findings. */
+  /** Once no item completes for this long, pending items are findings. */
   readonly quietSeconds: number
 }
 
@@ -30,7 +28,7 @@ export const usage = `bun run prove campaign [--seed N] [--minutes M] [--people 
 
 The exit code is 0 if nothing was lost, doubled or unexplained.`
 
-/** Parses the command line; throws an error about the first invalid option. */
+/** Throws on the first invalid option. */
 export function readOptions(words: readonly string[]): Options {
   const said = new Map<string, string>()
   for (let at = 0; at < words.length; at += 2) {

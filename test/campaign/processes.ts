@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Returns the child processes of `pid`, from `/proc`. */
+/** From `/proc`. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -13,17 +13,17 @@ function parentOf(pid: string): number | undefined {
     const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
     return Number(parent)
   } catch {
-    return undefined // It ended in the meantime.
+    return undefined // It exited.
   }
 }
 
-/** Signals a process and its children: Postgres has a process for each connection. */
+/** Postgres has a process for each connection. */
 export function signalAll(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   for (const one of [pid, ...childrenOf(pid)]) {
     try {
       process.kill(one, signal)
     } catch {
-      // It ended in the meantime.
+      // It exited.
     }
   }
 }

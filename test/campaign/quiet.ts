@@ -4,25 +4,25 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import type { Entry, Verdict } from './evidence'
 
-/** Statuses of items that are not pending; the audit decides whether they are right. */
+/** Not pending; the audit decides whether they are right. */
 const resting = new Set([
   ...['credited', 'repaid', 'replaced', 'expired', 'revoked', 'refunded', 'review', 'accepted'],
   ...['awaiting_payment', 'paid', 'returned', 'failed', 'sent'],
 ])
-/** Whether an item is pending: `paid` is final for cash-outs only. */
+/** `paid` is final for cash-outs only. */
 const isOpen = ({ kind, status }: Entry) =>
   !resting.has(status) || (kind !== 'cashout' && status === 'paid')
 
-/** Number of last completed items in the report. */
+/** In the report. */
 const lastMax = 5
 const listsAtOnce = 8
 const lookEveryMs = 1_000
 
 /**
- * Waits until no item is pending, then audits; returns the verdict and the items that completed
- * last. Money may be in transit without a pending item: the service learns of a lost webhook or a
- * refund at its next poll. So the audit is repeated while it has findings, until no item has
- * completed for `quietMaxMs`. A busy machine may need long for the backlog of an hour of faults.
+ * Waits until no item is pending, then audits. Money may move without a pending item: the service
+ * learns of a lost webhook or refund at its next poll. So the audit is repeated while it has
+ * findings, until nothing has completed for `quietMaxMs`; a busy machine is slow after an hour of
+ * faults.
  */
 export async function quietly(
   everybody: readonly Person[],
@@ -39,7 +39,7 @@ export async function quietly(
   }
   const open = new Map<string, { words: string; afterMs: number }>()
   for (;;) {
-    // Polls again only the users with pending items.
+    // Polls only users with pending items.
     let waiting = everybody
     const look = async () => {
       const lists = await pMap(waiting, entriesOf, { concurrency: listsAtOnce })
@@ -51,7 +51,7 @@ export async function quietly(
       noteLeft(owns.flat().length)
       return waiting.length === 0
     }
-    // The audit reports the items that are still pending.
+    // The audit reports items that are still pending.
     while (leftMs() > 0 && !(await look().catch(() => false))) await pause(lookEveryMs)
     const reading = (person: Person) => waitUntil("a user's activity", () => entriesOf(person))
     const lists = await pMap(everybody, reading, { concurrency: listsAtOnce })

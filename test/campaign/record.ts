@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 
-/** What happens to the money of a payment after it has been paid; `fates` plays each. */
+/** What happens to a paid payment's money; `fates` plays each. */
 export type Fate =
   | 'refunded'
   | 'refunded late'
@@ -15,9 +15,8 @@ export type Fate =
   | 'doubtful'
 
 /**
- * A user's action, recorded on the user's side before the request. The audit uses these records,
- * the provider's book and the chain; of the service it uses only the responses. Amounts are 10⁻⁶
- * AUSD and minor units of the fiat currency.
+ * Recorded by the user before the request. The audit uses these records, the provider's book and
+ * the chain; of the service only its responses. Amounts are AUSD 10⁻⁶ and fiat minor units.
  */
 export type Deed = PaymentDeed | CashoutDeed | SendDeed
 
@@ -25,12 +24,9 @@ export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
   readonly wallet: Address
   readonly pair: 'USD/IDR' | 'USD/MYR'
-  /** Response of the service; null until there is one. */
+  /** Null until there is a response. */
   answer: Promised | null
-  /**
-   * Actions on the payment at the provider, by the user or the provider; `came back`: money of it
-   * went back, and may have come back to us.
-   */
+  /** At the provider; `came back`: money went back, and may have returned to us. */
   readonly after: Set<'paid' | 'declined' | 'expired first' | 'came back' | Fate>
 }
 
@@ -51,16 +47,14 @@ export type SendDeed = {
   answer: { readonly id: string } | null
 }
 
-/** Amounts in an accepting response. */
 type Promised = { readonly id: string; readonly ausdMicro: bigint; readonly fiatMinor: bigint }
 
 export type Record = {
   readonly deeds: readonly Deed[]
   readonly note: <D extends Deed>(deed: D) => D
-  /** Number of requests by result: `200`, an error code, or `no answer`. */
+  /** By result: `200`, an error code, or `no answer`. */
   readonly answers: ReadonlyMap<string, number>
   readonly count: (answer: string) => void
-  /** Distinct bodies of error responses. */
   readonly errors: Set<string>
 }
 

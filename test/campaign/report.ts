@@ -11,21 +11,19 @@ export type Report = {
   readonly record: Record
   readonly happened: readonly Happened[]
   readonly verdict: Verdict
-  /** Time from the end of the last fault until no item was pending, in ms. */
+  /** From the end of the last fault until nothing was pending, in ms. */
   readonly quietMs: number
-  /** Items that completed last, and the time since the last fault in ms. */
+  /** Last completed items, with ms since the last fault. */
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
-  /** Differences in the services' own books, except for items in manual review. */
+  /** Differences in the services' books, without manual review. */
   readonly breaks: readonly string[]
-  /** Messages marked published that are in no stream. */
+  /** Messages marked published that no stream has. */
   readonly announced: Announced
-  /** Secrets and personal data found in logs, metrics, messages and errors. */
   readonly leaks: Leaks
 }
 
 const linesMax = 40
 
-/** Formats the report: flows, faults and findings. */
 export function reportText(report: Report): string {
   const { options, record, happened, verdict, quietMs, last, breaks, announced, leaks } = report
   const kinds = Map.groupBy(happened, ({ kind }) => kind)
@@ -73,7 +71,6 @@ export function reportText(report: Report): string {
   ].join('\n')
 }
 
-/** Counts all findings: lost, doubled or unexplained items, differences, and leaks. */
 export const findingsOf = ({ verdict, breaks, announced, leaks }: Report): number =>
   [verdict.findings, breaks, announced.missing, leaks.found].flat().length
 

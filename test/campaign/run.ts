@@ -3,7 +3,7 @@ import { runCampaign } from './campaign'
 import { type Options, readOptions, usage } from './options'
 import { findingsOf, reportText } from './report'
 
-/** `bun run prove campaign`: minutes of faults, then an audit; see `test/campaign/README.md`. */
+/** `bun run prove campaign`; see `test/campaign/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -18,7 +18,7 @@ try {
 const report = await runCampaign(options, (line) => console.error(`  ${line}`))
 console.log(reportText(report))
 const { record, happened } = report
-// A campaign in which nothing failed or nothing arrived would prove nothing.
+// A campaign without a fault or a payment proves nothing.
 const isIdle = happened.length === 0 || !report.verdict.counted['payments completed']
 if (isIdle) console.log('nothing happened: no fault, or no payment completed')
 const found = findingsOf(report) + (isIdle ? 1 : 0)

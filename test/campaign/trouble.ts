@@ -4,24 +4,23 @@ import { pause } from '#platform/deadline'
 import type { Fault } from './faults'
 import type { World } from './world'
 
-/** A fault as it happened; times in ms since the start. */
+/** Times in ms since the start. */
 export type Happened = {
   readonly name: string
   readonly kind: Fault['kind']
   readonly atMs: number
   readonly lastedMs: number
-  /** Time from its end until everything was ready; null if not measured. */
+  /** Until everything was ready; null if not measured. */
   recoveredMs: number | null
 }
 
-/** Shortest and longest time between the starts of two faults. */
+/** Shortest and longest time between starts. */
 const everyMs = [150, 1_200] as const
 const recoveryMaxMs = 60_000
 
 /**
- * Injects faults until the signal in the order of the seed, overlapping but never two on one
- * target. Each kind comes once before any comes twice, so that even a slow minute has them all.
- * Resolves when the last fault has ended.
+ * In the order of the seed, overlapping but never two on one target. Each kind comes once before
+ * any repeats, so that a slow minute has them all. Resolves when the last fault has ended.
  */
 export async function makeTrouble(
   world: World,

@@ -1,19 +1,19 @@
 import { pause } from '#platform/deadline'
 
-/** A TCP proxy between the services and a dependency that can be slowed, cut or stalled. */
+/** A TCP proxy to a dependency that can be slowed, cut or stalled. */
 export type Wire = AsyncDisposable & {
   readonly host: string
-  /** Delays data in both directions; 0 ends the delay. */
+  /** Delays both directions; 0 ends the delay. */
   readonly slow: (delayMs: number) => void
-  /** Terminates every connection without a close handshake, as a dead router would. */
+  /** Without a close handshake, as a dead router does. */
   readonly cut: () => void
-  /** Stalls all data without refusing connections, until `open`. */
+  /** Stalls data without refusing connections, until `open`. */
   readonly close: () => void
   readonly open: () => void
 }
 
 type End = { write(data: Uint8Array): number; terminate(): void }
-/** One direction of a connection, with its queue of data to write. */
+/** One direction of a connection. */
 type Way = {
   to: End | undefined
   waiting: { data: Uint8Array; dueAt: number }[]
@@ -23,7 +23,6 @@ type Connection = { ends: End[]; there: Way; back: Way; isOver: boolean }
 
 const lookEveryMs = 5
 
-/** Opens a listener on loopback that forwards every connection to a host and port. */
 export function openWire(target: { hostname: string; port: number }): Wire {
   const connections = new Set<Connection>()
   let delayMs = 0
@@ -52,7 +51,7 @@ export function openWire(target: { hostname: string; port: number }): Wire {
     way.isMoving = false
   }
   const pass = (connection: Connection, way: Way, data: Uint8Array) => {
-    // The socket reuses its buffer once this returns.
+    // The socket reuses its buffer.
     way.waiting.push({ data: data.slice(), dueAt: performance.now() + delayMs })
     void move(connection, way)
   }

@@ -12,9 +12,9 @@ import { quickChecks } from '../support/stack'
 import type { Options } from './options'
 import { openWire, type Wire } from './wire'
 
-/** Long enough for a reversal within the hold, short enough that many holds end in a campaign. */
+/** Long enough for a reversal within the hold, short enough that many holds end. */
 const holdSeconds = 20
-/** Initial balance of a user in 10⁻⁶ AUSD, enough for an hour of cash-outs and sends. */
+/** AUSD 10⁻⁶, enough for an hour of cash-outs and sends. */
 const startMicro = 2_000_000_000n
 const startWei = 10n ** 19n
 /** One user in this many has a contract wallet. */
@@ -24,16 +24,15 @@ export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
   readonly wires: { readonly nats: Wire; readonly postgres: Wire }
-  /** Fault targets of instances that an upgrade has stopped. */
+  /** Fault targets that an upgrade has stopped. */
   readonly retired: Set<string>
-  /** Creates a funded user with an approved identity; the seed and index determine the key. */
+  /** Funded and verified; the seed and index determine the key. */
   readonly newPerson: (index: number) => Promise<{ person: Person; isContract: boolean }>
 }
 
 /**
- * Starts two instances of each service behind one address, with proxies to NATS, Postgres and the
- * chain that can break connections. With an even seed the services have a second endpoint of the
- * chain, which has no faults.
+ * Two instances of each service behind one address, with breakable proxies to NATS, Postgres and
+ * the chain. With an even seed there is a second chain endpoint without faults.
  */
 export async function openWorld({ seed }: Options, older: string | null): Promise<World> {
   const wires: Partial<Record<'nats' | 'postgres', Wire>> = {}

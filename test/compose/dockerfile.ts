@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { infraDir } from '#infra/compose/composition'
 
-/** One instruction, continuation lines joined: `{ word: 'COPY', rest: 'shared shared' }`. */
+/** Continuation lines joined: `{ word: 'COPY', rest: 'shared shared' }`. */
 export type Instruction = { word: string; rest: string }
-/** A stage: the instructions after one FROM. */
+/** Begins after one FROM. */
 export type Stage = { image: string; name: string | undefined; instructions: Instruction[] }
-/** Paths that COPY takes from the build context into the image. */
 export type Copy = { sources: string[]; target: string }
 
-/** Parses the part of the Dockerfile language in use; throws at an unknown instruction. */
+/** Parses the instructions in use; throws on an unknown one. */
 export function readDockerfile(text: string): Stage[] {
   const stages: Stage[] = []
   const lines = text
@@ -33,7 +32,7 @@ const known = new Set('FROM WORKDIR COPY RUN ENV USER STOPSIGNAL ENTRYPOINT CMD'
 export const ourStages = (): Stage[] =>
   readDockerfile(readFileSync(join(infraDir, 'Dockerfile'), 'utf8'))
 
-/** Returns the paths that a stage copies from the repository, not from another stage. */
+/** Paths from the repository, not from another stage. */
 export const copiesOf = ({ instructions }: Stage): Copy[] =>
   instructions
     .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
@@ -42,10 +41,7 @@ export const copiesOf = ({ instructions }: Stage): Copy[] =>
       return { sources: words.slice(0, -1), target: words.at(-1)! }
     })
 
-/**
- * Returns whether a path is in the build context: the last matching line of the ignore file
- * decides.
- */
+/** Whether a path is in the build context: the last matching line decides. */
 export function readIgnore(text: string): (path: string) => boolean {
   const rules = text
     .split('\n')

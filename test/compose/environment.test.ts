@@ -27,7 +27,7 @@ const local = localStack()
 const overlay = readComposition('compose/secrets.yaml')
 const names = Object.keys(processes)
 
-/** Values that an operator writes into env.example, for types that need a certain form. */
+/** For types that need a certain form. */
 const samples: Readonly<Record<string, string>> = {
   PUBLIC_URL: 'https://api.example.org',
   APP_URL: 'https://app.example.org',
@@ -47,7 +47,7 @@ const filledIn: Variables = Object.fromEntries(
 const proposed = [...testnetValues.keys()].filter((name) =>
   Object.values(processes).some((fields) => name in fields),
 )
-/** Variables that the shell gives to `deploy`. */
+/** The shell gives these to `deploy`. */
 const withAdmin = (variables: Variables): Variables => ({ ADMIN_KEY: devKey('x'), ...variables })
 
 describe('compose gives each process', () => {
@@ -194,7 +194,7 @@ describe('secrets from files', () => {
   )
 
   const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
-  /** A folder with each of these in a file, as an operator would create it. */
+  /** One file for each, as an operator creates them. */
   function secretsIn(variables: readonly string[]): string {
     const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
     for (const variable of variables)
@@ -211,7 +211,7 @@ describe('secrets from files', () => {
 })
 
 describe('interpolation', () => {
-  /** Written with @ for $, which a linter takes for a forgotten template. */
+  /** With @ for $, which a linter takes for a template. */
   const put = (text: string) => interpolate(text.replaceAll('@', '$'), { A: 'b', E: '' })
 
   test.each([

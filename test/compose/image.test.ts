@@ -15,7 +15,7 @@ const packageJson = JSON.parse(readFileSync(join(repositoryDir, 'package.json'),
 const inImage = (path: string) =>
   isSent(path) && copied.some((source) => path === source || path.startsWith(`${source}/`))
 
-/** Every program that compose runs in our image, as a command or as a healthcheck. */
+/** Programs that compose runs in our image. */
 const programs = [
   ...new Set(
     Object.values(localStack().services)
@@ -23,7 +23,7 @@ const programs = [
       .map((word) => word.replace(/^bundles\/(.+)\.js$/, 'services/$1/main.ts'))
       .filter((word) => word.endsWith('.ts')),
   ),
-  // Commands that the runbook runs in it.
+  // Commands of the runbook.
   ...[
     'infra/operations/cli/main.ts',
     'infra/operations/cli/wallets.ts',

@@ -11,23 +11,23 @@ import { planPostgres } from '#infra/local/postgres'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
 import { copiesOf, isSent, ourStages } from './dockerfile'
 
-/** The containers of a stack, as plain processes on this machine. */
+/** A stack's containers as plain processes. */
 export type Rehearsal = AsyncDisposable & {
   readonly gateway: string
   readonly natsMonitor: string
   readonly rpcUrl: string
   readonly databaseUrl: string
   readonly dir: string
-  /** Starts the command of a compose service, with exactly its environment. */
+  /** With exactly the service's environment. */
   readonly start: (service: string) => Child
-  /** Runs a command in a service, as `docker compose exec` does; resolves with the exit reason. */
+  /** As `docker compose exec`; resolves with the exit reason. */
   readonly exec: (service: string, words: readonly string[]) => Promise<string>
 }
 
 const variables = localVariables()
 const { services } = localStack()
 
-/** Names and paths inside the containers, and their places here. Nothing else is changed. */
+/** Names and paths inside the containers, and their places here. */
 async function placesIn(dir: string) {
   const [gateway, ops, sandbox, nats, monitor, postgres, chain] = await Promise.all(
     Array.from({ length: 7 }, () => freePort()),
@@ -47,7 +47,7 @@ async function placesIn(dir: string) {
       ['/etc/nats', join(repositoryDir, 'infra/nats')],
       ['/data', join(dir, 'data')],
       ['/chain', join(dir, 'chain')],
-      // The anvil image has it on its path.
+      // On the path of the anvil image.
       ['exec anvil', `exec ${planChain({ dir, port: 1 }).bin}`],
     ]),
     /** Values that are only a port. */
@@ -61,16 +61,14 @@ async function placesIn(dir: string) {
 }
 type Places = Awaited<ReturnType<typeof placesIn>>
 
-/** Replaces in one pass, so that replacements are not replaced again. */
+/** In one pass, so that replacements are not replaced again. */
 function moved(value: string, { moves, wholes }: Places): string {
   const names = [...moves.keys()].map((name) => name.replaceAll(/[.]/g, '\\.')).join('|')
   const found = new RegExp(`(?<![\\w.-])(${names})(?![\\w-])`, 'g')
   return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)
 }
 
-/**
- * Builds the image's /app folder: the files that the Dockerfile copies, and the results of its RUN.
- */
+/** Builds the image's /app folder from the Dockerfile's COPY and RUN. */
 function layImage(app: string) {
   mkdirSync(app)
   const image = ourStages().at(-1)!
@@ -90,7 +88,6 @@ function layImage(app: string) {
   }
 }
 
-/** The images' programs on this machine. */
 function programsHere(dir: string): ReadonlyMap<string, string> {
   const passwords = Object.fromEntries(natsUsers.map((user) => [user, '']))
   const nats = { dir, port: 1, monitorPort: 1, passwords: passwords as Record<NatsUser, string> }
@@ -100,7 +97,7 @@ function programsHere(dir: string): ReadonlyMap<string, string> {
   ])
 }
 
-/** Builds the image and finds free ports, but starts nothing. Disposing ends all processes. */
+/** Builds the image and finds ports, but starts nothing. Disposing ends all processes. */
 export async function rehearse(): Promise<Rehearsal> {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
   for (const name of ['logs', 'data', 'chain']) mkdirSync(join(dir, name))

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 
 /**
- * The part of the Compose Specification in use, from its published schema
- * (github.com/compose-spec/compose-spec, schema/compose-spec.json, June 2026), and stricter: an
- * unlisted key counts as a mistake until it is added here.
+ * The part of the Compose Specification in use (github.com/compose-spec/compose-spec,
+ * schema/compose-spec.json, June 2026). Stricter: an unlisted key is a mistake until it is added
+ * here.
  */
 const closed = { additionalProperties: false }
 const words = Type.Array(Type.String(), { minItems: 1 })

@@ -1,17 +1,15 @@
-/** Options of `bun run prove conformance`. */
 export type Arguments = {
   readonly target: 'sandbox' | 'test-mode'
-  /** Time a payer has to pay, ms; null without a payer. */
+  /** A payer's time in ms; null without a payer. */
   readonly payerMs: number | null
-  /** Runs only suites whose name contains this; null: all. */
+  /** Part of a suite's name; null: all. */
   readonly only: string | null
 }
 
-/** Usage of the command. */
 export const usage =
   'bun run prove conformance [--target sandbox|test-mode] [--interactive] [--minutes 10] [--suite <text>]'
 
-/** Parses the arguments; a fault names the one that is invalid. */
+/** A fault names the invalid argument. */
 export function argumentsFrom(words: readonly string[]): Arguments | { fault: string } {
   let target: Arguments['target'] = 'sandbox'
   let only: string | null = null

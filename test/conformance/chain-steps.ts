@@ -8,7 +8,6 @@ import { gasLimits } from '#shared/chain/gas'
 import { textOf, verdictOnSend } from '../../services/chain-relayer/chain/errors'
 import type { Step } from './step'
 
-/** One JSON-RPC endpoint and its AUSD token. */
 export type ChainBench = {
   readonly url: string
   readonly chainId: number
@@ -16,13 +15,11 @@ export type ChainBench = {
   readonly log: Log
 }
 
-/** Blocks per request for logs; Monad's public endpoints return no more. */
+/** Monad's public endpoints return no more. */
 const logBlocks = 100n
 const nobody = `0x${'0'.repeat(38)}aa` as const
 
-/**
- * Requests of relayer and reader, as they send them. No transaction is sent that could be mined.
- */
+/** As relayer and reader send them. No transaction is sent that could be mined. */
 export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
   const endpoints = openRpcEndpoints({ rpcUrls: [url] })
   const reader = openChainReader({ endpoints, chainId })

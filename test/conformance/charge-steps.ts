@@ -5,7 +5,7 @@ import { type PaymentBench, pay, providerOf, until } from './payment-bench'
 import { left, type Step } from './step'
 import { listedPaymentSteps, listedReturnSteps, type PaidHere } from './transaction-steps'
 
-/** A channel that test mode can pay automatically, and one that can be refunded. */
+/** Test mode pays one automatically; the other can be refunded. */
 const channels = {
   ID: { paid: 'QRIS', refundable: 'DANA' },
   MY: { paid: 'TOUCHNGO', refundable: 'GRABPAY' },
@@ -17,7 +17,7 @@ function paidHere(seen: Checkout | undefined): PaidHere | undefined {
   return { checkoutId, reference, paymentId, paymentRequestId, seenAt: Date.now() }
 }
 
-/** A paid checkout: payment, channel, and amount to the smallest unit. */
+/** Payment, channel, and amount to the smallest unit. */
 export function chargeSteps(bench: PaymentBench): Step[] {
   const { account, client } = bench
   const provider = providerOf(client)
@@ -85,7 +85,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** Refunds as made in the provider's dashboard; the service only reads them. */
+/** As made in the provider's dashboard; the service only reads them. */
 export function refundSteps(bench: PaymentBench): Step[] {
   const { account, client, waiting } = bench
   const provider = providerOf(client)

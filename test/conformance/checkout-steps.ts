@@ -7,13 +7,13 @@ import { type PaymentBench, providerOf } from './payment-bench'
 import { faultOf, left, NotHere, type Step } from './step'
 
 const minuteMs = 60_000
-/** Amounts whose smallest unit a float would lose: RM 12.34, Rp 150,001. */
+/** A float would lose their smallest unit: RM 12.34, Rp 150,001. */
 const fiats = {
   ID: { currency: 'IDR', minor: 150_001n },
   MY: { currency: 'MYR', minor: 1_234n },
 } as const
 
-/** An order for a checkout that lasts 15 minutes. */
+/** Lasts 15 minutes. */
 export const orderOf = (
   account: keyof typeof fiats,
   over: Partial<CheckoutOrder> = {},
@@ -31,13 +31,12 @@ export const orderOf = (
   ...over,
 })
 
-/** Sessions: opened, found, ended, and every refusal that the service distinguishes. */
+/** Sessions, and every refusal that the service distinguishes. */
 export const checkoutSteps = (bench: PaymentBench): Step[] => [
   ...lifeSteps(bench),
   ...refusalSteps(bench),
 ]
 
-/** One checkout from start to end. */
 function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const order = orderOf(account)
@@ -102,7 +101,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   ]
 }
 
-/** Returns whether the object at this path has these entries as its metadata. */
+/** Whether the object at this path has this metadata. */
 export async function keptBy(
   client: ProviderClient,
   path: string,
@@ -124,7 +123,7 @@ const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step =>
   },
 })
 
-/** Calls the client directly, to see a refusal that the service handles itself. */
+/** Bypasses the service, which handles the refusal itself. */
 export async function outcomeOf(
   client: ProviderClient,
   path: string,
@@ -135,7 +134,6 @@ export async function outcomeOf(
   return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
 }
 
-/** Requests that the provider must refuse. */
 function refusalSteps({ account, client }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const open = (over: object) =>

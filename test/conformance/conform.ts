@@ -10,8 +10,8 @@ import { openTestModeTarget } from './test-mode-target'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Runs the suites and prints the results. Returns the exit code: 0 if nothing failed, 1 if a step
- * failed or a key is not a test key, 2 if the arguments are invalid.
+ * Returns the exit code: 0 if nothing failed, 1 if a step failed or a key is not a test key, 2 for
+ * invalid arguments.
  */
 export async function conform(
   words: readonly string[],
@@ -48,7 +48,6 @@ const openTarget = (
   say: (line: string) => void,
 ) => (target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say }))
 
-/** Runs the suites of a target one after another and prints each as a table. */
 export async function runAll(
   { suites, secrets }: Pick<Target, 'suites' | 'secrets'>,
   only: string | null,

@@ -17,7 +17,6 @@ const names = [
 const closing = new AsyncDisposableStack()
 afterAll(() => closing.disposeAsync())
 
-/** The output as one text, and the exit code. */
 async function saying(words: string[], env: Record<string, string> = {}) {
   const said: string[] = []
   const code = await conform(words, env, (text) => void said.push(text))
@@ -86,10 +85,10 @@ describe('the facts of a run', () => {
   })
 })
 
-// A wrong response never becomes the expected one, which the step waits for.
+// The step waits for a response that never comes.
 const hasty = { deadlineMs: 5_000, everyMs: 20 }
 type Change = (text: string, request: { path: string; method: string }) => string | Response
-/** Forwards every call to the sandbox, and changes the response. */
+/** Changes the sandbox's response. */
 const wrongly = (change: Change) => (sandbox: string) =>
   serve(async (request) => {
     const { pathname: path, search } = new URL(request.url)
@@ -224,7 +223,7 @@ describe('a provider with a different response fails the matching step:', () => 
   })
 })
 
-/** A suite up to the step in question; later steps are not tested here. */
+/** Later steps are not tested here. */
 function untilStep<S extends { name: string }>(steps: readonly S[], name: string): S[] {
   const end = steps.findIndex((step) => step.name.startsWith(name))
   expect(end).toBeGreaterThanOrEqual(0)
@@ -303,7 +302,7 @@ test('test mode with --interactive also covers payments and refunds', async () =
   const results = await runAll(target, 'account ID', () => {})
   expect(asked).toHaveLength(2)
   const others = results.flatMap(({ rows }) => rows).filter(({ verdict }) => verdict !== 'pass')
-  // Only what needs the other account's key, what would use up the real budget, and chargebacks.
+  // Needs the other account's key, would use up the real budget, or charges back.
   expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
     ['not here', 'needs the keys of both accounts'],
     ['not here', 'needs an allow-list without this address'],

@@ -1,7 +1,7 @@
 /**
- * Assumptions that cannot be checked in this repository: found in recorded bodies, in third-party
- * code or in contradicting references. A step tests each. `run`: a run in test mode confirms it;
- * otherwise a run can only fail to contradict it, and `by` must confirm it.
+ * Assumptions from recorded bodies, third-party code or contradicting references; a step tests
+ * each. `run`: a test-mode run confirms it; otherwise a run can only fail to contradict it, and
+ * `by` must confirm it.
  */
 export const facts = {
   'ids-refused': {

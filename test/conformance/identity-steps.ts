@@ -1,17 +1,16 @@
 import type { IdentityProvider, Statement } from '../../services/gateway/identity/provider'
 import { faultOf, left, NotHere, type Step } from './step'
 
-/** A webhook as received, byte for byte. */
+/** As received, byte for byte. */
 export type Heard = { readonly body: Uint8Array; readonly headers: Headers }
 
-/** An identity provider, as its suite needs it. */
 export type IdentityBench = {
   readonly provider: IdentityProvider
-  /** The same provider, with a wrong API secret. */
+  /** With a wrong API secret. */
   readonly wrongKey: IdentityProvider
-  /** The same provider, with another webhook secret. */
+  /** With another webhook secret. */
   readonly deaf: IdentityProvider
-  /** Gets a verdict on the wallet and its webhook; undefined where no webhook can arrive. */
+  /** A verdict on the wallet and its webhook; undefined where no webhook can arrive. */
   readonly hear:
     | ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>)
     | undefined
@@ -22,12 +21,9 @@ export type IdentityBench = {
 const noWebhook = () =>
   new NotHere('needs a public address: approve an applicant in the dashboard, see infra/README.md')
 
-/**
- * A verification link, a webhook accepted only from the provider, and the same verdict from a
- * lookup.
- */
+/** A link, a webhook accepted only from the provider, and the same verdict from a lookup. */
 export function identitySteps(bench: IdentityBench): Step[] {
-  // An unused wallet: the last bytes are random, so that no applicant repeats.
+  // Random, so that no applicant repeats.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
   return [
     ...questionSteps(bench, wallet),
@@ -69,7 +65,7 @@ const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`)
 const verdictOf = (by: IdentityProvider, { body, headers }: Heard) =>
   'ok' in by.verify(body, headers, Date.now()) ? 'believed' : 'refused'
 
-/** The applicant of a webhook, as one that we created. */
+/** Treats the applicant as one that we created. */
 const ownRefs = ({ providerRef }: Statement) => new Set(providerRef ? [providerRef] : [])
 
 function webhookSteps(

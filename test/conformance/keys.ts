@@ -1,4 +1,4 @@
-/** Thrown for a key that is not certainly a test key; no call is made with it. */
+/** Not certainly a test key; no call is made with it. */
 export class LiveKey extends Error {
   override name = 'LiveKey'
   constructor(variable: string, begins: string) {
@@ -11,7 +11,7 @@ export class LiveKey extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Required prefix of a test key at each provider. */
+/** Prefix of each provider's test keys. */
 const testKeys = {
   XENDIT_ID_TEST_KEY: 'xnd_development_',
   XENDIT_MY_TEST_KEY: 'xnd_development_',
@@ -19,13 +19,13 @@ const testKeys = {
   PERSONA_API_KEY: 'persona_sandbox_',
 } as const
 
-/** Secrets without a recognisable mode; the key used with them has one. */
+/** Their mode is not recognisable; their key's is. */
 const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 
-/** Variables of test mode that may never be printed. */
+/** Never printed. */
 export const secretNames = [...Object.keys(testKeys), ...plainSecrets]
 
-/** Reads the keys. Throws `LiveKey`, which names the variable and never its value. */
+/** Throws `LiveKey`, which names the variable, never its value. */
 export function testModeKeys(env: Environment) {
   for (const [name, begins] of Object.entries(testKeys)) {
     const value = env[name]
@@ -41,7 +41,7 @@ export function testModeKeys(env: Environment) {
 }
 export type TestModeKeys = ReturnType<typeof testModeKeys>
 
-/** Returns all variables, or the names of the missing ones. */
+/** All variables, or the names of the missing ones. */
 function all<const N extends string>(
   env: Environment,
   names: readonly N[],

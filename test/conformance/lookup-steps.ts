@@ -52,10 +52,10 @@ export function lookupSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** More than the ten calls that test mode allows at once. */
+/** Test mode allows ten calls at once. */
 const calls = 12
 
-/** Instances that share the call budget, with half of it each. */
+/** Each has half of the call budget. */
 const copies = 2
 
 const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[] => [
@@ -122,7 +122,7 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
       await limit('all')
       const first = await provider.findCheckout(account, noSession).catch((error) => error)
       await limit('none')
-      // The window is not over: the call must not go out, although it would be answered now.
+      // Within the window no call may go out, although it would be answered now.
       const second = await provider.findCheckout(account, noSession).catch((error) => error)
       if (!(first instanceof ProviderBusy)) return 'not busy'
       const later = first.retryAfterMs > 1_000 ? 'retry later' : 'retry at once'

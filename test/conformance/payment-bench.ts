@@ -7,40 +7,38 @@ import type { Checkout, PaymentProvider } from '../../services/payments/provider
 import { xendit } from '../../services/payments/providers/xendit/client'
 import { NotHere, type Waiting } from './step'
 
-/** An account of the payment provider, as a suite needs it. */
 export type PaymentBench = {
   readonly account: ProviderAccount
   readonly client: ProviderClient
-  /** The same account with a wrong key. */
+  /** With a wrong key. */
   readonly wrongKey: ProviderClient
-  /** The account of the other country; undefined without a key for it. */
+  /** Of the other country; undefined without its key. */
   readonly neighbour: ProviderClient | undefined
-  /** Opens the account again, with a separate call budget. */
+  /** Has a separate call budget. */
   readonly open: (requestsPerMinute: number) => ProviderClient
-  /** Makes the payer choose this channel; throws `NotHere` without a payer. */
+  /** Throws `NotHere` without a payer. */
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
   /**
-   * Makes the provider return 429: `all` with no calls left, `stray` with some; undefined if not
-   * possible.
+   * Makes the provider return 429: `all` with no calls left, `stray` with some; undefined if
+   * impossible.
    */
   readonly limit: ((which: 'all' | 'stray' | 'none') => Promise<void>) | undefined
-  /** Removes this address from the account's allow-list; undefined if not possible. */
+  /** Removes this address from the allow-list; undefined if impossible. */
   readonly forbidSender: ((on: boolean) => Promise<void>) | undefined
-  /** Charges a payment back and returns the chargeback's id; undefined if not possible. */
+  /** Returns the chargeback's id; undefined if impossible. */
   readonly chargeback: ((paymentId: string) => Promise<string>) | undefined
   readonly waiting: Waiting
 }
 
-/** The service's client for one account. */
 export const providerOf = (client: ProviderClient): PaymentProvider =>
   xendit({ clients: { ID: client, MY: client }, appUrl: 'https://app.example.org/' })
 
-/** `POST /v3/payment_requests/{id}/simulate`: pays the chosen channel in test mode. */
+/** `POST /v3/payment_requests/{id}/simulate` pays the chosen channel in test mode. */
 const Simulated = Type.Object({ status: Type.String() })
 
 /**
- * Pays an open checkout: the payer chooses a channel, then test mode pays. Channels that redirect
- * the payer refuse the simulation; the payer completes those.
+ * The payer chooses a channel, then test mode pays. Channels that redirect the payer refuse the
+ * simulation; the payer completes those.
  */
 export async function pay(
   bench: PaymentBench,
@@ -59,7 +57,7 @@ export async function pay(
   return until(bench.waiting, read, (seen) => seen?.status === 'completed')
 }
 
-/** Polls until the answer is good or time is up; returns the last answer either way. */
+/** Returns the last answer, good or not, when time is up. */
 export async function until<T>(
   { deadlineMs, everyMs }: Waiting,
   read: () => Promise<T>,
@@ -73,5 +71,4 @@ export async function until<T>(
   }
 }
 
-/** Skips a step that needs a payer. */
 export const needsPayer = () => new NotHere('needs a payer: run with --interactive')

@@ -7,7 +7,7 @@ import { moneyText, timeText } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
-/** Everything that a section of the page needs. `me` and `activity` are as last read. */
+/** `me` and `activity` are as last read. */
 export type ReferenceApp = {
   readonly language: Language
   readonly t: Texts
@@ -18,18 +18,17 @@ export type ReferenceApp = {
   readonly orders: OpenOrders
   readonly me: Me
   readonly activity: Activity
-  /** Reads account and activity now, and shows them. */
+  /** Reads account and activity, and shows them. */
   readonly refresh: () => void
 }
 
-/** One section of the page. `update` shows a newer account. */
 export type PageSection = {
   readonly slug: keyof Texts['sections']
   readonly element: HTMLElement
   readonly update?: () => void
 }
 
-/** Returns the currency that the user pays in, as the interface asks of every app. */
+/** Returns the currency that the user pays in. */
 export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
   countries.find(({ country }) => country === me.user.country) ?? countries[0]
 

@@ -17,15 +17,14 @@ import type { ChainOrder, OpenOrders } from './orders'
 
 export type ClientConfig = AnswerOf<typeof GetConfig>
 
-/** Transactions that the wallet sends to the credit line itself; see "Draw and repay" in the guide. */
+/** Transactions the wallet sends to the credit line; see "Draw and repay" in the guide. */
 export type WalletChain = ReturnType<typeof openChain>
 
-/** The wallet cannot pay the gas of a transaction. */
 export class NoGas extends Error {
   override name = 'NoGas'
 }
 
-/** The contract refused, or another transaction took the nonce: nothing was done. */
+/** The contract refused, or another transaction took the nonce; nothing was done. */
 export class NotDone extends Error {
   override name = 'NotDone'
 }
@@ -52,7 +51,7 @@ export function openChain({
   const { creditLine, chainId, gasLimits } = config.chain
   const address = account.address
 
-  /** Simulates a call, which gives the contract's own reason, and signs it without sending it. */
+  /** Simulates the call, which gives the contract's reason, and signs it without sending it. */
   async function sign(kind: ChainOrder['kind'], micro: bigint): Promise<ChainOrder> {
     const line = { account, address: creditLine, abi: creditLineAbi }
     const call = { draw: [micro, address], repayFromCollateral: [micro] } as const
@@ -64,7 +63,7 @@ export function openChain({
       node.getTransactionCount({ address, blockTag: 'pending' }),
       node.getBalance({ address }),
     ])
-    const gas = BigInt(gasLimits[kind]) // The chain charges the whole limit.
+    const gas = BigInt(gasLimits[kind]) // Charged in full.
     const maxPriorityFeePerGas = 1_000_000_000n
     const maxFeePerGas = 2n * (baseFeePerGas ?? 0n) + maxPriorityFeePerGas
     if (balance < gas * maxFeePerGas) throw new NoGas()
@@ -76,7 +75,9 @@ export function openChain({
     return { kind, raw, hash: keccak256(raw), nonce }
   }
 
-  /** Sends a stored transaction and waits until it is in a block. Sending it again is safe: its nonce is used once. */
+  /**
+   * Sends a stored transaction and waits for its block. Resending is safe: its nonce is used once.
+   */
   async function finish(order: ChainOrder): Promise<void> {
     const { raw, hash, nonce } = order
     const isUnclear = orders.get(order.kind) !== undefined
@@ -98,7 +99,7 @@ export function openChain({
         if (error instanceof TransactionReceiptNotFoundError) return undefined
         throw error
       })
-      // Another transaction used the nonce, or this node is behind the one that counted: only time shows it.
+      // Another transaction used the nonce, or this node lags behind; only time shows which.
       const isLost = mined > nonce && Date.now() > givesUpAt
       if (receipt || isLost) orders.remove(order)
       if (receipt?.status === 'success') return
@@ -111,7 +112,7 @@ export function openChain({
   return {
     sign,
     finish,
-    /** Time of the chain, at least the browser's: a sandbox can move the chain ahead. In unix seconds. */
+    /** Chain time in unix seconds, at least the browser's; a sandbox can move the chain ahead. */
     async nowSeconds(): Promise<bigint> {
       const { timestamp } = await node.getBlock()
       const here = BigInt(Math.floor(Date.now() / 1_000))

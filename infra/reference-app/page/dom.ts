@@ -3,7 +3,7 @@ type Children = readonly (Child | readonly Child[])[]
 type Property = string | number | boolean | undefined | ((event: Event) => void)
 
 /**
- * Creates an element. Text is always set as text, so an answer cannot inject markup. A function property
+ * Creates an element. Strings are set as text, so an answer cannot inject markup. A function
  * becomes an event listener; `undefined` and `false` omit the attribute.
  */
 export function h<N extends keyof HTMLElementTagNameMap>(
@@ -21,13 +21,12 @@ export function h<N extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** Replaces the children of an element. */
 export function fill(element: Element, ...children: Children): void {
   const shown = children.flat().filter((child) => child !== undefined && child !== null && child)
   element.replaceChildren(...(shown as (Node | string)[]))
 }
 
-/** List of names and values; rows without a value are left out. */
+/** List of names and values without empty rows. */
 export const facts = (rows: readonly (readonly [string, Child])[]): HTMLElement =>
   h(
     'dl',
@@ -38,8 +37,8 @@ export const facts = (rows: readonly (readonly [string, Child])[]): HTMLElement 
   )
 
 /**
- * Returns a function that rebuilds the content of an element only if its data has changed, so that polling
- * neither moves the focus nor makes a screen reader repeat itself.
+ * Rebuilds the content only if its data changed, so that polling neither moves the focus nor makes
+ * a screen reader repeat itself.
  */
 export function liveContent<T>(element: Element, build: (data: T) => Children) {
   let shown: string | undefined
@@ -51,7 +50,7 @@ export function liveContent<T>(element: Element, build: (data: T) => Children) {
   }
 }
 
-/** Content of a list that is shown and changes: one element for each row, which keeps its focus and its state. */
+/** Updates a list whose rows keep their focus and state. */
 export function keyedList<T extends { readonly id: string | number }>(
   element: HTMLElement,
   create: (row: T) => { readonly element: HTMLElement; readonly update: (row: T) => void },
@@ -73,7 +72,7 @@ export function keyedList<T extends { readonly id: string | number }>(
   }
 }
 
-/** A value that the user has to correct; the message is shown at its field. */
+/** The message is shown at its field. */
 export class InvalidField extends Error {
   override name = 'InvalidField'
 }
@@ -82,14 +81,14 @@ type Input = HTMLInputElement | HTMLSelectElement
 export type InputField = {
   readonly element: HTMLElement
   readonly input: Input
-  /** Returns the value that `parse` makes of the text; throws `InvalidField` and moves the focus to the field. */
+  /** Throws `InvalidField` and focuses the field if `parse` returns undefined. */
   readonly read: <T>(parse: (text: string) => T | undefined, fault: string) => T
 }
 
 let ids = 0
 const newId = (): string => `f${++ids}`
 
-/** Labels an input. A hint and the last fault are part of its description. */
+/** A hint and the last fault are part of the input's description. */
 export function field(label: string, input: Input, hint?: string): InputField {
   input.id = newId()
   const fault = h('span', { class: 'fault', id: newId() })
@@ -117,7 +116,7 @@ export function field(label: string, input: Input, hint?: string): InputField {
   return { element, input, read }
 }
 
-/** Radio buttons under one legend; the first is chosen. */
+/** Radio buttons; the first is chosen. */
 export function choice<T extends string>(
   legend: string,
   options: readonly (readonly [T, string])[],
@@ -139,7 +138,6 @@ export const select = (options: readonly (readonly [string, string])[], chosen =
     options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
   )
 
-/** Button that copies a text; its label confirms it. */
 export function copyButton(label: string, done: string, text: () => string): HTMLElement {
   const button = h('button', { type: 'button', class: 'small', 'aria-live': 'polite' }, label)
   button.addEventListener('click', async () => {
@@ -152,7 +150,6 @@ export function copyButton(label: string, done: string, text: () => string): HTM
   return button
 }
 
-/** Starts a download of a text. */
 export function download(name: string, type: string, text: string): void {
   const href = URL.createObjectURL(new Blob([text], { type }))
   h('a', { href, download: name }).click()

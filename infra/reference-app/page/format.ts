@@ -6,10 +6,9 @@ import { type Currency, decimals, money } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
 import { decimalText, separators, signs } from '#shared/money/text'
 
-/** Decimals that are always shown. */
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
-/** Returns the language of the page: the stored one, or the first one that the browser prefers. */
+/** Returns the stored language, or the first that the browser prefers. */
 export function languageOf(stored: string | null, preferred: readonly string[]): Language {
   const wanted = [stored ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase())
   return wanted.flatMap((tag) => languages.find((one) => one === tag) ?? [])[0] ?? 'en'
@@ -19,8 +18,8 @@ const majorText = (minor: string, currency: Currency, language: Language): strin
   decimalText(minor, decimals[currency], language, decimalsShown[currency])
 
 /**
- * Writes an amount in the smallest unit of its currency, as in `Rp 50,000` or `1.50 AUSD`. A rate, which is such
- * an amount for a dollar, may have decimals of its own.
+ * Formats an amount in the smallest unit: `Rp 50,000`, `1.50 AUSD`. A rate, such an amount per
+ * dollar, may have decimals of its own.
  */
 export function moneyText(minor: string, currency: Currency, language: Language): string {
   const number = majorText(minor, currency, language)
@@ -28,13 +27,12 @@ export function moneyText(minor: string, currency: Currency, language: Language)
   return sign ? `${sign}\u00a0${number}` : `${number}\u00a0${currency}`
 }
 
-/** Writes hundredths of a percent as a percentage. */
 export const percentText = (bps: number | string, language: Language): string =>
   `${decimalText(String(bps), 2, language, 0)}%`
 
 /**
- * Reads an amount as the user types it, in the smallest unit. Returns undefined unless it can be read in
- * exactly one way: `1.500` is 1500 in Indonesian and 1.5 in English, and `1.50` is no Indonesian number.
+ * Returns an amount in the smallest unit, or undefined unless it reads in exactly one way: `1.500`
+ * is 1500 in Indonesian and 1.5 in English; `1.50` is no Indonesian number.
  */
 export function parseAmount(
   text: string,
@@ -51,17 +49,15 @@ export function parseAmount(
   return `${whole.replaceAll(group, '')}${fraction.padEnd(places, '0')}`.replace(/^0+(?=\d)/, '')
 }
 
-/** Example of an amount as the language writes it, for the hint of a field. */
 export const amountExample = (currency: Currency, language: Language): string =>
   majorText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
 
-/** Writes a time in the time zone of the browser, and names it. Takes ISO 8601 or unix seconds, as the interface has both. */
+/** Takes ISO 8601 or unix seconds, as the interface has both; names the browser's time zone. */
 export const timeText = (time: string, language: Language): string =>
   new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'long' }).format(
     /^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time),
   )
 
-/** Writes a duration in its largest whole unit. */
 export function durationText(seconds: number, language: Language): string {
   const sizes = [
     ['day', 86_400],
@@ -81,11 +77,11 @@ const rateOf = ({ pair, rate }: Priced): Rate => ({
   currency: fiatOf(pair),
 })
 
-/** Dollars for an amount in local currency at a quote, in 10⁻⁶ AUSD, rounded down; the gateway's answer decides. */
+/** AUSD 10⁻⁶ for an amount in local currency, rounded down; the gateway's answer decides. */
 export const ausdFor = (minor: string, quote: Priced): string =>
   String(toAusdFloor(money(BigInt(minor), fiatOf(quote.pair)), rateOf(quote)).minor)
 
-/** Local currency for an amount of AUSD at a quote. A payout is rounded down, a charge up. */
+/** A payout is rounded down, a charge up. */
 export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): string {
   const convert = rounding === 'up' ? toFiatCeil : toFiatFloor
   return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)

@@ -28,12 +28,11 @@ import { accountOf, isKey, keyOf, signIn } from './wallet'
 const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests()
-/** How often the account is read while the page can be seen. */
+/** Poll interval while the page is visible. */
 const pollMs = 2_000
-/** Aborted when the page is built again, in another language. */
+/** Aborted when the page is built again in another language. */
 let shown = new AbortController()
 
-/** Builds the page in a language. */
 async function show(language: Language): Promise<void> {
   shown.abort()
   shown = new AbortController()
@@ -72,7 +71,7 @@ async function show(language: Language): Promise<void> {
   }
 }
 
-/** First view: a wallet of this browser alone. */
+/** First view: a wallet in this browser. */
 function welcome(t: Texts): HTMLElement {
   const create = h(
     'button',
@@ -100,7 +99,6 @@ type Parts = {
   key: `0x${string}`
 }
 
-/** Signs in, reads the account and shows the sections. */
 async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const { signal } = shown
   const account = accountOf(key)
@@ -108,7 +106,7 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const target = { baseUrl: gateway, language, fetch: ask }
   const config: ClientConfig = okOf(await openVisitor(target).config())
   const client = openClient({ ...target, account })
-  // A poll is not repeated: the next one comes anyway.
+  // The next poll is the retry.
   const reader = openClient({ ...target, patienceMs: 0, account })
   const read = async (by: Client) => ({
     me: okOf(await by.me()),
@@ -148,7 +146,7 @@ const sectionsOf = (app: ReferenceApp): PageSection[] =>
     ...[activitySection, statementSection, recordSection],
   ].map((one) => one(app))
 
-/** Shows the section that the address names. The others are hidden and keep their input. */
+/** Hidden sections keep their input. */
 function showSections(
   { t }: ReferenceApp,
   sections: readonly PageSection[],

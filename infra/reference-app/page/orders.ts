@@ -8,11 +8,11 @@ type Bodies = {
   readonly cashout: BodyOf<typeof PostCashout>
   readonly send: BodyOf<typeof PostSend>
 }
-/** An order of the gateway. Its body never changes: its quote or its nonce is its identity. */
+/** Its body never changes: its quote or nonce identifies it. */
 export type AppOrder = {
   [K in keyof Bodies]: { readonly kind: K; readonly body: Bodies[K] }
 }[keyof Bodies]
-/** A signed transaction of the wallet itself. Its bytes never change: its nonce allows only one. */
+/** Its bytes never change: its nonce allows only one. */
 export type ChainOrder = {
   readonly kind: 'draw' | 'repayFromCollateral'
   readonly raw: `0x${string}`
@@ -21,12 +21,12 @@ export type ChainOrder = {
 }
 export type StoredOrder = AppOrder | ChainOrder
 
-/** Another order of the same kind, of another tab, is still without an answer. */
+/** An order of the same kind in another tab has no answer yet. */
 export class OrderOpen extends Error {
   override name = 'OrderOpen'
 }
 
-/** Orders whose outcome is not known yet, at most one of a kind; they outlive a reload of the page. */
+/** Orders with unknown outcome, at most one of a kind; they survive a reload. */
 export type OpenOrders = ReturnType<typeof openOrders>
 
 export function openOrders(
@@ -35,19 +35,18 @@ export function openOrders(
 ) {
   const keyOf = (kind: StoredOrder['kind']) => `order.${wallet}.${kind}`
   return {
-    /** Stores an order before it is sent. Throws `OrderOpen` rather than forget another one. */
+    /** Stores an order before it is sent. Throws `OrderOpen` rather than replace another one. */
     put: (order: StoredOrder): void => {
       const text = JSON.stringify(order)
       const stored = storage.getItem(keyOf(order.kind))
       if (stored !== null && stored !== text) throw new OrderOpen()
       storage.setItem(keyOf(order.kind), text)
     },
-    /** Forgets this order; a later one of its kind stays. */
+    /** Removes this order; a later one of its kind stays. */
     remove: (order: StoredOrder): void => {
       const key = keyOf(order.kind)
       if (storage.getItem(key) === JSON.stringify(order)) storage.removeItem(key)
     },
-    /** Returns the open order of a kind, written by `put` of this or an earlier page. */
     get: <K extends StoredOrder['kind']>(
       kind: K,
     ): Extract<StoredOrder, { kind: K }> | undefined => {
@@ -58,9 +57,9 @@ export function openOrders(
 }
 
 /**
- * Sends an order that is stored before, and forgets it once its outcome is certain. It stays stored if `send`
- * throws (no answer), and if an attempt without an answer is followed by a refusal that does not concern the
- * order: that attempt may have been accepted. Sending it again is safe, because it is the same order.
+ * Sends a stored order and removes it once its outcome is certain. It stays if `send` throws (no
+ * answer), and if a refusal unrelated to the order follows an attempt without an answer, which may
+ * have been accepted. Resending is safe: it is the same order.
  */
 export async function submit<T>(
   orders: OpenOrders,

@@ -1,6 +1,5 @@
-/** One request and its answer, as the page shows them to a developer. */
 export type LoggedRequest = {
-  /** Identity of its row: the number of the first request of a repeated question. */
+  /** The number of the first request of a repeated question. */
   readonly id: number
   readonly number: number
   readonly method: string
@@ -10,15 +9,15 @@ export type LoggedRequest = {
   /** Absent until there is an answer. */
   readonly status?: number
   readonly answer?: string
-  /** How often the same question was asked. */
+  /** How often the question was repeated. */
   readonly times: number
 }
 
 const logMax = 60
 
 /**
- * Replaces the session by the variable of the guide, because this header signs in. The
- * signature of a transfer stays: it is of no use once the transfer was made.
+ * Replaces the session, which signs in, by the guide's variable. A transfer's signature stays: it
+ * is useless once the transfer was made.
  */
 export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(
@@ -28,22 +27,21 @@ export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
     ]),
   )
 
-/** Method of a call to a node, or undefined for a request to the gateway. */
+/** Undefined for a request to the gateway. */
 const rpcMethodOf = ({ body = '' }: Pick<LoggedRequest, 'body'>): string | undefined =>
   body.includes('"jsonrpc"') ? /"method":"(\w+)"/.exec(body)?.[1] : undefined
 
-/** Name of a request in the list. */
 export const nameOf = (exchange: LoggedRequest): string =>
   `${exchange.method} ${rpcMethodOf(exchange) ?? new URL(exchange.url).pathname}`
 
-/** Identity of a question that is asked again and again; undefined for a request that changes something. */
+/** Identity of a repeated read; undefined for a request that changes something. */
 function questionOf(exchange: LoggedRequest): string | undefined {
   if (exchange.method === 'GET') return exchange.url
   const call = rpcMethodOf(exchange)
   return call === undefined || call.startsWith('eth_send') ? undefined : `${exchange.url} ${call}`
 }
 
-/** Adds an exchange at the front. A repeated question stays at its place, with its newest answer. */
+/** A repeated question keeps its place and gets its newest answer. */
 export function added(
   log: readonly LoggedRequest[],
   next: LoggedRequest,
@@ -58,11 +56,11 @@ export function added(
   return log.with(at, { ...next, id: earlier.id, times })
 }
 
-/** Writes a text as one word of a shell command. */
+/** Quotes a text as one shell word. */
 const shellWord = (text: string): string =>
   /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
-/** Returns the request as a curl command; `$SESSION` is the header that the guide's `sign-in.sh` exports. */
+/** `$SESSION` is the header that the guide's `sign-in.sh` exports. */
 export function curlOf({ method, url, headers, body }: LoggedRequest): string {
   const given = Object.entries(headers).map(([name, value]) =>
     value === '$SESSION' ? `-H "${name}: $SESSION"` : `-H ${shellWord(`${name}: ${value}`)}`,
@@ -75,7 +73,7 @@ export function curlOf({ method, url, headers, body }: LoggedRequest): string {
   return parts.join(' \\\n  ')
 }
 
-/** Formats JSON for reading; other text as it is. */
+/** Indents JSON; returns other text unchanged. */
 export function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
@@ -87,11 +85,11 @@ export function readable(text: string): string {
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
- * Returns a `fetch` that reports each request, first without an answer. It throws as `fetch` does if there is
- * none, so that the client can ask again.
+ * Returns a `fetch` that reports each request twice: before and after its answer. Throws as `fetch`
+ * does, so that the client can retry.
  */
 export function recording(report: (exchange: LoggedRequest) => void): Fetch {
-  // Larger than every id that an earlier load of the page has stored.
+  // Larger than every id stored by an earlier load of the page.
   let last = Date.now() * 1_000
   return async (url, init) => {
     const number = ++last

@@ -4,7 +4,7 @@ import type { Texts } from './texts/english'
 
 const place = 'requests'
 
-/** The drawer of developers: each request of this tab with its answer, to copy. */
+/** The developers' drawer: each request of this tab with its answer. */
 export function openRequests() {
   let log: readonly LoggedRequest[] = JSON.parse(sessionStorage.getItem(place) ?? '[]')
   let draw = () => {}
@@ -14,7 +14,6 @@ export function openRequests() {
       sessionStorage.setItem(place, JSON.stringify(log))
       draw()
     },
-    /** Shows the log in a language. */
     show: (t: Texts): HTMLElement => {
       const list = h('div', { class: 'cards' })
       const show = keyedList<LoggedRequest>(list, (exchange) => row(t, exchange))

@@ -8,12 +8,12 @@ import { type AppOrder, OrderOpen, type StoredOrder, submit } from './orders'
 import type { Texts } from './texts/english'
 
 type Tone = 'good' | 'bad' | 'quiet'
-/** Shows how far a step is; the place is a live region that screen readers speak. */
+/** The place is a live region that screen readers speak. */
 export type ShowProgress = (text: string, tone?: Tone) => void
-/** Result of a step: a text, which is good news unless it has another tone, or nothing to add. */
+/** A text is good news unless it has another tone. */
 type Outcome = string | undefined | { readonly text: string; readonly tone: Tone }
 
-/** Explains why a step did not succeed. A refusal is shown in the gateway's own words. */
+/** A refusal is shown in the gateway's words. */
 export function faultText(t: Texts, error: unknown): string {
   if (error instanceof Refused) return error.refusal.message
   if (error instanceof InvalidField) return t.checkForm
@@ -31,8 +31,8 @@ export function faultText(t: Texts, error: unknown): string {
 export type StepForm = ReturnType<typeof step>
 
 /**
- * A form with one button and the place of its result. While a step runs, the button keeps the focus and does
- * nothing. `run` may say how far it is, and returns the final text, or nothing.
+ * A form with one button. While a step runs, the button keeps the focus and does nothing. `run` may
+ * report progress and returns the final text, or nothing.
  */
 export function step(
   app: ReferenceApp,
@@ -70,19 +70,19 @@ export function step(
     void start(run)
   }
   const element = h('form', { novalidate: true, submit: submitted }, fields, button, result)
-  /** Takes the result back, as when its question has been changed. */
+  /** Clears the result, as when its question changes. */
   const clear = (): void => {
     if (!isBusy) say('')
   }
   return { element, button, start, clear }
 }
 
-/** Pause before an order without an answer is sent again. */
+/** Pause before an unanswered order is sent again. */
 const againMs = 5_000
 
 /**
- * Places an order, or continues it, until its outcome is certain; throws if it was refused. The order is stored
- * before it is sent, and sent again as it is while there is no answer.
+ * Places or continues an order until its outcome is certain; throws if it was refused. The order is
+ * stored before it is sent, and resent unchanged while there is no answer.
  */
 export async function place(
   app: ReferenceApp,
@@ -115,7 +115,7 @@ function send(client: Client, { kind, body }: AppOrder): Promise<Answered<unknow
   }
 }
 
-/** Continues the order of a kind that an earlier load of the page has left without an answer. */
+/** Continues an order that an earlier load of the page left unanswered. */
 export function resume(
   app: ReferenceApp,
   kind: StoredOrder['kind'],

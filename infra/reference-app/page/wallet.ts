@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
 const place = 'wallet'
 
-/** Returns the private key of this browser's wallet, if it has one. It is worth nothing: only tests use it. */
+/** This browser's private key, if any. It is worthless: only tests use it. */
 export const keyOf = (storage: Pick<Storage, 'getItem'>): `0x${string}` | undefined => {
   const key = storage.getItem(place)
   return isKey(key) ? key : undefined
@@ -13,13 +13,12 @@ export const isKey = (text: string | null): text is `0x${string}` =>
 
 export const accountOf = (key: `0x${string}`) => privateKeyToAccount(key)
 
-/** Keeps a key, or a new one, and loads the page with it. */
 export function signIn(key: `0x${string}` = generatePrivateKey()): void {
   localStorage.setItem(place, key)
   location.reload()
 }
 
-/** Forgets the key. Open orders stay, under their wallet, for when the key comes back. */
+/** Open orders stay under their wallet, in case the key returns. */
 export function signOut(): void {
   localStorage.removeItem(place)
   sessionStorage.clear()

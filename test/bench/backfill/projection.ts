@@ -1,4 +1,4 @@
-/** Totals of a projection; two indexers with equal totals did the same work. */
+/** Two indexers with equal totals did the same work. */
 export type Totals = {
   readonly wallets: number
   readonly repayments: number
@@ -9,7 +9,7 @@ export type Totals = {
   readonly defaulted: number
 }
 
-/** Returns the query of the totals over tables of wallets (`repay_count`, `drawn`) and cycles. */
+/** Over tables of wallets (`repay_count`, `drawn`) and cycles. */
 export const totalsQuery = (wallets: string, drawn: string, cycles: string): string => `
   select
     (select count(*)::int from ${wallets}) as wallets,

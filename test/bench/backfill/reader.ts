@@ -11,7 +11,6 @@ import type { Ground } from './ground'
 import { type Totals, totalsQuery } from './projection'
 
 export type Run = {
-  /** Time from process start to serving a complete projection. */
   readonly tookMs: number
   readonly peakMb: number
   readonly totals: Totals
@@ -19,7 +18,7 @@ export type Run = {
 
 const deadlineMs = 30 * 60_000
 
-/** Runs the service from an empty database until a generation is serving. */
+/** Runs from an empty database until a generation serves. */
 export async function runReader(ground: Ground): Promise<Run> {
   const adminUrl = await ground.freshDatabase('reader')
   await migrateAll({ adminUrl, passwords: ground.secrets.databaseRoles })

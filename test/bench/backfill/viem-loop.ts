@@ -4,7 +4,7 @@ import { fields } from '../../../services/indexer-reader/config'
 import { followedTopics } from '../../../services/indexer-reader/event'
 import type { BenchChain } from '../chain/fill'
 
-/** Blocks per `eth_getLogs` of every reader in this bench. */
+/** Blocks per `eth_getLogs` of every reader here. */
 export const logsRange = Number(fields.LOGS_RANGE_MAX.fallback)
 
 const followed = (creditLineAbi as readonly { type: string }[])
@@ -13,7 +13,7 @@ const followed = (creditLineAbi as readonly { type: string }[])
 
 export type Loop = { readonly events: number; readonly eventsPerSecond: number }
 
-/** Yardstick: reads the same logs with viem, range after range, and decodes them. */
+/** Yardstick: viem reads and decodes the same logs range by range. */
 export async function viemLoop(chain: BenchChain): Promise<Loop> {
   const client = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }) })
   const startedAt = performance.now()

@@ -4,12 +4,10 @@ import { actsOf, pauseLeastSeconds, termsOf } from './history'
 import { type Node, rpc, startNode } from './node'
 import { openOutbound, relayer, verifier, walletAt } from './outbound'
 
-/** Wallets that act in one block, about 100 events. */
+/** About 100 events per block. */
 const walletsPerBlock = 40
 const eventsPerWallet = 50
-/**
- * Empty blocks at the end, so that every event is final; Ponder waits for 30 on an unknown chain.
- */
+/** Makes every event final; Ponder waits for 30 blocks on an unknown chain. */
 const blocksAfter = 64
 
 export type BenchChain = Node & {
@@ -20,12 +18,12 @@ export type BenchChain = Node & {
   readonly filledInMs: number
 }
 
-/** Creates a chain with at least `eventsWanted` events of the real contract, from real calls. */
+/** Makes real calls until there are at least `eventsWanted` events. */
 export async function fillChain(dir: string, eventsWanted: number): Promise<BenchChain> {
   const startedAt = performance.now()
   const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))
   const secondsPerBlock = Math.ceil(pauseLeastSeconds / groups)
-  // An upper bound, since each turn of a wallet emits at least one event.
+  // Upper bound: each turn of a wallet emits at least one event.
   const spanSeconds = groups * eventsPerWallet * secondsPerBlock
   const node = await startNode(dir, Math.floor(Date.now() / 1_000) - spanSeconds)
   const deployment = await deployContracts({
@@ -44,7 +42,7 @@ export async function fillChain(dir: string, eventsWanted: number): Promise<Benc
   })
   await rpc(node.rpcUrl, [pace(secondsPerBlock)])
   const outbound = openOutbound(deployment)
-  let events = 1 // The deployment funds the lending pool.
+  let events = 1 // Funding of the lending pool.
   let blocks = 0
   while (events < eventsWanted) {
     const group = blocks % groups

@@ -1,4 +1,4 @@
-/** An action on a wallet, and the number of followed events it emits. */
+/** An action of a wallet, and the number of events it emits. */
 export type Act =
   | { kind: 'verify'; events: 1 }
   | { kind: 'topUp' | 'heldTopUp' | 'revoke'; amountMicro: bigint; events: 1 }
@@ -17,23 +17,21 @@ const draw = (amount: bigint, first = true): Act => ({
   amountMicro: amount * ausd,
   events: first ? 2 : 1,
 })
-/**
- * Events: 1 for a partial repayment, 2 if it closes the cycle, 3 if an excess becomes collateral.
- */
+/** 1 event for a partial repayment, 2 if it closes the cycle, 3 if an excess becomes collateral. */
 const repay = (amount: bigint, events: 1 | 2 | 3): Act => ({
   kind: 'repayFor',
   amountMicro: amount * ausd,
   events,
 })
 
-/** Minimum that the contract allows. */
+/** The contract's minimum. */
 const graceSeconds = 86_400
-/** Shortest pause between two visits for which a draw can default four visits later. */
+/** Shortest pause for which a draw can default four visits later. */
 export const pauseLeastSeconds = 64_000
 
 /**
- * Returns cycle times for a pause between two visits to a wallet: a debt repaid at the next visit
- * is Qualified, at once Short, three visits later Late; four visits later it may default.
+ * Cycle times by pause: repaid at the next visit is Qualified, at once Short, three visits later
+ * Late; after four it may default.
  */
 export const termsOf = (pauseSeconds: number) => ({
   holdSeconds: Math.ceil(1.5 * pauseSeconds),
@@ -44,9 +42,9 @@ export const termsOf = (pauseSeconds: number) => ({
 })
 
 /**
- * Returns a wallet's actions at its `visit`-th turn, determined by its number. Most repay in time,
- * in one part, in two, or in excess; others repay late, at once or from collateral, pay by card,
- * withdraw collateral, or default.
+ * Actions at the `visit`-th turn, determined by the wallet's number. Most repay in time, in one
+ * part, two or in excess; others repay late, at once or from collateral, pay by card, withdraw or
+ * default.
  */
 export function actsOf(wallet: number, visit: number): readonly Act[] {
   if (visit === 0) return [verify, topUp(10_000n)]
@@ -91,7 +89,7 @@ function late(visit: number): readonly Act[] {
   return visit % 4 === 0 ? [repay(40n, 2)] : [topUp(3n)]
 }
 
-/** Returns the actions of a wallet whose held top-up is revoked within the hold. */
+/** The held top-up is revoked within the hold. */
 function card(visit: number): readonly Act[] {
   if (visit % 4 === 1) return [{ kind: 'heldTopUp', amountMicro: 7n * ausd, events: 1 }]
   if (visit % 4 === 2) return [{ kind: 'revoke', amountMicro: 7n * ausd, events: 1 }]

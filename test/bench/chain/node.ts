@@ -7,9 +7,9 @@ export type Node = { readonly rpcUrl: string; readonly child: Child }
 type Call = { readonly method: string; readonly params: readonly unknown[] }
 
 /**
- * Starts an anvil that mines on request, one chain second per block from `genesisSeconds`,
- * impersonates any wallet and charges no gas. `finalized` is two blocks behind `latest`; readers call
- * the contract there, so the state of the last blocks is kept.
+ * An anvil that mines on request, one second per block from `genesisSeconds`, impersonates wallets
+ * and charges no gas. `finalized` is two blocks behind `latest`; the state there is kept because
+ * readers call the contract there.
  */
 export async function startNode(dir: string, genesisSeconds: number): Promise<Node> {
   const port = await freePort()
@@ -31,7 +31,7 @@ export async function startNode(dir: string, genesisSeconds: number): Promise<No
 
 const deadlineMs = 60_000
 
-/** Sends the calls as one batch; throws on the first error among the responses. */
+/** Sends one batch; throws on the first error. */
 export async function rpc(rpcUrl: string, calls: readonly Call[]): Promise<unknown[]> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',

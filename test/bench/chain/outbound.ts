@@ -5,23 +5,19 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type OpKind, opKinds } from '#shared/chain/gas'
 import type { Act } from './history'
 
-/** Relayer and verifier of the bench's own chain. */
 export const relayer = devAccount('bench relayer').address
 export const verifier = devAccount('bench verifier').address
 
-/** Returns the address of a wallet, which has no key: the node impersonates it. */
+/** It has no key: the node impersonates it. */
 export const walletAt = (index: number): Address =>
   numberToHex((0xbe9cn << 144n) + BigInt(index), { size: 20 })
 
 type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 type Transaction = { from: Address; data: Hex }
-/** Later than any block, so that the contract uses the block's own time. */
+/** Later than any block, so the contract uses the block's time. */
 const paidNow = 2n ** 40n
 
-/**
- * Collects the transactions of one block. Relayer actions become one `many` call, as in the
- * service; each action of a wallet is a separate transaction.
- */
+/** Collects one block's transactions. Relayer actions become one `many` call, as in the service. */
 export function openOutbound(deployment: Deployment) {
   const nonces = new Map<Address, number>()
   const lotRefs = new Map<Address, Hex>()
@@ -63,7 +59,6 @@ export function openOutbound(deployment: Deployment) {
           return relay(act.kind, wallet, act.amountMicro)
       }
     },
-    /** Returns the block's transactions and clears them. */
     take: () => {
       if (ops.length > 0) call(relayer, 'many', [ops])
       const sent = own.map(({ from, data }) => ({

@@ -14,22 +14,21 @@ const bench = 'floods'
 const slowReaders = 1_000
 const hostConnections = 16
 const slowBodies = 1_000
-/** The sender must not spend the time of the honest users, who share its process. */
+/** Reopening must not slow the honest users, who share the process. */
 const reopenMs = 50
 
-/** A flood that runs until it is disposed. */
 type Flood = { readonly name: string; readonly start: () => Disposable }
 
 const addressOf = (number: number) => `10.1.${(number >> 8) & 255}.${number & 255}`
 
-/** Sends requests at a rate, without waiting for their answers. */
+/** Sends at a rate without waiting for answers. */
 function atRate(perSecond: number, send: (number: number) => Promise<unknown>): Disposable {
   let number = 0
   const timer = setInterval(() => void send(number++).catch(() => {}), 1_000 / perSecond)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** The floods of strangers that once stopped the gateway, each from many addresses. */
+/** Floods that once stopped the gateway, each from many addresses. */
 async function floodsOf(stack: Stack): Promise<Flood[]> {
   const { gateway } = stack.info
   const port = Number(new URL(gateway).port)
@@ -102,7 +101,7 @@ async function floodsOf(stack: Stack): Promise<Flood[]> {
   ]
 }
 
-/** Keeps connections busy with requests whose Host names no host. */
+/** Requests with invalid Host headers. */
 function sendHosts(port: number): Disposable {
   const hosts = ['a b', '[::1', 'x:99999', '', 'a/b', 'é']
   const sockets = Array.from({ length: hostConnections }, (_, number) => {
@@ -114,7 +113,7 @@ function sendHosts(port: number): Disposable {
   return { [Symbol.dispose]: () => void sockets.map((socket) => socket.destroy()) }
 }
 
-/** Sends parts of bodies on many connections, and opens again those that the gateway closes. */
+/** Sends partial bodies and reopens connections the gateway closes. */
 function sendBodies(
   port: number,
   connections: number,
@@ -152,7 +151,7 @@ function sendBodies(
 
 type Honest = { readonly quoteMs: number[]; readonly meMs: number[]; refused: number }
 
-/** Requests of honest users, one after the other, for some seconds. */
+/** Sequential requests of honest users. */
 async function honest(stack: Stack, people: readonly Person[], seconds: number): Promise<Honest> {
   const seen: Honest = { quoteMs: [], meMs: [], refused: 0 }
   const timed = async (into: number[], ask: () => Promise<{ status: number }>) => {
@@ -178,7 +177,7 @@ async function honest(stack: Stack, people: readonly Person[], seconds: number):
   return seen
 }
 
-/** Measures memory of the gateway and latency of honest users beside each flood, at default limits. */
+/** Measures the gateway's memory and honest users' latency during each flood, at default limits. */
 export async function benchFloods(
   { seconds, names }: Options,
   say: (line: string) => void,
@@ -188,7 +187,7 @@ export async function benchFloods(
   say('starting a stack with the limits of a deployment')
   await using stack = await bootStack({
     ...{ dir: dir.path, ports: 'free', durable: true, times: 'deployed', limits: 'deployed' },
-    // The proxy in front of the gateway, so that each request can have an address of its own.
+    // As behind a proxy, so that each request can have its own address.
     env: { gateway: { TRUSTED_PROXIES: '127.0.0.1' } },
   })
   const people = Array.from({ length: 20 }, () => personOf(stack.info, generatePrivateKey()))

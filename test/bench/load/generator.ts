@@ -5,16 +5,16 @@ import { quantile } from '../quantile'
 import type { Load } from './load'
 
 /**
- * A process that sends requests over a fixed number of connections, the next as soon as one
- * completes, and prints the results as JSON. `{wallet}` in the URL becomes a new address, `{id}` in
- * the body a new id. With a `body`, which is JSON, each request is a POST.
+ * Sends requests over a fixed number of connections and prints the results as JSON. `{wallet}` in
+ * the URL becomes a new address, `{id}` in the body a new id. With a JSON `body` each request is a
+ * POST.
  */
 export type Seen = {
   requests: number
   perSecond: number
-  /** Responses other than 200, and requests without a response. */
+  /** Responses other than 200, and missing ones. */
   errors: number
-  /** Responses without history, because the reader did not respond to the gateway in time. */
+  /** The reader did not respond to the gateway in time. */
   withoutHistory: number
   p50Ms: number
   p99Ms: number
@@ -48,9 +48,7 @@ async function generate(load: Load): Promise<Seen> {
   return { requests: tookMs.length, perSecond, errors, withoutHistory, p50Ms, p99Ms }
 }
 
-/**
- * Returns a function that builds the next request, or undefined once single-use sessions run out.
- */
+/** The function returns undefined once single-use sessions run out. */
 function requestsOf({ url, body = '', headers = {}, sessionsFile, eachOnce }: Load) {
   const sessions = sessionsFile
     ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[])

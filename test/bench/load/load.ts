@@ -1,4 +1,4 @@
-/** Load of the generator; `seconds` excludes one second of warm-up. */
+/** `seconds` excludes one second of warm-up. */
 export type Load = {
   readonly url: string
   readonly body?: string
@@ -12,7 +12,7 @@ export type Load = {
   readonly seconds: number
 }
 
-/** Load of the publisher; `connections` is the number of publishes in flight. */
+/** `connections` is the number of publishes in flight. */
 export type Publishing = {
   readonly natsUrl: string
   readonly user: string

@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util'
 import { exampleRecord } from '../../../services/gateway/openapi/operation'
 
-/**
- * Yardstick of HTTP figures: a bare Bun server that responds with `--body`, by default a record.
- */
+/** Yardstick: a bare Bun server that returns `--body`, by default a record. */
 const { values } = parseArgs({ options: { body: { type: 'string', default: '' } } })
 const body = values.body || JSON.stringify(exampleRecord)
 const headers = { 'Content-Type': 'application/json' }
@@ -16,6 +14,6 @@ const server = Bun.serve({
   },
 })
 console.log(server.port)
-// Exits with its parent, which holds the other end of this pipe.
+// The parent holds the other end of this pipe.
 for await (const _ of Bun.stdin.stream());
 process.exit(0)

@@ -2,15 +2,12 @@ import { join } from 'node:path'
 import type { Seen } from './generator'
 import type { Load, Publishing } from './load'
 
-/** Runs the generator in its own process and returns its results. */
 export const generateLoad = (load: Load): Promise<Seen> =>
   runChild('generator.ts', load, load.seconds)
 
-/** Measures messages stored per second by a process that does nothing else. */
 export const publishLoad = (load: Publishing): Promise<{ perSecond: number }> =>
   runChild('publisher.ts', load, load.seconds)
 
-/** Measures signatures recovered per second by a process that does nothing else. */
 export const recoverLoad = (seconds: number): Promise<{ perSecond: number }> =>
   runChild('recoverer.ts', { seconds }, seconds)
 
@@ -22,12 +19,11 @@ async function runChild<T>(script: string, load: unknown, seconds: number): Prom
   return JSON.parse(text) as T
 }
 
-/** Starts the bare server in its own process; it responds with `body`, by default a record. */
 export const startPlainServer = (body = '') => startServer('plain-server.ts', '--body', body)
 
 type Nats = { url: string; admin: { user: string; password: string } }
 
-/** Starts a yardstick of `POST /quote` in its own process; `quote-server.ts` explains the roles. */
+/** `quote-server.ts` explains the roles. */
 export const startQuoteServer = (role: 'bare' | 'asking' | 'answering', { url, admin }: Nats) =>
   startServer(
     'quote-server.ts',

@@ -5,8 +5,8 @@ import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { Publishing } from './load'
 
 /**
- * Yardstick of a webhook: a process that stores the same messages in the same stream by bare
- * awaited publishes, a fixed number in flight. Nothing is checked, hashed or logged.
+ * Yardstick of a webhook: stores the same messages in the same stream by bare awaited publishes, a
+ * fixed number in flight.
  */
 const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
 const { natsUrl, user, password, body, connections, seconds } = JSON.parse(

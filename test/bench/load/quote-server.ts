@@ -4,8 +4,7 @@ import { connect, type NatsConnection } from 'nats'
 
 /**
  * Yardsticks of `POST /quote`, one process for each role: `bare` is an Elysia handler that returns
- * a fixed quote; `asking` gets that JSON by one NATS request, to which `answering` responds.
- * Nothing is checked, limited, counted, logged or signed.
+ * a fixed quote; `asking` gets it by one NATS request from `answering`.
  */
 const quote = {
   id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
@@ -36,6 +35,6 @@ else {
   } else
     console.log(serve(async () => (await nc.request(subject, '{"pair":"USD/IDR"}')).json<object>()))
 }
-// Exits with its parent, which holds the other end of this pipe.
+// The parent holds the other end of this pipe.
 for await (const _ of Bun.stdin.stream());
 process.exit(0)

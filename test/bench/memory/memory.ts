@@ -12,17 +12,14 @@ import { slopeOf } from './slope'
 
 const bench = 'memory'
 const peopleCount = 40
-/** Initial AUSD of a user, enough for ten minutes; 10⁻⁶ AUSD. */
+/** AUSD 10⁻⁶, enough for ten minutes. */
 const startMicro = 5_000_000_000n
-/** Interval between units of work: one in eight moves money, the others are four reads each. */
+/** Between units of work: one in eight moves money, the others are four reads each. */
 const paceMs = 40
 const sampleMs = 1_000
 const restMs = 10_000
 
-/**
- * Measures the memory of each service at rest, under load and afterwards, and its growth under
- * load.
- */
+/** Memory of each service at rest, under load and afterwards, and its growth under load. */
 export async function benchMemory(stack: Stack, options: Options): Promise<Figure[]> {
   const bare = await bareProcess()
   const outside = outsideOf(stack.info)
@@ -96,7 +93,7 @@ function figuresOf(name: ServiceName, { rest, samples, after, bare }: Seen): Fig
 
 const mb = (value: number) => value.toFixed(value < 10 ? 1 : 0)
 
-/** Measures an idle Bun process, the lower bound. */
+/** An idle Bun process is the lower bound. */
 async function bareProcess(): Promise<Held> {
   await using child = Bun.spawn(
     [process.execPath, '-e', 'console.log(1); setInterval(() => {}, 1e6)'],

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** Memory of a process in MB; `pss` divides shared pages among the processes that share them. */
+/** In MB; `pss` divides shared pages among their processes. */
 export type Held = { readonly rssMb: number; readonly pssMb: number }
 
-/** Returns the peak memory of a process in MB, from the kernel; NaN outside Linux. */
+/** In MB, from the kernel; NaN outside Linux. */
 export const peakMemoryMb = (pid: number): number => read(`/proc/${pid}/status`, 'VmHWM')
 
-/** Returns the current memory of a process; NaN outside Linux or if the process has exited. */
+/** NaN outside Linux or if the process has exited. */
 export const memoryOf = (pid: number): Held => {
   const path = `/proc/${pid}/smaps_rollup`
   return { rssMb: read(path, 'Rss'), pssMb: read(path, 'Pss') }

@@ -1,10 +1,6 @@
-/** A measured value and its time. */
 export type Point = { readonly at: number; readonly value: number }
 
-/**
- * Returns the growth of `value` per unit of `at`, by least squares; NaN for fewer than two distinct
- * times.
- */
+/** Growth of `value` per unit of `at`, by least squares; NaN for fewer than two distinct times. */
 export function slopeOf(points: readonly Point[]): number {
   const mean = (pick: (point: Point) => number) =>
     points.reduce((sum, point) => sum + pick(point), 0) / points.length

@@ -12,28 +12,27 @@ import { countStatements } from '../stack/statements'
 import { benchTopup } from '../stack/topup'
 
 const bench = 'million'
-/** Tables of the measured services; the books and the public record are left out. */
+/** Without the books and the public record. */
 const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
-/** Tables from which a wallet's activity is read. */
+/** Sources of a wallet's activity. */
 const activityTables = ['payments.payments', 'payouts.payouts', 'chain_relayer.operation']
-/** Rows of one wallet in each of these tables with full tables, and before; both exceed a page. */
+/** Rows of one wallet in each table when full, and before; both exceed a page. */
 const manyRows = 10_000
 const someRows = 100
 const readsEach = 300
 const scrapes = 8
-/** Longer than the 3 s for which metrics are cached, so that each scrape computes them. */
+/** Metrics are cached for 3 s, so each scrape computes them. */
 const scrapeEveryMs = 3_200
-/** Pause for the disk and caches to settle after the inserts. */
+/** The disk and caches settle after the inserts. */
 const settleMs = 5_000
 
-/** Measures the same figures with empty tables and with many old payments. */
 export async function benchMillion(stack: Stack, options: Options): Promise<Figure[]> {
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   try {
     const [few, many] = (await verifiedUsers(stack, 2)) as [Person, Person]
     await fillTables(sql, someRows, (table) => activityTables.includes(table))
     await giveRows(sql, many, someRows)
-    // Counting statements costs time, so it is enabled before both measurements.
+    // Counting costs time, so it is enabled before both measurements.
     await countStatements(stack, sql)
     const empty = await measure(stack, options, { few, many })
     for (const table of activityTables) await sql`delete from ${sql(table)} where id like 'old%'`
@@ -72,7 +71,7 @@ async function measure(
       'GET /me/activity, 10,000 rows': () => many.get('/me/activity'),
     }).map(([name, ask]) => [name, { ask, tookMs: [] as number[] }]),
   )
-  // In turn, so that other load on the machine affects all of them.
+  // In turn, so that other load affects all of them.
   for (let turn = 0; turn < readsEach; turn++)
     for (const [name, { ask, tookMs }] of reads) tookMs.push(await timed(name, ask))
   const scrape = () => fetch(`${stack.info.ops.gateway}/metrics`)

@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * `bun test/bench/monad/compare.ts [suite …]`: executes the transactions that the gas suites measure
- * with `monad-revm`, and prints the gas of each beside our model, our limit and anvil. Fails if a
- * limit does not suffice on Monad, if the model is off, or if a traced state is incomplete. Needs
- * Rust; the first build takes minutes.
+ * `bun test/bench/monad/compare.ts [suite …]`: runs the gas suites' transactions with `monad-revm`.
+ * Fails if a limit does not suffice on Monad, the model is off, or a traced state is incomplete.
+ * Needs Rust; the first build takes minutes.
  */
 const suites = ['gas.test.ts', 'user-gas.test.ts', 'lots.ci.test.ts']
 const columns = ['Monad', 'model', 'least limit', 'behind proxy', 'our limit', 'anvil'] as const
 
-/** `model` is without the token's proxy. */
+/** `model` excludes the token's proxy. */
 type Given = { name: string; limit: number; anvil: number; model: number }
-/** Gas by `main.rs`; the least limits are the smallest with which the call has the same outcome. */
+/** By `main.rs`; least limits are the smallest with the same outcome. */
 type Found = { gas: number; least: number; ethereum: number; proxied: number; proxiedLeast: number }
 
 const cargo = Bun.which('cargo')
@@ -35,7 +34,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** Runs the suites, and returns the transactions that they measured, one line of JSON each. */
+/** One line of JSON for each measured transaction. */
 async function traceCalls(file: string): Promise<string> {
   const named = process.argv.slice(2)
   const paths = (named.length > 0 ? named : suites).map((suite) => `infra/contracts/${suite}`)
@@ -77,7 +76,7 @@ function tableOf(rows: readonly (Given & Found)[]): string {
   return table.map((row) => row.map(padded).join('  ')).join('\n')
 }
 
-/** The model may be above the real gas, by at most 1%. */
+/** The model may exceed the real gas by at most 1%. */
 function faultsOf({ name, gas, model, anvil, ethereum, limit, proxiedLeast }: Given & Found) {
   const faults: [boolean, string][] = [
     [ethereum !== anvil, `revm needs ${ethereum} by Ethereum's rules, anvil ${anvil}`],

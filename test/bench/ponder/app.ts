@@ -18,7 +18,6 @@ const files: ReadonlyMap<string, string> = new Map([
 /** How often the config lists the node; see `ponder.config.ts.template`. */
 const endpoints = 8
 
-/** Creates a Ponder application in its own folder and installs Ponder by npm. */
 export async function layPonder(ground: Ground, databaseUrl: string) {
   const dir = join(ground.dir, 'ponder')
   mkdirSync(join(dir, 'src/api'), { recursive: true })

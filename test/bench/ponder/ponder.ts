@@ -12,7 +12,7 @@ import { layPonder } from './app'
 
 const deadlineMs = 60 * 60_000
 
-/** Runs Ponder on the same chain and Postgres server, from process start to `/ready`. */
+/** On the same chain and server, from process start to `/ready`. */
 export async function runPonder(ground: Ground): Promise<Run & { version: string }> {
   const databaseUrl = await ground.freshDatabase('ponder')
   const { dir, factsFile, port, node } = await layPonder(ground, databaseUrl)
@@ -78,7 +78,7 @@ async function totalsOf(databaseUrl: string): Promise<Totals> {
   }
 }
 
-/** Returns Ponder's figures next to ours, or one figure with the reason if Ponder fails. */
+/** One figure with the reason if Ponder fails. */
 export async function benchPonder(
   ground: Ground,
   ours: Run | undefined,

@@ -46,7 +46,7 @@ export type Ground = AsyncDisposable & {
   readonly dir: string
   readonly sql: Sql
   readonly wallets: readonly PrivateKeyAccount[]
-  /** Signs transfers of 0.01 AUSD, the minimum, by all wallets in turn. */
+  /** Transfers of 0.01 AUSD, the minimum, by all wallets in turn. */
   readonly signTransfers: (count: number) => Promise<SignedTransfer[]>
 }
 
@@ -76,7 +76,7 @@ export async function laySendGround(): Promise<Ground> {
   }
 }
 
-/** Verifies and funds every wallet, with a lane's key before a relayer uses it. */
+/** Uses a lane's key before a relayer does. */
 async function admit(
   { rpcUrl, chainId, deployment: { ausd, creditLine } }: Backbone,
   wallets: readonly PrivateKeyAccount[],
@@ -132,7 +132,6 @@ async function signTransfers(
   )
 }
 
-/** Starts a service as a process. */
 export async function startService(
   { backbone, processes, secrets, dir }: Ground,
   name: 'chain-relayer' | 'gateway',
@@ -154,7 +153,7 @@ export async function startService(
 
 const finalMs = 300_000
 
-/** Requests all sends and waits until all are final; returns both durations in ms. */
+/** Requests all sends and waits for finality; both durations in ms. */
 export async function sendAll(
   { sql }: Ground,
   transfers: readonly SignedTransfer[],

@@ -7,9 +7,9 @@ import { chainOf } from '#shared/chain/client'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 
 /**
- * Yardstick: relays signed transfers with viem alone. Each is a `writeContract` by an account with
- * viem's `nonceManager` and a `waitForTransactionReceipt`; nothing is stored, checked or retried.
- * Reads its task from stdin and prints the time until all are final.
+ * Yardstick: relays transfers with viem's `nonceManager`, `writeContract` and
+ * `waitForTransactionReceipt`; nothing is stored, checked or retried. Reads its task from stdin and
+ * prints the time until all are final.
  */
 export type PlainTask = {
   readonly rpcUrl: string
@@ -21,9 +21,7 @@ export type PlainTask = {
 }
 
 const everyMs = 100
-/**
- * Explicit fees: as the base fee of an idle anvil falls, viem's tip would exceed its maximum fee.
- */
+/** As the base fee of an idle anvil falls, viem's tip would exceed its maximum fee. */
 const fees = { maxFeePerGas: parseGwei('1000'), maxPriorityFeePerGas: parseGwei('2') }
 
 async function relayAll({ rpcUrl, chainId, ausd, laneKeys, atOnce, transfers }: PlainTask) {

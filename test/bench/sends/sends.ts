@@ -13,12 +13,12 @@ import type { PlainTask } from './plain-relayer'
 const bench = 'sends'
 /** Requests in flight. */
 const askedAtOnce = 512
-/** Transfers in flight; viem polls the receipt of each in each block. */
+/** Transfers in flight; viem polls each receipt in each block. */
 const plainAtOnce = [64, 512]
 const warmUps = 200
 const deadlineMs = 300_000
 
-/** Measures sends from request to finality, by the relayer and by viem alone. */
+/** From request to finality, by the relayer and by viem. */
 export async function benchSends(options: Options, say: (line: string) => void): Promise<Figure[]> {
   say('sends: starting chain, Postgres and NATS')
   await using ground = await laySendGround()
@@ -75,7 +75,6 @@ const timeOf = (name: string, { cpuMs }: Run): Figure[] => [
   },
 ]
 
-/** Runs the relayer as a process and measures `count` sends after a warm-up. */
 async function relayerRun(
   ground: Ground,
   nc: NatsConnection,
@@ -104,7 +103,7 @@ async function relayerRun(
   return { perSecond: (count * 1_000) / tookMs, askedMs, cpuMs, rpc }
 }
 
-/** Runs viem with few and with many transfers in flight; returns the faster. */
+/** Returns the faster of few and many transfers in flight. */
 async function fastestPlain(ground: Ground, count: number) {
   const runs: { perSecond: number; atOnce: number }[] = []
   for (const atOnce of plainAtOnce)
@@ -129,7 +128,7 @@ async function plainRun(ground: Ground, count: number, atOnce: number): Promise<
   return (count * 1_000) / (JSON.parse(text) as { tookMs: number }).tookMs
 }
 
-/** Repeats a request that failed, as apps do: the nonce identifies it. */
+/** Retries, as apps do: the nonce identifies the request. */
 async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Promise<void> {
   const wallet = authorization.from.toLowerCase()
   const asked = JSON.stringify({ wallet, authorization })
@@ -145,7 +144,6 @@ async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Pr
 
 type Stats = { rpc: { perBlock: { requests: number | null; overhead: number | null } } }
 
-/** Returns the relayer's own statistics, as `nats micro stats --json` shows them. */
 async function statsOf(nc: NatsConnection): Promise<Stats | undefined> {
   const reply = await nc.request('$SRV.STATS.chain-relayer', '', { timeout: 2_000 })
   const { endpoints } = reply.json<{ endpoints: { data?: Stats }[] }>()

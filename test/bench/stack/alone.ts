@@ -9,11 +9,11 @@ import type { Options } from '../options'
 import { quantile } from '../quantile'
 
 const bench = 'alone'
-/** Rest before each request, so that none shares the chain call of another. */
+/** No request shares the chain call of another. */
 const restMs = 1_000
 const aim = { of: 'value', bound: 'at most', limit: 60 } as const
 
-/** Measures how long a request takes that is alone on the stack, over HTTP. */
+/** Latency of a request that is alone on the stack. */
 export async function benchAlone(stack: Stack, { samples }: Options): Promise<Figure[]> {
   const count = Math.ceil(samples / 4)
   const person = await verifiedUser(stack, { ausdMicro: BigInt(count) * 6_000_000n + 1_000_000n })

@@ -1,9 +1,6 @@
 import { pause } from '#platform/deadline'
 
-/**
- * Starts `count` units of work at a fixed rate (open loop: slow responses do not reduce the load).
- * Resolves with all results; rejects with the first failure.
- */
+/** Open loop: slow responses do not reduce the load. Rejects with the first failure. */
 export async function arrive<T>(
   count: number,
   everyMs: number,

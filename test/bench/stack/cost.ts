@@ -15,17 +15,15 @@ import { countStatements, statementsSent, transactionsEnded } from './statements
 const bench = 'cost'
 const peopleMax = 40
 const restMs = 20_000
-/**
- * Top-ups before the measurement, so that code is compiled and Postgres has analysed the tables.
- */
+/** Compiles the code and lets Postgres analyse the tables. */
 const warmUpMax = 200
-/** Processes whose CPU time counts: all but the chain and the provider. */
+/** All but the chain and the provider. */
 const measured = [...serviceNames, 'nats-server', 'postgres'] as const
 type Measured = (typeof measured)[number]
 
 /**
- * Measures CPU time of each process and SQL statements of one top-up under load, from quote to
- * credit, and the same of an idle stack. The idle share is not subtracted.
+ * CPU time and SQL statements of one top-up under load, from quote to credit, and of an idle stack.
+ * The idle share is not subtracted.
  */
 export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
   await using sql = admin(stack)
@@ -47,7 +45,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
     })
   await topups(Math.min(warmUpMax, options.topups))
   await sql.client`analyze`
-  await pause(2 * restMs) // Until each connection has prepared the statements of an idle stack.
+  await pause(2 * restMs) // Connections prepare the statements of an idle stack.
   const rest = await spent(stack, sql.client, () => pause(restMs))
 
   const load = await spent(stack, sql.client, () => topups(options.topups))
@@ -93,7 +91,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
 
 type Times = Readonly<Record<Measured, number>>
 
-/** Measures CPU time in ms, statements and transactions while `work` runs. */
+/** CPU time in ms. */
 async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
   const now = async () => ({
     times: Object.fromEntries(
@@ -116,7 +114,7 @@ async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
 
 const inserts = 2_000
 
-/** Measures the CPU time of one bare row insert on the same server, client included, in ms. */
+/** CPU time in ms of one bare row insert, client included. */
 async function insertYardstick(stack: Stack, sql: Sql): Promise<number> {
   await sql`create table if not exists public.bench_yardstick (id bigserial primary key, said text)`
   const server = () => processorMs(stack.process('postgres').pid())

@@ -6,7 +6,6 @@ import type { Stack } from '#infra/local/stack'
 import { pause, within } from '#platform/deadline'
 import { okOf } from '#shared/client/client'
 
-/** Creates verified users. */
 export async function verifiedUsers(stack: Stack, count: number): Promise<Person[]> {
   const outside = outsideOf(stack.info)
   return Promise.all(
@@ -19,7 +18,7 @@ export async function verifiedUsers(stack: Stack, count: number): Promise<Person
   )
 }
 
-/** Opens a checkout of Rp 500,000 by QRIS; returns its payment id. */
+/** Rp 500,000 by QRIS; returns the payment id. */
 export async function openCheckout(person: Person): Promise<string> {
   const quote = okOf(await person.api.quote('USD/IDR'))
   const body = { amount: '500000', method: 'qr', quoteId: quote.id } as const
@@ -28,12 +27,12 @@ export async function openCheckout(person: Person): Promise<string> {
 
 const lookEveryMs = 20
 const lookAtAllEveryMs = 1_000
-/** Time window of the frequent query; a row that is committed later is found by the full query. */
+/** Window of the frequent query; the full query finds rows committed later. */
 const recentMs = 500
 
 /**
- * Watches for credits in the payments table, since polling the gateway would add load. Recent
- * credits are found by their time, so the cost of a query does not depend on the number awaited.
+ * Watches the payments table, since polling the gateway would add load. Recent credits are found by
+ * time, so the cost does not depend on the number awaited.
  */
 export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
@@ -65,7 +64,7 @@ export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
     }
   })()
   return {
-    /** Waits for the credit of a payment; returns its time by `performance.now()`. */
+    /** Time by `performance.now()`. */
     creditedAt: (id: string): Promise<number> => {
       const { promise, resolve } = Promise.withResolvers<number>()
       awaited.set(id, resolve)

@@ -4,9 +4,8 @@ import type { Hand } from './hand'
 const everyMs = 20
 const deadlineMs = 30_000
 
-/** Polls `finalized` and records when each height was first seen, by `performance.now()`. */
+/** Polls `finalized`; records when each height was first seen, by `performance.now()`. */
 export function watchFinality(hand: Hand): Disposable & {
-  /** Waits until a block is final; returns when it was first seen final. */
   readonly finalAt: (block: number) => Promise<number>
 } {
   const stop = new AbortController()

@@ -5,16 +5,16 @@ import { waitUntil } from '#infra/local/wait'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { rpc } from '../chain/node'
 
-/** Direct access to the stack's chain with the bench's own verifier, without using the lanes. */
+/** Acts on the chain with the bench's own verifier, without the lanes. */
 export type Hand = {
-  /** Waits until a transaction is mined; returns its block. */
+  /** Waits until the transaction is mined. */
   readonly blockOf: (hash: Hex) => Promise<number>
   readonly verify: (wallet: Address) => Promise<Hex>
   readonly transfer: () => Promise<Hex>
   readonly finalized: () => Promise<number>
 }
 
-/** Explicit gas and fees, since the node's defaults do not suit a moving base fee. */
+/** The node's defaults do not suit a moving base fee. */
 const terms = {
   gas: numberToHex(200_000),
   maxFeePerGas: numberToHex(10n ** 12n),

@@ -13,7 +13,6 @@ import { openCheckout, watchCredits } from './customers'
 
 const bench = 'me'
 const people = 64
-/** Credited top-ups of the one user. */
 const topups = 5
 
 const routes = [
@@ -21,7 +20,7 @@ const routes = [
   { path: '/me/activity', aim: { of: 'ratio', bound: 'at least', limit: 0.08 } },
 ] as const satisfies readonly { path: string; aim: Aim }[]
 
-/** Measures requests per second of the routes an app polls, by one user, then by many. */
+/** Routes an app polls, by one user, then by many. */
 export async function benchMe(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.ceil(options.seconds / 2)
@@ -38,7 +37,7 @@ export async function benchMe(stack: Stack, options: Options): Promise<Figure[]>
     const url = `${stack.info.gateway}${path}`
     const load = (sessionsFile: string) => generateLoad({ url, sessionsFile, connections, seconds })
     const bare = await bareLoad(await bodyOf(url, one), { connections, seconds })
-    await load(files.many) // Warm-up: all users sign in, and the runtime compiles hot code.
+    await load(files.many) // Warm-up: all users sign in, and hot code is compiled.
     const seen = { one: await load(files.one), many: await load(files.many) }
     if (seen.one.errors + seen.many.errors > 0)
       throw new Error(`${seen.one.errors + seen.many.errors} requests of ${path} failed`)
@@ -74,7 +73,6 @@ async function bodyOf(url: string, session: string): Promise<string> {
 const daySeconds = 86_400
 const untilTomorrow = () => Math.floor(Date.now() / 1_000) + daySeconds
 
-/** Returns the Authorization header of a new user. */
 const newSession = () => signIn(privateKeyToAccount(generatePrivateKey()), untilTomorrow())
 
 async function personWithTopups(stack: Stack): Promise<string> {

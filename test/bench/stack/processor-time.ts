@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The kernel reports ticks of 10 ms to user space (`sysconf(_SC_CLK_TCK)`). */
+/** Ticks of 10 ms (`sysconf(_SC_CLK_TCK)`). */
 const ticksPerMs = 0.1
 
 type Stat = { readonly parent: number; readonly ms: number }
 
 /**
- * Returns the CPU time of a process and its children in ms, ended children that were waited for
- * included; 0 if the process has exited, or outside Linux.
+ * Of a process and its children in ms, including ended children that were waited for; 0 if it has
+ * exited, or outside Linux.
  */
 export function processorMs(pid: number): number {
   const all = new Map<number, Stat>()
@@ -27,11 +27,11 @@ export function processorMs(pid: number): number {
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The process name is in parentheses and may contain any character.
+    // The name in parentheses may contain any character.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
     return { parent: Number(fields[1]), ms: ticks / ticksPerMs }
   } catch {
-    return undefined // It ended in the meantime.
+    return undefined // It exited.
   }
 }

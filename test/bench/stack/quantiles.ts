@@ -1,7 +1,7 @@
 import { against, type Figure } from '../figure'
 import { quantile } from '../quantile'
 
-/** Returns p50 and p99 of a sample in ms, each relative to the yardstick. */
+/** In ms, each relative to the yardstick. */
 export const quantileFigures = (
   bench: string,
   name: string,

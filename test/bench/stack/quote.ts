@@ -6,12 +6,12 @@ import type { Options } from '../options'
 import { quantile } from '../quantile'
 
 const bench = 'quote'
-/** Rounds alternate between the three servers, so that other load affects all of them. */
+/** Rounds alternate, so that other load affects all three servers. */
 const rounds = 3
-/** Aim for `POST /quote` relative to the bare handler. */
+/** Relative to the bare handler. */
 const aim = { of: 'ratio', bound: 'at least', limit: 0.2 } as const
 
-/** Measures requests per second of `POST /quote` and of minimal servers with the same JSON. */
+/** Compares `POST /quote` with minimal servers of the same JSON. */
 export async function benchQuote({ info }: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.ceil(options.seconds / rounds)
@@ -21,7 +21,7 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
   await using _answering = await startQuoteServer('answering', info.nats)
   await using asking = await startQuoteServer('asking', info.nats)
 
-  await load(info.gateway) // Warm-up: the runtime compiles hot code.
+  await load(info.gateway) // Warm-up: hot code is compiled.
   const seen: Record<'bare' | 'hop' | 'ours', Seen[]> = { bare: [], hop: [], ours: [] }
   for (let round = 0; round < rounds; round++) {
     seen.bare.push(await load(bare.url))

@@ -8,11 +8,11 @@ import { generateLoad, recoverLoad } from '../load/processes'
 import type { Options } from '../options'
 
 const bench = 'signin'
-/** Sessions prepared for each second of load, more than can be verified. */
+/** More than can be verified. */
 const signInsPerSecond = 2_500
 const daySeconds = 86_400
 
-/** Measures sign-ins of new wallets, each the first `GET /me` of a new user. */
+/** Each is the first `GET /me` of a new user. */
 export async function benchSignIn(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.min(4, options.seconds)

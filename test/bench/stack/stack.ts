@@ -31,7 +31,6 @@ const benches: ReadonlyMap<BenchName, Bench> = new Map([
   ['million', benchMillion],
 ])
 
-/** Runs the benches that need a whole stack, on free ports and in a temporary folder. */
 export async function benchStack(options: Options, say: (line: string) => void): Promise<Figure[]> {
   const wanted = options.names.filter((name) => benches.has(name))
   if (wanted.length === 0) return []

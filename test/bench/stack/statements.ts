@@ -3,7 +3,7 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 
-/** Loads `pg_stat_statements` by a restart of Postgres and waits for the services; idempotent. */
+/** Loads `pg_stat_statements` by a restart of Postgres; idempotent. */
 export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   const [loaded] = await sql<{ libraries: string }[]>`
     select current_setting('shared_preload_libraries') as libraries`
@@ -18,7 +18,7 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   await waitUntil('every service to be ready', isReady, 30_000)
 }
 
-/** Returns the statements of services so far, without begin, commit and rollback. */
+/** Of services, without begin, commit and rollback. */
 export async function statementsSent(sql: Sql): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     select coalesce(sum(calls), 0)::int as calls
@@ -27,7 +27,7 @@ export async function statementsSent(sql: Sql): Promise<number> {
   return row!.calls
 }
 
-/** Returns the transactions that ended so far, committed or not, in all databases. */
+/** Committed or not, in all databases. */
 export async function transactionsEnded(sql: Sql): Promise<number> {
   const [row] = await sql<{ ended: number }[]>`
     select sum(xact_commit + xact_rollback)::int as ended from pg_stat_database`

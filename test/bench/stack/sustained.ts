@@ -9,7 +9,7 @@ import { openCheckout, verifiedUsers, watchCredits } from './customers'
 
 const bench = 'sustained'
 const peopleMax = 200
-/** Top-ups per second of the run that measures latency and of the one that measures throughput. */
+/** Top-ups per second when measuring latency, and throughput. */
 const [waitRate, numberRate] = [60, 120]
 
 type Credit = { readonly tookMs: number; readonly at: number }
@@ -19,10 +19,10 @@ type Run = {
   readonly refused: number
   readonly unpaid: number
 }
-/** Deadline for each credit; a paid top-up that is never credited fails the bench. */
+/** Per credit; a paid top-up without a credit fails the bench. */
 const waitMaxMs = 600_000
 
-/** Measures top-ups from quote to credit at two rates, open loop. */
+/** Top-ups from quote to credit at two rates, open loop. */
 export async function benchSustained(stack: Stack, options: Options): Promise<Figure[]> {
   const count = options.payments
   const people = await verifiedUsers(stack, Math.min(peopleMax, count))
@@ -53,8 +53,8 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
 }
 
 /**
- * Counts a top-up that fails to open, and one whose payment gets no response and so may or may not
- * be paid; retries neither.
+ * Counts top-ups that fail to open, and those whose payment gets no response and may be paid;
+ * retries neither.
  */
 async function runAt(
   stack: Stack,
@@ -85,6 +85,6 @@ async function runAt(
   }
 }
 
-/** Returns credits per second from the first request to the last credit, backlog included. */
+/** From the first request to the last credit, backlog included. */
 const creditedPerSecond = ({ credits, startedAt }: Run): number =>
   credits.length / ((Math.max(...credits.map(({ at }) => at)) - startedAt) / 1_000)

@@ -8,7 +8,7 @@ import { openHand } from './hand'
 const transfers = 20
 const transferPaceMs = 317
 
-/** Returns the p50 time in ms from sending a transaction to its finality on the chain alone. */
+/** p50 in ms from sending a transaction to its finality. */
 export async function chainYardstick(stack: Stack): Promise<number> {
   const hand = await openHand(stack)
   using finality = watchFinality(hand)
@@ -19,7 +19,7 @@ export async function chainYardstick(stack: Stack): Promise<number> {
   return quantile(sample, 0.5)
 }
 
-/** Returns the p50 time in ms of a POST with a webhook's body to a bare server at the same rate. */
+/** p50 in ms of a webhook's POST to a bare server at the same rate. */
 export async function postYardstick(count: number, everyMs: number): Promise<number> {
   await using server = await startPlainServer()
   const body = JSON.stringify({ event: 'payment.capture', data: 'x'.repeat(1_000) })

@@ -11,7 +11,7 @@ import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 import { benchDir } from '../bench-dir'
 
-/** A gateway with Postgres and NATS, and no other service that consumes the recorded webhooks. */
+/** No other service consumes the recorded webhooks. */
 export type Ground = AsyncDisposable & {
   readonly gateway: string
   readonly natsUrl: string

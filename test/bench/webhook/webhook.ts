@@ -5,7 +5,7 @@ import { quantile } from '../quantile'
 import { layGround } from './ground'
 
 const bench = 'webhook'
-/** Rounds alternate between the two, so that other load on the machine affects both. */
+/** Rounds alternate, so that other load affects both. */
 const rounds = 2
 const body = JSON.stringify({
   event: 'payment.capture',
@@ -13,7 +13,7 @@ const body = JSON.stringify({
   data: { payment_id: 'py-{id}', reference_id: 'x'.repeat(600) },
 })
 
-/** Measures webhooks recorded per second, relative to bare publishes to the same synced stream. */
+/** Relative to bare publishes to the same synced stream. */
 export async function benchWebhook(options: Options): Promise<Figure[]> {
   if (!options.names.includes(bench)) return []
   await using ground = await layGround()
@@ -25,7 +25,7 @@ export async function benchWebhook(options: Options): Promise<Figure[]> {
     ...{ natsUrl: ground.natsUrl, user: 'gateway', password: ground.secrets.nats.gateway },
   }
   const deliver = () => generateLoad({ url: hook, body, headers, connections, seconds })
-  await deliver() // Warm-up: the runtime compiles hot code.
+  await deliver() // Warm-up: hot code is compiled.
   const seen: { raw: number[]; ours: number[]; p50Ms: number[] } = { raw: [], ours: [], p50Ms: [] }
   for (let round = 0; round < rounds; round++) {
     seen.raw.push((await publishLoad({ ...bus, body, connections, seconds })).perSecond)

@@ -7,7 +7,7 @@ import type { SignedTransfer } from '#shared/chain/erc3009'
 import { installPeer, nodeBinary } from '../peer'
 import type { Ground } from '../sends/ground'
 
-/** Starts a facilitator of the x402 packages, installed by npm in its own folder. */
+/** From the x402 packages, installed by npm. */
 export async function startFacilitator({ backbone, processes, dir: groundDir }: Ground) {
   const dir = join(groundDir, 'x402')
   mkdirSync(dir)
@@ -38,7 +38,7 @@ export async function startFacilitator({ backbone, processes, dir: groundDir }: 
   return { version, settle, stop: () => facilitator.stop('SIGTERM') }
 }
 
-/** A payment of x402 version 2 whose requirements are exactly the signed transfer. */
+/** Version 2; its requirements are exactly the signed transfer. */
 function paymentOf(
   { signature, ...authorization }: SignedTransfer,
   chainId: number,

@@ -10,14 +10,14 @@ import { type Ground, laySendGround, sendAll, startService } from '../sends/grou
 import { startFacilitator } from './facilitator'
 
 const bench = 'x402'
-/** Requests in flight; the facilitator holds each until it has the receipt. */
+/** Requests in flight; the facilitator holds each until its receipt. */
 const atOnce = [64, 512]
 const warmUps = 200
 const busyPauseMs = 250
 const acceptedMs = 60_000
 const daySeconds = 86_400
 
-/** Measures sends over HTTP, by the gateway and by an x402 facilitator, on the same chain. */
+/** Sends over HTTP, by gateway and x402 facilitator, on the same chain. */
 export async function benchX402(options: Options, say: (line: string) => void): Promise<Figure[]> {
   if (!options.names.includes(bench)) return []
   say('x402: starting chain, Postgres and NATS')
@@ -52,7 +52,7 @@ export async function benchX402(options: Options, say: (line: string) => void): 
 
 type Run = { perSecond: number; note: string }
 
-/** Runs with few and with many requests in flight, after a warm-up; returns the faster. */
+/** Returns the faster of few and many requests in flight. */
 async function fastest(
   ground: Ground,
   count: number,
@@ -96,7 +96,7 @@ async function gatewayRun(ground: Ground, count: number): Promise<Run> {
   return run
 }
 
-/** Returns a client of `POST /sends` that repeats a request while the service is busy. */
+/** Repeats a request while the service is busy. */
 async function senderTo(url: string, { wallets }: Ground) {
   const until = toUnixSeconds(Date.now()) + daySeconds
   const sessions = new Map<string, string>()

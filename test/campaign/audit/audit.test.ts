@@ -14,14 +14,14 @@ const nobody = '0x0000000000000000000000000000000000000000'
 const hash = (digit: number): Hex => `0x${String(digit).repeat(64)}`
 const [takeNonce, sendNonce] = [hash(7), hash(8)]
 
-/** The world as plain values; each case changes one. */
+/** Each case changes one of these values. */
 type World = {
   deeds: Deed[]
   entries: { id: string; kind: string; status: string; wallet: Address }[]
   captured: number
   back: { status: string; amount: number }[]
   disputes: { status: string; amount: number; currency?: string }[]
-  /** Status of the payment, and of its row in the provider's list. */
+  /** Of the payment, and of its row in the provider's list. */
   standing: { status: string; listed_status: string | null }
   payouts: { reference_id: string; status: string; amount: number }[]
   refs: Map<Hex, UnderRef>
@@ -32,7 +32,7 @@ type World = {
   treasuryMicro: bigint
 }
 
-/** A top-up of 3 AUSD, a cash-out of 2 and a send of 1: each as it should be. */
+/** A top-up of 3 AUSD, a cash-out of 2 and a send of 1. */
 function honest(): World {
   const ref = chainRef('pay_1')
   const added: UnderRef = { added: [3n], repaid: [], revoked: [], accounts: new Set([ana]) }

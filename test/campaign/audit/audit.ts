@@ -4,8 +4,8 @@ import type { CashoutDeed, SendDeed } from '../record'
 import { auditPayments, minorOf, sum } from './payments'
 
 /**
- * Compares what users did with the provider's book and the chain. It shares no code with the
- * services: no tables, state transitions, rounding or readers.
+ * Compares users' actions with the provider's book and the chain. Shares no code with the services:
+ * no tables, state transitions, rounding or readers.
  */
 export function audit(evidence: Evidence): Verdict {
   const findings: string[] = []
@@ -88,7 +88,7 @@ function auditSends({ deeds, chain, entries }: Evidence, ledger: Ledger): void {
   }
 }
 
-/** Checks that every accepted request is in its user's activity, and that no payment is pending. */
+/** Every accepted request is in its user's activity, and no payment is pending. */
 function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
   const states = new Map(entries.map((one) => [one.id, one]))
   const ends = [
@@ -110,7 +110,7 @@ function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
       ledger.find(`${kind} ${id} has not completed: ${status}`)
 }
 
-/** Checks that every unit that entered or left the treasury belongs to an item. */
+/** Every unit in or out of the treasury belongs to an item. */
 function auditTreasury({ deeds, chain, entries, treasury }: Evidence, ledger: Ledger) {
   const own = treasury.toLowerCase()
   const takes = new Set(

@@ -2,14 +2,10 @@ import { type ChainFacts, chainRef, type UnderRef } from '../chain-facts'
 import type { Book, Entry, Evidence, Ledger } from '../evidence'
 import type { PaymentDeed } from '../record'
 
-/** Sums amounts. */
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
-/** Converts an amount of the provider, a JSON number. */
 export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
 
-/**
- * Maximum further refs of a payment, one each time it is applied again because a refund was undone.
- */
+/** One further ref each time a payment is applied again because a refund was undone. */
 const partsMax = 5
 const refsOf = (id: string) => [
   chainRef(id),
@@ -17,9 +13,8 @@ const refsOf = (id: string) => [
 ]
 
 /**
- * Returns what the provider captured of a payment and what left it again, in minor units (sen or
- * rupiah). A void takes all of it, and so does a dispute in another currency, whose rate only the
- * provider knows.
+ * Captured and returned money in minor units (sen or rupiah). A void takes all of it, and so does a
+ * dispute in another currency, whose rate only the provider knows.
  */
 function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
   const own = payments.filter((one) => one.session_reference_id === id && one.captures.length > 0)
@@ -54,10 +49,7 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 
-/**
- * Checks the effect of every captured payment, and that each loss is recovered or its wallet
- * frozen.
- */
+/** Checks every captured payment, and that each loss is recovered or its wallet frozen. */
 export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
   const promised = new Map(
     deeds
@@ -158,26 +150,25 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   else if (keptMicro < 0n) ledger.find(`${words} has ${netMicro} instead of ${dueMicro}`)
   if (keptMicro <= 0n) return
   const kept = { words: `${words} has ${netMicro} of ${dueMicro}`, micro: keptMicro }
-  // A checkout paid late is credited at the worse of two rates, so the difference may not be a
-  // recovery.
+  // A late checkout is credited at the worse of two rates, so the difference may not be a recovery.
   const cause = deed?.after.has('expired first') ? 'late' : 'kept'
   if (isUndone && state.status === 'review') ledger.wait(id, `${kept.words}, money came back`)
   else lossOf(losses, state.wallet)[cause].push(kept)
 }
 
 /**
- * Losses from reversed credits by wallet, and the amounts kept from later payments to recover them.
+ * By wallet: losses from reversed credits, and amounts kept from later payments to recover them.
  */
 type Losses = Map<string, Loss>
 type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
   kept: { words: string; micro: bigint }[]
   late: { words: string; micro: bigint }[]
-  /** Payments of which money came back, and the most that may have been recovered before. */
+  /** Returned payments, and the most that may have been recovered before. */
   undone: { id: string; words: string; micro: bigint }[]
 }
 
-/** A recovered loss may turn out to be none: then an operator gives the recovery back. */
+/** If a recovered loss proves to be none, an operator gives the recovery back. */
 function noteUndone({ id, deed, losses, state }: Shown): void {
   if (!deed?.answer || !deed.after.has('came back')) return
   const micro = 2n * deed.answer.ausdMicro
@@ -194,7 +185,7 @@ function lossOf(losses: Losses, wallet: string): Loss {
   return known
 }
 
-/** Checks that no more was recovered than lost, and that a wallet with an open loss is frozen. */
+/** Recoveries never exceed losses, and an open loss freezes its wallet. */
 function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
   const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
   for (const [wallet, { lost, kept, late, undone }] of losses) {

@@ -5,7 +5,6 @@ import { percentText } from '../format'
 import { step } from '../step'
 import { keyOf, signOut } from '../wallet'
 
-/** Wallet, identity, balances, the credit line and its due date. */
 export function accountSection(app: ReferenceApp): PageSection {
   const { t } = app
   const state = h('div')
@@ -60,7 +59,7 @@ export function accountSection(app: ReferenceApp): PageSection {
   return { slug: 'account', element, update }
 }
 
-/** The identity check; its page is the provider's own. */
+/** The check's page is the provider's own. */
 function identityOf(app: ReferenceApp) {
   const { t } = app
   const way = h('p')

@@ -11,16 +11,14 @@ import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
 import { amountsOf, orderCard } from './offer'
 
-/** Items of one page of the list. */
 export const pageItems = 20
 
-/** Every order of the wallet, newest first; each opens its detail. */
 export function activitySection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const list = h('div', { class: 'cards' })
   const none = h('p', {}, t.nothingYet)
   const show = keyedList<Item>(list, (item) => row(app, item))
-  /** Pages that the user asked for, and the place after them. */
+  /** Pages the user asked for, and the cursor after them. */
   let older: readonly Item[] = []
   let cursor: string | null | undefined
   const more = step(

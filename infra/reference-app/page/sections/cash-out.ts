@@ -7,10 +7,10 @@ import { amountField, bankField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { verifiedOnly } from './verified-only'
 
-/** Seconds in which the service may take the AUSD; at least five minutes are required. */
+/** Time for the service to take the AUSD; it requires at least five minutes. */
 const validForSeconds = 3_600n
 
-/** Signs a transfer of AUSD (10⁻⁶) out of the user's wallet. */
+/** `micro` is in AUSD 10⁻⁶. */
 const authorize = async (app: ReferenceApp, to: `0x${string}`, micro: string) =>
   signTransfer(app.account, app.config.chain.ausd.domain, {
     to,
@@ -20,7 +20,7 @@ const authorize = async (app: ReferenceApp, to: `0x${string}`, micro: string) =>
 
 const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 
-/** AUSD out, as rupiah to a bank account. The wallet signs a transfer to the treasury and pays no gas. */
+/** The wallet signs a transfer to the treasury and pays no gas. */
 export function cashOutSection(app: ReferenceApp): PageSection {
   const { t, config } = app
   const bank = bankField(app)
@@ -53,7 +53,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     async () => {
       const asked = textOfAccount()
       const { verdict, sentence } = okOf(await app.client.checkAccount({ bank: readBank() }))
-      // A verdict stands only beside the account that it is about.
+      // A verdict is shown only for the account it is about.
       return asked === textOfAccount() ? { text: sentence, tone: tones[verdict] } : undefined
     },
     '',
@@ -105,7 +105,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   return { slug: 'cash-out', element, update }
 }
 
-/** A transfer to any wallet; the service pays the gas. */
+/** The service pays the gas. */
 export function sendSection(app: ReferenceApp): PageSection {
   const { t } = app
   const to = walletField(app)

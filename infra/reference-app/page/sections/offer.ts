@@ -10,8 +10,8 @@ import { type ShowProgress, step } from '../step'
 type Quote = AnswerOf<typeof PostQuote>
 
 /**
- * Shows the price of an order at a quote, with the button that places it. When the quote ends, the offer goes
- * too: the user asks for a new price and confirms again.
+ * Shows the price of an order and its button. The offer disappears when the quote ends: the user
+ * confirms a new price.
  */
 export function showOffer(
   app: ReferenceApp,
@@ -22,7 +22,6 @@ export function showOffer(
     readonly label: string
     readonly note?: string | undefined
     readonly run: (say: ShowProgress) => Promise<void>
-    /** Shown once the order is accepted. */
     readonly done: string
   },
 ): void {
@@ -47,7 +46,7 @@ export function showOffer(
   const panel = h('div', { class: 'offer' }, price)
   const heading = h('h3', { tabindex: -1 }, t.offer)
   fill(at, heading, panel, offer.note && h('p', { class: 'note' }, offer.note), order.element)
-  heading.focus() // So that a screen reader reads the offer next.
+  heading.focus() // A screen reader reads the offer next.
   setTimeout(
     () => {
       if (isTaken || !panel.isConnected) return
@@ -60,7 +59,7 @@ export function showOffer(
 /** How long a finished order stays in its section. */
 const recentMs = 60_000
 
-/** Orders of a kind that are not finished, or were a moment ago. */
+/** Orders of a kind that are unfinished or recent. */
 export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   const element = h('div', { class: 'cards', role: 'status' })
   const show = liveContent(element, (items: Item[]) => items.map((item) => orderCard(app, item)))
@@ -75,7 +74,7 @@ export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   return { element, update }
 }
 
-/** How an order stands; of an open checkout also the way to pay, and the way out. */
+/** An open checkout has links to pay and to leave. */
 export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   const { t, client } = app
   const { id, kind, checkoutUrl, expiresAt } = item
@@ -97,7 +96,6 @@ export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   )
 }
 
-/** Amount in local money, if there is one, and in AUSD. */
 export const amountsOf = (
   app: ReferenceApp,
   { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>,

@@ -7,7 +7,7 @@ import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { verifiedOnly } from './verified-only'
 
-/** Local money in: a top-up, which becomes collateral. */
+/** A top-up becomes collateral. */
 export function topUpSection(app: ReferenceApp): PageSection {
   const { t, language, config } = app
   const held = durationText(config.hold.seconds, language)
@@ -49,7 +49,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
   return { slug: 'top-up', element, update }
 }
 
-/** Paying the debt: all of it in local money, or a part from collateral. */
+/** All of the debt in local money, or a part from collateral. */
 export function repaySection(app: ReferenceApp): PageSection {
   const { t } = app
   const debt = h('p')
@@ -86,7 +86,7 @@ export function repaySection(app: ReferenceApp): PageSection {
   return { slug: 'repay', element, update }
 }
 
-/** Borrowing: the wallet's own transaction. */
+/** The wallet sends this transaction itself. */
 export function borrowSection(app: ReferenceApp): PageSection {
   const { t } = app
   const available = h('p')
@@ -101,7 +101,7 @@ export function borrowSection(app: ReferenceApp): PageSection {
   return { slug: 'borrow', element, update }
 }
 
-/** Form of a call on the credit line that takes an amount of AUSD. */
+/** Form of a credit line call that takes an amount of AUSD. */
 function chainForm(
   app: ReferenceApp,
   kind: 'draw' | 'repayFromCollateral',

@@ -8,7 +8,7 @@ import { walletField } from './fields'
 
 type CreditRecord = AnswerOf<typeof GetRecord>
 
-/** The public credit record of any wallet; needs no session. */
+/** The public record of any wallet; needs no session. */
 export function recordSection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const wallet = walletField(app, app.account.address)

@@ -9,7 +9,7 @@ import { step } from '../step'
 type Statement = AnswerOf<typeof GetStatement>
 type Balance = keyof Statement['opening']
 
-/** The statement of a period: on the page, as CSV, and on paper. */
+/** On the page, as CSV and in print. */
 export function statementSection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const now = new Date()
@@ -17,7 +17,7 @@ export function statementSection(app: ReferenceApp): PageSection {
   const day = (label: string, at: Date) =>
     field(label, h('input', { type: 'date', value: at.toISOString().slice(0, 10) }))
   const [from, until] = [day(t.from, first), day(t.until, now)]
-  /** The last day that the user chooses is part of the statement; the interface excludes `to`. */
+  /** The last chosen day is included; the interface excludes `to`. */
   const period = () => {
     const read = (one: typeof from) => one.read((text) => text || undefined, t.chooseDay)
     const to = new Date(Date.parse(read(until)) + 86_400_000)

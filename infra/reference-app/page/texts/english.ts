@@ -6,7 +6,6 @@ import type { Item } from '#shared/client/client'
 type Method = NonNullable<Item['method']>
 type Statement = AnswerOf<typeof GetStatement>
 type Cycle = NonNullable<AnswerOf<typeof GetRecord>['history']>['cycles'][number]
-/** The texts of a language have the same names, and their functions the same values. */
 type Same<T> = {
   readonly [K in keyof T]: T[K] extends string
     ? string
@@ -14,7 +13,7 @@ type Same<T> = {
       ? (...values: V) => string
       : Same<T[K]>
 }
-/** Every text of the page. The compiler refuses a language in which one is missing. */
+/** The compiler refuses a language that lacks a text. */
 export type Texts = Same<typeof english>
 
 export const english = {

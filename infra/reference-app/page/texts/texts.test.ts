@@ -8,7 +8,7 @@ import { malay } from './malay'
 
 type Tree = { readonly [name: string]: string | ((...values: never[]) => string) | Tree }
 
-/** Every text with its path; a function is called with marks, which its text has to contain. */
+/** Functions are called with marks that their text must contain. */
 function textsOf(tree: Tree, path = ''): [string, string][] {
   return Object.entries(tree).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'string') return [[`${path}${name}`, value]]
