@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { circlesAmong, importsOf, loads, names, reachedFrom } from './imports'
 
-/** `bun test/graph.ts [FILE …]`: figures of the import graph. test/README.md describes it. */
+/** `bun test/graph.ts [FILE …]`: see test/README.md. */
 const root = join(import.meta.dir, '..')
 
-/** Where each part of a path begins: one file per service on the way, since services meet in messages only. */
+/** One file per service on the way, since services meet only in messages. */
 const paths: Readonly<Record<string, readonly string[]>> = {
   'top-up, route to chain': [
     'services/gateway/routes/topups.ts',
@@ -43,7 +43,7 @@ function reachOf(title: string, starts: readonly string[]): string[] {
   ]
 }
 
-/** Files lying directly in a folder; for a service also all it has, and the imports among them. */
+/** Files directly in a folder; for a service also its total, and the imports among them. */
 function foldersOf(): string[][] {
   const sizes = Map.groupBy(sources, dirname)
   return [...sizes]

@@ -1,25 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** Every file of the repository that is reached, the first ones included, and every package they name. */
+/** Every reached file, entries included, and every package they name. */
 export type Reached = { files: Set<string>; packages: Set<string> }
 
-/** Lists the imports of a source text, as they are written there. */
 export type Reading = (source: string) => string[]
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** Modules that are loaded when the file runs; type imports are not. */
+/** Modules loaded at run time; no type imports. */
 export const loads: Reading = (source) => transpiler.scanImports(source).map(({ path }) => path)
 
 const statement =
   /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
 
-/** All modules that the file names: those it loads, and types. */
+/** Loaded modules and types. */
 export const names: Reading = (source) =>
   [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
 
-/** What one file imports: files of the repository, as paths from `root`, and packages. */
+/** Files are paths from `root`. */
 export function importsOf(root: string, file: string, reading: Reading) {
   const files: string[] = []
   const packages: string[] = []
@@ -31,7 +30,7 @@ export function importsOf(root: string, file: string, reading: Reading) {
   return { files, packages }
 }
 
-/** Follows imports from the given files until nothing new is found. Throws at a file that is not there. */
+/** Follows imports; throws on a missing file. */
 export function reachedFrom(root: string, entries: readonly string[], reading: Reading): Reached {
   const reached: Reached = { files: new Set(), packages: new Set() }
   const visit = (file: string) => {
@@ -46,14 +45,15 @@ export function reachedFrom(root: string, entries: readonly string[], reading: R
   return reached
 }
 
-/** Groups of files of which each reaches every other: one entry per circle, its files sorted. */
+/** Groups of files that all reach each other, sorted. */
 export function circlesAmong(root: string, files: readonly string[], reading: Reading): string[][] {
   const importsAmong = new Map(files.map((file) => [file, importsOf(root, file, reading).files]))
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const open: string[] = []
   const circles: string[][] = []
-  // Tarjan's strongly connected components: a file whose lowest reachable open file is itself closes one.
+  // Tarjan's strongly connected components: a file whose lowest reachable open file is itself
+  // closes one.
   const visit = (file: string) => {
     order.set(file, order.size)
     lowest.set(file, order.get(file)!)

@@ -10,7 +10,7 @@ import { sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
 
-// One newcomer uses the reference app on a phone, from the first load to a printed statement.
+// A newcomer's session on a phone, from first load to printed statement.
 
 const found = browserPath()
 if (!found) console.warn(noBrowser)

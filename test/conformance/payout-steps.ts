@@ -7,15 +7,14 @@ import { faultOf, left, type Step, type Waiting } from './step'
 import { listedPayoutStep } from './transaction-steps'
 
 export type PayoutBench = {
-  /** The API version of payouts. */
   readonly api: PayoutApi
   readonly client: ProviderClient
   readonly wrongKey: ProviderClient
-  /** Test mode takes 90 seconds to succeed, and up to five minutes to fail or reverse. */
+  /** Test mode takes 90 s to succeed, and up to five minutes to fail or reverse. */
   readonly waiting: Waiting
 }
 
-/** Account numbers that select an outcome in test mode, from the payout test scenarios page. */
+/** From the payout test scenarios page. */
 const outcomes = [
   ['1234567890', 'succeeded'],
   ['123456', 'refused TEMPORARY_TRANSFER_ERROR'],
@@ -39,7 +38,7 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   ...over,
 })
 
-/** Payouts. Slow ones are ordered first and checked last. */
+/** Slow ones are ordered first and checked last. */
 export function payoutSteps(bench: PayoutBench): Step[] {
   const { api } = bench
   const provider = xenditPayouts(bench.client, [api])

@@ -5,7 +5,7 @@ const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
-/** Removes every secret from a text, also as Basic credentials and as part of an address. */
+/** Also removes them as Basic credentials and within addresses. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')
@@ -15,7 +15,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 
 const basic = (secret: string) => Buffer.from(`${secret}:`).toString('base64')
 
-/** Returns a suite as a table, or the reason why it was skipped; never contains a secret. */
+/** A table, or the reason for skipping; never contains a secret. */
 export function tableOf(result: SuiteResult, secrets: readonly string[]): string {
   const text = result.skipped
     ? `${result.name}: skipped, ${result.skipped}`
@@ -28,7 +28,7 @@ function linesOf(rows: readonly Row[]): string[] {
     marks[verdict],
     name,
     expected,
-    // A failure is printed in full.
+    // Failures are printed in full.
     verdict === 'fail' ? flat(seen) : short(seen),
   ])
   const table = [heads, ...cells]
@@ -46,7 +46,6 @@ const short = (text: string) => {
   return line.length <= widthMax ? line : `${line.slice(0, widthMax - 1)}…`
 }
 
-/** Returns the totals of a run. */
 export function summaryOf(results: readonly SuiteResult[]): string {
   const rows = results.flatMap((result) => result.rows)
   const count = (verdict: Row['verdict']) => rows.filter((row) => row.verdict === verdict).length
@@ -58,7 +57,7 @@ export function summaryOf(results: readonly SuiteResult[]): string {
   ].join(', ')
 }
 
-/** Returns whether a step failed. A skipped step is no failure. */
+/** A skipped step is no failure. */
 export const failed = (results: readonly SuiteResult[]): boolean =>
   results.some(({ rows }) => rows.some(({ verdict }) => verdict === 'fail'))
 
@@ -68,7 +67,7 @@ export type FactRow = {
   readonly state: 'confirmed' | 'not contradicted' | 'in the sandbox only' | 'NOT SO' | 'open'
 }
 
-/** Returns the state of each fact after a run. The sandbox proves nothing about the provider. */
+/** The sandbox proves nothing about the provider. */
 export function factsOf(
   results: readonly SuiteResult[],
   target: 'sandbox' | 'test-mode',
@@ -83,13 +82,12 @@ export function factsOf(
       .filter((row) => row.fact === name)
       .map((row) => row.verdict)
     if (seen.includes('fail')) return { name, state: 'NOT SO' }
-    // A fact of several steps is confirmed if all of them passed.
+    // All of its steps must pass.
     const whole = seen.length > 0 && seen.every((verdict) => verdict === 'pass')
     return { name, state: whole ? shownAs(name) : 'open' }
   })
 }
 
-/** Prints the state of each fact, who must confirm it and how long that takes. */
 export const factsText = (rows: readonly FactRow[]): string =>
   [
     'facts about the outside world',

@@ -21,8 +21,8 @@ const patient: Waiting = { deadlineMs: 60_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')
 
 /**
- * Starts a sandbox on a free port, with fresh secrets, and the simulated rate sources. `between`
- * may redirect the payment clients, `waiting` sets their timeouts.
+ * On a free port, with fresh secrets and simulated rate sources. `between` may redirect the payment
+ * clients, `waiting` sets their timeouts.
  */
 export async function openSandboxTarget(
   between: (url: string) => string = (url) => url,
@@ -56,7 +56,7 @@ export async function openSandboxTarget(
   return { suites, secrets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-/** Starts a chain with the token, as local stacks have it. */
+/** A chain with the token, as in local stacks. */
 async function openChain(closing: AsyncDisposableStack): Promise<ChainBench> {
   const { rpcUrl } = closing.use(await startAnvil(['--slots-in-an-epoch', '1']))
   const { admin: adminKey, treasury: treasuryKey } = actorKeys
@@ -65,7 +65,7 @@ async function openChain(closing: AsyncDisposableStack): Promise<ChainBench> {
   return { url: rpcUrl, chainId: 10_143, ausd, log }
 }
 
-/** Receives webhooks in place of the gateway and keeps them unchanged. */
+/** Receives webhooks in place of the gateway, unchanged. */
 const listen = (heard: Heard[]) =>
   Bun.serve({
     hostname: '127.0.0.1',

@@ -1,20 +1,19 @@
 import type { FactName } from './facts'
 
-/** One expectation of a service: the expected value, and how to see the actual one. */
 export type Step = {
   readonly name: string
-  /** A few words; the step passes if `see` returns exactly these. */
+  /** The step passes if `see` returns exactly this. */
   readonly expected: string
   readonly see: () => Promise<string>
-  /** The fact of `facts.ts` that it tests. */
+  /** From `facts.ts`. */
   readonly fact?: FactName
 }
 
-/** All steps about one client. They run in order and may build on one another. */
+/** Steps run in order and may build on one another. */
 export type Suite = {
   readonly name: string
   readonly steps: readonly Step[]
-  /** Reason why the suite cannot run here; then it has no steps. */
+  /** Why the suite has no steps here. */
   readonly skipped?: string
 }
 
@@ -30,12 +29,12 @@ export type SuiteResult = {
   readonly skipped?: string
 }
 
-/** Thrown by a step that this target cannot test. Not a failure. */
+/** This target cannot test the step; not a failure. */
 export class NotHere extends Error {
   override name = 'NotHere'
 }
 
-/** Runs the steps one after another; an error counts as the seen value. Never throws. */
+/** An error counts as the seen value. Never throws. */
 export async function runSuite(
   { name, steps, skipped }: Suite,
   onRow: (row: Row) => void = () => {},
@@ -52,7 +51,7 @@ export async function runSuite(
   return { name, rows, ...(skipped === undefined ? {} : { skipped }) }
 }
 
-/** Runs a step; one that needs the result of a skipped step is skipped too. */
+/** Skips a step that needs the result of a skipped one. */
 async function resultOf(
   { see, expected }: Step,
   isOpenEnded: boolean,
@@ -70,7 +69,7 @@ async function resultOf(
 const thrownBy = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : 'no error'
 
-/** Returns the name of the error that `work` throws, as a seen value. */
+/** Name of the thrown error, as a seen value. */
 export async function faultOf(work: Promise<unknown>): Promise<string> {
   try {
     await work
@@ -80,21 +79,20 @@ export async function faultOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Thrown if an earlier step left no result. */
+/** An earlier step left no result. */
 export class NothingLeft extends Error {
   override name = 'NothingLeft'
 }
 
-/** Returns the result of an earlier step. Throws `NothingLeft`. */
+/** Throws `NothingLeft` without a value. */
 export function left<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new NothingLeft(`an earlier step left no ${what}`)
   return value
 }
 
-/** Deadline and poll interval for automatic events of a target. */
+/** For automatic events of a target. */
 export type Waiting = { readonly deadlineMs: number; readonly everyMs: number }
 
-/** Suites of a target, its secrets, and its resources to close. */
 export type Target = AsyncDisposable & {
   readonly suites: readonly Suite[]
   readonly secrets: readonly string[]

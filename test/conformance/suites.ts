@@ -11,7 +11,6 @@ const refundsName = (account: string) => `refunds: account ${account}`
 const payoutsName = (api: 'v2' | 'v3') =>
   api === 'v2' ? 'payouts: account ID' : 'payouts v3: account ID'
 
-/** The suites of one account: sessions with their payments, and refunds. */
 export const paymentSuites = (bench: PaymentBench): Suite[] => [
   {
     name: paymentsName(bench.account),
@@ -26,7 +25,6 @@ export const paymentSuites = (bench: PaymentBench): Suite[] => [
   { name: refundsName(bench.account), steps: refundSteps(bench) },
 ]
 
-/** Payouts by one API version. */
 export const payoutSuite = (bench: PayoutBench): Suite => ({
   name: payoutsName(bench.api),
   steps: payoutSteps(bench),
@@ -38,7 +36,7 @@ export const payoutsV3NotAsked: Suite = {
   skipped: 'PROVIDER_PAYOUTS_API is not v3',
 }
 
-/** The suites that are skipped without the key of an account. */
+/** Skipped without the account's key. */
 export const withoutKey = (account: 'ID' | 'MY', variable: string): Suite[] =>
   [
     paymentsName(account),

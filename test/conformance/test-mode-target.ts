@@ -14,21 +14,21 @@ import { paymentSuites, payoutSuite, payoutsV3NotAsked, withoutKey } from './sui
 
 type Environment = Readonly<Record<string, string | undefined>>
 export type TestModeOptions = {
-  /** Time a payer has to pay, ms; null without a payer. */
+  /** A payer's time in ms; null without a payer. */
   readonly payerMs: number | null
   readonly say: (line: string) => void
-  /** Shorter in tests of this target. */
+  /** Shorter in this target's tests. */
   readonly waiting?: Waiting
 }
 
-/** The provider's test mode allows 60 calls a minute per endpoint. */
+/** Test mode's limit per endpoint. */
 const requestsPerMinute = 60
 /** Failures took up to 3.5 minutes; reversals are documented to arrive within five. */
 const realWaiting: Waiting = { deadlineMs: 480_000, everyMs: 5_000 }
 const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
-/** The providers' test modes, as far as keys are set. Throws `LiveKey`. */
+/** As far as keys are set. Throws `LiveKey`. */
 export async function openTestModeTarget(
   env: Environment,
   options: TestModeOptions,
@@ -76,7 +76,7 @@ const rpcUrlsOf = (env: Environment): string[] =>
     .map((url) => url.trim())
     .filter(Boolean)
 
-/** Returns one suite per endpoint, named by its place, because its path may contain a key. */
+/** Named by place, because an endpoint's path may contain a key. */
 function chainSuites(env: Environment): Suite[] {
   const urls = rpcUrlsOf(env)
   if (urls.length === 0) return [{ name: 'chain', steps: [], skipped: 'RPC_URLS is not set' }]
@@ -88,7 +88,7 @@ function chainSuites(env: Environment): Suite[] {
   }))
 }
 
-/** Prints where to pay and waits until the payer has chosen a channel. */
+/** Prints where to pay and waits for the payer's channel. */
 const chooser =
   (
     client: PaymentBench['client'],

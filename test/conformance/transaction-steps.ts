@@ -12,12 +12,12 @@ import { WireRefunds } from '../../services/payments/providers/xendit/wire'
 import { type PaymentBench, until } from './payment-bench'
 import { faultOf, left, NotHere, type Step, type Waiting } from './step'
 
-/** Allowed difference of the clocks; older rows are ignored. */
+/** Allowed difference of clocks; older rows are ignored. */
 const windowMs = 600_000
-/** The services overlap their readings of the list by far more than this. */
+/** The services overlap their readings of the list by far more. */
 const latestMs = 60_000
 
-/** `confirmed` if an open question of the reference is as the services assume. */
+/** `confirmed` if the services' assumption holds. */
 const confirm = (isAsAssumed: boolean, seen: string): string =>
   isAsAssumed ? 'confirmed' : `unconfirmed: ${seen}`
 
@@ -33,7 +33,7 @@ const pageOf = async (client: ProviderClient, query: string) => {
   return 'ok' in answer ? answer.ok : `${answer.refused.status} ${answer.refused.code}`
 }
 
-/** The list of transactions and of refunds, as far as no payment is needed. */
+/** Transactions and refunds, where no payment is needed. */
 export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
     name: 'the key has the permission Transaction Read',
@@ -72,7 +72,7 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   },
 ]
 
-/** The balance of an account: a condition of cash-outs, and the start of the books. */
+/** Cash-outs and the start of the books need the balance. */
 export const balanceSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
     name: 'the key has the permission Balance Read and returns the balance',
@@ -102,7 +102,7 @@ const told = (read: () => Promise<unknown>): Promise<string> =>
     },
   )
 
-/** A payment of an earlier step; `seenAt` is when it was first seen, unix ms. */
+/** `seenAt` is in unix ms. */
 export type PaidHere = {
   readonly checkoutId: string
   readonly paymentId: string
@@ -111,7 +111,7 @@ export type PaidHere = {
   readonly seenAt: number
 }
 
-/** Whether a payment through this channel is listed in test mode, how late, and how. */
+/** Whether, when and how test mode lists a payment through this channel. */
 export function listedPaymentSteps(
   { client, waiting }: PaymentBench,
   channel: string,
@@ -154,7 +154,7 @@ export function listedPaymentSteps(
 const isOurs = (reference: string | null, paid: PaidHere): boolean =>
   reference === paid.reference || reference?.startsWith(`${paid.reference}_`) === true
 
-/** Id and reference of a refund or chargeback in the list, and paging. */
+/** Id and reference of a listed refund or chargeback, and paging. */
 export function listedReturnSteps(
   bench: PaymentBench,
   paid: () => PaidHere,
@@ -221,7 +221,7 @@ function chargebackSteps({ client, waiting, chargeback }: PaymentBench, paid: ()
   return steps
 }
 
-/** Rows of payouts in the list after all have ended; `expected` is by the provider's id. */
+/** After all payouts have ended; `expected` is by the provider's id. */
 export const listedPayoutStep = (
   { client, waiting }: { client: ProviderClient; waiting: Waiting },
   expected: () => ReadonlyMap<string, string>,
@@ -254,7 +254,7 @@ async function rowOf(
   return until(waiting, read, (row) => row !== undefined)
 }
 
-/** Returns the ids and references of listed rows, for the report. */
+/** For the report. */
 async function namesOf(client: ProviderClient, type: ListedType): Promise<string> {
   const rows = await lately(client, type)
   const names = rows.slice(0, 3).map(({ productId, reference }) => `${productId} ${reference}`)

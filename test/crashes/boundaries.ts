@@ -1,6 +1,6 @@
-// Boundaries at which processes are killed, each named after the step just done.
+// Each is named after the step just done.
 
-/** State at each boundary: the last step done, and the next one not done. */
+/** The last step done, and the next one not done. */
 export const meanings: Readonly<Record<string, string>> = {
   'gateway:order-read': 'request read and validated, not passed to its service',
   'gateway:order-answered': 'its service responded, the app has no response',
@@ -51,7 +51,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'indexer-reader:span-written': 'block range written, not committed',
 }
 
-/** Boundaries of the bus, passed by every service for each subject. */
+/** Every service passes these for each subject. */
 const busMeanings = [
   [/:published:/, 'broker confirmed the message, the outbox row unchanged'],
   [/:found:/, 'subject of the message looked up, nothing written'],
@@ -61,34 +61,28 @@ const busMeanings = [
 export const meaningOf = (boundary: string): string =>
   meanings[boundary] ?? busMeanings.find(([name]) => name.test(boundary))?.[1] ?? 'unknown'
 
-/** Boundaries of the chain reader, which moves no money. */
+/** The chain reader moves no money. */
 export const ofNoMoney: ReadonlySet<string> = new Set(['indexer-reader:span-written'])
 
-/** From a stored operation to its outcome on the final chain. */
+/** From a stored operation to its final outcome. */
 export const onChain = [
   ...['operation-stored', 'transaction-signed', 'transaction-stored', 'broadcast'],
   ...['broadcast-noted', 'final-before-commit', 'final'],
 ].map((name) => `chain-relayer:${name}`)
 
-/**
- * Returns the boundaries of an order to the relayer and of its outcome back; `there`: those
- * between.
- */
+/** From an order to the relayer to its outcome; `there`: those between. */
 export const relayed = (by: string, kind: string, there: readonly string[] = []): string[] => [
   ...[`${by}:published:relay.${kind}`, `chain-relayer:took:relay.${kind}`, ...there],
   ...[`chain-relayer:published:relay.${kind}.settled`, `${by}:took:relay.${kind}.settled`],
 ]
 
-/** Returns the boundaries of a webhook of the payment provider, up to its effect. */
+/** A payment webhook, up to its effect. */
 export const delivered = (to: 'payments' | 'payouts'): string[] => [
   ...['gateway:delivery-verified', 'gateway:delivery-recorded'],
   ...[`${to}:found:webhooks.payments.>`, `${to}:took:webhooks.payments.>`],
 ]
 
-/**
- * Returns the boundaries of a checkout, from the request to its URL; `before`: those between the
- * quote and the checkout.
- */
+/** From the request to its URL; `before`: those between quote and checkout. */
 export const checkedOut = (before: readonly string[] = []): string[] => [
   ...['gateway:order-read', 'payments:row-stored', 'pricing:quote-taken', 'payments:quote-taken'],
   ...[...before, 'payments:checkout-opened', 'payments:checkout-stored'],
@@ -103,13 +97,13 @@ export const credited = paidAnd('credit')
 export const repaid = paidAnd('repay')
 export const heldToTheEnd = ['payments:hold-asked', 'payments:hold-cleared', 'payments:hold-ended']
 
-/** A cash-out, until its AUSD is in the treasury. */
+/** Until the AUSD is in the treasury. */
 export const taken = [
   ...['gateway:order-read', 'payouts:row-stored', 'pricing:quote-taken'],
   ...['payouts:quote-taken', 'payouts:take-ordered', 'gateway:order-answered'],
   ...[...relayed('payouts', 'take', onChain), 'payouts:published:payouts.taken'],
 ]
-/** Its payout at the provider. */
+/** The payout at the provider. */
 export const atTheBank = [
   ...['payouts:taken', 'payouts:paying-stored', 'payouts:before-provider'],
   ...['payouts:provider-answered', 'payouts:status-committed'],

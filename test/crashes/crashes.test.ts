@@ -40,7 +40,6 @@ describe('the chosen trials', () => {
 })
 
 describe('the kills of a trial', () => {
-  /** Items that pass these boundaries, each item its own. */
   const worldOf = (...items: string[][]) => {
     let armed: string[] = []
     const pass = (boundary: string) => {

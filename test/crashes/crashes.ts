@@ -10,10 +10,10 @@ import { openWorld, type World } from './world'
 
 export type Tried = Trial & Outcome
 
-/** Maximum trials on one stack: every check reads the whole chain and book, which grow. */
+/** Each check reads the whole chain and book, which grow. */
 const trialsMax = 50
 
-/** Runs all trials on several stacks at once, and reports each as it ends. */
+/** On several stacks at once. */
 export async function tryAll(
   trials: readonly Trial[],
   stacks: number,
@@ -34,7 +34,7 @@ export async function tryAll(
           if (fault) faults.push(`${round[0]!.path.name}: ${fault}`)
         } catch (error) {
           faults.push(`${round[0]!.path.name}: ${(error as Error).message}`)
-          left.length = 0 // The stack of the next trial would fail to start too.
+          left.length = 0 // The next trial's stack would fail to start too.
         }
     }
   }
@@ -42,7 +42,7 @@ export async function tryAll(
   return { tried, faults }
 }
 
-/** Splits the trials of each path into batches, one per stack. */
+/** One batch per stack. */
 function roundsOf(trials: readonly Trial[]): Trial[][] {
   const ofPath = [...Map.groupBy(trials, ({ path }) => path).values()]
   return ofPath.flatMap((all) => {
@@ -51,7 +51,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
   })
 }
 
-/** Takes trials out of `left` until one fails or all are done; returns an error of the books. */
+/** Until one trial fails or all are done; returns an error of the books. */
 async function tryOnOneStack(
   left: Trial[],
   tell: (tried: Tried) => void,

@@ -1,10 +1,10 @@
 import { kinds, type Path } from './path'
 
-/** Options of a run, printed at its end so that it can be repeated. */
+/** Printed at the end, so that a run can be repeated. */
 export type Options = {
   readonly kind: Path['kind'] | undefined
   readonly pairs: boolean
-  /** Part of the name of the boundaries to try. */
+  /** Part of a boundary's name. */
   readonly only: string | undefined
   readonly seed: number
   readonly part: { readonly at: number; readonly of: number }
@@ -23,7 +23,7 @@ export const usage = `bun run prove crashes [--path ${kinds.join('|')}] [--pairs
 
 The exit code is 0 if every boundary was reached and every item happened exactly once.`
 
-/** Parses the command line; throws an error about the first invalid option. */
+/** Throws on the first invalid option. */
 export function readOptions(words: readonly string[]): Options {
   const said = new Map<string, string>()
   const rest = words.filter((word) => word !== '--pairs')

@@ -10,8 +10,8 @@ import { paths } from './paths'
 import { unpassed } from './report'
 
 /**
- * Every call by which a service changes something outside of itself and of its own rows, and the
- * boundaries before and after it. Who adds one names its boundaries here, and they are killed at.
+ * Calls that change something outside a service and its rows, with the boundaries before and after.
+ * A new call names its boundaries here, and processes are killed there.
  */
 const outward: readonly (readonly [file: string, call: string, before: string, after: string])[] = [
   [

@@ -14,26 +14,25 @@ export const kinds = [
   'identity',
 ] as const
 
-/** A money path on which processes are killed. */
 export type Path = {
   readonly kind: (typeof kinds)[number]
   readonly name: string
   readonly terms?: Terms
-  /** Pairs to try: all, or those that contain one of these boundaries. */
+  /** All pairs, or those with one of these boundaries. */
   readonly inPairs?: 'all' | readonly string[]
-  /** Every boundary that each item passes, roughly in this order. */
+  /** Roughly in this order. */
   readonly boundaries: readonly string[]
-  /** Creates the users of the path; the returned function prepares one item per call. */
+  /** Creates the users; the returned function prepares one item per call. */
   readonly begin: (world: World) => Promise<() => Promise<Item>>
 }
 
-/** Runs one item to its end; throws unless it took effect exactly once. */
+/** Throws unless the item took effect exactly once. */
 export type Item = () => Promise<void>
 
-/** Time for recovery: work of a killed process is retried in seconds, a leased check after 20 s. */
+/** A killed process's work is retried in seconds, a leased check after 20 s. */
 export const patienceMs = 90_000
 
-/** Creates a verified user whose drip has settled. */
+/** A verified user whose drip has settled. */
 export async function settledUser(
   world: World,
   has: Parameters<typeof verifiedUser>[1] = {},
@@ -44,15 +43,13 @@ export async function settledUser(
   return person
 }
 
-/** Returns the row of a user whose drip has settled. */
 export const dripOf = (sql: World['sql'], wallet: string) => sql`
   select wallet from gateway.identities where wallet = ${wallet} and drip_settled_at is not null`
 
-/** Returns the id of a new quote. */
 export const quoteOf = async (person: Person): Promise<string> =>
   (await insist(person, '/quote', { pair: 'USD/IDR' })).id
 
-/** The same path with all webhooks lost, so that services poll the provider. */
+/** All webhooks are lost, so services poll the provider. */
 export const unheard =
   (begin: Path['begin']): Path['begin'] =>
   async (world) => {
@@ -61,20 +58,18 @@ export const unheard =
     return ready
   }
 
-/** Waits for a row; a query costs less than a request to a service. */
+/** A query costs less than a request to a service. */
 export const rowOf = (
   what: string,
   find: () => PromiseLike<readonly unknown[]>,
 ): Promise<unknown> => waitUntil(what, async () => (await find())[0], patienceMs, 50)
 
-/** Waits until a payment is in a state. */
 export const paymentIn = ({ sql }: World, id: string, state: string): Promise<unknown> =>
   rowOf(
     `${id} to be ${state}`,
     () => sql`select id from payments.payments where id = ${id} and state = ${state}`,
   )
 
-/** Throws unless the values are equal. */
 export function same<T extends bigint | number | string>(what: string, seen: T, wanted: T): void {
   if (seen !== wanted) throw new Error(`${what}: ${seen} instead of ${wanted}`)
 }

@@ -6,7 +6,6 @@ import { sendPaths } from './paths/send'
 import { settlementPaths } from './paths/settlement'
 import { topupPaths } from './paths/topup'
 
-/** Every path that processes are killed on. */
 export const paths: readonly Path[] = [
   ...[topupPaths, settlementPaths, cashoutPaths, refundPaths, sendPaths, personPaths].flat(),
 ]

@@ -1,13 +1,13 @@
 import type { Options } from './options'
 import type { Path } from './path'
 
-/** One trial: a kill at one boundary, or at one and then at another. */
+/** A kill at one boundary, or at two in turn. */
 export type Trial = { readonly path: Path; readonly kills: readonly string[] }
 
-/** Whether a boundary publishes an event that no service consumes; it is left out of pairs. */
+/** No service consumes the event; left out of pairs. */
 export const isHeardByNobody = (boundary: string) => /:published:(?!relay\.)/.test(boundary)
 
-/** Returns the pairs of a path, in both orders, each boundary with itself included. */
+/** In both orders, each boundary with itself included. */
 function pairsOf({ inPairs, boundaries }: Path): string[][] {
   if (!inPairs) return []
   const tried = boundaries.filter((boundary) => !isHeardByNobody(boundary))
@@ -17,7 +17,7 @@ function pairsOf({ inPairs, boundaries }: Path): string[][] {
   )
 }
 
-/** Returns the trials that the options select, shuffled by the seed so that parts are alike. */
+/** Shuffled by the seed, so that parts are alike. */
 export function planOf(paths: readonly Path[], options: Options): Trial[] {
   const { kind, pairs, only, seed, part } = options
   const all = paths
@@ -31,10 +31,10 @@ export function planOf(paths: readonly Path[], options: Options): Trial[] {
   return shuffled(all, seed).filter((_, at) => at % part.of === part.at - 1)
 }
 
-/** Sort key that makes the parts independent of the order in the source. */
+/** Makes the parts independent of the source's order. */
 const keyOf = ({ path, kills }: Trial) => [path.name, ...kills].join()
 
-/** Shuffles by Fisher–Yates with the mulberry32 generator. */
+/** Fisher–Yates with the mulberry32 generator. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   const mixed = [...items]
   let state = seed | 0

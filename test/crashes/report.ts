@@ -4,14 +4,13 @@ import { meaningOf, ofNoMoney } from './boundaries'
 import type { Tried } from './crashes'
 import type { Path } from './path'
 
-/** Formats a trial: duration, item that each kill hit, path, boundaries and result. */
+/** Duration, item that each kill hit, path, boundaries and result. */
 export function lineOf({ path, kills, metIn, seconds, fault }: Tried): string {
   const met = metIn.map((count) => count ?? '-').join(' ')
   const ended = fault === null ? 'once' : `FAULT ${fault}`
   return `${seconds.toFixed(1).padStart(6)} s  ${met.padEnd(4)} ${path.name.padEnd(34)} ${kills.join(', then ')}  ${ended}`
 }
 
-/** Returns a table of the trials of each path, and the total. */
 export function summaryOf(tried: readonly Tried[], wholeSeconds: number): string {
   const rows = [...Map.groupBy(tried, ({ path }) => path.name)].map(([name, own]) => {
     const boundaries = new Set(own.flatMap(({ kills }) => kills))
@@ -32,14 +31,14 @@ export function summaryOf(tried: readonly Tried[], wholeSeconds: number): string
 const meanOf = (tried: readonly Tried[]): string =>
   `${(tried.reduce((sum, { seconds }) => sum + seconds, 0) / tried.length).toFixed(1)} s`
 
-/** Returns boundaries in the code that no path lists. */
+/** Boundaries in the code that no path lists. */
 export function unpassed(paths: readonly Path[]): string[] {
   const passed = new Set(paths.flatMap(({ boundaries }) => boundaries))
   const named = serviceNames.flatMap((service) => boundariesOf(service))
   return named.filter((name) => !passed.has(name) && !ofNoMoney.has(name))
 }
 
-/** Returns every boundary with the number of paths that pass it and its meaning. */
+/** Each boundary with the number of its paths and its meaning. */
 export function listOf(paths: readonly Path[]): string {
   const all = [...new Set(paths.flatMap(({ boundaries }) => boundaries))].sort()
   return all

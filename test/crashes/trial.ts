@@ -1,21 +1,20 @@
 import type { Item } from './path'
 import type { World } from './world'
 
-/** Result of a trial. */
 export type Outcome = {
-  /** Number of the item that each kill hit, from 1; null if its boundary was never reached. */
+  /** Item that each kill hit, from 1; null if its boundary was never reached. */
   readonly metIn: readonly (number | null)[]
   readonly seconds: number
-  /** Error, or null if each item took effect exactly once. */
+  /** Null if each item took effect exactly once. */
   readonly fault: string | null
 }
 
-/** Maximum items: one for each kill and one more. */
+/** One for each kill and one more. */
 const itemsMax = (kills: readonly string[]) => kills.length + 1
 
 /**
- * Runs items one after the other and kills at each boundary in turn. The first item meets all kills
- * if its recovery passes the later boundaries; otherwise the next item meets the rest.
+ * Kills at each boundary in turn, in sequential items. The first item meets all kills if its
+ * recovery passes the later boundaries; otherwise the next meets the rest.
  */
 export async function tryKills(
   world: Pick<World, 'arm' | 'left' | 'disarm'>,

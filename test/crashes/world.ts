@@ -8,34 +8,33 @@ import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { ownStack, quickChecks } from '../support/stack'
 
-/** A stack whose services can be killed at given boundaries. */
+/** Its services can be killed at given boundaries. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
-  /** Reads the rows of all services. */
+  /** Reads all services' rows. */
   readonly sql: Sql
-  /** Kills the next process that passes the first boundary, then the second, and so on. */
+  /** Kills the next process at the first boundary, then at the second, and so on. */
   readonly arm: (boundaries: readonly string[]) => void
   /** Cancels the remaining kills. */
   readonly disarm: () => void
-  /** Returns the boundaries at which no process was killed yet. */
+  /** Boundaries without a kill so far. */
   readonly left: () => string[]
-  /** Disposes a path's resource together with the world. */
+  /** Disposed with the world. */
   readonly closing: (what: AsyncDisposable) => void
 }
 
-/** Settings that differ between paths. */
 export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
   readonly holdSeconds?: number
 }
 
-/** Hold that fits within a trial and leaves time for a kill before its last check. */
+/** Fits within a trial and leaves time for a kill before its last check. */
 const usualHoldSeconds = 5
 
 const quickEnv = {
   ...{
     gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
-    // A quote is requested before its item starts and must outlive several restarts.
+    // A quote is requested before its item starts and must outlive restarts.
     pricing: { QUOTE_TTL_MS: '300000' },
     'chain-relayer': {},
     'indexer-reader': {},
@@ -89,7 +88,7 @@ export async function openWorld(terms: Terms = {}): Promise<World> {
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trim().split('\n')
 
-/** Replaces the file atomically, since processes may read it at any time. */
+/** Atomic, since processes may read it at any time. */
 function writeWhole(file: string, lines: readonly string[]): void {
   writeFileSync(`${file}.draft`, `${lines.join('\n')}\n`)
   renameSync(`${file}.draft`, file)

@@ -5,10 +5,7 @@ import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../support/books'
 import { type Load, statesOf } from './load'
 
-/**
- * Ends the load, and checks that no service restarted, that no accepted payment is lost, and that
- * the books balance.
- */
+/** No service restarted, no accepted payment is lost, and the books balance. */
 export async function endOfLoad(
   stack: Stack,
   load: Load,

@@ -6,7 +6,7 @@ import { pause } from '#platform/deadline'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'
 
-/** Requests the app makes all the time; none of them publishes to JetStream. */
+/** Requests an app makes; none publishes to JetStream. */
 const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = {
   '/me': (person) => person.get('/me'),
   '/me/activity': (person) => person.get('/me/activity'),
@@ -14,14 +14,13 @@ const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = 
   '/quote': (person) => person.post('/quote', { pair: 'USD/IDR' }),
 }
 const askEveryMs = 150
-/** Interval between retries of a failed request. */
 const askAgainMs = 50
-/** Interval between new checkouts, whether or not earlier ones have a response. */
+/** Independent of earlier responses. */
 const payEveryMs = 500
 const payersMax = 50
 const peopleMax = 6
 
-/** One request, from the first attempt to its 200. */
+/** From the first attempt to its 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
 /** Users who pay and read at a steady rate until disposal. */
@@ -30,17 +29,15 @@ export type Load = AsyncDisposable & {
   readonly failures: readonly string[]
   /** Ids of accepted payments, oldest first. */
   readonly promised: readonly string[]
-  /** Ids of the payments that were paid. */
   readonly paid: readonly string[]
-  /** Returns a summary since a time: the longest wait for a 200 and the failed attempts. */
+  /** Longest wait for a 200, and failed attempts. */
   readonly since: (startedAt: number) => string
-  /** Returns the longest wait since a time in ms, pending requests included. */
+  /** Pending requests included. */
   readonly longestMs: (startedAt: number) => number
-  /** Waits for the next payment to be paid and credited; returns how long that took, in ms. */
+  /** Until a payment is paid and credited; returns ms. */
   readonly nextCredited: (withinMs?: number) => Promise<number>
 }
 
-/** Starts the load with new, verified users. */
 export async function startLoad(stack: Stack): Promise<Load> {
   const people: Person[] = []
   for (let count = 0; count < peopleMax; count += 1) people.push(await verifiedUser(stack))
@@ -131,7 +128,7 @@ export async function startLoad(stack: Stack): Promise<Load> {
   }
 }
 
-/** Retries a request, as an app does, until it gets a 200. */
+/** Retries, as an app does, until a 200. */
 const insist = (request: () => Promise<Reply>) =>
   waitUntil(
     'a 200',
@@ -146,7 +143,7 @@ const insist = (request: () => Promise<Reply>) =>
 const isCredited = async (stack: Stack, id: string) =>
   (await statesOf(stack, [id])).get(id) === 'credited'
 
-/** Returns the stored state of each payment; a lost payment is missing. */
+/** Lost payments are missing. */
 export async function statesOf(stack: Stack, ids: readonly string[]): Promise<Map<string, string>> {
   const list = ids.map((id) => `'${id}'`).join(', ')
   const rows = await query<{ id: string; state: string }>(

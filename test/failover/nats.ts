@@ -11,11 +11,11 @@ import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 import { unstored } from './stored'
 
-/** Longest time any request may wait, retries included. */
+/** Retries included. */
 const questionMaxMs = 2_000
 const names = streams.map(({ name }) => name)
 
-/** Kills stream and meta leaders of a three-node cluster under load, and rebuilds a node. */
+/** Kills stream and meta leaders of three nodes under load, and rebuilds a node. */
 export async function natsFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []
   await using cluster = await startNatsCluster()
@@ -75,7 +75,7 @@ const allCurrent = (manager: JetStreamManager) =>
     200,
   )
 
-/** Kills a node and restarts it after the next credit; returns the latencies in between. */
+/** Restarts the node after the next credit; returns the latencies. */
 async function killUnderLoad(
   { cluster, manager, load }: Parts,
   whom: () => Promise<string | undefined>,

@@ -6,14 +6,14 @@ import { ownStack } from '../support/stack'
 import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 
-/** How long responses confirmed just before the standby was suspended may still arrive. */
+/** Responses confirmed before the standby was suspended may still arrive. */
 const underWayMs = 1_000
-/** Shorter than any timeout of a service, so that no request fails. */
+/** Shorter than any service timeout, so that no request fails. */
 const silentMs = 4_000
 
 /**
- * Suspends the standby of a synchronous pair, then kills the primary under load and promotes the
- * standby, twice, so that both hosts of the URL have been primary.
+ * Twice suspends the standby of a synchronous pair, kills the primary under load and promotes the
+ * standby, so that both hosts have been primary.
  */
 export async function postgresFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []
@@ -35,7 +35,7 @@ export async function postgresFailover(): Promise<void> {
   await endOfLoad(stack, load, deaths)
 }
 
-/** Suspends the standby; until it resumes, no payment may be accepted. */
+/** No payment may be accepted until the standby resumes. */
 async function silence(pair: PostgresPair, load: Load): Promise<string> {
   await pair.suspendStandby()
   await pause(underWayMs)

@@ -4,10 +4,7 @@ import { printOutcome } from '../prove/outcome'
 import { natsFailover } from './nats'
 import { postgresFailover } from './postgres'
 
-/**
- * `bun run prove failover [nats] [postgres]`: kills machines of NATS and Postgres under load.
- * Prints a table; exit code 0 if every step passed.
- */
+/** `bun run prove failover [nats] [postgres]`. Exit code 0 if every step passed. */
 const parts = process.argv.slice(2)
 const isAsked = (part: string) => parts.length === 0 || parts.includes(part)
 

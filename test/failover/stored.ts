@@ -7,7 +7,7 @@ import { query } from '../support/database'
 const schemas = ['gateway', 'payments', 'payouts', 'chain_relayer']
 type Attempt = { status: number | null }
 
-/** Checks that every message JetStream ever confirmed is in its stream. */
+/** Every message that JetStream confirmed is in its stream. */
 export async function unstored(stack: Stack, admin: NatsConnection): Promise<string> {
   const kept = new Set<string>()
   for (const stream of ['COMMANDS', 'EVENTS'])
@@ -34,7 +34,7 @@ export async function unstored(stack: Stack, admin: NatsConnection): Promise<str
   return `${rows.length} orders and events, ${taken.length} webhook deliveries`
 }
 
-/** Yields the id of every message of a stream, oldest first. */
+/** Message ids, oldest first. */
 async function* idsOf(admin: NatsConnection, stream: string): AsyncGenerator<string> {
   const manager = await admin.jetstreamManager()
   let left = (await manager.streams.info(stream)).state.messages

@@ -20,14 +20,14 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-/** AUSD goes from one wallet to another by a signature; the receiver pays the gas. */
+/** Moves AUSD by a signature; the receiver pays the gas. */
 async function move(from: Person, to: Person, micro: bigint) {
   await to.submit(await from.sign({ to: to.wallet, valueMicro: micro }))
 }
 
 /**
- * A cash-out that fails: no block is made while it is checked and accepted, and the first one after
- * it empties the wallet before the take is sent. Returns the signed authorization.
+ * No block is mined while it is accepted, and the first one empties the wallet before the take is
+ * sent. Returns the signed authorization.
  */
 async function failedCashout(person: Person, friend: Person) {
   const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })

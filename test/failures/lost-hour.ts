@@ -10,13 +10,13 @@ import { newUser, verifiedUser } from '../support/people'
 import { type Checkout, cashoutBody, entryIn, insist, openCheckout } from '../support/requests'
 
 const wealth = { ausdMicro: 60_000_000n }
-/** Account number that the bank refuses, so that the AUSD is taken and returned. */
+/** The bank refuses it, so the AUSD is taken and returned. */
 const refusedAccount = '999999'
 
 const topup = (person: Person, method: 'qr' | 'card'): Promise<Checkout> =>
   openCheckout(person, { pair: 'USD/IDR', amount: '50000', method })
 
-/** Makes an accepted cash-out; returns its payout id. */
+/** Returns the payout id of an accepted cash-out. */
 async function cashOut(stack: Stack, person: Person, accountNumber?: string): Promise<string> {
   const body = await cashoutBody(stack, person, accountNumber ? { accountNumber } : {})
   const reply = await person.insist('/cashouts', body)
@@ -24,7 +24,7 @@ async function cashOut(stack: Stack, person: Person, accountNumber?: string): Pr
   return reply.body.payoutId
 }
 
-/** Creates a user with collateral and a debt of one dollar. */
+/** A user with collateral and a debt of one dollar. */
 async function debtor(stack: Stack): Promise<Person> {
   const person = await verifiedUser(stack, wealth)
   const { paymentId } = await topup(person, 'qr')
@@ -36,7 +36,7 @@ async function debtor(stack: Stack): Promise<Person> {
 
 const isThere = async (stack: Stack, text: string) => (await query(stack, text)).length > 0
 
-/** State at the time of the backup: users, open checkouts, and cash-outs in progress. */
+/** State at the backup: users, open checkouts, and cash-outs in progress. */
 export async function before(stack: Stack) {
   const outside = outsideOf(stack.info)
   const ana = await debtor(stack)
@@ -50,13 +50,12 @@ export async function before(stack: Stack) {
   const settlement = await settle(ana)
   const settled = await cashOut(stack, eka)
   await entryIn(eka, settled, 'paid')
-  // The provider returns errors only, so the cash-out stays `paying`.
+  // The provider only fails, so the cash-out stays `paying`.
   await outside.faults({ api: { errorRate: 1 } })
   const paying = await cashOut(stack, eka)
   const isPaying = `select 1 from payouts.payouts where id = '${paying}' and state = 'paying'`
   await waitUntil('an attempt to pay', () => isThere(stack, isPaying))
-  // Nodes lose the relayer's transactions, so the cash-out stays `taking` with a signed
-  // transaction.
+  // Nodes lose its signed transaction, so the cash-out stays `taking`.
   stack.rpcProxy!.setFaults({ swallowSendRate: 1 })
   const taking = await cashOut(stack, eka)
   const isSigned = `select 1 from chain_relayer.operation where cause = '${taking}' and state = 'assigned'`
@@ -66,13 +65,13 @@ export async function before(stack: Stack) {
 export type Before = Awaited<ReturnType<typeof before>>
 
 /**
- * The hour after the backup, with traffic on every path: items in progress continue, and new ones
- * of each kind start. At its end some are in progress again.
+ * The hour after the backup: items in progress continue and new ones of each kind start; at its end
+ * some are in progress again.
  */
 export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: Before) {
   const outside = outsideOf(stack.info)
   await outside.calm()
-  stack.rpcProxy!.setFaults({}) // The lost transaction stays lost: another attempt is signed.
+  stack.rpcProxy!.setFaults({}) // The transaction stays lost: another attempt is signed.
   await outside.pay(was.open.paymentId, 'QRIS')
   await outside.pay(was.card.paymentId, 'CARDS')
   await regret(stack, eka, was.regretted)
@@ -120,7 +119,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
 }
 export type LostHour = Awaited<ReturnType<typeof lostHour>>
 
-/** Pays by card and refunds during the hold: the credit and its revocation are on the chain. */
+/** Refunds within the hold: credit and revocation are on the chain. */
 async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Promise<void> {
   await outsideOf(stack.info).pay(paymentId, 'CARDS')
   await entryIn(person, paymentId, 'held')
@@ -128,7 +127,7 @@ async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Pr
   await entryIn(person, paymentId, 'revoked')
 }
 
-/** Starts at the end of the hour: an unpaid checkout, a paid one without its credit, a take. */
+/** At the end of the hour: an unpaid checkout, a paid one without its credit, a take. */
 async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {
   const unpaid = await topup(citra, 'qr')
   const heldMicro = await ausdOf(stack, eka.account.address)

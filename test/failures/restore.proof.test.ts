@@ -49,7 +49,7 @@ const rows = async () => ({
   operations: await query(stack, 'select count(*) from chain_relayer.operation'),
 })
 
-/** Variables that an operator of containers gives the command, in place of a local stack's folder. */
+/** Variables that replace a local stack's folder for container operators. */
 const told = ({ info }: Stack) => ({
   ...{ DATABASE_ADMIN_URL: info.postgres.url, GATEWAY_URL: info.gateway, DEPLOY_BLOCK: '0' },
   ...{ RPC_URL: info.chain.rpcUrl, AUSD_ADDRESS: info.chain.ausd },
@@ -59,7 +59,6 @@ const told = ({ info }: Stack) => ({
   PROVIDER_MY_SECRET_KEY: info.provider.MY.secretKey,
 })
 
-/** Runs the operator's command against this stack; returns its output and exit code. */
 async function restore(...words: string[]) {
   const run = Bun.spawn([process.execPath, 'infra/operations/restore/main.ts', ...words], {
     ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
@@ -75,7 +74,7 @@ async function restore(...words: string[]) {
 
 const toDecide = (said: string) => said.split('\n').filter((line) => line.startsWith('to decide:'))
 
-/** Sends one wei with the key of a lane, as a thief would. */
+/** Sends one wei with a lane's key, as a thief would. */
 async function sendWithStolenKey(): Promise<string> {
   const { rpcUrl, chainId } = stack.info.chain
   const client = createWalletClient({
@@ -92,7 +91,7 @@ async function sendWithStolenKey(): Promise<string> {
   return hash
 }
 
-/** The transactions in which the credit line acted under a payment's ref. */
+/** Credit line transactions under a payment's ref. */
 async function effectsOf(paymentId: string): Promise<string[]> {
   const { creditLine: address } = stack.info.chain
   const read = (eventName: 'CollateralAdded' | 'Repaid') =>
@@ -104,7 +103,7 @@ async function effectsOf(paymentId: string): Promise<string[]> {
   return [...new Set(events.map(({ transactionHash }) => transactionHash as string))]
 }
 
-/** Payouts at the provider, by our id. */
+/** By our id. */
 async function transfersAtProvider(): Promise<Record<string, number>> {
   const { payouts } = await outsideOf(stack.info).book()
   const byId = Map.groupBy(payouts!, ({ reference_id }) => reference_id as string)
@@ -113,7 +112,7 @@ async function transfersAtProvider(): Promise<Record<string, number>> {
 
 const nativeOf = ({ account: { address } }: Person) => readerOf(stack).getBalance({ address })
 
-/** An identity that nothing is awaited of. */
+/** Nothing is awaited for this identity. */
 const atRest = { state: 'verified', awaited: null, flag: true, drip: true, failure: null }
 const identityOf = async ({ wallet }: Person) => {
   const [row] = await query(
@@ -124,7 +123,7 @@ const identityOf = async ({ wallet }: Person) => {
   return row
 }
 
-/** How everything stood when Postgres was lost: chain and provider know it, and go on from there. */
+/** Chain and provider when Postgres was lost; they continue from there. */
 async function outsideNow(was: Before, hour: LostHour) {
   return {
     lanes: await countsOfLanes(),
@@ -133,7 +132,7 @@ async function outsideNow(was: Before, hour: LostHour) {
   }
 }
 
-/** Payments at the provider, and the state each must end in. */
+/** Payments at the provider, and their expected final states. */
 const paymentsOf = (was: Before, hour: LostHour): [Person, { paymentId: string }, string][] => [
   [was.ana, was.open, 'credited'],
   [was.ana, was.card, 'credited'],
@@ -146,7 +145,7 @@ const paymentsOf = (was: Before, hour: LostHour): [Person, { paymentId: string }
   [was.citra, hour.uncredited, 'credited'],
 ]
 
-/** An hour is lost: the backup is back in place, and the services run on its rows. */
+/** The backup is restored, and the services run on its rows. */
 async function loseAnHour() {
   const settings = { 'chain-relayer': { BUMP_AFTER_MS: '2000' } }
   stack = await ownStack({
@@ -164,10 +163,10 @@ async function loseAnHour() {
   return { was, hour, then, since }
 }
 
-/** Everything is as it would be had nothing been lost, to the last unit. */
+/** As if nothing had been lost, to the last unit. */
 async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   for (const [person, { paymentId }, state] of paymentsOf(was, hour)) {
-    // The bus still knows the ids of outcomes published in the lost hour: they are repeated until one is new.
+    // The bus knows the ids of outcomes from the lost hour: they are repeated until one is new.
     const { txHash } = await waitUntil(
       `${paymentId} becoming ${state}`,
       () => entryNow(person, paymentId, state),
@@ -186,7 +185,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   })
   expect(await Promise.all([was.budi, hour.dewi].map(nativeOf))).toEqual(native)
   for (const person of [was.budi, hour.dewi]) expect((await person.me()).verified).toBe(true)
-  // They go on looking: whom the gateway has no row of, it asks the provider about when they do.
+  // The gateway asks the provider about a user without a row on their next request.
   const identityNow = async (person: Person) => {
     await person.get('/me')
     return identityOf(person)
@@ -211,7 +210,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     expect(await checkRecord(placeOf(stack.info), account.address)).toEqual([])
 }
 
-/** An hour is lived through, lost and put back: minutes on a busy machine. */
+/** Minutes on a busy machine. */
 const longMs = 600_000
 
 describe('Postgres is restored from a backup, while chain and provider went on', () => {
@@ -220,7 +219,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
     async () => {
       const { was, hour, then, since } = await loseAnHour()
 
-      // The restore goes unnoticed, and the services start on the old rows.
+      // Services start on the old rows, unaware of the restore.
       await startServices(stack)
       const log = () => readFileSync(join(stack.dir, 'logs/chain-relayer.log'), 'utf8')
       await waitUntil('the relayer refusing', () =>
@@ -236,7 +235,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       )
       expect(await outsideNow(was, hour)).toEqual(then)
 
-      // The operator's steps, as in infra/operations/runbook/restore.md.
+      // As in infra/operations/runbook/restore.md.
       const running = await restore('--since', since, '--apply')
       expect(running).toMatch(/a lane is blocked: stop it first; nothing was changed\nexit 1$/)
       await stopServices(stack)
@@ -264,7 +263,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       await entryIn(was.eka, hour.middle, 'returned')
       await expectAllBack(was, hour, then.native)
 
-      // A checkout without a row is paid only now.
+      // This checkout has no row.
       await outsideOf(stack.info).pay(hour.unpaid.paymentId, 'QRIS')
       const nobodys = `select 1 from payments.anomalies where kind = 'money_unmatched'`
       await waitUntil('an alarm', async () => (await query(stack, nobodys)).length > 0)
@@ -294,10 +293,10 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       const verified = hashOf(
         asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)),
       )
-      expect(asked).toHaveLength(4) // The take is asked about as a transaction too.
+      expect(asked).toHaveLength(4) // The take is also checked as a transaction.
       expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
 
-      // Facts from the dashboards of both providers and the list of payouts.
+      // From both providers' dashboards and the list of payouts.
       const { sessions } = await outsideOf(stack.info).book()
       const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
       const decided = [
@@ -323,7 +322,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       const outside = outsideOf(stack.info)
       const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
       okOf(await person.api.setCountry('MY'))
-      // Payouts has read banks and balance before the provider returns errors only.
+      // Payouts needs banks and balance before the provider fails.
       await answered(() => person.get('/config'))
       await outside.faults({ api: { errorRate: 1 } })
       const { payoutId } = (await person.insist('/cashouts', await cashoutBody(stack, person))).body

@@ -13,16 +13,16 @@ import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
 
-/** The limit of a public endpoint of the test chain per caller, plus a margin for uneven delivery. */
+/** A public test-chain endpoint's limit per caller, plus a margin for uneven delivery. */
 const allowed = { requestsPerSecondMax: 25, ethCallsPerSecondMax: 15, takesBatches: false }
 
 /**
- * If a process stops for a second, as on a busy machine, calls planned one by one are sent
- * at once. That is not so in each of some walks; without pacing it is.
+ * If a process stops for a second, as on a busy machine, paced calls are sent at once. That does
+ * not happen in every walk; without pacing it does.
  */
 const walksMax = 3
 
-/** As the services are set for a public chain, not for the local one. */
+/** Settings for a public chain. */
 const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
   POLL_MS: testnetValues.get('POLL_MS')!,
   ...Object.fromEntries(
@@ -32,7 +32,7 @@ const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
   ),
 })
 
-/** A stack on one chain with endpoints that have given faults, the best one first. */
+/** One chain; the best endpoint first. */
 async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
   const anvil: AnvilProcess = await startAnvil([
     ...['--block-time', '0.3', '--slots-in-an-epoch', '1'],
@@ -58,7 +58,6 @@ async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
 
 type Opened = Awaited<ReturnType<typeof openStack>>
 
-/** A top-up, a cash-out and a send of several users, all at once. */
 async function throughEverything(stack: Stack, count: number) {
   const people = await Promise.all(
     Array.from({ length: count }, () => verifiedUser(stack, { ausdMicro: pathsCostMicro })),
@@ -128,7 +127,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
     const { stack, endpoints } = opened
     const [silent, used, lagging] = endpoints as [RpcProxy, RpcProxy, RpcProxy]
     const isUp = { service: 'chain-relayer' }
-    // A service that is late is missing from one scrape, and in the next.
+    // A late service is missing from one scrape and present in the next.
     const samples = await waitUntil('the figures of the relayer', async () => {
       const read = await scrape(stack)
       return valueIn(read, 'ausd_figures_up', isUp) === 1 && read
@@ -163,7 +162,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
       await throughEverything(stack, 1)
     })
 
-    /** Cuts connections of the endpoint until each service has noticed. */
+    /** Cuts connections until each service has noticed. */
     async function isTriedAgain(endpoint: RpcProxy) {
       const before = endpoint.journal.requests
       endpoint.setFaults({ disconnectRate: 1 })

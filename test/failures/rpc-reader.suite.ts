@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterEach(() => proxy.setFaults({}))
 
-/** One more cycle, straight on the chain. */
+/** Directly on the chain. */
 async function goThroughCycle() {
   await person.draw(2_000_000n)
   await person.repay(2_000_000n)
@@ -53,20 +53,20 @@ describe('the record matches the chain while the endpoint', () => {
   ])('%s', async (_, faults) => {
     proxy.setFaults(faults)
     await goThroughCycle()
-    // The repayment is mined, but at first not final.
+    // Mined, but not final at first.
     const outcome = async () =>
       (await servesTruth(stack, person.wallet, 120_000)).history.cycles.at(-1)?.outcome
     await becomes(outcome, 'Qualified')
   })
 })
 
-/** The record that is served while its history is unavailable. */
+/** The record while its history is unavailable. */
 const withoutHistory = (truth: object) => ({ ...truth, history: null, indexer: 'unavailable' })
 
 const inARow = 5
 /**
- * Asks some times in a row, of which the middle one counts: it waits 230 ms for the reader. On a busy
- * machine the rest takes too long now and then, so the row may be asked for again.
+ * Five requests in a row; the middle one counts and waits 230 ms for the reader. A busy machine may
+ * be too slow, so the row may be repeated.
  */
 async function answersWithoutHistory() {
   const body = withoutHistory(await truthOf(stack, person.wallet))
@@ -149,7 +149,7 @@ test('a rebuild by one command never removes the record', async () => {
     const cursors = await query(stack, `select from indexer_reader.cursors where state = 'serving'`)
     expect(cursors).toHaveLength(1)
     const { status, body } = await verify(stack, person.wallet)
-    // A reader that is late is not waited for: the rest of the record comes without it.
+    // The record is served without the part of a late reader.
     if (status !== 503) expect([truth, withoutHistory(truth)]).toContainEqual(body)
     statesOf.push(body.indexer)
   }

@@ -50,13 +50,13 @@ const allAtOnce: Partial<RpcFaults> = {
   hangRate: 0.01,
 }
 
-/** With every fault at once a path is sent, lost and found many times over: half a minute is usual. */
+/** With every fault at once, half a minute is usual. */
 const endingMs = 90_000
 
 let stack: Stack
 let proxy: RpcProxy
 let outside: Outside
-/** For each test a user with money, and one who is about to be verified. */
+/** For each test: a user with money, and one about to be verified. */
 let pairs: { person: Person; unverified: Person }[]
 
 beforeAll(async () => {
@@ -80,7 +80,7 @@ const balanceOf = ({ wallet }: Person) =>
 const outcomesSince = (seen: number) =>
   proxy.journal.sends.slice(seen).map(({ outcome }) => outcome)
 
-/** A top-up, a cash-out, a send and a drip, all while the endpoint is at its worst. */
+/** All while the endpoint is at its worst. */
 async function throughEverything(begin: () => void, during: () => Promise<unknown>) {
   const { person, unverified } = pairs.pop()!
   begin()

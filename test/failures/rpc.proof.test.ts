@@ -4,7 +4,7 @@ import { recordTerms as terms } from '../support/verify'
 
 const env = {
   ...quickChecks,
-  // It sends again and bids more within a second.
+  // Resends and raises the fee within a second.
   'chain-relayer': { REBROADCAST_AFTER_MS: '600', BUMP_AFTER_MS: '900' },
   'indexer-reader': { LAG_MAX_MS: '4000' },
 }
@@ -12,6 +12,6 @@ const env = {
 onOneStack(() => ({ proxied: true, env, terms }), {
   'rpc-relayer': () => import('./rpc-relayer.suite'),
   'rpc-reader': () => import('./rpc-reader.suite'),
-  // Last: it moves the time of the chain forward by a day.
+  // Last: it moves the chain's clock by a day.
   record: () => import('../journeys/record.suite'),
 })

@@ -12,7 +12,7 @@ import { groupStack } from '../runner/group'
 import { everythingWritten } from '../support/database'
 import { newUser } from '../support/people'
 
-/** Intervals of the gateway with which no test waits long for a missed verdict. */
+/** Short, so that no test waits long for a missed verdict. */
 export const identityRechecks = {
   IDENTITY_RECHECK_OPEN_MS: '1000',
   IDENTITY_RECHECK_MS: '1000',
@@ -22,7 +22,7 @@ export const identityRechecks = {
 let stack: Stack
 let outside: Outside
 
-/** A new user with an unused link. */
+/** The link is unused. */
 async function userWithLink(): Promise<Person> {
   const person = await newUser(stack)
   expect((await person.insist('/me/verification', {})).body).toMatchObject({ verified: false })
@@ -39,14 +39,14 @@ async function verified(): Promise<Person> {
 const becomes = (person: Person, verified: boolean) =>
   person.until(`verified: ${verified}`, (me) => me.verified === verified, 60_000)
 
-/** A verdict whose webhook was answered `recorded`, and then lost with the store of the stream. */
+/** The webhook was answered `recorded`, then lost with the stream's store. */
 async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
   const [postgres, gateway, nats] = [
     stack.process('postgres'),
     stack.process('gateway'),
     stack.process('nats-server'),
   ]
-  await postgres.stop('SIGQUIT') // Nothing can be handled now, while recording needs JetStream alone.
+  await postgres.stop('SIGQUIT') // Recording needs only JetStream; nothing can be handled now.
   await outside.identity(person.wallet, verdict)
   await waitUntil('the answer to the webhook', async () => {
     const told = (await outside.book()).webhooks!.filter(({ body }) =>
@@ -65,10 +65,7 @@ async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected')
   gateway.start()
 }
 
-/**
- * Tests of the identity provider that the group's stack uses. A function, because two groups run them,
- * maybe in one process.
- */
+/** Two groups run these tests, maybe in one process. */
 export const verdictsAreNotMissed = () => {
   beforeAll(() => {
     stack = groupStack()

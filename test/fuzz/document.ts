@@ -1,18 +1,17 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 
-/** A JSON Schema with every `$ref` resolved. */
+/** Every `$ref` is resolved. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** One operation of the OpenAPI document. */
 export type Operation = {
   readonly method: string
-  /** Path template, with `{name}` for each path parameter. */
+  /** `{name}` stands for a path parameter. */
   readonly path: string
   readonly security: string | undefined
   readonly body: Schema | undefined
   readonly parameters: readonly Parameter[]
-  /** Returns the validator of a status' body, or undefined if the status is not documented. */
+  /** Validates a status' body; undefined if the status is not documented. */
   readonly fits: (status: number) => ((value: unknown) => boolean) | undefined
 }
 export type Parameter = {
@@ -25,7 +24,7 @@ export type Parameter = {
 // biome-ignore lint/suspicious/noExplicitAny: a document is read field by field
 type Json = any
 
-/** Reads the operations from the served document, the fuzzer's only source. */
+/** The served document is the fuzzer's only source. */
 export async function readOperations(baseUrl: string): Promise<Operation[]> {
   const answer = await fetch(`${baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
   const document = await answer.json()

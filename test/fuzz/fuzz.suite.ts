@@ -55,7 +55,7 @@ test(`security: 500 requests generated from the document cause no 5xx and no und
 
 test('security: refused requests write no payment, cash-out or message', () =>
   expectNothingWritten(stack, async () => {
-    // Deliveries are always recorded, so they are not among the requests here.
+    // Webhooks are always recorded.
     const { findings } = await fuzz(stack, person, {
       ...{ requests: 200, seed: seed + 1, without: '/webhooks' },
     })

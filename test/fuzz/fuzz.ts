@@ -6,7 +6,7 @@ import { signIn } from '#shared/client/client'
 import { type Operation, readOperations } from './document'
 import { hostileBodies, hostileHeaders, hostilePaths, invalidOf, validOf } from './values'
 
-/** A generated request: valid, with one field wrong, or hostile. */
+/** Valid, with one field wrong, or hostile. */
 type Ask = {
   readonly mood: 'valid' | 'invalid' | 'hostile'
   readonly method: string
@@ -20,14 +20,14 @@ export type FuzzReport = {
   readonly asked: number
   /** Number of responses by mood and status. */
   readonly statuses: ReadonlyMap<string, number>
-  /** Each violation with the request that caused it. */
+  /** Each violation with its request. */
   readonly findings: readonly string[]
 }
 
 const deadlineMs = 15_000
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND']
 
-/** Sends requests generated from the served document and a seed, and checks every response. */
+/** Generated from the served document and a seed. */
 export async function fuzz(
   stack: Pick<Stack, 'info'>,
   person: Person,
@@ -36,7 +36,7 @@ export async function fuzz(
     readonly seed: number
     /** Prefix of paths to leave out. */
     readonly without?: string
-    /** Called on each 503, before the retry. */
+    /** Called on each 503 before the retry. */
     readonly onLate?: () => void
   },
 ): Promise<FuzzReport> {
@@ -63,7 +63,7 @@ export async function fuzz(
     const wrong = wrongWith(ask, said)
     if (wrong) findings.push(`${wrong}: ${wordsOf(ask)}`)
   }
-  // A request that crashes a service may get a 503 and succeed on retry, so compare the processes.
+  // A crash may show only as a 503 that succeeds on retry, so compare the processes.
   for (const [name, { pid }] of Object.entries(stack.info.services))
     if (pid !== info.services[name]?.pid) findings.push(`${name} was restarted`)
   return { asked: asks.length, statuses, findings }
@@ -116,7 +116,6 @@ function asksOf(
   return fc.oneof(described('valid'), described('invalid'), hostile)
 }
 
-/** Fills the path and query parameters with values their schemas allow. */
 function pathOf({ path, parameters }: Operation): fc.Arbitrary<string> {
   const named = parameters.filter((one) => one.in === 'path' || one.in === 'query')
   const values = Object.fromEntries(named.map((one) => [one.name, validOf(one.schema)]))
@@ -141,19 +140,16 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
     const { status } = answer
     return { status, code: answer.headers.get('x-error-code'), text: await answer.text() }
   } catch (error) {
-    // Bun refuses to send some hostile requests, and the server may close the connection.
+    // Bun refuses some hostile requests, and the server may close the connection.
     return { status: 0, code: null, text: (error as Error).message }
   }
 }
 
-/** How long and how often a 503 is retried. */
+/** Retry of a 503. */
 const againForMs = 20_000
 const againEveryMs = 400
 
-/**
- * Retries a 503 as a client does, since a busy machine is sometimes late. A fault that the request
- * itself causes recurs each time.
- */
+/** A busy machine is sometimes late; a fault that the request causes recurs. */
 async function insist(
   gateway: string,
   ask: Ask,
@@ -170,12 +166,12 @@ async function insist(
   return { said, late: said !== first }
 }
 
-/** Statuses that the server may return before it matches a route. */
+/** Possible before a route is matched. */
 const unrouted = new Set([302, 304, 400, 401, 404, 405, 413, 414, 429, 431])
 
 function wrongWith({ mood, method, operation }: Ask, { status, code, text }: Said) {
   if (status === 0) return mood === 'hostile' ? undefined : `no response (${text})`
-  // All dependencies are up, so no 5xx is expected.
+  // All dependencies are up.
   if (status >= 500) return `status ${status} ${code}: ${text.slice(0, 120)}`
   if (status >= 400) {
     const body = parsed(text)

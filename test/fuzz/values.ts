@@ -1,7 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { Schema } from './document'
 
-/** Generates any value that a schema allows. */
 export function validOf(schema: Schema): Arbitrary<unknown> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
   if ('const' in schema) return fc.constant(schema.const)
@@ -49,7 +48,7 @@ function textOf(schema: Schema): Arbitrary<string> {
     .filter((text) => text.length >= min && text.length <= max)
 }
 
-/** Values to put in place of a valid one: wrong types, wrong sizes, injection strings. */
+/** Wrong types, wrong sizes, injection strings. */
 const strange: readonly unknown[] = [
   ...[null, true, 0, -1, 1.5, 1e21, 2 ** 53, '', ' ', '0', '-1', '00', '1e3', '0x', '１２３'],
   ...['\u0000', '\u202e', '\ud800', 'a'.repeat(70_000), '9'.repeat(400), '#{7*7}', '{{7*7}}'],
@@ -58,7 +57,7 @@ const strange: readonly unknown[] = [
   ...[[], [[]], {}, { $gt: '' }, { toString: 1 }, Array.from({ length: 2_000 }, () => 'x')],
 ]
 
-/** Generates a body with one error: a field missing, a field added, or a wrong value. */
+/** One field missing, added or wrong. */
 export const invalidOf = (schema: Schema): Arbitrary<unknown> =>
   fc
     .tuple(validOf(schema), fc.nat(), fc.constantFrom('less', 'more', 'other'), fc.nat())
@@ -87,7 +86,7 @@ const holdersIn = (value: unknown): Holder[] => {
   return [value as Holder, ...Object.values(value).flatMap(holdersIn)]
 }
 
-/** Bodies that are malformed, ambiguous, too deep or too large. */
+/** Malformed, ambiguous, too deep or too large. */
 export const hostileBodies: readonly (string | Uint8Array)[] = [
   ...['', ' ', 'null', '[]', '""', '0', 'nul', '{', '{"a":}', '{"a":1,}', '\ufeff{}', 'a=1&b=2'],
   '{"amount":"1","amount":"2"}',
@@ -102,7 +101,7 @@ export const hostileBodies: readonly (string | Uint8Array)[] = [
   new Uint8Array(64 * 1024 + 1).fill(0x20),
 ]
 
-/** Paths and queries that proxies, parsers and routers may interpret differently. */
+/** Proxies, parsers and routers may interpret these differently. */
 export const hostilePaths: readonly string[] = [
   ...['/../me', '/%2e%2e/me', '//me', '/me/', '/ME', '/me%00', '/me%0d%0aX: 1', '/me;a=1', '/.env'],
   ...['/verify/', '/verify/0x', '/verify/%', '/verify/%ff', `/verify/0x${'0'.repeat(4_000)}`],

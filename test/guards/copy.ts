@@ -19,10 +19,10 @@ const parts = [
   ...['package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock'],
 ]
 
-/** A copy of the sources, and a temporary folder for its suites. */
+/** `tmp` is for its suites. */
 export type Copy = Disposable & { readonly dir: string; readonly tmp: string }
 
-/** Copies the sources into a folder that the user of Postgres can enter. */
+/** Postgres' user can enter the folder. */
 export function openCopy(): Copy {
   const home = mkdtempSync(join(tmpdir(), 'guards-'))
   const [dir, tmp] = [join(home, 'sources'), join(home, 'tmp')]
@@ -35,14 +35,14 @@ export function openCopy(): Copy {
   return { dir, tmp, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-/** Returns the text after an edit. Throws unless the replaced text occurs exactly once. */
+/** Throws unless the replaced text occurs exactly once. */
 export function applied(text: string, { file, from, to }: Edit): string {
   const count = text.split(from).length - 1
   if (count !== 1) throw new Error(`${file} has ${count} occurrences instead of 1 of: ${from}`)
   return text.split(from).join(to)
 }
 
-/** Removes a guard, and the layer behind it, from the copy; disposing restores both. */
+/** Removes a guard and the layer behind it; disposing restores both. */
 export async function takeOut(
   { dir, tmp }: Copy,
   { edits, also = [] }: Pick<Guard, 'edits' | 'also'>,
@@ -52,7 +52,7 @@ export async function takeOut(
   const clusters = clustersIn(tmp)
   const putBack = () => {
     for (const [file, text] of before) writeFileSync(join(dir, file), text)
-    // A cluster with other migrations is of no further use.
+    // Its migrations differ, so it cannot be reused.
     for (const one of clustersIn(tmp)) if (!clusters.has(one)) rmSync(one, { recursive: true })
   }
   try {
@@ -79,7 +79,7 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
       .map((name) => join(tmp, name)),
   )
 
-/** Files that `bun run generate contracts` writes. */
+/** Written by `bun run generate contracts`. */
 const generated = [
   'infra/contracts/artifacts.gen.ts',
   'shared/chain/ausd-abi.gen.ts',

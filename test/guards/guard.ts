@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Root of the repository; the files of edits are relative to it. */
+/** The files of edits are relative to it. */
 export const root = join(import.meta.dir, '..', '..')
 
-/** Kinds of guards. */
 export const kinds = [
   'index',
   'inbox',
@@ -27,10 +26,10 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** Replaces a text that occurs exactly once in its file. */
+/** `from` occurs exactly once in its file. */
 export type Edit = { readonly file: string; readonly from: string; readonly to: string }
 
-/** A test by its title in the source; `row` selects rows of a table by their first words. */
+/** By title in the source; `row` selects rows of a table by their first words. */
 export type NamedTest = {
   readonly file: string
   readonly name: string
@@ -39,25 +38,22 @@ export type NamedTest = {
 
 /** A guard against lost or doubled money, and the test that fails without it. */
 export type Guard = {
-  /** The rule that holds, in one sentence. */
+  /** The rule, in one sentence. */
   readonly guard: string
   readonly kind: Kind
-  /** Edits that remove the guard. */
   readonly edits: readonly Edit[]
-  /** Edits that disable a second layer which protects the same thing. */
+  /** Disable a second layer that protects the same thing. */
   readonly also?: readonly Edit[]
   /** The guard is this index, as `schema.index`. */
   readonly index?: string
   readonly test: NamedTest
 }
 
-/** Returns one edit of a file. */
 export const edit = (file: string, from: string, to: string): Edit => ({ file, from, to })
 
-/** Returns the migrations folder of a schema. */
 const folderOf = (schema: string): string => `infra/migrations/${schema.replaceAll('_', '-')}`
 
-/** Returns an edit that appends a statement to the newest migration of a schema. */
+/** Appends a statement to the schema's newest migration. */
 export function afterMigrations(schema: string, statement: string): Edit {
   const folder = folderOf(schema)
   const newest = readdirSync(join(root, folder))
@@ -81,10 +77,10 @@ type Table = {
   readonly indexes: Readonly<Record<string, { readonly name: string; readonly isUnique: boolean }>>
 }
 
-/** A unique index as `schema.index`, and the statement that drops it. */
+/** `index` is `schema.index`; `drop` removes it. */
 export type UniqueIndex = { readonly index: string; readonly schema: string; readonly drop: string }
 
-/** Returns all unique indexes, from the newest snapshots of drizzle-kit. */
+/** From the newest snapshots of drizzle-kit. */
 export function uniqueIndexes(): UniqueIndex[] {
   const folders = readdirSync(join(root, 'infra/migrations'), { withFileTypes: true })
   return folders
@@ -123,7 +119,7 @@ function indexesOf(table: Table): UniqueIndex[] {
   ]
 }
 
-/** Returns an edit that drops a unique index after all migrations. Throws if it does not exist. */
+/** Drops the index after all migrations. Throws if it does not exist. */
 export function withoutIndex(index: string): Edit {
   const found = uniqueIndexes().find((one) => one.index === index)
   if (!found) throw new Error(`no migration creates the unique index ${index}`)

@@ -15,7 +15,7 @@ function textOf(file: string): string {
   return text
 }
 
-/** Makes all edits of a guard, one after the other; throws at the first that does not apply. */
+/** Throws at the first edit that does not apply. */
 function editAll({ edits, also = [] }: Pick<Guard, 'edits' | 'also'>): Map<string, string> {
   const after = new Map<string, string>()
   const make = (one: Edit) =>
@@ -43,7 +43,7 @@ test('every guard can be removed: its mutation applies to the current sources', 
 test('every guard is listed once, and its test exists, with its row', () => {
   const named = guards.map(({ guard }) => guard)
   expect(named.filter((one, at) => named.indexOf(one) !== at)).toEqual([])
-  // As a literal of the source has it, in whichever quotes.
+  // As a literal in whichever quotes.
   const has = (file: string, words: string) =>
     ["'", '"', '`']
       .map((quote) => quote + words + quote)

@@ -1,17 +1,16 @@
 import type { Copy } from './copy'
 import type { NamedTest } from './guard'
 
-/** Result of a test: passed, failed by an expectation, or broken by anything else. */
+/** Passed, failed by an expectation, or broken by anything else. */
 export type Verdict =
   | { readonly is: 'green' }
   | { readonly is: 'red'; readonly by: string }
   | { readonly is: 'broken'; readonly why: string }
 
-/** Time limits of one test and of its run; a missing guard may show as a deadline. */
+/** A missing guard may show as a deadline. */
 const testMs = 40_000
 const runMs = 180_000
 
-/** Runs tests of one file by title and judges them. */
 export async function tryTests(
   { dir, tmp }: Copy,
   file: string,
@@ -30,7 +29,7 @@ export async function tryTests(
   return judge(said.join('\n'), patterns)
 }
 
-/** Returns a pattern for the end of a test's full name; a value may have several lines. */
+/** Matches the end of a test's full name; a value may have several lines. */
 export function patternOf({ name, row }: NamedTest): string {
   const [first = '', ...others] = name.split(/%[spodifj#]/)
   const words = rowOf({ row })
@@ -38,7 +37,7 @@ export function patternOf({ name, row }: NamedTest): string {
   return `${escaped(first)}${rest.join('')}$`
 }
 
-/** Returns the values of the first placeholders of a title. */
+/** Values of a title's first placeholders. */
 export const rowOf = ({ row = [] }: Pick<NamedTest, 'row'>): readonly string[] =>
   typeof row === 'string' ? [row] : row
 
@@ -46,8 +45,8 @@ const escaped = (text: string | undefined, otherwise = ''): string =>
   text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
 
 /**
- * Judges the output of `bun test`. Only a failed assertion or an expired deadline of the test
- * itself counts as red. A suite that could not start is inconclusive.
+ * Only a failed assertion or an expired deadline of the test itself is red. A suite that could not
+ * start is inconclusive.
  */
 export function judge(said: string, patterns: readonly string[]): Verdict {
   const blocks = blocksOf(said)
@@ -66,7 +65,7 @@ export function judge(said: string, patterns: readonly string[]): Verdict {
 
 type Block = { readonly word: string; readonly name: string; readonly text: string }
 
-/** Splits the output by test: an error comes before its name, a timeout after it. */
+/** An error comes before its test's name, a timeout after it. */
 function blocksOf(said: string): Block[] {
   const lines = said.split('\n')
   const blocks: Block[] = []

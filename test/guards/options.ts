@@ -1,4 +1,3 @@
-/** Selection of guards. */
 export type Options = { readonly only: string | undefined }
 
 export const usage = `bun run prove guards [--only WORD]
@@ -7,7 +6,7 @@ export const usage = `bun run prove guards [--only WORD]
 
 Exit code 0: each test failed without its guard.`
 
-/** Parses the arguments; throws with the first that is wrong. */
+/** Throws on the first wrong argument. */
 export function readOptions(words: readonly string[]): Options {
   const [name, only, ...others] = words
   if (name === undefined) return { only: undefined }

@@ -5,7 +5,7 @@ import { rowOf, tryTests, type Verdict } from './judge'
 import { guards } from './list/all'
 import { type Options, readOptions, usage } from './options'
 
-/** `bun run prove guards`: removes each guard and expects its test to fail; see the README. */
+/** `bun run prove guards`: removes each guard and expects its test to fail. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -39,7 +39,7 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   process.exitCode = found === 0 ? 0 : 1
 }
 
-/** Handles all items on two copies at once: most of the time is spent starting suites. */
+/** On two copies at once: most of the time goes into starting suites. */
 async function withEach<One>(
   copies: readonly Copy[],
   all: Iterable<One>,
@@ -52,7 +52,7 @@ async function withEach<One>(
   await Promise.all(copies.map(work))
 }
 
-/** Returns the files with a test that fails with every guard in place: they prove nothing. */
+/** A test that fails with every guard in place proves nothing. */
 async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<string>> {
   const byFile = Map.groupBy(chosen, ({ test }) => test.file)
   const failing = new Set<string>()
@@ -68,7 +68,7 @@ async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<stri
   return failing
 }
 
-/** Removes each guard and returns the number of tests that still pass. */
+/** Returns the number of tests that pass without their guard. */
 async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Promise<number> {
   const kept: string[] = []
   await withEach(copies, tried, async (copy, one) => {

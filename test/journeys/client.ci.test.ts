@@ -27,15 +27,15 @@ const routeOf = (method: string, path: string) =>
       route.method === method && new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path),
   )
 
-/** The same form, without a field that is not in it. */
+/** Additional fields are refused. */
 const closed = (schema: TSchema): TSchema =>
   Type.Object(propertiesOf(schema), { additionalProperties: false })
 const propertiesOf = (schema: TSchema) =>
   (schema as unknown as { properties: Record<string, TSchema> }).properties
 
 /**
- * The network as a phone has it: the first answer to every new request is lost on its way, after the
- * service did what was asked. What does arrive must be of the form that its route describes.
+ * The first answer to every new request is lost after the service acted. Answers that arrive must
+ * fit their route's schema.
  */
 function lossyNetwork() {
   const seen = new Set<string>()

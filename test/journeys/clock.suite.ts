@@ -11,7 +11,7 @@ import { chainSeconds, newCaller, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { servesTruth } from '../support/verify'
 
-// Moves the chain's clock, which every other user of the stack would notice.
+// Moves the chain's clock for the whole stack.
 
 const { termSeconds, graceSeconds } = localTerms
 const day = 86_400
@@ -24,7 +24,7 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-/** Returns a verified user with collateral. */
+/** A verified user with collateral. */
 async function borrower(): Promise<Person> {
   const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 19n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
@@ -39,10 +39,10 @@ const outcomeOf = (person: Person, number: number) =>
     return history.cycles[number - 1]?.outcome
   })
 
-/** Returns the next time, in unix seconds, at which it is noon in Kuala Lumpur (UTC+8). */
+/** In unix seconds; Kuala Lumpur is UTC+8. */
 const nextNoon = (after: number) => Math.ceil((after - 4 * hour) / day) * day + 4 * hour
 
-/** Runs the example of the guide, which prints each reminder in place of a push service. */
+/** The guide's example prints each reminder in place of a push service. */
 function startNotifier() {
   const { url, integrator } = stack.info.nats
   const child = Bun.spawn([process.execPath, 'services/gateway/guide/examples/notifier.ts'], {
@@ -55,7 +55,7 @@ function startNotifier() {
     for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) said += part
   })()
   return {
-    /** Returns the ids of the reminders of a wallet, in the order in which they arrived. */
+    /** In the order of arrival. */
     idsOf: (wallet: string) =>
       said.split('\n').flatMap((line) => (line.startsWith(wallet) ? [line.split(' ')[0]!] : [])),
     async [Symbol.asyncDispose]() {
@@ -72,7 +72,7 @@ describe('the reminders of a debt', () => {
     const [person, awake] = [await borrower(), await borrower()]
     for (const [user, country] of [[person, 'MY'] as const, [awake, 'BR'] as const])
       expect((await user.post('/me/country', { country })).status).toBe(200)
-    // At 03:00 in Malaysia, when it is afternoon in Brazil: so is each time of a reminder.
+    // 03:00 in Malaysia, afternoon in Brazil; so is each reminder's time.
     const now = await chainSeconds(stack)
     await outside.advance(nextNoon(now) + 15 * hour - now)
     await person.draw(3_000_000n)

@@ -5,7 +5,7 @@ import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-// An app that is given the address of the gateway and nothing else.
+// The app knows only the gateway's address.
 
 let stack: Awaited<ReturnType<typeof sharedStack>>
 let config: Awaited<ReturnType<typeof read>>

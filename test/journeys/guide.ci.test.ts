@@ -16,7 +16,7 @@ import { waitUntil } from '../support/wait'
 
 let stack: RunningStack
 let person: Person
-/** The reader's tools: the examples, a shell with `bun`, and an environment. */
+/** The examples, a shell with `bun`, and an environment. */
 let folder: string
 let env: Record<string, string>
 
@@ -39,7 +39,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const runMs = 100_000
 
-/** Runs a file of the guide as its reader does; returns its output, and passes it to `onSaid` earlier. */
+/** As its reader does; `onSaid` gets the output early. */
 async function run(
   name: string,
   words: string[] = [],
@@ -64,7 +64,7 @@ async function run(
 }
 
 let copied: string | undefined
-/** The shell examples need the programs they call next to them; their output stays out of the repository. */
+/** Shell examples call programs beside them; their output stays out of the repository. */
 function copyOfExamples(): string {
   if (copied) return copied
   copied = join(folder, 'examples')
@@ -77,7 +77,6 @@ function copyOfExamples(): string {
   return copied
 }
 
-/** The newest checkout that waits to be paid is paid. */
 async function payNewest() {
   const open = await waitUntil('an open checkout', async () => {
     const { inFlight } = okOf(await person.api.activity())
@@ -170,7 +169,7 @@ describe('a reader of the guide', () => {
       const record = okOf(await person.api.record(person.wallet))
       return record.history?.cycleCount === 1
     })
-    // While the reader is late, the record is served without its history.
+    // A late reader leaves out the history.
     const withHistory = (name: string) =>
       waitUntil(`${name} with the history`, async () => {
         const said = await run(name)

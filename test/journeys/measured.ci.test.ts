@@ -17,13 +17,13 @@ beforeAll(async () => {
   wallet = person.wallet.toLowerCase()
   await person.get(`/verify/${person.wallet}`)
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
-  // The cash-out of the demo is returned; this adds one that the bank pays.
+  // The demo's cash-out is returned; this one is paid.
   const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')
   samples = await scrapeOfAll(stack)
 })
 
-/** A slow service is left out of a scrape: returns the first complete one. */
+/** A scrape omits slow services: returns the first complete one. */
 const scrapeOfAll = (from: RunningStack) =>
   waitUntil('a scrape of all services', async () => {
     const found = await scrape(from)

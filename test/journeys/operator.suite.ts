@@ -10,7 +10,7 @@ import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
 
-// Runs operator commands as processes, and reads the user's view afterwards.
+// Runs operator commands as processes, then reads the user's view.
 
 let stack: Stack
 let outside: Outside
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => sql?.end({ timeout: 1 }))
 
 const because = ['--reason', 'ticket 12', '--by', 'sari']
-/** A command fails if a service does not respond, and is repeated then: it is the same request. */
+/** Repeats a command that failed because a service did not respond: it is the same request. */
 const ops = (...words: string[]) =>
   waitUntil(`an answer to ${words.join(' ')}`, async () => {
     const answer = await operate(stack, ...words)
@@ -48,7 +48,7 @@ const asked = {
 } as const
 const words = { topups: 'topups_paused', payouts: 'cashouts_paused', relaying: 'relaying_paused' }
 const isPaused = ({ headers }: Reply) => /_paused$/.test(headers.get('x-error-code') ?? '')
-/** The response to a user's request, including a pause; a slow service is asked again. */
+/** Includes the response that a pause causes; retries a slow service. */
 const told = (what: keyof typeof asked) => answered(asked[what], { meant: isPaused })
 
 describe('while an operator has paused', () => {

@@ -1,7 +1,7 @@
 import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 
-/** A hold of days, which only the clock of the sandbox can end. */
+/** Only the sandbox's clock ends a hold of days. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 
 const env = { ...quickChecks, gateway: { REMINDERS_EVERY_MS: '1000' } }
@@ -11,9 +11,9 @@ onOneStack(() => ({ env, terms }), {
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),
-  // It leaves the chain's clock months ahead.
+  // Leaves the chain's clock months ahead.
   clock: () => import('./clock.suite'),
   'second-wallet': () => import('../attacks/second-wallet.suite'),
-  // Last: it uses a nonce of a lane, and leaves a credit that belongs to no payment.
+  // Last: it uses a lane's nonce, and leaves a credit without a payment.
   'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),
 })

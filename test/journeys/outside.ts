@@ -1,6 +1,6 @@
 import { openRateWorld } from '../conformance/rates/rate-world'
 import { openCollector } from '../support/telemetry/collector'
 
-/** Rate sources and collector of traces that the stack of `configured.ci.test.ts` uses. */
+/** For the stack of `configured.ci.test.ts`. */
 export const world = openRateWorld()
 export const collector = openCollector()

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
 })
 
-/** Metrics that a stack without the books lacks. */
+/** Missing on a stack without the books. */
 const isOfBooks = (name: string) => name.startsWith('ausd_books_')
 
 test('every metric that a rule or the dashboard reads exists', async () => {
@@ -64,7 +64,7 @@ describe.skipIf(!prometheus)(
   },
 )
 
-/** The left side of a rule: the series it reads, whether or not it fires, with all outcomes of a label. */
+/** The series that a rule reads, with all outcomes of a label, whether or not it fires. */
 const withoutThreshold = (expr: string) =>
   expr
     .replace(/ (?:==|>|<) (?:on \(.*|[\d.e]+(?: \*.*)?)$/, '')

@@ -22,14 +22,13 @@ const fairRates = [
   ['USD/IDR', '16250'],
   ['USD/MYR', '421'],
 ] as const
-/** Every suite begins in fair weather, with rates for both pairs. */
 beforeEach(async () => {
   world.turn('fair')
   for (const [pair, rate] of fairRates) await becomes(() => rateNow(pair), rate)
 })
 
 const hasNoRate = ({ headers }: Reply) => headers.get('x-error-code') === 'rate_unavailable'
-/** A quote, or the refusal without a rate; a slow service is asked again. */
+/** Or the refusal without a rate; retries a slow service. */
 const quote = (pair: string): Promise<Reply> =>
   answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
 const rateNow = async (pair: string): Promise<string> => (await quote(pair)).body.rate
@@ -43,7 +42,7 @@ const quoted = (pair: string, status: number): Promise<Reply> =>
     60_000,
     100,
   )
-/** Until pricing has asked every source again, twice: the second poll began after the change. */
+/** Two polls: the second began after the change. */
 async function polled() {
   const before = [world.asked('frankfurter'), world.asked('bnm'), world.asked('open-er-api')]
   await waitUntil('two more polls', () => {

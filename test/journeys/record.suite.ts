@@ -16,7 +16,7 @@ let stack: Stack
 
 beforeAll(async () => {
   stack = groupStack()
-  // `/ready` succeeds before the reader has caught up for the first time.
+  // `/ready` succeeds before the reader has first caught up.
   await servesTruth(stack, privateKeyToAddress(generatePrivateKey()))
 })
 
@@ -24,7 +24,7 @@ const digits = expect.stringMatching(/^[0-9]+$/)
 const unixSeconds = expect.stringMatching(/^[0-9]{10}$/)
 const hash = expect.stringMatching(/^0x[0-9a-f]{64}$/)
 
-/** The record with its history: while the reader is late it is served without. */
+/** A late reader leaves out the history. */
 const whole = (wallet: string, init?: RequestInit) =>
   waitUntil('the history', async () => {
     const served = await verify(stack, wallet, init)
@@ -89,7 +89,7 @@ describe('the record of an unknown wallet', () => {
   })
 })
 
-/** Draws, and waits until the cycle is so old that it counts. */
+/** Waits until the cycle is old enough to count. */
 async function drawToCount(person: Person, micro: bigint): Promise<void> {
   await person.draw(micro)
   const countsAt = (await chainSeconds(stack)) + terms.minCycleSeconds
@@ -140,7 +140,7 @@ describe('the record of a wallet whose payment was reversed', () => {
   test('has a cycle that is Reversed, and the restored debt', async () => {
     const person = await borrower()
     const wallet = person.account.address
-    // A relayer of the test's own: a transaction of the service's keys would be in their way.
+    // The service's own keys would collide with its relayer.
     const relayer = await newCaller(stack)
     const grant = [keccak256(stringToHex('RELAYER_ROLE')), relayer.account.address]
     await callerOf(stack, devKey('admin')).call('grantRole', grant)

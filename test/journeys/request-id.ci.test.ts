@@ -9,7 +9,6 @@ import { answered, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 import { becomes } from '../support/wait'
 
-/** Log lines of a service for a request. */
 const linesOf = ({ dir }: RunningStack, service: string, requestId: string): string[] =>
   readFileSync(join(dir, `logs/${service}.log`), 'utf8')
     .split('\n')

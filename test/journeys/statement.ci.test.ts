@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 const statement = async (period: { from?: string; to?: string } = {}) =>
   okOf(await person.api.statement(period))
-/** A statement that reaches the end of the story: the reader and the journals follow the chain. */
+/** Reader and journals follow the chain. */
 const whole = () =>
   waitUntil('the statement of all items', async () => {
     const found = await statement()

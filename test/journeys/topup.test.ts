@@ -62,7 +62,7 @@ describe('a paid top-up', () => {
     },
   )
 
-  // All of them at once: together they wait for one hold.
+  // Concurrent, so that they wait for one hold together.
   test.concurrent.each([
     ['USD/IDR', '50000', 'card', 'CARDS'],
     ['USD/IDR', '50000', 'bank', 'DANA'],

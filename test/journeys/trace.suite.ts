@@ -19,7 +19,7 @@ beforeAll(async () => {
   person = await verifiedUser(stack, { ausdMicro: 30_000_000n })
 })
 
-/** Tops up until it is credited, each try with headers of its own; the id of its request. */
+/** Each try has its own headers; returns the id of the successful request. */
 async function topUp(headersOf: () => Record<string, string> = () => ({})) {
   const reply = await answered(async () => {
     const { id: quoteId } = await person.quote('USD/IDR')

@@ -1,16 +1,16 @@
 import type { Guard } from './race'
 
-// Mutations of statements on their way to Postgres, each of which must make an order go wrong.
+// Mutations of statements, each of which must make an order go wrong.
 
 const advisory = /pg_advisory_xact_lock\((hashtextextended\((?:[^()]|\([^()]*\))*\))\)/g
 
-/** Advisory and row locks: one transaction at a time decides. */
+/** One transaction at a time decides. */
 export const locks: Guard = {
   name: 'the locks',
   without: (text) => text.replace(advisory, '$1').replace(/ for update$/, ''),
 }
 
-/** Removes several guards at once, where each of them alone is sufficient. */
+/** Each of the guards alone is sufficient. */
 export const together = (...guards: readonly Guard[]): Guard => ({
   name: guards.map(({ name }) => name).join(', '),
   without: (text) => guards.reduce((edited, guard) => guard.without(edited), text),
@@ -31,7 +31,7 @@ export const states: Guard = {
       ),
 }
 
-/** A message is handled once: its row in the inbox. */
+/** A message is handled once. */
 export const inbox: Guard = {
   name: 'the inbox',
   without: (text) =>
@@ -41,7 +41,7 @@ export const inbox: Guard = {
     ),
 }
 
-/** A signed transfer has one cash-out: a check for another, and a unique key. */
+/** A signed transfer has one cash-out. */
 export const authorizations: Guard = {
   name: 'the check for another cash-out of the same transfer, and its unique key',
   without: (text) =>
@@ -52,7 +52,6 @@ export const authorizations: Guard = {
   drop: 'drop index payouts.payouts_authorization',
 }
 
-/** A taken quote is a row of its own. */
 export const takings: Guard = {
   name: 'the row of a taken quote',
   without: (text) =>
@@ -62,7 +61,6 @@ export const takings: Guard = {
     ),
 }
 
-/** Only a `waiting` operation is assigned. */
 export const waiting: Guard = {
   name: 'the condition that only a waiting operation is assigned',
   without: (text) =>
@@ -71,7 +69,6 @@ export const waiting: Guard = {
       : text,
 }
 
-/** Only one verdict of a wallet is assigned at a time. */
 export const verdicts: Guard = {
   name: 'the check for another verdict in progress',
   without: (text) =>
@@ -80,19 +77,17 @@ export const verdicts: Guard = {
       : text,
 }
 
-/** Makes two verdicts that are assigned at once see each other. */
+/** Makes two verdicts assigned at once see each other. */
 export const walletLocks: Guard = {
   name: 'the lock of the wallet',
   without: (text) => text.replace('pg_advisory_xact_lock(word)', 'word'),
 }
 
-/** Only a lane with an expired lease can be taken. */
 export const leases: Guard = {
   name: 'the condition that the previous lease has expired',
   without: (text) => text.replace(/"leased_until" <= now\(\)/, '"leased_until" is not null'),
 }
 
-/** Only the holder of a lane draws its nonces. */
 export const epochs: Guard = {
   name: 'the holder and the epoch of the lane',
   without: (text) =>
@@ -104,7 +99,7 @@ export const epochs: Guard = {
       .replace(/"leased_until" > now\(\)/, '"leased_until" is not null'),
 }
 
-/** An order has one operation, by its cause and by its id, which is derived from it. */
+/** An operation's id is derived from its cause. */
 export const onceByCause: Guard = {
   name: 'the unique keys of an operation',
   without: (text) => text,
@@ -112,13 +107,12 @@ export const onceByCause: Guard = {
     drop constraint operation_once, drop constraint operation_pkey`,
 }
 
-/** Rows that another transaction is taking are skipped. */
 export const skips: Guard = {
   name: 'for update skip locked',
   without: (text) => text.replace(/for update skip locked/, ''),
 }
 
-/** A wallet has one open settlement: the index behind the lock of the wallet. */
+/** The index backs the wallet's lock. */
 export const openSettlements: Guard = {
   name: 'the unique index of open settlements',
   without: (text) => text,

@@ -5,15 +5,14 @@ import { dayOf } from '../../../services/pricing/rate'
 import { NotHere, type Step } from '../step'
 import type { RateWeather } from './rate-world'
 
-/** A source of rates, as its suite needs it. */
 export type RateBench = {
   readonly source: RateSource
   readonly guards: Guards
-  /** Makes the source fail; undefined if not possible. */
+  /** Makes the source fail; undefined if impossible. */
   readonly turn: ((weather: RateWeather) => void) | undefined
 }
 
-/** Expected result of each failure: the response or its rate is refused. */
+/** The response or its rate is refused. */
 const failures: readonly [RateWeather, string][] = [
   ['html', 'no answer'],
   ['redirect', 'no answer'],
@@ -25,7 +24,7 @@ const failures: readonly [RateWeather, string][] = [
   ['stale', 'refused by the guards'],
 ]
 
-/** A source returns a rate that passes the guards, and no failure of it becomes a rate. */
+/** A rate passes the guards, and no failure becomes a rate. */
 export const rateSteps = (bench: RateBench): Step[] =>
   bench.source.pairs.flatMap((pair) => [
     {
@@ -86,8 +85,8 @@ async function inWeather(
 }
 
 /**
- * Returns pricing's result if this were its only source. A second source with the same rate stands
- * by so that the guards check it, unless the source is `alone`.
+ * Pricing's result if this were its only source. A second source with the same rate makes the
+ * guards check it, unless `alone`.
  */
 async function outcomeOf(
   { source, guards }: RateBench,

@@ -1,6 +1,5 @@
 import { pause } from '#platform/deadline'
 
-/** State of the simulated rate sources. */
 export type RateWeather =
   | 'fair'
   | 'html'
@@ -13,25 +12,21 @@ export type RateWeather =
   | 'rate of 1'
   /** Bank Negara's counter session, as at 1130. */
   | 'no middle'
-  /** Bank Negara or open.er-api.com differ from the others by two or five percent. */
+  /** Bank Negara or open.er-api.com differ by two or five percent. */
   | 'near'
   | 'apart'
   | 'down'
 
-/**
- * A local server with the interfaces of Frankfurter v2, Bank Negara Malaysia and open.er-api.com.
- */
+/** Frankfurter v2, Bank Negara Malaysia and open.er-api.com on a local server. */
 export type RateWorld = AsyncDisposable & {
   readonly url: string
-  /** Changes the state of all sources or of one. */
   readonly turn: (weather: RateWeather, source?: SourceName) => void
-  /** Number of requests that a source received. */
   readonly asked: (source: SourceName) => number
 }
 type SourceName = 'frankfurter' | 'bnm' | 'open-er-api'
 type Quote = { rate: number; date: string; named: boolean }
 
-/** Mid rates of healthy sources; `quoteIn` has the `rate` in other states. */
+/** Mid rates of healthy sources; `quoteIn` has the others. */
 export const fairRates = { IDR: 16_250, MYR: 4.21 } as const
 type Fiat = keyof typeof fairRates
 
@@ -51,7 +46,7 @@ function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
 }
 
-/** Opens the world on a free port, with healthy sources. */
+/** On a free port, with healthy sources. */
 export function openRateWorld(): RateWorld {
   const weather = new Map<SourceName, RateWeather>()
   const asked = new Map<SourceName, number>()
@@ -121,7 +116,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
   }
 }
 
-/** A body that starts at once and ends after any timeout. */
+/** Starts at once and ends after any timeout. */
 const slow = (text: string) =>
   new Response(
     new ReadableStream({

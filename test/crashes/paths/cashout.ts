@@ -6,13 +6,12 @@ import { type Path, rowOf, same, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
 const takenMicro = 2_000_000n
-/** Account numbers that the sandbox pays or refuses. */
+/** The sandbox pays or refuses these. */
 const accounts = { paid: '1234567890', returned: '999999' } as const
 type End = keyof typeof accounts
 
 /**
- * Cash-outs that end in `end` with one take, one payout and, if refused, one return. `meanwhile`
- * runs once the cash-out is accepted.
+ * One take, one payout and, if refused, one return. `meanwhile` runs once the cash-out is accepted.
  */
 const cashOuts =
   (end: End, meanwhile?: (world: World, payoutId: string) => Promise<void>): Path['begin'] =>
@@ -21,7 +20,7 @@ const cashOuts =
     const person = await newUser(stack, { ausdMicro: 1_000_000_000n })
     return async () => {
       const before = await ausdOf(stack, person.wallet)
-      await person.me() // The gateway may have been killed in the previous item.
+      await person.me() // The gateway may have been killed before.
       const terms = { accountNumber: accounts[end], ausdMicro: takenMicro }
       const body = await cashoutBody(stack, person, terms)
       return async () => {
@@ -40,7 +39,7 @@ const cashOuts =
     }
   }
 
-/** Makes the provider accept the payout and lose its response. */
+/** The provider accepts, but its response is lost. */
 async function unclear({ outside, sql }: World, payoutId: string): Promise<void> {
   await outside.faults({ api: { timeoutAfterAccept: 1 } })
   await rowOf(

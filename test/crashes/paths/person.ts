@@ -8,7 +8,7 @@ import type { World } from '../world'
 /** Drip of a newly verified wallet. */
 const dripWei = 500_000_000_000_000_000n
 
-/** New users without native coin, who are verified and receive one drip. */
+/** Verified without native coin, they receive one drip. */
 const newcomers =
   (approve: (world: World, wallet: string) => Promise<unknown>): Path['begin'] =>
   async (world) =>
@@ -33,7 +33,7 @@ const newcomers =
     }
   }
 
-/** Ends the two-minute lease of a check at the identity provider early. */
+/** Ends the two-minute lease of an identity check early. */
 const leasePasses = ({ sql }: World, wallet: string) => sql`
   update gateway.identity_rechecks set next_check_at = now()
   where wallet = ${wallet} and checked_at is null
@@ -41,7 +41,7 @@ const leasePasses = ({ sql }: World, wallet: string) => sql`
 
 const told = ({ outside }: World, wallet: string) => outside.identity(wallet, 'approved')
 
-/** Gives the verdict and loses its webhook. */
+/** Loses the verdict's webhook. */
 async function untold({ outside }: World, wallet: string): Promise<void> {
   await outside.faults({ webhooks: { drop: 1 } })
   await outside.identity(wallet, 'approved')

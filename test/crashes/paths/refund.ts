@@ -9,7 +9,7 @@ import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } f
 import type { World } from '../world'
 import { paidTopup } from './topup'
 
-/** Card top-ups refunded within their hold, revoked once. */
+/** Refunded within the hold, revoked once. */
 const withinHold: Path['begin'] = async (world) => {
   const person = await settledUser(world)
   return async () => {
@@ -25,7 +25,7 @@ const withinHold: Path['begin'] = async (world) => {
   }
 }
 
-/** Top-ups refunded after they were credited; each wallet is frozen. */
+/** Refunded after the credit; each wallet is frozen. */
 const afterwards: Path['begin'] = async (world) => async () => {
   const { sql, outside } = world
   const person = await settledUser(world)
@@ -48,7 +48,7 @@ const afterwards: Path['begin'] = async (world) => async () => {
   }
 }
 
-/** Underpaid top-ups that an operator refunds. */
+/** Underpaid, refunded by an operator. */
 const ordered: Path['begin'] = async (world) => {
   const { stack, sql, outside } = world
   const operator = openOperator(accessOf(stack.info))
@@ -84,7 +84,7 @@ const ordered: Path['begin'] = async (world) => {
   }
 }
 
-/** Ends the minute during which a refund may exist without being listed. */
+/** An unlisted refund may exist for a minute; this ends it. */
 const minutePasses = ({ sql }: World, id: string) => sql`
   with asked as (
     update payments.refund_orders set requested_at = requested_at - interval '1 minute'
@@ -94,7 +94,7 @@ const minutePasses = ({ sql }: World, id: string) => sql`
 export const refundPaths: readonly Path[] = [
   {
     ...{ kind: 'refund', name: 'refund within the hold' },
-    terms: { holdSeconds: 30 }, // Longer than a restart; a refund after it freezes the wallet.
+    terms: { holdSeconds: 30 }, // Longer than a restart; a later refund freezes the wallet.
     boundaries: [
       ...[...toppedUp, ...delivered('payments')],
       ...[...relayed('payments', 'credit', onChain), ...relayed('payments', 'revoke')],

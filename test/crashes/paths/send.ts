@@ -7,7 +7,7 @@ import { type Path, patienceMs, rowOf, same, settledUser } from '../path'
 
 const sentMicro = 1_500_000n
 
-/** Sends to a new address, received exactly once. */
+/** Received exactly once. */
 const sends: Path['begin'] = async (world) => {
   const { stack, sql } = world
   const person = await settledUser(world, { ausdMicro: 1_000_000_000n })
@@ -26,7 +26,7 @@ const sends: Path['begin'] = async (world) => {
   }
 }
 
-/** The same with a node that refuses the first fee. */
+/** The node refuses the first fee. */
 const dearer: Path['begin'] = async (world) => {
   const { stack, sql } = world
   const ready = await sends(world)

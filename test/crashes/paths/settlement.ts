@@ -7,7 +7,7 @@ import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } f
 
 const drawnMicro = 2_000_000n
 
-/** Creates a user who can draw. */
+/** A user who can draw. */
 async function borrower(world: Parameters<Path['begin']>[0]): Promise<Person> {
   const person = await settledUser(world, { wei: 10n ** 20n })
   const topup = await insist(person, '/topups', {
@@ -18,7 +18,7 @@ async function borrower(world: Parameters<Path['begin']>[0]): Promise<Person> {
   return person
 }
 
-/** Settlements that repay a debt once; held ones run to the end of the hold. */
+/** Repays a debt once; held ones run to the end of the hold. */
 const settlements =
   (channel: string, replaces = false): Path['begin'] =>
   async (world) => {

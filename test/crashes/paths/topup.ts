@@ -10,7 +10,6 @@ type Way = { readonly method: 'qr' | 'card'; readonly channel: string }
 const atOnce: Way = { method: 'qr', channel: 'QRIS' }
 const byCard: Way = { method: 'card', channel: 'CARDS' }
 
-/** Opens and pays a top-up. */
 export async function paidTopup(
   { outside }: World,
   person: Person,
@@ -22,7 +21,7 @@ export async function paidTopup(
   return topup
 }
 
-/** Top-ups credited once; `meanwhile` runs after the payment. */
+/** Credited once; `meanwhile` runs after the payment. */
 const topups =
   (way: Way, meanwhile?: (world: World, paymentId: string) => Promise<void>): Path['begin'] =>
   async (world) => {
@@ -41,8 +40,8 @@ const topups =
   }
 
 /**
- * Makes the provider fail until the hold is extended, or for 15 s if the process that would extend
- * it was killed: then the hold expires, and its check waits for the provider.
+ * The provider fails until the hold is extended, or for 15 s if the extending process was killed:
+ * then the hold expires, and its check waits for the provider.
  */
 async function silence({ outside, sql }: World, paymentId: string): Promise<void> {
   const held = () => sql`

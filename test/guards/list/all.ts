@@ -13,7 +13,6 @@ import { relayerGuards } from './relayer'
 import { rightGuards } from './rights'
 import { scoreGuards } from './score'
 
-/** Every guard of the money, each with the test that fails without it. */
 export const guards: readonly Guard[] = [
   ...messagingGuards,
   ...promiseGuards,

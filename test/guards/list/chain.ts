@@ -5,7 +5,6 @@ const kinds = at('operations/kinds.test.ts')
 const rounds = at('relay-loop.test.ts')
 const answers = at('questions/answers.test.ts')
 
-/** Trust in the chain's responses and in signatures. */
 const evidence: readonly Guard[] = [
   {
     guard: 'a transaction is stored before it is sent',
@@ -164,7 +163,6 @@ const evidence: readonly Guard[] = [
   },
 ]
 
-/** Limits of what our keys sign. */
 const keys: readonly Guard[] = [
   {
     guard: 'a transfer gets a nonce only if its wallet can pay it in addition to those in flight',
@@ -265,5 +263,4 @@ const keys: readonly Guard[] = [
   },
 ]
 
-/** Guards against AUSD that moves without authority or on false evidence. */
 export const chainGuards: readonly Guard[] = [...evidence, ...keys]

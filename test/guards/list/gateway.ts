@@ -5,7 +5,6 @@ const webhooks = at('routes/webhooks.ts')
 const identity = { source: at('identity/identity.ts'), test: at('identity/identity.test.ts') }
 const refusedDelivery = { file: at('routes/webhooks.test.ts'), name: 'refuses a delivery %s' }
 
-/** Authenticity of webhooks and sessions, and the conditions of verification. */
 export const gatewayGuards: readonly Guard[] = [
   {
     guard: 'a webhook has the token that we gave the provider',

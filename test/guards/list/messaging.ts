@@ -12,7 +12,6 @@ const relay = {
   test: 'shared/platform/bus/outbox-relay.test.ts',
 }
 
-/** Exactly-once handling of messages. */
 export const messagingGuards: readonly Guard[] = [
   {
     guard: 'of two instances with the same message, one claims it',

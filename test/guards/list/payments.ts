@@ -2,7 +2,6 @@ import { edit, type Guard } from '../guard'
 
 const at = (path: string) => `services/payments/${path}`
 
-/** Incoming payments: owner, amount, and counted once. */
 export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a payment moves only from the state that was read',

@@ -2,7 +2,6 @@ import { edit, type Guard } from '../guard'
 
 const at = (path: string) => `services/payouts/${path}`
 
-/** Payouts: made once, after the take, and returned only on the provider's evidence. */
 export const payoutGuards: readonly Guard[] = [
   {
     guard: 'a cash-out moves only from a state that allows the step',

@@ -4,7 +4,6 @@ const at = (path: string) => `services/pricing/${path}`
 const decide = at('decide.ts')
 const noRate = (row: string) => ({ file: at('decide.test.ts'), name: '%s', row })
 
-/** Guards against rates that are promised twice, too long or without evidence. */
 export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a quote that we did not issue is invalid',

@@ -3,7 +3,6 @@ import { edit, type Guard, withoutIndex } from '../guard'
 const payments = (path: string) => `services/payments/${path}`
 const payouts = (path: string) => `services/payouts/${path}`
 
-/** Promises: one per quote, within the treasury. */
 const topups: readonly Guard[] = [
   {
     guard: 'a quote that made a payment serves no other request',
@@ -193,7 +192,6 @@ const topups: readonly Guard[] = [
   },
 ]
 
-/** Cash-outs: to the right address, within the rupiah balance, one per quote. */
 const cashouts: readonly Guard[] = [
   {
     guard: 'a cash-out is a transfer to the treasury',
@@ -377,5 +375,4 @@ const cashouts: readonly Guard[] = [
   },
 ]
 
-/** Guards against promises without cover and quotes that serve twice. */
 export const promiseGuards: readonly Guard[] = [...topups, ...cashouts]

@@ -2,7 +2,6 @@ import { edit, type Guard, withoutIndex } from '../guard'
 
 const at = (path: string) => `services/payments/${path}`
 
-/** Refunds: counted once, never missed within a hold, and ordered once. */
 export const refundGuards: readonly Guard[] = [
   {
     guard: 'a hold does not end before the provider was asked',

@@ -6,7 +6,6 @@ const orders = { source: at('operations/order.ts'), store: at('operations/operat
 const kinds = at('operations/kinds.test.ts')
 const steps = at('operations/operation.store.test.ts')
 
-/** An order acts once, however often it is repeated. */
 const once: readonly Guard[] = [
   {
     guard: 'an order with different content is no repeat',
@@ -256,7 +255,6 @@ const once: readonly Guard[] = [
   },
 ]
 
-/** A nonce is given out once, by the holder of its lane, and stored before it is sent. */
 const nonces: readonly Guard[] = [
   {
     guard: 'a nonce is drawn by the holder of its lane',
@@ -383,5 +381,4 @@ const nonces: readonly Guard[] = [
   },
 ]
 
-/** Guards against AUSD that moves twice. */
 export const relayerGuards: readonly Guard[] = [...once, ...nonces]

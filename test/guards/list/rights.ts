@@ -7,7 +7,7 @@ const journals = {
 const roles = { source: 'infra/migrations/roles.ts', test: 'infra/migrations/migrate.ci.test.ts' }
 const nats = { topology: 'infra/nats/topology.ts', test: 'infra/nats/provision.test.ts' }
 
-/** Rights that Postgres and the bus refuse, so that one compromised service is not all of them. */
+/** One compromised service must not endanger the others. */
 export const rightGuards: readonly Guard[] = [
   {
     guard: 'a posting sums to 0 in every asset',

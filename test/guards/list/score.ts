@@ -3,7 +3,6 @@ import { edit, type Guard } from '../guard'
 const source = (name: string) => `infra/contracts/src/${name}.sol`
 const test = (name: string) => `infra/contracts/${name}.test.ts`
 
-/** Rules of the credit line about cycles, score and ratio. */
 export const scoreGuards: readonly Guard[] = [
   {
     guard: 'a reversed cycle loses its score',
@@ -27,7 +26,7 @@ export const scoreGuards: readonly Guard[] = [
         '        if (closed.openedAt > 0) {',
       ),
     ],
-    // Counting the rewards down once too often reverts.
+    // One decrement too many reverts.
     also: [
       edit(
         source('Cycles'),

@@ -21,7 +21,7 @@ import type { Side } from '../side'
 
 const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
 
-/** The provider's state, as every lookup returns it. */
+/** The provider's state. */
 export type Book = {
   readonly checkouts: Map<string, Checkout>
   readonly charges: Map<string, FetchedCharge>
@@ -42,7 +42,7 @@ const xendit = openXendit({
 export const fiatMinor = 50_000n
 export const ausdMicro = 3_076_923n
 
-/** An instance of payments: its own code, on the session's connection. */
+/** An instance of payments on the session's connection. */
 export function openPayments(
   side: Side,
   book: Book,
@@ -99,7 +99,7 @@ export function openPayments(
   }
   return {
     context,
-    /** A provider webhook, as delivered by the stream. */
+    /** As delivered by the stream. */
     deliver: (event: string, data: object, messageId: string) =>
       handle(reader, {
         ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
@@ -108,7 +108,7 @@ export function openPayments(
           body: JSON.stringify({ event, data }),
         },
       }),
-    /** The relayer's outcome of an order. */
+    /** The relayer's outcome. */
     told: (kind: 'credit' | 'revoke', cause: string, wallet: string) =>
       handle(reader, {
         ...{ subject: `relay.${kind}.settled`, messageId: `${kind}:${cause}:${side.name}` },
@@ -120,7 +120,7 @@ export function openPayments(
   }
 }
 
-/** Successful responses of the other services. */
+/** Successful responses of other services. */
 export function openAsk(answers: Readonly<Record<string, (request: never) => unknown>> = {}): Ask {
   const known: Record<string, (request: never) => unknown> = {
     'chain.account': ({ wallet }: { wallet: string }) =>
@@ -138,12 +138,12 @@ export function openAsk(answers: Readonly<Record<string, (request: never) => unk
 }
 
 let made = 0
-/** Returns an unused number, so that the rows of one order never meet those of another. */
+/** Keeps the rows of one order apart from those of another. */
 export const newNumber = (): number => ++made
 export const walletOf = (number: number): `0x${string}` =>
   `0x${number.toString(16).padStart(40, '0')}`
 
-/** Inserts a top-up with an open checkout; returns the ids that belong to it. */
+/** A top-up with an open checkout. */
 export async function newTopup(db: PostgresJsDatabase, book: Book) {
   const number = newNumber()
   const id = `pay_${String(number).padStart(22, '0')}`
@@ -175,7 +175,7 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
 }
 export type Topup = Awaited<ReturnType<typeof newTopup>>
 
-/** A paid charge for a top-up, as the provider shows it. */
+/** As the provider shows a paid charge. */
 export const chargeOf = (
   { id, requestId }: Topup,
   paymentId: string,
@@ -188,9 +188,7 @@ export const chargeOf = (
   },
 })
 
-/**
- * Returns a payment's row, the messages about it or its wallet, and its differences to the books.
- */
+/** A payment's row, the messages about it or its wallet, and its book differences. */
 export async function lookAt(db: PostgresJsDatabase, id: string) {
   const [row] = await db.select().from(payments).where(eq(payments.id, id))
   const said = await db

@@ -21,7 +21,7 @@ import type { Balance } from '../../../services/payouts/treasury/balance'
 import type { Side } from '../side'
 import { newNumber, openAsk, walletOf } from './payments'
 
-/** The relayer's answer about a wallet that has enough for every cash-out. */
+/** The wallet has enough for every cash-out. */
 export const unlimited = { free: `${10n ** 15n}`, counted: [] }
 
 const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
@@ -30,11 +30,11 @@ const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
 export const ausdMicro = 5_000_000n
 export const fiatMinor = 81_250n
 
-/** The bank's state: all transfers that the provider accepted. */
+/** All transfers that the provider accepted. */
 export type Bank = {
-  /** Transfers by our reference. */
+  /** By our reference. */
   readonly accepted: Map<string, Evidence[]>
-  /** Refusal code for the orders of each instance; none: the order is accepted. */
+  /** Refusal code by instance; none: accepted. */
   refusing: Partial<Record<string, ProviderMeaning>>
   /** Responses to lookups by the provider's id, per instance. */
   readonly says: Map<string, Evidence>
@@ -45,7 +45,7 @@ const words: Readonly<Record<PayoutStatus, string>> = {
   ...{ pending: 'ACCEPTED', succeeded: 'SUCCEEDED', refused: 'FAILED', reversed: 'REVERSED' },
   unknown: 'UNKNOWN',
 }
-/** Returns the provider's view of the payout with our reference. */
+/** The provider's view of the payout. */
 export const evidenceOf = (referenceId: string, status: PayoutStatus, name = ''): Evidence => ({
   ...{ payoutId: `disb-${referenceId}${name}`, referenceId, status, failureCode: null },
   word: words[status],
@@ -63,7 +63,7 @@ const xendit = openXendit({
   },
 })
 
-/** An instance of payouts: its own code, on the session's connection. */
+/** An instance of payouts on the session's connection. */
 export function openPayouts(
   side: Side,
   bank: Bank,
@@ -111,7 +111,6 @@ export function openPayouts(
     context,
     create: (request: CashoutRequest) =>
       answerCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
-    /** A webhook about one of the provider's payouts. */
     deliver: (payoutId: string, messageId: string) =>
       handle(reader, {
         ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
@@ -120,7 +119,7 @@ export function openPayouts(
           body: JSON.stringify({ event: 'payout.succeeded', data: { id: payoutId } }),
         },
       }),
-    /** The relayer's outcome of an order. */
+    /** The relayer's outcome. */
     told: (word: 'take.settled' | 'take.failed' | 'return.settled', cause: string) =>
       handle(reader, {
         ...{ subject: `relay.${word}`, messageId: `${word}:${cause}:${side.name}` },
@@ -132,7 +131,6 @@ export function openPayouts(
   }
 }
 
-/** A signed cash-out request of a user. */
 export function requestOf(quoteId: string, number = newNumber(), of = number): CashoutRequest {
   const wallet = walletOf(of)
   return {
@@ -148,7 +146,7 @@ export function requestOf(quoteId: string, number = newNumber(), of = number): C
   }
 }
 
-/** Inserts a cash-out in a given state, with the postings of that state. */
+/** Includes the state's postings. */
 export async function newCashout(db: PostgresJsDatabase, state: CashoutState): Promise<Cashout> {
   const number = newNumber()
   const id = crypto.randomUUID()
@@ -171,7 +169,7 @@ export async function newCashout(db: PostgresJsDatabase, state: CashoutState): P
   return row!
 }
 
-/** Returns a cash-out's row, messages, alerts and differences to the books. */
+/** A cash-out's row, messages, alerts and book differences. */
 export async function lookAtCashout(db: PostgresJsDatabase, id: string) {
   const [row] = await db.select().from(cashouts).where(eq(cashouts.id, id))
   const said = await db

@@ -8,7 +8,7 @@ const secret = 'the secret that the quotes of suites have'
 const ttlMs = 60_000
 let minted = 0
 
-/** A quote as pricing issues it; its id contains everything. */
+/** The id contains the whole quote. */
 export function newQuote(): string {
   const lock = {
     ...({ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const),
@@ -17,7 +17,7 @@ export function newQuote(): string {
   return mintQuoteId(secret, lock, minted++ % 16)
 }
 
-/** An instance of pricing, as other services call it, on the session's connection. */
+/** As other services call it, on the session's connection. */
 export function openPricing(side: Side): Record<string, (request: never) => Promise<unknown>> {
   const context = {
     ...{ database: side.database('pricing'), quoteSecrets: [secret], quoteTtlMs: ttlMs, log },

@@ -26,7 +26,7 @@ const policy: Policy = {
 const keyOf = (name: string): Hex => keccak256(toBytes(name))
 const coin = 10n ** 18n
 
-/** A chain without activity, whose lanes have enough coins. */
+/** An idle chain, whose lanes have enough coins. */
 const node = {
   finalizedHead: async () => ({ ...block, number: 7n }),
   reader: {
@@ -37,7 +37,7 @@ const node = {
 }
 const block = { hash: `0x${'11'.repeat(32)}`, timestamp: 1_700_000_000n, baseFeeWei: 10n ** 9n }
 
-/** An instance of the relayer: its own code, on the session's connection. */
+/** An instance of the relayer on the session's connection. */
 export function openRelayer(side: Side) {
   const secret = { laneKeys: [keyOf('left'), keyOf('right')], treasuryKey: keyOf('treasury') }
   const database = side.database('chain_relayer')
@@ -66,9 +66,9 @@ export function openRelayer(side: Side) {
   })
   return {
     context,
-    /** Assigns the waiting operations to lanes that this instance believes it holds. */
+    /** To lanes that this instance believes it holds. */
     assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
-    /** An order of payments, as delivered by the stream. */
+    /** As delivered by the stream. */
     order: (refId: string, wallet: string, messageId: string) =>
       handle(reader, {
         ...{ subject: 'relay.credit', messageId },
@@ -78,7 +78,7 @@ export function openRelayer(side: Side) {
 }
 export type Relayer = ReturnType<typeof openRelayer>
 
-/** Leases a lane to this instance from now on, unless another instance holds it. */
+/** Leases a lane to this instance unless another holds it. */
 export async function newLane(
   db: PostgresJsDatabase,
   { context }: Relayer,
@@ -95,7 +95,6 @@ export async function newLane(
   return lane!
 }
 
-/** Inserts two waiting credits. */
 export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
   const orders = [0, 1].map(() => {
     const number = newNumber()
@@ -107,7 +106,7 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
   return orders.map(({ id }) => id)
 }
 
-/** Inserts a waiting verdict: revision 1 verifies the wallet, revision 2 withdraws it. */
+/** Revision 1 verifies the wallet, revision 2 withdraws it. */
 export async function newVerdict(
   db: PostgresJsDatabase,
   wallet: Hex,
