@@ -11,24 +11,22 @@ import {
   type WireMessage,
 } from './wire'
 
-/** A statement on its way to Postgres. */
 export type Statement = {
   readonly text: string
-  /** Number of its transaction in this order, per connection, from 1 on; 0: none. */
+  /** Within this order, per connection, from 1; 0: none. */
   readonly transaction: number
 }
 
 /**
- * One connection of a client to Postgres, which holds each statement until it is released. Messages
- * that only prepare a statement pass. A write outside of a transaction is split into the write and
- * its commit, so that others can come in between, as on a busy server.
+ * Holds each statement of one connection until it is released. Messages that only prepare a
+ * statement pass. A write outside a transaction is split into write and commit, so that others can
+ * come in between, as on a busy server.
  */
 export type Line = {
-  /** Process id of the connection at the server. */
+  /** At the server. */
   readonly pid: () => number
-  /** The held statement, if any. */
+  /** The held statement. */
   readonly waiting: () => Statement | undefined
-  /** A released statement has no response yet. */
   readonly isRunning: () => boolean
   /** A transaction is open. */
   readonly isInside: () => boolean
@@ -39,13 +37,12 @@ export type Line = {
 type LineOptions = {
   readonly client: Socket
   readonly server: { readonly host: string; readonly port: number }
-  /** Number of the current order; transactions are counted from its start. */
+  /** Transactions are counted from the order's start. */
   readonly order: () => number
-  /** Whether to hold this statement; otherwise it belongs to the previous step. */
+  /** Other statements belong to the previous step. */
   readonly mustWait: (statement: Statement) => boolean
-  /** Replaces the text of a statement. */
   readonly edit: (text: string) => string
-  /** Called when a statement is held, and when its response has arrived. */
+  /** When a statement is held, and when its response has arrived. */
   readonly changed: () => void
 }
 
@@ -69,11 +66,11 @@ export function openLine(options: LineOptions): Line {
   let status = 'I'
   let running: Unit | undefined
   let waiting: Statement | undefined
-  /** Responses to a statement outside of a transaction, kept until its commit. */
+  /** Responses outside a transaction, kept until the commit. */
   let held: Buffer[] | undefined
-  /** Number of outstanding responses to statements of this proxy. */
+  /** Outstanding responses to this proxy's own statements. */
   let own = 0
-  /** Collected for one write: small writes would each wait for an acknowledgement. */
+  /** Small writes would each wait for an acknowledgement. */
   let answers: Buffer[] = []
 
   function statementOf(text: string): Statement {
@@ -171,7 +168,7 @@ export function openLine(options: LineOptions): Line {
     }
     if (now === 'E') {
       own = 1
-      running = { bytes: Buffer.alloc(0), text: commit } // Which rolls a failed transaction back.
+      running = { bytes: Buffer.alloc(0), text: commit } // Rolls back a failed transaction.
       server.write(simpleQuery(commit))
       return
     }

@@ -3,12 +3,10 @@ import { pause } from '#platform/deadline'
 import type { Line } from './line'
 import type { Rules, Side } from './side'
 
-/** Picks the session that takes the next step: an index below the count. */
+/** Index of the session that takes the next step. */
 export type Choose = (count: number) => number
 
-/** One step of an order: a statement of a session, and whether it waited for a lock. */
 export type Step = { readonly side: 0 | 1; readonly text: string; waited: boolean }
-/** Result of a session's work: its value or its error. */
 export type Result = { readonly value: unknown } | { readonly error: unknown }
 export type Order = { readonly steps: readonly Step[]; readonly results: readonly Result[] }
 export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
@@ -16,19 +14,19 @@ export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
 export type Ground = {
   readonly sides: readonly [Side, Side]
   readonly rules: Rules
-  /** A connection that reads which session waits for which. */
+  /** Reads which session waits for which. */
   readonly watch: Sql
 }
 
-/** Above the duration of any order, except with a deadlock that Postgres does not end. */
+/** Only exceeded by a deadlock that Postgres does not end. */
 const orderMaxMs = 20_000
-/** Waits between looks; they double up to `most`. */
+/** They double up to `most`. */
 const lookAfterMs = { least: 2, most: 32 }
 
 /**
- * Runs the work of both sessions, one statement at a time; `choose` picks the session. A session
- * that waits for a lock of the other stays out until it has the lock, according to the server's own
- * tables. So each order is one that can happen, and the same choices give the same order.
+ * Runs both sessions one statement at a time; `choose` picks the session. A session that waits for
+ * the other's lock stays out until it has it, by the server's own tables. So each order is
+ * possible, and the same choices repeat it.
  */
 export async function runOrder(ground: Ground, works: Works, choose: Choose): Promise<Order> {
   const { rules } = ground
@@ -74,7 +72,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
   const other = sides[1 - side]!
   let result: Result | undefined
   let last: Step | undefined
-  /** The other session's connection whose lock it waits for. */
+  /** Connection of the other session whose lock it waits for. */
   let blocker: Line | undefined
   const running = () => [...own.lines].find((line) => line.isRunning())
   const waiting = () => [...own.lines].find((line) => line.waiting())
@@ -95,11 +93,10 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
       line.letGo()
       return last
     },
-    /** Looks again, if its blocker may have finished; `always`: in any case. */
+    /** Only if its blocker may have finished, unless `always`. */
     lookAgain: (always: boolean) => {
       if (always || !(blocker?.isInside() || blocker?.isRunning())) blocker = undefined
     },
-    /** Reads whether it waits for a lock of the other session. */
     look: async () => {
       const line = running()
       if (!line) return
@@ -114,7 +111,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
 }
 type Session = ReturnType<typeof openSession>
 
-/** Waits until each session has ended, holds a statement, or waits for a lock of the other. */
+/** Each session has ended, holds a statement, or waits for the other's lock. */
 async function settled(
   { rules }: Ground,
   sessions: readonly Session[],
@@ -126,7 +123,7 @@ async function settled(
     const states = sessions.map((one) => one.state())
     const isDone = states.every((state) => state === 'ended')
     if (isDone || (states.includes('ready') && !states.includes('busy'))) return
-    // A deadlock: Postgres aborts one of them, which then continues.
+    // A deadlock: Postgres aborts one, which then continues.
     if (!states.includes('busy')) for (const one of sessions) one.lookAgain(true)
     const change = Promise.withResolvers<'change'>()
     rules.changed = () => change.resolve('change')
@@ -137,7 +134,6 @@ async function settled(
   }
 }
 
-/** Returns the steps of an order as readable lines. */
 export const told = (steps: readonly Step[]): string =>
   steps
     .map(({ side, text, waited }) => {

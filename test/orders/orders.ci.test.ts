@@ -4,7 +4,7 @@ import { ordersOf, runRace } from './race'
 import { races } from './races/races'
 import { withoutGuard } from './report'
 
-/** Orders of each race, the same in each run; `bun run prove orders` runs more. */
+/** The same in each run; `bun run prove orders` runs more. */
 const sample = 5
 /** Enough to include one that goes wrong. */
 const guardSample = 40

@@ -14,72 +14,67 @@ import {
 } from './order'
 import { openSide, type Rules, type Side } from './side'
 
-/** Two sessions that compete for the same thing. */
 export type Race = {
   readonly name: string
-  /** Statements that are held, by default all; others belong to the previous step. */
+  /** By default all are held; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
-  /** Default number of random orders, for a race that has too many or no end. */
+  /** Random orders of a race with too many or no end. */
   readonly chance?: number
-  /** Prepares the sessions; the returned function makes new rows for one order. */
+  /** The returned function makes new rows for one order. */
   readonly open: (stage: Stage) => Promise<() => Promise<Try>>
   readonly guards: readonly Guard[]
 }
 
-/** A guard that prevents the wrong orders; without it at least one order goes wrong. */
+/** Without it at least one order goes wrong. */
 export type Guard = {
   readonly name: string
-  /** Returns a statement without the guard. */
   readonly without: (text: string) => string
-  /** SQL that drops the part of the guard that is in the tables. */
+  /** Drops the guard's part in the tables. */
   readonly drop?: string | undefined
 }
 
 export type Stage = {
   readonly sides: readonly [Side, Side]
-  /** An administrator's connection for making and reading rows; it is never held. */
+  /** An administrator's connection, never held. */
   readonly db: PostgresJsDatabase
 }
 
-/** Rows of one order, the work on them, and the rules that hold afterwards. */
+/** Rows, work and rules of one order. */
 export type Try = {
   readonly works: Works
   readonly judge: (results: readonly Result[]) => Promise<Verdict>
 }
-/** Result of an order in a few words, and the broken rules. */
+/** In a few words, and the broken rules. */
 export type Verdict = { readonly outcome: string; readonly wrong: readonly string[] }
 
 export type Report = {
   readonly orders: number
-  /** Most statements of each session in any order. */
+  /** Most of each session in any order. */
   readonly statements: readonly [number, number]
-  /** Number of orders in which a session waited for a lock. */
+  /** Orders in which a session waited for a lock. */
   readonly waited: number
   readonly outcomes: ReadonlyMap<string, number>
-  /** Broken rules, each with its order. */
+  /** Each with its order. */
   readonly wrong: readonly string[]
-  /** Every order was run. */
   readonly isWhole: boolean
 }
 
 type Extent = {
-  /** Number of random orders, from a fixed seed; undefined: all orders. */
+  /** Random orders from a fixed seed; undefined: all. */
   readonly sample?: number | undefined
-  /** Maximum number of orders when all are run in sequence. */
+  /** When all are run in sequence. */
   readonly most?: number | undefined
   readonly guard?: Guard
-  /** Stops at the first broken rule. */
   readonly untilWrong?: boolean
 }
 
-/** A session exceeded a service's own limit because this process was slow: not a fault. */
+/** This process was slow and exceeded a service's limit: no fault. */
 const isLate = (result: Result): boolean =>
   'error' in result &&
   /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
-/** Attempts of an order in which a session was too slow. */
+/** Per order with a slow session. */
 const triesMax = 5
 
-/** Runs the orders of a race, each with new rows. */
 export async function runRace(
   server: ScratchPostgres,
   race: Race,
@@ -124,10 +119,10 @@ export async function runRace(
   return { ...tally.report(), isWhole }
 }
 
-/** Makes the choices of an order, from its beginning. */
+/** Makes an order's choices from its beginning. */
 type Begin = () => Choose
 
-/** Depth first: the first choice everywhere, then the next one from the end on. */
+/** Depth first: first choices everywhere, then the next from the end on. */
 function* everyOrder(): Generator<Begin> {
   let path: { chosen: number; count: number }[] = []
   do {
@@ -176,7 +171,7 @@ function openTally() {
   }
 }
 
-/** Number of orders of two sessions that never wait for each other. */
+/** Of two sessions that never wait for each other. */
 export function ordersOf([left, right]: readonly [number, number]): bigint {
   let orders = 1n
   for (let at = 1; at <= right; at++) orders = (orders * BigInt(left + at)) / BigInt(at)

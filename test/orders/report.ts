@@ -1,7 +1,6 @@
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { type Guard, ordersOf, type Race, type Report, runRace } from './race'
 
-/** Lines that `bun run prove orders` prints for a race. */
 export function linesOf({ name }: Race, report: Report): string[] {
   const { orders, statements, waited, outcomes, wrong, isWhole } = report
   const count = (many: number | bigint) => many.toLocaleString('en')
@@ -14,7 +13,7 @@ export function linesOf({ name }: Race, report: Report): string[] {
   ]
 }
 
-/** Returns the first broken rule without a guard; undefined if no order that ran broke one. */
+/** Undefined if no order that ran broke a rule. */
 export async function withoutGuard(
   server: ScratchPostgres,
   race: Race,
@@ -23,7 +22,7 @@ export async function withoutGuard(
 ): Promise<string | undefined> {
   const extent = { sample, guard, untilWrong: true }
   if (!guard.drop) return (await runRace(server, race, extent)).wrong[0]
-  // The dropped key must not be missing in the other races.
+  // Other races need the dropped key.
   await using own = await startScratchPostgres()
   return (await runRace(own, race, extent)).wrong[0]
 }

@@ -25,7 +25,7 @@ const isBroken = values.help ? false : await run()
 if (values.help) console.log(usage)
 process.exitCode = isBroken ? 1 : 0
 
-/** Returns true if an order went wrong or, with `--guards`, if none did without a guard. */
+/** True if an order went wrong or, with `--guards`, none did. */
 async function run(): Promise<boolean> {
   await using server = await startScratchPostgres()
   return await (values.guards ? runWithoutGuards(server) : runAll(server))

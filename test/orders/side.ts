@@ -4,34 +4,31 @@ import { openLog } from '#platform/log'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
 import { type Line, openLine, type Statement } from './line'
 
-/** One of the two sessions: all its connections to Postgres pass through it. */
+/** All its connections to Postgres pass through it. */
 export type Side = AsyncDisposable & {
   readonly name: string
-  /** The database as a service opens it, under its role, with one connection. */
+  /** As a service opens it, under its role, with one connection. */
   readonly database: (role: Role) => Database
-  /** A step outside of Postgres, such as a provider call; it is held like a statement. */
+  /** A step outside Postgres, held like a statement. */
   readonly outside: (what: string) => Promise<void>
-  /** Opens the connections, so that connecting is no step of an order. */
+  /** Connecting is no step of an order. */
   readonly connect: () => Promise<void>
   readonly lines: ReadonlySet<Line>
 }
 export type Role = 'payments' | 'payouts' | 'pricing' | 'chain_relayer'
 
-/** Rules shared by both sessions. */
 export type Rules = {
-  /** Set while an order runs; otherwise nothing is held. */
+  /** Nothing is held outside an order. */
   isOn: boolean
-  /** Number of the current order. */
   order: number
   readonly turns: (statement: Statement) => boolean
   readonly edit: (text: string) => string
-  /** Called when a session holds a statement or continues. */
+  /** When a session holds a statement or continues. */
   changed: () => void
 }
 
 const log = openLog('orders', process.env.SUITE_LOG ?? 'silent')
 
-/** Opens a session. */
 export async function openSide(
   name: string,
   postgres: ScratchPostgres,
@@ -64,8 +61,7 @@ export async function openSide(
     database: (role) => {
       const url = new URL(postgres.urlAs(role, postgres.passwords[role]))
       url.port = String(own)
-      // The other side takes its turns while this one waits for its lock: on a busy machine longer
-      // than a service would wait.
+      // The other side takes turns meanwhile: on a busy machine longer than a service would wait.
       const patience = { lockTimeoutMs: 4_500, onFatal: () => {} }
       const options = { url: url.toString(), name: `${role} ${name}`, log, max: 1 }
       const database = kept.use(openDatabase({ ...options, ...patience }))
@@ -92,7 +88,6 @@ export async function openSide(
   }
 }
 
-/** A call outside of Postgres, held like a statement. */
 const lineOfCall = (statement: Statement, letGo: () => void): Line => ({
   ...{ pid: () => 0, isRunning: () => false, isInside: () => false, end: () => {} },
   ...{ waiting: () => statement, letGo },

@@ -1,10 +1,8 @@
-// Messages of PostgreSQL's protocol, version 3: a letter, the length of the rest, the rest. The
-// client's first message has no letter.
+// PostgreSQL's protocol, version 3: a letter, the length of the rest, the rest.
 
-/** A complete message with its letter; the client's first has none. */
+/** The client's first message has no letter. */
 export type WireMessage = { readonly letter: string; readonly bytes: Buffer }
 
-/** Splits a byte stream into complete messages. */
 export function openCutter(options: { startsBare: boolean }) {
   let rest: Buffer = Buffer.alloc(0)
   let isBare = options.startsBare
@@ -24,7 +22,6 @@ export function openCutter(options: { startsBare: boolean }) {
   }
 }
 
-/** Returns a simple query without parameters. */
 export const simpleQuery = (text: string): Buffer => withLetter('Q', Buffer.from(`${text}\0`))
 
 function withLetter(letter: string, body: Buffer): Buffer {
@@ -39,10 +36,9 @@ const textFrom = (bytes: Buffer, from: number): { text: string; end: number } =>
   return { text: bytes.toString('utf8', from, end), end: end + 1 }
 }
 
-/** Returns the text of a simple query. */
 export const textOfQuery = ({ bytes }: WireMessage): string => textFrom(bytes, 5).text
 
-/** Returns the name and text of a prepared statement; `edited` replaces the text. */
+/** `edited` replaces the text. */
 export function readParse({ bytes }: WireMessage) {
   const name = textFrom(bytes, 5)
   const text = textFrom(bytes, name.end)
@@ -54,15 +50,14 @@ export function readParse({ bytes }: WireMessage) {
   return { name: name.text, text: text.text, edited }
 }
 
-/** Returns the name of the prepared statement that a bind message uses. */
 export const statementOfBind = ({ bytes }: WireMessage): string =>
   textFrom(bytes, textFrom(bytes, 5).end).text
 
-/** Returns the server's process id for this connection. */
+/** The server's process id for this connection. */
 export const processOfKeyData = ({ bytes }: WireMessage): number => bytes.readInt32BE(5)
 
-/** Returns the transaction status: `I` for none, `T` for open, `E` for failed. */
+/** `I`: no transaction, `T`: open, `E`: failed. */
 export const statusOfReady = ({ bytes }: WireMessage): string => String.fromCharCode(bytes[5]!)
 
-/** The server's message that it is ready, outside of any transaction. */
+/** Ready, outside any transaction. */
 export const readyOutside: Buffer = Buffer.from('Z\0\0\0\x05I')

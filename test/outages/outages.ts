@@ -8,7 +8,6 @@ import { pause } from '#platform/deadline'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryNow, openCheckout } from '../support/requests'
 
-/** A dependency of the services, and how to take it away and restore it. */
 export type Dependency = {
   readonly name: 'nats' | 'postgres' | 'chain' | 'provider'
   readonly how: string
@@ -43,27 +42,26 @@ export const dependencies: readonly Dependency[] = [
 
 const set = async (outside: Outside, faults: object) => void (await outside.faults(faults))
 
-/** Recovery from one outage; times in ms from its end. */
+/** Times in ms from the outage's end. */
 export type Recovery = {
   readonly name: Dependency['name']
-  /** Time until a request that needs the dependency succeeded. */
+  /** Until a request that needs the dependency succeeded. */
   readonly answersMs: number
-  /** Time until each pending payment and cash-out completed, sorted; 0 if before the end. */
+  /** Until each pending item completed, sorted; 0 if before the end. */
   readonly endsMs: readonly number[]
 }
 
 const topUpMinor = '520000'
 const takenMicro = 2_000_000n
 const has = { ausdMicro: 20_000_000n, wei: 10n ** 19n }
-/** Deadline for the last item. */
 const endsMaxMs = 300_000
 const lookEveryMs = 500
 
 type Item = { readonly person: Person; readonly id: string; readonly end: 'credited' | 'paid' }
 
 /**
- * Takes a dependency away while payers pay their checkouts one after the other and cash-outs
- * accepted just before are pending. Throws if an item does not complete.
+ * Takes a dependency away while checkouts are paid and just-accepted cash-outs are pending. Throws
+ * if an item does not complete.
  */
 export async function outage(
   world: World,
@@ -120,14 +118,14 @@ async function cashOut(stack: Stack, person: Person): Promise<Item> {
 const paid = (outside: Outside, id: string) =>
   outside.pay(id, 'QRIS').then(
     () => true,
-    // An earlier attempt succeeded although its response was lost.
+    // An earlier attempt succeeded but lost its response.
     (error: Error) => /answered 409/.test(error.message),
   )
 
 const hasEnd = (person: Person, id: string, end: Item['end']) =>
   entryNow(person, id, end).then(Boolean, () => false)
 
-/** Polls a request that needs the dependency until it succeeds. */
+/** The request needs the dependency. */
 function answersAgain({ stack }: World, name: Dependency['name']): Promise<true> {
   const path = name === 'provider' ? '/ready' : '/me'
   const key = `0x${'5'.repeat(64)}` as const

@@ -11,14 +11,14 @@ import type { Machine } from './machine'
 
 const pageBytes = 8_192
 
-/** Changes one bit in the middle of a file, or of its first `within` bytes. */
+/** Middle bit of a file, or of its first `within` bytes. */
 function flip(file: string, within = statSync(file).size): void {
   const bytes = readFileSync(file)
   bytes[Math.floor(within / 2)]! ^= 1
   writeFileSync(file, bytes)
 }
 
-/** A byte of a table changes on the disk: Postgres must name the table's page, and the backup helps. */
+/** Postgres must name the damaged page; the backup repairs it. */
 export async function damagePage(machine: Machine, stack: Stack): Promise<string> {
   await stopServices(stack)
   using backup = await takeBaseBackup(machine)
@@ -43,8 +43,8 @@ export async function damagePage(machine: Machine, stack: Stack): Promise<string
 }
 
 /**
- * A byte of a stream changes on the disk. nats-server 2.14.0 does not become ready, or drops the
- * messages from there on; an empty store helps, because the rows know what is still to be done.
+ * nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store
+ * repairs it: the rows know the pending work.
  */
 export async function damageStream(
   machine: Machine,
@@ -86,7 +86,7 @@ async function worksAgain(stack: Stack): Promise<void> {
   await booksClose(stack)
 }
 
-/** The last block of a stream: it exists only in the folder of the account APP. */
+/** The last block; streams exist only under account APP. */
 function blockOf(storeDir: string, stream: string): string {
   const dir = join(storeDir, 'jetstream/APP/streams', stream, 'msgs')
   const blocks = readdirSync(dir).filter((name) => name.endsWith('.blk'))

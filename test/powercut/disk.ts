@@ -1,19 +1,18 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync } from 'node:fs'
 
-/** A disk of its own: an ext4 image on a loop device, mounted at `dir`. */
+/** An ext4 image on a loop device, mounted at `dir`. */
 export type Disk = Disposable & {
   readonly dir: string
-  /** Writes everything to the disk. */
   readonly sync: () => void
   /**
-   * Stops the file system as a power cut does: nothing in memory is written any more, the journal
-   * neither. The image keeps only blocks that were written before.
+   * As a power cut: nothing in memory is written, not even the journal. The image keeps only blocks
+   * written before.
    */
   readonly cut: () => void
-  /** Unmounts it as soon as no process uses it. */
+  /** Unmounts once no process uses it. */
   readonly abandon: () => void
-  /** Unmounts the dead file system and mounts the image again, which replays its journal. */
+  /** Unmounts, and mounts the image again, which replays its journal. */
   readonly mountAgain: () => void
 }
 
@@ -22,7 +21,7 @@ const sizeBytes = 4 * 1024 ** 3
 const shutdownRequest = 0x8004587dn
 const withoutFlush = 2
 
-/** Makes and mounts a disk in `work`. Needs root and loop devices. */
+/** Needs root and loop devices. */
 export function makeDisk(work: string): Disk {
   const [image, dir] = [`${work}/disk.img`, `${work}/disk`]
   writeFileSync(image, '')

@@ -13,17 +13,16 @@ import { makeDisk } from './disk'
 const engines = ['postgres', 'nats-server'] as const
 export type Engine = (typeof engines)[number]
 
-/** Postgres and nats-server on one disk, with the settings of a deployment. */
+/** Postgres and nats-server on one disk, with a deployment's settings. */
 export type Machine = AsyncDisposable & {
   readonly adminUrl: string
   readonly natsUrl: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  /** Folders of Postgres's data and of JetStream's store. */
   readonly dataDir: string
   readonly storeDir: string
-  /** Freezes both engines, drops every write that is not on the disk, and ends the engines. */
+  /** Freezes both engines, drops unwritten data and ends them. */
   readonly cutPower: () => Promise<void>
-  /** Starts both engines from the disk as the power cut left it. */
+  /** Starts both from the disk as the power cut left it. */
   readonly powerOn: () => Promise<void>
   readonly stop: (engine: Engine) => Promise<void>
   readonly start: (engine: Engine, withinMs?: number) => Promise<void>
@@ -37,7 +36,7 @@ export async function startMachine(): Promise<Machine> {
   chmodSync(work, 0o755) // Postgres runs as another user.
   const disk = makeDisk(work)
   const remove = () => rmSync(work, { recursive: true, force: true })
-  // A run that is stopped leaves no mounted disk: the engines end with this process.
+  // A stopped run leaves no mounted disk: the engines end with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       disk.abandon()
@@ -51,7 +50,7 @@ export async function startMachine(): Promise<Machine> {
   const [port, natsPort, monitorPort] = [await freePort(), await freePort(), await freePort()]
   const { dir } = disk
   const plan = await planPostgres({ dir, port, password, durable: true })
-  disk.sync() // The local stack creates its cluster without; a deployment does not.
+  disk.sync() // A local cluster is created without sync, a deployment's with it.
   const nats = planNats({ dir, port: natsPort, monitorPort, passwords })
   const logOf = (engine: Engine) => join(work, `${engine}.log`)
   const commands: Record<Engine, Command> = {

@@ -15,13 +15,12 @@ import { damagePage, damageStream } from './damage'
 import { type Machine, startMachine } from './machine'
 
 const cuts = 3
-/** Payments under way at each cut. */
+/** Pending payments at each cut. */
 const loadMin = 15
 
 /**
- * `bun run prove powercut`: cuts the power of the machine with Postgres, JetStream and the services
- * under load. Chain and provider are elsewhere and go on. Prints a table; exit code 0 if every step
- * passed.
+ * `bun run prove powercut`: cuts the power of Postgres, JetStream and the services under load;
+ * chain and provider continue. Exit code 0 if every step passed.
  */
 await runCommand(
   () => [],
@@ -64,7 +63,7 @@ async function powerCuts(): Promise<void> {
   await step('a byte of a stream changes', () => damageStream(machine, stack, audit))
 }
 
-/** Cuts the power, and checks that each payment answered with 200 before the cut is stored. */
+/** Each payment answered with 200 before the cut is stored. */
 async function cutUnderLoad(machine: Machine, stack: Stack, load: Load): Promise<string> {
   const first = load.promised.length
   await waitUntil('payments', () => load.promised.length >= first + loadMin, 120_000)
@@ -82,7 +81,7 @@ async function cutUnderLoad(machine: Machine, stack: Stack, load: Load): Promise
   return `${promised.length} payments stored; the engines started after ${seconds(Date.now() - startedAt - creditedMs)}, a payment was credited ${seconds(creditedMs)} later`
 }
 
-/** Checks that every message that JetStream ever confirmed is in its stream. */
+/** Every message that JetStream confirmed is in its stream. */
 async function everyMessage({ natsUrl, passwords }: Machine, stack: Stack): Promise<string> {
   const as = { user: 'admin', pass: passwords.admin, inboxPrefix: '_INBOX_admin' }
   const admin = await connect({ servers: natsUrl, ...as })

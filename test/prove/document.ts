@@ -2,7 +2,6 @@ import type { Block } from '#infra/documents/blocks'
 import { writePages } from '#infra/documents/write'
 import { engines } from './engines'
 
-/** The list of engines in test/README.md. */
 export const enginesBlock: Block = {
   page: 'test/README.md',
   name: 'engines',

@@ -1,21 +1,20 @@
-/** One way to prove the service, run by `bun run prove`. */
 export type Engine = {
   readonly name: string
   /** What no other engine proves. */
   readonly proves: string
-  /** Time it takes at its default size on two quiet cores, in minutes. */
+  /** At its default size on two quiet cores. */
   readonly minutes: number
-  /** The words behind `bun`. */
+  /** After `bun`. */
   readonly run: readonly string[]
-  /** Whether it takes options, which it prints for `--help`. */
+  /** It prints its options for `--help`. */
   readonly hasHelp?: true
-  /** The option that sets its duration in minutes; engines without one have a fixed amount of work. */
+  /** Sets the duration in minutes; engines without it have fixed work. */
   readonly duration?: '--minutes'
 }
 
 const suites = (...paths: string[]) => ['test', '--timeout', '1200000', ...paths]
 
-/** Every engine, the quickest first. */
+/** Quickest first. */
 export const engines: readonly Engine[] = [
   {
     name: 'conformance',

@@ -1,13 +1,12 @@
-/** Amount and findings of an engine, as the table of `bun run prove` shows them. */
 export type Outcome = { readonly amount: string; readonly found: number }
 
-/** Returns the last line of an engine's output, where `bun run prove` reads its outcome. */
+/** Last line of an engine's output. */
 export const outcomeLine = ({ amount, found }: Outcome): string =>
   `\nproof: ${amount}; ${found} found`
 
 export const printOutcome = (outcome: Outcome): void => console.log(outcomeLine(outcome))
 
-/** Reads the outcome from an engine's output; of a suite run by bun, from bun's counts. */
+/** For suites from bun's counts. */
 export function outcomeIn(output: string): Outcome | undefined {
   const [, amount, found] = /^proof: (.+); (\d+) found$/m.exec(output) ?? []
   if (amount) return { amount, found: Number(found) }

@@ -8,9 +8,8 @@ import { openCheckout } from '../support/requests'
 import { concerned, openRecorded, type RecordedStack } from './fixture'
 import { recorded } from './served'
 
-// Possible future bodies: every field of every recorded body absent, null, empty,
-// of another type or with an unknown word. Each ends in the right state or in an anomaly; none is
-// dead-lettered and none is repeated permanently.
+// Every field of every recorded body absent, null, empty, of another type or with an unknown word.
+// Each ends in the right state or in an anomaly; none is dead-lettered or repeated permanently.
 
 let stack: RecordedStack
 let person: Person
@@ -26,7 +25,7 @@ const names = readdirSync(join(import.meta.dir, 'payments')).map(
 )
 const oddValues = [undefined, null, '', 'NOBODY_KNOWS', 7, true, {}, [null]]
 
-/** The body with each field in turn odd in each way; `deep` goes into objects, too. */
+/** Each field in turn, odd in each way; `deep` enters objects. */
 function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json }> {
   for (const key of Object.keys(body)) {
     for (const value of oddValues)
@@ -39,7 +38,7 @@ function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json
   yield { what: 'a new field', body: { ...body, nobody_knows: { at: [1.5, null] } } }
 }
 
-/** Delivers many bodies side by side and waits until whom they concern is done with all of them. */
+/** In parallel; waits until its services are done. */
 async function deliverAll(bodies: readonly Json[]): Promise<void> {
   const ids: string[] = []
   for (let at = 0; at < bodies.length; at += 20) {
@@ -69,7 +68,7 @@ describe('an object of the provider with any malformed field', () => {
   const data = (name: string) => recorded(`payments/${name}`).body.data as Json
   const idOf = (prefix: string) => `${prefix}-${crypto.randomUUID()}`
 
-  /** A webhook that names an object, for each odd form of the object itself. */
+  /** A webhook for each odd form of the object it names. */
   const serveAll = (event: string, path: string, key: string, prefix: string, object: Json) => {
     const bodies: Json[] = []
     for (const one of oddOnes(object)) {

@@ -15,12 +15,12 @@ type Anomaly = { kind: string; object: string }
 
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 
-/** Returns how many of the two payment services store something for a body. */
+/** How many of the two payment services store something for a body. */
 export const concerned = (body: unknown): number =>
   Number(readByPayments(textOf(body)).about !== 'payout') +
   Number(readByPayouts(textOf(body)).about !== 'other')
 
-/** Starts a stack whose payment services use a provider that serves recorded bodies. */
+/** The provider serves recorded bodies. */
 export async function openRecorded() {
   const place = { sandbox: '' }
   const served = openServed(() => place.sandbox)
@@ -45,7 +45,6 @@ export async function openRecorded() {
       select kind, object from payments.anomalies union all
       select 'payouts: ' || kind, object from payouts.anomalies`),
   ]
-  /** Posts a body to the gateway as a webhook of the provider. */
   const post = async (body: unknown, account: 'ID' | 'MY', webhookId: string) => {
     const answer = await fetch(`${stack.info.gateway}/webhooks/payments`, {
       method: 'POST',
@@ -64,7 +63,7 @@ export async function openRecorded() {
   }
   return {
     ...{ stack, served, sql, outside: outsideOf(stack.info), post, anomalies },
-    /** Delivers a body and waits until its services have handled it; returns the new anomalies. */
+    /** Waits until it is handled; returns the new anomalies. */
     deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
       const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))
       const messageId = await post(body, account, crypto.randomUUID())
@@ -72,7 +71,7 @@ export async function openRecorded() {
       const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return after.filter((line) => !before.has(line))
     },
-    /** Returns the last log line of a service with this text, parsed. */
+    /** The last matching line, parsed. */
     logged: (service: string, text: string) =>
       waitUntil(`${service} to log ${text}`, async () => {
         const lines = readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')

@@ -17,8 +17,8 @@ import {
 import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 
-// What vendors of identity verification were seen to send, signed as they sign, posted to the gateway,
-// stored in the stream, read from there and decided. README.md names the source of each body.
+// Bodies that identity vendors were seen to send, signed as they sign, from the gateway to the
+// decision. README.md names each source.
 
 type Body = Record<string, unknown>
 const recorded = (name: string): Body =>
@@ -27,7 +27,7 @@ const recorded = (name: string): Body =>
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const asked: string[] = []
-/** The API of the vendor, where a user is looked up. */
+/** Vendor API for lookups. */
 const vendor = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -65,7 +65,7 @@ const signers = {
 type Vendor = keyof typeof signers
 
 let recordedCount = 0
-/** Posts a body; the response's status shows whether it was new. */
+/** The response's status shows whether it was new. */
 async function post(name: Vendor, body: Body): Promise<void> {
   const text = JSON.stringify(body)
   const request = { method: 'POST', body: text, headers: signers[name](text) }
@@ -73,7 +73,7 @@ async function post(name: Vendor, body: Body): Promise<void> {
   expect(answer.status).toBe(200)
   if (((await answer.json()) as { status: string }).status === 'recorded') recordedCount++
 }
-/** Waits until everything posted was handled, whatever came of it. */
+/** Whatever the result. */
 const handled = () =>
   waitUntil(
     'the deliveries being handled',
@@ -109,7 +109,7 @@ const freshWallet = () => `0x${(++wallets).toString(16).padStart(40, '0')}` as `
 const at = (tree: unknown, ...path: string[]) =>
   path.reduce((branch, key) => (branch as Record<string, Body>)[key]!, tree as Body)
 
-/** The same body about our user: our reference, level and environment. */
+/** With our reference, level and environment. */
 const ours = {
   sumsub: (body: Body, wallet: string): Body => ({
     ...{ ...body, externalUserId: wallet },
@@ -129,7 +129,7 @@ const ours = {
   },
 }
 const inquiryOf = (body: Body) => at(body, 'data', 'attributes', 'payload', 'data').id as string
-/** Notes the recorded inquiries, and the one that is asked for, as created by us for this wallet. */
+/** As created by us for this wallet, the one to look up included. */
 async function created(wallet: `0x${string}`): Promise<`0x${string}`> {
   const refs = new Set(table.persona.map(([body]) => inquiryOf(recorded(body))))
   for (const providerRef of [...refs, 'inq_asked'])
@@ -138,7 +138,7 @@ async function created(wallet: `0x${string}`): Promise<`0x${string}`> {
     )
   return wallet
 }
-/** An approval of long ago, for bodies that take one back. */
+/** An old approval, for bodies that withdraw one. */
 const approvalOf = {
   sumsub: (wallet: string): Body => ({
     ...ours.sumsub(recorded('sumsub-reviewed-green'), wallet),
@@ -314,7 +314,7 @@ describe('a gateway of sumsub', () => {
   })
 })
 
-/** Every delivery as the stream keeps it for 90 days. */
+/** The stream keeps deliveries for 90 days. */
 async function keptInStream(): Promise<string[]> {
   const { url, passwords } = backbone.nats
   const nc = await connect({ servers: url, user: 'admin', pass: passwords.admin })
@@ -329,14 +329,12 @@ async function keptInStream(): Promise<string[]> {
   }
 }
 
-/** Every field of a body, by its path. */
 function pathsOf(tree: unknown, path: string[] = []): string[][] {
   if (typeof tree !== 'object' || tree === null) return [path]
   const below = Object.entries(tree).flatMap(([key, branch]) => pathsOf(branch, [...path, key]))
   return path.length === 0 ? below : [path, ...below]
 }
 
-/** A copy with another value at a path. */
 function replaced(tree: Body, path: string[], value: unknown): Body {
   const copy = structuredClone(tree)
   const last = path.at(-1)!

@@ -25,7 +25,6 @@ const invalid = {
 }
 const missing = { error_code: 'DATA_NOT_FOUND', message: 'not found' }
 
-/** Path of the lookup of the object that a body names. */
 function lookUpOf(body: Json): string {
   const data = dataOf(body)
   const family = String(body.event).split('.')[0]
@@ -73,7 +72,7 @@ describe('a body about an object that is not ours is recorded once', () => {
 })
 
 describe('a body about an object of ours', () => {
-  /** A checkout of an amount, and its payment as the provider reports it. */
+  /** A checkout and its payment as the provider reports it. */
   async function paid(amount: string, change: Json, name = 'payment-capture-virtual-account') {
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
     const { body } = recorded(`payments/${name}`)
@@ -94,10 +93,9 @@ describe('a body about an object of ours', () => {
       select state, reason from payments.payments where id = ${paymentId}`
     return rows[0]!
   }
-  /** As if its checkout had just ended: until then it is left to the list of transactions. */
+  /** Its checkout just ended; until then the list of transactions is used. */
   const due = (paymentId: string) =>
     stack.sql`update payments.payments set next_check_at = now(), expires_at = now() where id = ${paymentId}`
-  /** Waits until a payment is no longer on its way. */
   const endOf = (paymentId: string) =>
     waitUntil(
       'the payment ending',
@@ -205,7 +203,7 @@ describe('a body about an object of ours', () => {
     expect(await stateOf(checkout.paymentId)).toMatchObject({ state: 'awaiting_payment' })
   })
 
-  /** A refund of a card payment within its hold, under whatever ids it names. */
+  /** Refunds a card payment within its hold, under these ids. */
   async function refunded(ids: (of: { payment_id: string; request: string }) => Json) {
     const request = `pr-${crypto.randomUUID()}`
     const { paymentId, payment_id } = await paid('10000', {
@@ -255,12 +253,12 @@ describe('a body about an object of ours', () => {
 })
 
 describe('the list of transactions', () => {
-  // It is read once there is something of ours.
+  // The list is read once it may have our rows.
   beforeAll(() => openCheckout(person, { pair: 'USD/IDR', amount: '10000', method: 'bank' }))
 
   const listed = recorded('payments/transactions-list').body
   const [row] = listed.data as [Json]
-  /** The list as recorded, with rows that are of today. */
+  /** The recorded list with today's rows. */
   const serve = (...rows: Json[]) => {
     const at = { created: new Date().toISOString(), updated: new Date().toISOString() }
     const data = rows.map((one) => ({ ...row, ...one, ...at }))

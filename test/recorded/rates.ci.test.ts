@@ -6,8 +6,8 @@ import { fields, guardsFrom } from '../../services/pricing/config'
 import { decideRate } from '../../services/pricing/decide'
 import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
 
-// Recorded responses of rate sources, served over HTTP as they serve them, read by the
-// adapters of pricing as configured, and decided. README.md names the source of each body.
+// Recorded responses, served over HTTP and read by pricing's adapters as configured. README.md
+// names each source.
 
 const body = (name: string) => readFileSync(`${import.meta.dir}/rates/${name}.json`, 'utf8')
 
@@ -37,7 +37,7 @@ const config = readConfig('pricing', fields, {
 })
 const sources = sourcesFrom(config, Date.now)
 
-/** What pricing makes of the body at a moment, if this source is the only one that answers. */
+/** Pricing's result if only this source answers. */
 async function outcomeOf(name: string, pair: Pair, served_: typeof served, at: string) {
   served = served_
   const source = sources.find((one) => one.name === name)!

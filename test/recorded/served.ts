@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A body that a provider sent or published, and its source. */
+/** Sent or published by a provider. */
 export type Recorded = {
   readonly source: string
   readonly about: string
-  /** The body, unchanged. */
+  /** Unchanged. */
   readonly body: Record<string, unknown>
 }
 
-/** Reads a recorded body of a family; `payments/payout-v2` is `payments/payout-v2.json`. */
+/** `payments/payout-v2` is `payments/payout-v2.json`. */
 export const recorded = (name: string): Recorded =>
   JSON.parse(readFileSync(join(import.meta.dir, `${name}.json`), 'utf8')) as Recorded
 
 type Reply = { readonly status: number; readonly body: unknown }
 
-/** Opens a proxy to the sandbox that responds with recorded bodies where one is set. */
+/** Proxies to the sandbox unless a recorded body is set. */
 export function openServed(onward: () => string) {
   const replies = new Map<string, Reply>()
   const asked: string[] = []
@@ -30,7 +30,7 @@ export function openServed(onward: () => string) {
       if (onward() === '') return new Response(null, { status: 503 })
       const body = call.method === 'GET' ? {} : { body: await call.text() }
       const { method, headers } = call
-      // At the end of a suite the sandbox may stop before the services.
+      // The sandbox may stop before the services.
       const gone = () => new Response(null, { status: 502 })
       return fetch(onward() + pathname + search, { method, headers, ...body }).catch(gone)
     },
@@ -38,9 +38,8 @@ export function openServed(onward: () => string) {
   return {
     url: server.url.origin,
     asked,
-    /** Sets the response of a request line such as `GET /v3/payments/py-…`. */
+    /** A line is such as `GET /v3/payments/py-…`. */
     serve: (line: string, body: unknown, status = 200) => void replies.set(line, { status, body }),
-    /** Forwards the request line to the sandbox again. */
     forget: (line: string) => void replies.delete(line),
     [Symbol.asyncDispose]: () => server.stop(true),
   }

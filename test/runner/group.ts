@@ -5,10 +5,10 @@ import { ownStack } from '../support/stack'
 let current: Stack | undefined
 
 /**
- * Runs suites one after the other on one stack. They need the same configuration, and kill processes
- * or inject faults, so that no other suite can use the stack at the same time.
- * `options` is called when the tests begin. `load` imports a `*.suite.ts`, which takes the stack by
- * `groupStack()` and leaves every process running; its name is that of the file, for `-t`.
+ * Runs suites in sequence on one stack. They need the same configuration and kill processes or
+ * inject faults, so no other suite can share it. `options` is called when the tests begin. `load`
+ * imports a `*.suite.ts`, which takes the stack by `groupStack()` and leaves every process running;
+ * its name is that of the file, for `-t`.
  */
 export function onOneStack(
   options: () => Partial<StackOptions>,
@@ -27,7 +27,7 @@ export function onOneStack(
     })
 }
 
-/** Returns the stack of the group whose suites run now; throws if it did not start. */
+/** Throws if the stack did not start. */
 export function groupStack(): Stack {
   if (!current) throw new Error('the stack of this group did not start')
   return current

@@ -15,7 +15,7 @@ function running(): Process[] {
         const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
         return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), words }]
       } catch {
-        return [] // It ended while it was read.
+        return [] // It ended meanwhile.
       }
     })
 }
@@ -25,14 +25,14 @@ function descendants(pid: number, all = running()): Process[] {
   return [...children, ...children.flatMap((child) => descendants(child.pid, all))]
 }
 
-/** Paths of the files in memory that these processes have mapped. */
+/** Mapped files in memory. */
 const mappedInMemory = (all: readonly Process[]): string[] =>
   all.flatMap(
     ({ pid }) =>
       readFileSync(`/proc/${pid}/maps`, 'utf8').match(/\/dev\/shm\/PostgreSQL\.\d+/g) ?? [],
   )
 
-/** Postgres has created its shared memory when its children run. */
+/** Postgres has its shared memory once its children run. */
 const engines = [/\/anvil /, /^postgres: checkpointer/]
 
 test.each<[string, RegExp | undefined]>([

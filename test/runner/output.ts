@@ -1,17 +1,16 @@
-/** The counts that bun prints at the end of a run. */
 export type Counts = { passed: number; failed: number; skipped: number }
 
-/** Lines of one suite. Suites run at the same time, so that the output of one comes in several blocks. */
+/** Suites run in parallel, so one's output comes in several blocks. */
 export type Block = { readonly path: string; readonly lines: readonly string[] }
 
 const heading = /^((?:services|shared|infra|test)\/\S+\.test\.ts):$/
 const count = /^ *(\d+) (pass|fail|skip|todo)$/
-/** Bun repeats failed and skipped tests by name before it counts them. */
+/** Bun repeats failed and skipped tests by name. */
 const summary = /^\d+ tests? (failed|skipped|todo):$/
 
 /**
- * Splits the output of `bun test --parallel` into blocks. `take` expects it line by line; `end` returns
- * the counts, which bun prints last.
+ * Blocks of `bun test --parallel`. `take` expects lines; `end` returns the counts, which bun prints
+ * last.
  */
 export function openReader(onBlock: (block: Block) => void) {
   let block: { path: string; lines: string[] } | undefined
@@ -43,7 +42,7 @@ const isPassed = (line: string) => line.startsWith('(pass) ')
 const isFailed = (line: string) => /^\(fail\) |^# Unhandled error/.test(line)
 const isQuiet = (line: string) => /^\((pass|skip|todo)\) /.test(line)
 
-/** Returns a block with a failure without its passed tests; undefined if nothing in it failed. */
+/** Without its passed tests; undefined if nothing failed. */
 export function failureIn({ path, lines }: Block): string | undefined {
   if (!lines.some(isFailed)) return undefined
   return [`${path}:`, ...lines.filter((line) => !isQuiet(line))].join('\n').trimEnd()

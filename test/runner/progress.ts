@@ -7,9 +7,9 @@ const terminalMs = 1_000
 const logMs = 20_000
 
 /**
- * Shows the progress of a run: elapsed time, suites and tests, an estimate of the time left, and
- * each failure in full when it happens. On a terminal one line is replaced every second. `suites` has the
- * recorded seconds of each suite; `now` returns seconds.
+ * Shows elapsed time, suites, tests, an estimate of the time left, and each failure when it
+ * happens. A terminal line is replaced every second. `suites` has recorded seconds; `now` returns
+ * seconds.
  */
 export function openProgress(
   suites: ReadonlyMap<string, number>,
@@ -18,7 +18,7 @@ export function openProgress(
   now: () => number = () => performance.now() / 1_000,
 ) {
   const begun = now()
-  /** The suite heard of last is the last. */
+  /** In the order last heard of. */
   const heard = new Set<string>()
   const tests = { passed: 0, failed: 0 }
   const isTerminal = out.isTTY === true
@@ -28,7 +28,7 @@ export function openProgress(
     isShown = false
   }
   const show = () => {
-    // As many suites run as there are workers: those heard of last.
+    // As many suites run as there are workers.
     const done = [...heard].slice(0, Math.max(0, heard.size - workers))
     const running = [...heard].slice(done.length)
     const elapsed = now() - begun
@@ -58,7 +58,7 @@ export function openProgress(
       clear()
       out.write(`\n${failure}\n\n`)
     },
-    /** Prints the time, then the counts on a line of their own, as CI reads them: `N passed, N failed`. */
+    /** CI reads the line `N passed, N failed`. */
     end: ({ passed, failed, skipped }: Counts, print: (line: string) => void) => {
       clearInterval(timer)
       clear()
@@ -69,14 +69,13 @@ export function openProgress(
   }
 }
 
-/** Formats seconds as minutes and seconds: `3:07`. */
+/** `3:07`. */
 export const clockText = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
 /**
- * Estimates the seconds left from the recorded seconds of the suites that are done, that run, and of all.
- * The recorded times decide until a suite is done, the pace of this run later. Of the suites that run,
- * half counts as done.
+ * From the recorded seconds of done, running and all suites. They decide until a suite is done,
+ * this run's pace later. Running suites count half.
  */
 export function secondsLeft(run: {
   elapsed: number

@@ -17,9 +17,9 @@ bun run test:all --rest         the same without the suites of \`bun run test\`
 
 Proof is run by \`bun run prove\`.`
 
-/** Suites wait for processes more than they compute: two cores are busy with five workers. */
+/** Suites mostly wait: five workers keep two cores busy. */
 const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
-/** Ends a test that hangs. Each wait of a test has its own deadline. */
+/** For a test that hangs; each wait has its own deadline. */
 const testTimeoutMs = 300_000
 
 const { tiers, patterns, flags } = readWords(process.argv.slice(2))
@@ -45,7 +45,7 @@ const run = Bun.spawn(
 )
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => run.kill('SIGTERM'))
-// Killed with -9, the command that started this run passes no signal on; with us, everything ends.
+// Killed with -9, the command that started us passes on no signal; everything ends with us.
 watchStarter(() => process.exit(1))
 
 const progress = openProgress(recordedSeconds(suites), workers)
@@ -54,7 +54,7 @@ await eachLine(run.stderr, reader.take)
 const code = await run.exited
 const counts = reader.end()
 await shared[Symbol.asyncDispose]()
-// A run that was broken off, or an error outside of any test, is a failure that bun counts nowhere.
+// Bun does not count an aborted run or an error outside a test.
 if (code !== 0 && counts.failed === 0) counts.failed = 1
 progress.end(counts, console.log)
 process.exit(code === 0 && counts.failed === 0 ? 0 : 1)

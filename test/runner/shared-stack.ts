@@ -2,8 +2,8 @@ import type { Stack } from '#infra/local/stack'
 import { ownStack, sharedStackOptions } from '../support/stack'
 
 /**
- * Serves one stack to all suites of a run that kill no process: it boots when the first suite asks, and
- * ends with the run. `url` is where suites find it (`SHARED_STACK_URL`).
+ * One stack for all suites of a run that kill no process: boots when first asked for, ends with the
+ * run. Suites find `url` in `SHARED_STACK_URL`.
  */
 export function serveSharedStack(): AsyncDisposable & { readonly url: string } {
   let booting: Promise<Stack> | undefined

@@ -3,28 +3,28 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 
-/** Who runs a suite: a newcomer (`bun run test`), CI (`bun run test:all`), or `bun run prove`. */
+/** Run by a newcomer (`bun run test`), CI (`bun run test:all`), or `bun run prove`. */
 export type Tier = 'quick' | 'ci' | 'proof'
 
-/** The tier of a suite, from its name: `topup.test.ts`, `holds.ci.test.ts`, `restore.proof.test.ts`. */
+/** `topup.test.ts`, `holds.ci.test.ts`, `restore.proof.test.ts`. */
 export const tierOf = (path: string): Tier =>
   /\.proof\.test\.ts$/.test(path) ? 'proof' : /\.ci\.test\.ts$/.test(path) ? 'ci' : 'quick'
 
-/** Paths of all suites of the repository, from its root. */
+/** Paths from the repository root. */
 export const allSuites = (): string[] =>
   [...new Glob('{services,shared,infra,test}/**/*.test.ts').scanSync(repositoryDir)].sort()
 
-/** The suites to run. `rest` leaves out what `bun run test` has run; `patterns` are parts of paths. */
+/** `patterns` are parts of paths. */
 export type Selection = { readonly tiers: readonly Tier[]; readonly patterns: readonly string[] }
 
-/** Returns the suites of the given tiers, or, with patterns, the suites of every tier whose path contains one. */
+/** Patterns select from every tier. */
 export function select(paths: readonly string[], { tiers, patterns }: Selection): string[] {
   if (patterns.length === 0) return paths.filter((path) => tiers.includes(tierOf(path)))
   const wanted = patterns.map((pattern) => pattern.replace(/^\.\//, ''))
   return paths.filter((path) => wanted.some((part) => path.includes(part)))
 }
 
-/** Seconds that each suite took when `--update-timings` was last run, with five workers. */
+/** From the last `--update-timings`, with five workers. */
 export function recordedSeconds(paths: readonly string[]): Map<string, number> {
   const { files } = JSON.parse(readFileSync(timingsPath, 'utf8')) as {
     files: Record<string, number>

@@ -11,17 +11,14 @@ import {
 import { join } from 'node:path'
 
 const inMemory = '/dev/shm'
-/**
- * Free memory to require: a run's files need some 0.7 GB, and its processes several times as much.
- */
+/** A run's files need some 0.7 GB, its processes several times that. */
 const roomMin = 4 * 1024 ** 3
-/** Age from which a folder is a leftover of a killed run; no folder in use is as old. */
+/** Left by a killed run; no folder in use is as old. */
 const staleMs = 12 * 3_600_000
 
 /**
- * Folder for the files of suites: in memory if there is room, otherwise undefined. A full run
- * creates a quarter of a million files, 1,300 per Postgres, and ext4 may need up to 0.9 ms of
- * processor time for one in a crowded part of the disk.
+ * In memory if there is room. A full run creates a quarter of a million files, 1,300 per Postgres,
+ * and ext4 may need 0.9 ms of processor time for one in a crowded part of the disk.
  */
 function folderInMemory(): string | undefined {
   try {
@@ -30,7 +27,7 @@ function folderInMemory(): string | undefined {
     const isRoomy = Math.min(bavail * bsize, availableMemory()) >= roomMin
     if (!isRoomy || !mayRun()) return undefined
     const dir = join(inMemory, `suites-${process.getuid?.() ?? 0}`)
-    // Postgres runs as another user, in a folder below this one.
+    // Postgres runs as another user below this folder.
     mkdirSync(dir, { recursive: true, mode: 0o711 })
     for (const name of readdirSync(dir)) removeIfStale(join(dir, name))
     return dir
@@ -42,7 +39,7 @@ function folderInMemory(): string | undefined {
 const availableMemory = (): number =>
   Number(/^MemAvailable: +(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1_024
 
-/** Some suites start programs that they write there. */
+/** Some suites start programs they write there. */
 const mayRun = (): boolean =>
   readFileSync('/proc/mounts', 'utf8')
     .split('\n')
@@ -58,7 +55,7 @@ function removeIfStale(path: string): void {
   }
 }
 
-/** Makes the folder in memory the temporary one of this process and its children, unless TMPDIR names another. */
+/** For this process and its children, unless TMPDIR is set. */
 export function useFolderInMemory(): void {
   const folder = process.env.TMPDIR ?? folderInMemory()
   if (folder) process.env.TMPDIR = folder

@@ -1,22 +1,21 @@
 import { pause } from '#platform/deadline'
 
-/** Load balancer in front of the gateways: one address, requests in turn to each instance. */
+/** Forwards to each gateway in turn. */
 export type Balancer = AsyncDisposable & {
   readonly url: string
-  /** Sets the gateways to forward to; until then every request fails. */
+  /** Until set, every request fails. */
   readonly spread: (gateways: readonly string[]) => void
 }
 
 const deadlineMs = 15_000
 const probeEveryMs = 200
 const probeDeadlineMs = 1_000
-/** Connection refused: the request was not sent. */
+/** The request was not sent. */
 const refused = new Set(['ECONNREFUSED', 'ConnectionRefused'])
 
 /**
- * Opens a minimal load balancer. It polls `/ready` of each gateway, skips those that are not ready
- * or refuse the connection, and never resends a request that a gateway may have received: the
- * client gets a 502.
+ * Polls `/ready`, skips gateways that are not ready or refuse the connection, and never resends a
+ * request that a gateway may have received: the client gets a 502.
  */
 export function openBalancer(): Balancer {
   const stop = new AbortController()

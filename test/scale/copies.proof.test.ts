@@ -29,18 +29,18 @@ const world = await openWorld(4)
 afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
-/** Four requests at each step, some of them two or three one after the other. */
+/** Each step makes four requests, some of them in sequence. */
 const paceMs = 250
-/** How long the load continues undisturbed between two steps. */
+/** Load between two steps. */
 const betweenMs = 1_000
 const copies = [1, 2] as const
-/** A request that a dead or frozen gateway has taken is lost: that is its balancer's to know. */
+/** A request taken by a dead or frozen gateway is lost; its balancer must handle that. */
 const behindGateway = serviceNames.filter((name) => name !== 'gateway')
 
-/** All that the suite promised; the end of it counts each once. */
+/** Each is counted once at the end. */
 const promised: Promised[] = []
 
-/** Uses the system while something is done to it. Every request is answered with 200, and every promise is kept. */
+/** Every request gets a 200, and every promise is kept. */
 async function underLoad(what: string, work: (load: Load) => Promise<void>): Promise<Load> {
   const load = startLoad(world, paceMs)
   await pause(betweenMs)
@@ -99,7 +99,7 @@ describe('two instances of every service under load', () => {
 describe('the same request, sent to both instances at once, is answered the same and takes effect once', () => {
   const person = world.people[0]!
   const { wallet } = person
-  /** What both answered, when it was the same. */
+  /** The response, if both are equal. */
   const same = async <Q extends Question>(question: Q, request: RequestOf<Q>) => {
     const answers = await askEveryCopy(stack, question, request)
     expect(answers).toHaveLength(2)

@@ -9,7 +9,7 @@ import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
 
-/** Operator commands. Each takes effect once, even if both instances receive it. */
+/** Each command takes effect once, even if both instances receive it. */
 export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
 export const decisions = Object.entries(deadLetterDecisions)
 export const erasures = Object.entries(personErasures)
@@ -20,10 +20,9 @@ export const deeds: readonly Question[] = [
   ...[ReviewResolve, WalletClear, LossGivenBack, GivebackOrder],
 ]
 
-/** Returns the journal fields of a new operator command. */
 export const deedOf = () => ({ deed: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
 
-/** Sends a command to both instances at once; returns `done` or `refused`, which must agree. */
+/** Both instances must agree on `done` or `refused`. */
 export async function outcomeOf<Q extends Question>(
   stack: Stack,
   question: Q,
@@ -36,7 +35,7 @@ export async function outcomeOf<Q extends Question>(
   return [...outcomes][0]!
 }
 
-/** Inserts a dead letter of the service; returns its message id and time. */
+/** Returns its message id and time. */
 export async function giveUpOne(stack: Stack, service: string) {
   const messageId = `given-up-${crypto.randomUUID()}`
   const [row] = await query<{ diedAt: Date }>(

@@ -6,15 +6,15 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { cashoutBody } from '../support/requests'
 
-/** One request of the load, as the client saw it. */
+/** As the client saw it. */
 export type Seen = {
   readonly path: string
-  /** 0 if there was no response. */
+  /** 0 without a response. */
   readonly status: number
   readonly tookMs: number
   readonly said: string
 }
-/** Accepted item of a user's activity, and the status it must reach. */
+/** An accepted item, and the status it must reach. */
 export type Promised = {
   readonly kind: 'topup' | 'cashout' | 'send'
   readonly person: Person
@@ -30,17 +30,14 @@ type World = {
 export type Load = {
   readonly seen: readonly Seen[]
   readonly promised: readonly Promised[]
-  /** Stops starting requests and waits for the pending ones. */
+  /** Waits for pending requests. */
   readonly stop: () => Promise<void>
 }
 
-/** One unit of work in this many moves money; the others read. */
+/** One unit in this many moves money; the others read. */
 const moneyEvery = 8
 
-/**
- * Starts an open-loop load at a fixed rate: quotes, reads, paid top-ups, cash-outs and sends. It
- * does not retry, so every failure is counted.
- */
+/** Open loop at a fixed rate, without retries, so every failure counts. */
 export function startLoad(world: World, everyMs: number): Load {
   const seen: Seen[] = []
   const promised: Promised[] = []
@@ -82,7 +79,7 @@ export function startLoad(world: World, everyMs: number): Load {
 
 type Noting = (path: string, ask: () => Promise<Reply>) => Promise<Reply | undefined>
 
-/** Records each response; returns undefined unless it is a success, which ends the unit of work. */
+/** Returns undefined unless it is a success; that ends the unit. */
 const noted =
   (seen: Seen[]): Noting =>
   async (path, ask) => {
@@ -115,7 +112,7 @@ const reading: Act = async (work) => {
   return undefined
 }
 
-/** Reads the record of a new wallet, which no cache holds. Fails if the history is missing. */
+/** No cache holds a new wallet. Fails without history. */
 async function recordOf(person: Person): Promise<Reply> {
   const reply = await person.get(`/verify/${privateKeyToAddress(generatePrivateKey())}`)
   return reply.body.indexer === 'ok' ? reply : { ...reply, status: 503 }
@@ -148,7 +145,7 @@ const send: Act = async ({ person, noting }) => {
 
 const moving: readonly Act[] = [topup, cashout, send]
 
-/** Waits until every item has its final status; returns how long that took, in ms. */
+/** Returns ms until every item has its final status. */
 export async function kept(promised: readonly Promised[], deadlineMs: number): Promise<number> {
   const startedAt = performance.now()
   const open = new Set(promised)
@@ -167,7 +164,6 @@ export async function kept(promised: readonly Promised[], deadlineMs: number): P
   return Math.round(performance.now() - startedAt)
 }
 
-/** Returns the status of each entry of a user's activity, from all pages. */
 async function statesOf(person: Person): Promise<Map<string, string>> {
   const states = new Map<string, string>()
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {

@@ -6,7 +6,7 @@ import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
 
 const deadlineMs = 10_000
 
-/** Sends the same request to each instance of the owner at once, past its queue group, as admin. */
+/** To each instance at once, past its queue group, as admin. */
 export async function askEveryCopy<Q extends Question>(
   { info }: Stack,
   question: Q,

@@ -6,20 +6,20 @@ import { kept, startLoad } from './load'
 import { checkedOut } from './older'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
 
-/** What runs before the upgrade: a commit, by any name that git knows. */
+/** The commit before the upgrade. */
 const from = process.env.UPGRADE_FROM ?? 'HEAD^'
 const older = checkedOut(from)
 afterAll(() => older[Symbol.dispose]())
 
-// The schema, the catalogue and the contract are this commit's: first they are expanded, then the
-// services follow. The first copy of each service is the older one.
+// Schema, catalogue and contract are this commit's: they are expanded first, then the services
+// follow. The first instance of each service is older.
 const world = await openWorld(4, {
   codeDir: (copy) => (copy === 1 ? older.dir : undefined),
 })
 afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
-/** Four requests at each step. */
+/** Each step makes four requests. */
 const paceMs = 250
 const besideMs = 10_000
 const betweenMs = 1_000

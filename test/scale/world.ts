@@ -10,20 +10,16 @@ import { ownStack, quickChecks } from '../support/stack'
 import { openBalancer } from './balancer'
 import type { Promised, Seen } from './load'
 
-/** A stack with two instances of every service behind one address, and its users. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: ReturnType<typeof outsideOf>
   readonly people: readonly Person[]
 }
 
-/** Initial AUSD of a user, enough for a whole suite; 10⁻⁶ AUSD. */
+/** AUSD 10⁻⁶, enough for a whole suite. */
 const startMicro = 500_000_000n
 
-/**
- * Starts a stack with two instances of every service and a load balancer over the gateways; `info`
- * has its address. `options.env` overrides the defaults of suites for each process.
- */
+/** `info` has the load balancer's address. `options.env` overrides the suites' defaults. */
 export async function openCopies(options: Partial<StackOptions> = {}) {
   const balancer = openBalancer()
   const env = {
@@ -65,22 +61,18 @@ export async function openWorld(
   }
 }
 
-/** Returns each request that did not get a 200, as text. */
 export const failuresOf = (seen: readonly Seen[]): string[] =>
   seen.filter(({ status }) => status !== 200).map(wordsOf)
 
 const wordsOf = ({ path, status, tookMs, said }: Seen) => `${path} ${status} ${tookMs} ms ${said}`
 
-/** Returns the number of requests and their latencies as text. */
 export function tellOf(seen: readonly Seen[]): string {
   const took = seen.map(({ tookMs }) => tookMs).sort((left, right) => left - right)
   const at = (part: number) => took[Math.min(took.length - 1, Math.floor(part * took.length))]
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/**
- * Checks against chain events that each top-up was credited once and each payment out moved once.
- */
+/** By chain events: each top-up credited once, each payout moved once. */
 export async function expectOnceEach(world: World, promised: readonly Promised[]): Promise<void> {
   const { stack, people, outside } = world
   const of = (kind: Promised['kind']) => promised.filter((one) => one.kind === kind)

@@ -26,7 +26,6 @@ test.each([
     const { code, out } = await copy.run('test/simulation/simulate.ts', ...args)
     copy.takeBack(name)
     expect(out).toContain(finding)
-    // A story: what happened, one step after the other.
     expect(out).toContain(
       args === random ? 'Shortest failing story:' : 'relay.take is done on the chain',
     )

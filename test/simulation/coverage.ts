@@ -4,16 +4,16 @@ import { settlementLifecycle, topupLifecycle } from '../../services/payments/pay
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
 import { faultSights } from './world/faults'
 
-// Events that must occur in a run that passes: every kind of fault, every step of every lifecycle
-// and the list below. Otherwise a run could pass without having tested anything.
+// Must occur in a passing run: every fault, every lifecycle step and the list below. Otherwise a
+// run could pass without testing anything.
 
 const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
   Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))
 
-/** States that only an operator leaves; `review.test.ts` of payments covers them. */
+/** `review.test.ts` of payments covers them. */
 const ofOperators = ['review', 'refunding', 'accepted']
 
-/** Lifecycle steps that are too rare to require, and how each arises. */
+/** Too rare to require, and how each arises. */
 const rare: Readonly<Record<string, string>> = {
   'settlement: opening → refunded': 'paid without an address, and refunded before it is reported',
   'settlement: opening → review': 'paid without an address, and the wrong amount',
@@ -95,7 +95,6 @@ const moments = [
   'a dispute was won and lost again',
 ] as const
 
-/** All events that must occur. */
 export const wanted: readonly string[] = [
   ...moments,
   ...faultSights,
@@ -107,6 +106,5 @@ export const wanted: readonly string[] = [
   (sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)),
 )
 
-/** Returns the required events that did not occur. */
 export const missingAmong = (seen: ReadonlyMap<string, number>): string[] =>
   wanted.filter((sight) => !seen.has(sight))

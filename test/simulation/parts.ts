@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plugin } from 'bun'
 
-// Replaces the modules through which the services reach the world, before any of them is loaded:
-// their stores, timers, publishing, metrics and a hash. Everything else is the services' own code.
+// Replaces the modules through which services reach the world before they are loaded: stores,
+// timers, publishing, metrics and a hash. All else is the services' code.
 
 const root = join(import.meta.dir, '..', '..')
 
-/** Stand-in per module; it replaces the exports that have the same name. */
+/** Replaces exports of the same name. */
 const standIns: Readonly<Record<string, string>> = {
   'services/payments/payment.store.ts': 'rows/payments.ts',
   'services/payments/incoming/check.store.ts': 'rows/payments.ts',
@@ -44,7 +44,6 @@ const exported = /^export (?:const|async function|function) (\w+)/gm
 const namesIn = (path: string) =>
   new Set([...readFileSync(path, 'utf8').matchAll(exported)].map(([, name]) => name!))
 
-/** Replaced exports of each module, and the file that has them. */
 export const replaced = Object.entries(standIns).map(([path, standIn]) => {
   const own = namesIn(join(root, path))
   const from = join(import.meta.dir, standIn)

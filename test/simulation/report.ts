@@ -1,13 +1,12 @@
 import { printOutcome } from '../prove/outcome'
 import type { World } from './worker'
 
-/** Below this number of flows a rare event may be missing by chance. */
+/** In fewer flows a rare event may be missing by chance. */
 const sightsFrom = 15_000
 const progressEveryMs = 30_000
 
 export const count = (many: number): string => Math.round(many).toLocaleString('en')
 
-/** Sums the results of the worlds of a run; prints progress and a final report. */
 export function openReport(run: { worlds: number; flows: number; seed: number; isOnce: boolean }) {
   const seen = new Map<string, number>()
   const began = performance.now()
@@ -27,7 +26,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
         `${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`,
       )
     },
-    /** Prints the report. Returns false if an expected event never occurred in enough flows. */
+    /** False if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
       const { missingAmong } = await import('./coverage')
       const flows = worlds * run.flows

@@ -23,7 +23,6 @@ import {
 import { treasury, type Wallet } from './world/wallets'
 import { beginsAt, type Process, World } from './world/world'
 
-/** Result of one world. */
 export type Outcome = {
   readonly findings: readonly Finding[]
   readonly digest: number
@@ -31,9 +30,9 @@ export type Outcome = {
   readonly endedAfterMs: number
 }
 
-/** Period in which flows begin. The rate is the same in small and large worlds. */
+/** Flows begin in this period, at the same rate in worlds of any size. */
 const beginMs = (flows: number) => Math.max(25_000, flows * 625)
-/** Time from the last new flow to the last fault; afterwards every flow must reach its end. */
+/** From the last new flow to the last fault; then every flow must end. */
 const calmAfterMs = 55_000
 const endsAfterMs = 3_600_000
 const lookEveryMs = 4_000
@@ -41,7 +40,7 @@ const quietLooks = 5
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired', 'replaced']
 
-/** Describes the first unfinished item; returns undefined if there is none. */
+/** Undefined if there is none. */
 function underWay({ world, broker }: Surroundings, people: People): string | undefined {
   const { rows } = world
   if (people.pending > 0) return 'people'
@@ -65,7 +64,6 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
   return undefined
 }
 
-/** Runs a world until every flow in it has ended. */
 export function runWorld(options: {
   readonly choices: Choices
   readonly flows: number

@@ -47,7 +47,7 @@ const from = only ?? 0
 const flows = Math.min(Number(values.flows), flowsMax)
 const to = from + (only === undefined ? Math.ceil(Number(values.flows) / flows) : 1)
 
-/** The failed world with the lowest number; worlds end in any order. */
+/** Worlds end in any order. */
 let failed: World | undefined
 let given = from
 const isOver = () => performance.now() > Number(values.minutes) * 60_000
@@ -74,7 +74,7 @@ async function fail({ world, finding }: World): Promise<never> {
   console.log(
     `To repeat: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
   )
-  // Imported after the stand-ins are installed.
+  // After the stand-ins are installed.
   const { runWorld } = await import('./run')
   const { shrink } = await import('./shrink')
   const { openWallets } = await import('./world/wallets')

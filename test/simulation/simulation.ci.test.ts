@@ -4,7 +4,7 @@ import { waitUntil } from '../support/wait'
 
 const script = join(import.meta.dir, 'simulate.ts')
 
-/** Runs the command in a process of its own: it puts parts of the services in their place. */
+/** In its own process: it replaces parts of the services. */
 async function simulate(...args: string[]) {
   const run = Bun.spawn([process.execPath, script, ...args], {
     stdout: 'pipe',
@@ -17,7 +17,7 @@ async function simulate(...args: string[]) {
   return { code: await run.exited, out: `${out}${error}` }
 }
 
-/** The output of a run without its duration. */
+/** Without durations. */
 const withoutTimes = (out: string): string[] =>
   out.split('\n').filter((line) => !/ s$|processor time/.test(line))
 

@@ -1,12 +1,9 @@
 import { join } from 'node:path'
 
-/** Message of a worker that is ready for its first task. */
+/** Ready for its first task. */
 export type Told = { readonly isReady: true }
 
-/**
- * Distributes tasks over worker processes. `next` returns the next task, or undefined if there is
- * none left. Resolves when all distributed tasks are done.
- */
+/** `next` returns undefined when no task is left. Resolves when all are done. */
 export async function spread<Task, Result>(options: {
   readonly workers: number
   readonly next: () => Task | undefined

@@ -13,12 +13,11 @@ import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../
 import type { Result } from '../order'
 import type { Guard, Race, Stage } from '../race'
 
-// Lanes, nonces and operations of two relayer instances.
 
 const said = (result: Result): string =>
   'error' in result ? `threw ${result.error}` : JSON.stringify(result.value)
 
-/** Returns broken rules of nonces and operations, whichever instance assigned them. */
+/** Whichever instance assigned them. */
 async function assignments({ db }: Stage, ids: readonly string[]): Promise<string[]> {
   const carried = await db
     .select({ lane: transactions.lane, nonce: transactions.nonce, ids: transactions.operationIds })
@@ -48,14 +47,13 @@ async function assignments({ db }: Stage, ids: readonly string[]): Promise<strin
   ]
 }
 
-/** `noted`: transactions of the lane at its takeover. */
+/** `noted`: the lane's transactions at its takeover. */
 type Ground = { readonly stage: Stage; noted?: number }
 type Assign = (relayer: Relayer, lane: Lane, ground: Ground) => Promise<unknown>
 
 const transactionsOf = ({ db }: Stage, { address }: Pick<Lane, 'address'>) =>
   db.$count(transactions, eq(transactions.lane, address))
 
-/** Two instances that each assign the waiting operations. */
 function assigning(options: {
   name: string
   places: readonly [number, number]
@@ -156,10 +154,7 @@ const oneOrder: Race = {
   guards: [onceByCause],
 }
 
-/**
- * Two transactions on different lanes may end in either order; the older verdict must not be the
- * last.
- */
+/** Two lanes may end in either order; the older verdict must not be the last. */
 const twoVerdicts = (options: {
   name: string
   /** The instance with the newer verdict has postponed the older one. */
@@ -167,7 +162,7 @@ const twoVerdicts = (options: {
   guards: readonly Guard[]
 }): Race => ({
   name: options.name,
-  // Holds locks and decisions; two verdicts are read at once, so the order of reads has no effect.
+  // Locks and decisions; both verdicts are read at once, so the order of reads has no effect.
   turns: ({ text }) =>
     /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
   open: async (stage) => {

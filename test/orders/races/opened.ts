@@ -20,14 +20,14 @@ import { authorizations, locks, openSettlements, takings, together } from '../gu
 import type { Result } from '../order'
 import type { Guard, Race, Stage, Verdict } from '../race'
 
-// Two concurrent requests of which at most one may be accepted.
+// Of two concurrent requests at most one may be accepted.
 
 type Answer = { ok?: object; refused?: string }
 const answerOf = (result: Result): Answer =>
   'error' in result ? { refused: `threw ${result.error}` } : (result.value as Answer)
 const wordOf = (result: Result): string => answerOf(result).refused ?? 'ok'
 
-/** One request is stored, the other is refused with the right reason. */
+/** The other is refused with the right reason. */
 function oneOf(results: readonly Result[], rows: readonly unknown[], why: string) {
   const words = results.map(wordOf)
   const outcome = words.join(' | ')
@@ -46,13 +46,11 @@ const topupsOf = ({ db }: Stage, asked: readonly Asked[]) =>
       ),
     )
 
-/** Two concurrent top-ups. */
 function twoTopups(options: {
   name: string
   turns: Race['turns']
   chance?: number
   over: (stage: Stage) => Promise<Parameters<typeof openPayments>[2]>
-  /** Quotes and wallets of both. */
   requests: () => readonly [Asked, Asked]
   judge: (stage: Stage, requests: readonly Asked[], results: readonly Result[]) => Promise<Verdict>
   guards: readonly Guard[]
@@ -115,7 +113,7 @@ const topups: readonly Race[] = [
   }),
   twoTopups({
     name: 'one top-up, requested twice',
-    // A request that finds the other opening the checkout polls, so the orders have no end.
+    // A request polls while the other opens the checkout, so the orders have no end.
     chance: 300,
     turns: ({ transaction }) => transaction !== 1,
     over: async () => ({ dayMicroMax: ausdMicro + 1n }),
@@ -134,11 +132,10 @@ const topups: readonly Race[] = [
   }),
 ]
 
-/** Restores the balance for the next order. */
+/** Restores the balance. */
 const expireAll = ({ db }: Stage) =>
   db.update(payments).set({ state: 'expired' }).where(eq(payments.state, 'awaiting_payment'))
 
-/** Two concurrent cash-outs. */
 function twoCashouts(options: {
   name: string
   turns: Race['turns']
@@ -210,7 +207,7 @@ const cashoutRaces: readonly Race[] = [
 const cashoutsOf = ({ db }: Stage, quoteId: string) =>
   db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))
 
-/** One quote for a top-up and a cash-out; each service asks an instance of pricing. */
+/** Each service asks an instance of pricing. */
 const oneQuote: Race = {
   name: 'one quote, taken by a top-up and by a cash-out',
   chance: 500,
@@ -244,7 +241,7 @@ const oneQuote: Race = {
   guards: [takings],
 }
 
-/** A settlement charges the whole debt; two open checkouts could charge it twice. */
+/** Each charges the whole debt; two could charge it twice. */
 const settlements: Race = {
   name: 'two settlements of one debt',
   chance: 500,

@@ -13,7 +13,7 @@ import { locks, states, together } from '../guards'
 import type { Result } from '../order'
 import type { Guard, Race } from '../race'
 
-// One cash-out handled by two instances of payouts, from the taken AUSD to the bank or back.
+// One cash-out by two instances, from the taken AUSD to the bank or back.
 
 type Copy = ReturnType<typeof openPayouts>
 type Work = (copy: Copy, cashout: Cashout) => Promise<unknown>
@@ -27,7 +27,7 @@ const failures = (results: readonly Result[]): string[] =>
       : [`${'AB'[at]} needs a redelivery`]
   })
 
-/** Two pieces of work on one cash-out, and its allowed ends: state and messages. */
+/** Allowed ends: state and messages. */
 function paying(options: {
   name: string
   from: CashoutState
@@ -66,7 +66,7 @@ function paying(options: {
 
 const transfers = (bank: Bank, { row }: Seen) => bank.accepted.get(row.id)?.length ?? 0
 
-/** The provider gives each instance another status: one asked a moment earlier. */
+/** One instance asked a moment earlier. */
 const says =
   (left: 'succeeded', right: 'reversed' | 'refused') =>
   ({ says: said }: Bank, { id }: Cashout) => {

@@ -5,7 +5,6 @@ import { payingRaces } from './paying'
 import { received } from './received'
 import { takingRaces } from './taking'
 
-/** All races. */
 export const races: readonly Race[] = [
   ...received,
   ...opened,

@@ -12,14 +12,14 @@ import { inbox, locks, states, together } from '../guards'
 import type { Result } from '../order'
 import type { Guard, Race, Stage, Verdict } from '../race'
 
-// Payments, refunds and outcomes of one top-up, reported to two instances of payments at once.
+// One top-up's payments, refunds and outcomes, reported to two instances at once.
 
 type Copy = ReturnType<typeof openPayments>
 type Telling = (copy: Copy, topup: Topup) => Promise<unknown>
 type Ground = { readonly stage: Stage; readonly book: Book; readonly copies: readonly Copy[] }
 type Seen = Awaited<ReturnType<typeof lookAt>>
 
-/** Every message must be done: a lost race is no reason to fail. */
+/** Every message must be done: a lost race must not fail. */
 const failures = (results: readonly Result[]): string[] =>
   results.flatMap((result, at) => {
     if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
@@ -28,12 +28,12 @@ const failures = (results: readonly Result[]): string[] =>
 
 const sorted = (words: readonly string[]): string => words.toSorted().join(', ')
 
-/** Two messages about one top-up, its state before, and the rules afterwards. */
+/** The state before, and the rules afterwards. */
 function telling(options: {
   name: string
   before: (ground: Ground, topup: Topup) => Promise<unknown>
   tell: readonly [Telling, Telling]
-  /** Allowed ends: state, reason, and the messages sent. */
+  /** State, reason, and the messages sent. */
   ends: Readonly<Record<string, readonly string[]>>
   /** Further allowed messages. */
   besides?: readonly string[]
@@ -83,13 +83,11 @@ const refunded: (part?: string) => Telling =
   ({ deliver }, { refundId }) =>
     deliver('refund.succeeded', { id: refundId + part }, `refund ${refundId}${part}`)
 
-/** The provider has the payment. */
 const comes =
   (kind: 'qr' | 'card' = 'qr') =>
   async ({ book }: Ground, topup: Topup) =>
     void book.charges.set(topup.chargeId, chargeOf(topup, topup.chargeId, kind))
 
-/** … and it is recorded. */
 const isPaid =
   (kind: 'qr' | 'card') =>
   async (ground: Ground, topup: Topup): Promise<void> => {
@@ -97,7 +95,6 @@ const isPaid =
     await captured(ground.copies[0]!, topup)
   }
 
-/** … and it was refunded. */
 function goesBack({ book }: Ground, { refundId, chargeId, requestId }: Topup, parts = ['']) {
   for (const part of parts)
     book.refunds.set(refundId + part, {

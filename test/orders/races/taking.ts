@@ -9,9 +9,9 @@ import { skips } from '../guards'
 import type { Result } from '../order'
 import type { Race } from '../race'
 
-// Rows that instances divide among themselves: each is taken by one.
+// Each row is taken by one instance.
 
-/** The rows that both took, in a few words, and rows taken twice or not at all. */
+/** Rows that both took, and rows taken twice or not at all. */
 function shared(results: readonly Result[], wanted: readonly string[]) {
   const taken = results.map((result) => ('value' in result ? (result.value as string[]) : []))
   const failed = results.flatMap((result) => ('error' in result ? [`threw ${result.error}`] : []))

@@ -5,7 +5,6 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
 // Decodes call data; every argument of our contracts is one 32-byte word.
 
-/** Effect of a transaction on a contract. */
 export type Op =
   | {
       readonly kind: 'credit' | 'repay'
@@ -29,7 +28,6 @@ export type Transfer = {
   readonly nonce: Hex
 }
 
-/** Contract error by name. */
 export type Refusal =
   | 'RefConflict'
   | 'NotHeld'
@@ -61,7 +59,7 @@ const dataOf = new Map<Refusal, Hex>([
   ],
 ])
 
-/** Returns the revert data of a refusal; undefined if there is none, as when gas runs out. */
+/** Undefined if there is none, as when gas runs out. */
 export const revertData = (refusal: Refusal): Hex | undefined => dataOf.get(refusal)
 
 const selectorOf = (name: string, inputs?: number): string => {
@@ -91,7 +89,7 @@ const hexAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at)}`
 const addressAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at).slice(24)}`
 const numberAt = (data: Hex, at: number): bigint => BigInt(`0x${wordAt(data, at)}`)
 
-/** Kinds by the contract's `Op.kind`. */
+/** By the contract's `Op.kind`. */
 const kindsOfMany = [
   { kind: 'credit', held: false },
   { kind: 'credit', held: true },
@@ -102,7 +100,6 @@ const kindsOfMany = [
   { kind: 'extend', held: false },
 ] as const
 
-/** Returns the operations of a call; only `many` has several. */
 export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
   if (data === '0x') return wei === 0n ? [] : [{ kind: 'native', to, wei }]
   if (to.toLowerCase() === multicall3.toLowerCase()) throw new Error('bundles are not supported')
@@ -149,7 +146,7 @@ const transferOf = (data: Hex): Transfer => ({
   ...{ validAfter: numberAt(data, 3), validBefore: numberAt(data, 4), nonce: hexAt(data, 5) },
 })
 
-/** Returns the authorization that a call queries; undefined for another call. */
+/** Undefined for another call. */
 export const askedState = (data: Hex): { from: Hex; nonce: Hex } | undefined =>
   data.startsWith(selectors.authorizationState)
     ? { from: addressAt(data, 0), nonce: hexAt(data, 1) }

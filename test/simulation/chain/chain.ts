@@ -7,7 +7,7 @@ import { type Op, opsOf, type Refusal } from './calls'
 import { Contract } from './contract'
 import { logsOf } from './logs'
 
-/** A signed transaction; its bytes are its hash. */
+/** Its bytes are its hash. */
 export type Signed = CallToSign &
   Fees & {
     readonly lane: Hex
@@ -37,17 +37,17 @@ const digest = (text: string): Hex => {
   return `0x${part(1n)}${part(2n)}${part(3n)}${part(4n)}`
 }
 
-/** A chain whose newest blocks may be replaced; the block two below the newest is final. */
+/** The newest blocks may be replaced; two below the newest is final. */
 export class Chain {
   readonly contract: Contract
   readonly blocks: Block[] = []
   readonly #signed = new Map<Hex, Signed>()
   readonly #pool = new Map<Hex, Signed>()
   readonly #minedIn = new Map<Hex, bigint>()
-  /** Used nonces by lane; a replaced block gives its nonces back. */
+  /** By lane; a replaced block returns its nonces. */
   readonly #counts = new Map<string, { block: bigint; nonce: number }[]>()
   #forks = 0
-  /** Operations of third parties for the next block. */
+  /** Of third parties, for the next block. */
   readonly #foreign: Op[] = []
 
   constructor(
@@ -83,7 +83,7 @@ export class Chain {
     return { number, hash, parentHash, timestamp, baseFeeWei }
   }
 
-  /** Signs a transaction; the same fields give the same bytes. */
+  /** The same fields give the same bytes. */
   sign(lane: Hex, fields: { nonce: number; call: CallToSign; fees: Fees }): Signed {
     const { nonce, call, fees } = fields
     const words = [lane, nonce, call.to, call.data, call.valueWei, call.gas]
@@ -96,7 +96,7 @@ export class Chain {
     return signed
   }
 
-  /** Native coin of an address: lanes have plenty, a wallet has its drips. */
+  /** Lanes have plenty, a wallet has its drips. */
   nativeWeiOf(address: Hex): bigint {
     if (this.#counts.has(address.toLowerCase()) || address.startsWith('0x1a')) return 10n ** 24n
     const given = this.contract.drips.about(address)
@@ -108,7 +108,7 @@ export class Chain {
     return (used?.findLast((one) => one.block <= block)?.nonce ?? -1) + 1
   }
 
-  /** Accepts a transaction; returns null, or the error of a node. */
+  /** Returns null, or a node's error. */
   send(raw: Hex): string | null {
     const signed = this.#signed.get(raw)
     if (!signed) return 'could not decode the transaction'
@@ -120,13 +120,12 @@ export class Chain {
     const drawn = this.world.isCalm ? 0 : oneOf(this.world.choices, 1_000)
     if (drawn > 985) return 'transaction fee too low: underpriced'
     if (rival) this.#pool.delete(rival.hash)
-    // Accepted, and then lost by the node.
+    // Accepted, then lost by the node.
     if (drawn > 960) this.world.saw('a node lost an accepted transaction')
     else this.#pool.set(hash, signed)
     return null
   }
 
-  /** Adds an operation of a third party. */
   foreign(op: Op): void {
     this.#foreign.push(op)
   }
@@ -196,7 +195,7 @@ export class Chain {
     for (const { signed } of mined) this.#minedIn.set(signed.hash, number)
   }
 
-  /** Replaces the newest blocks; their transactions return to the pool or are lost. */
+  /** Their transactions return to the pool or are lost. */
   #replace(): void {
     const { world } = this
     const count = 1 + oneOf(world.choices, 2)

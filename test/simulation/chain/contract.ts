@@ -2,10 +2,9 @@ import type { Hex } from 'viem'
 import type { Op, Refusal, Transfer } from './calls'
 import { Facts } from './facts'
 
-/** Block of an event; events above a replaced block are forgotten. */
+/** Events above a replaced block are forgotten. */
 type At = { readonly block: bigint; readonly time: bigint; readonly txHash: Hex }
 
-/** An applied ref. */
 export type Applied = {
   readonly block: bigint
   readonly kind: 'credit' | 'repay'
@@ -23,7 +22,7 @@ type Flag = {
   readonly value: boolean
 }
 type Extended = { readonly block: bigint; readonly ref: Hex; readonly until: bigint }
-/** A revocation, and how much of the payment it left. */
+/** `left` remains of the payment. */
 type Revoked = { readonly block: bigint; readonly ref: Hex; readonly left: bigint }
 type Drip = { readonly block: bigint; readonly wallet: Hex; readonly wei: bigint }
 
@@ -32,8 +31,8 @@ const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${
 export const holdSeconds = 30n
 
 /**
- * The credit line and the token, as events with their blocks, so that any state still needed can be
- * read. A known ref has no further effect; an authorization moves money once.
+ * Credit line and token as events with their blocks, so that any state can be read. A known ref has
+ * no further effect; an authorization moves money once.
  */
 export class Contract {
   readonly applied = new Facts<Applied>(({ ref, wallet }) => [ref, wallet])
@@ -46,7 +45,6 @@ export class Contract {
 
   constructor(readonly treasury: Hex) {}
 
-  /** Forgets events above a block. */
   forgetAbove(block: bigint): void {
     const { applied, revoked, extended, used, flags, drips } = this
     for (const facts of [applied, revoked, extended, used, flags, drips]) facts.forgetAbove(block)
@@ -56,13 +54,12 @@ export class Contract {
     return this.applied.about(ref).find((one) => one.block <= block)
   }
 
-  /** How much of an applied ref is not revoked. */
   leftAt({ ref, amount }: Applied, block: bigint): bigint {
     const until = this.revoked.about(ref).filter((one) => one.block <= block)
     return until.at(-1)?.left ?? amount
   }
 
-  /** End of the hold of a ref, unix seconds. */
+  /** In unix seconds. */
   untilOf(applied: Applied, block: bigint): bigint {
     const later = this.extended.about(applied.ref).filter((one) => one.block <= block)
     return later.at(-1)?.until ?? applied.until
@@ -82,7 +79,7 @@ export class Contract {
     return balance
   }
 
-  /** Returns why an operation would be refused after that block, or undefined. */
+  /** Why an operation would be refused after that block. */
   refusalOf(op: Op, block: bigint, time: bigint): Refusal | undefined {
     switch (op.kind) {
       case 'credit':
@@ -117,7 +114,6 @@ export class Contract {
     return this.balanceAt(terms.from, block) < terms.value ? 'ERC20InsufficientBalance' : undefined
   }
 
-  /** Applies an operation, unless it is refused. */
   apply(op: Op, at: At): Refusal | undefined {
     const { block, time } = at
     const refusal = this.refusalOf(op, block, time)

@@ -1,10 +1,9 @@
-/** Events of blocks in order, indexed by subject. */
+/** In block order, indexed by subject. */
 export class Facts<Fact extends { readonly block: bigint }> {
   #all: Fact[] = []
   #found = new Map<string, Fact[]>()
 
   constructor(
-    /** Returns the subjects of an event. */
     private readonly textsOf: (fact: Fact) => readonly string[],
   ) {}
 
@@ -21,12 +20,11 @@ export class Facts<Fact extends { readonly block: bigint }> {
     }
   }
 
-  /** Returns the events of a subject, the newest last. */
+  /** Newest last. */
   about(text: string): readonly Fact[] {
     return this.#found.get(text) ?? none
   }
 
-  /** Forgets events above a block. */
   forgetAbove(block: bigint): void {
     if ((this.#all.at(-1)?.block ?? 0n) <= block) return
     const kept = this.#all.filter((fact) => fact.block <= block)

@@ -3,7 +3,6 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type Op, type Refusal, revertData, type Transfer } from './calls'
 
-/** Contract addresses. */
 export const ausd: Hex = '0x00000000000000000000000000000000000a05d0'
 export const creditLine: Hex = '0x0000000000000000000000000000000000c4ed17'
 
@@ -12,7 +11,7 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
 
-/** Returns the logs of a mined transaction that the services read. */
+/** Only logs that the services read. */
 export function logsOf(
   { ops }: { readonly ops: readonly Op[] },
   failed: ReadonlyMap<number, Refusal>,
@@ -27,7 +26,6 @@ const failedLog = (position: number, refusal: Refusal): object => ({
   data: encodeAbiParameters([{ type: 'bytes' }], [revertData(refusal) ?? '0x']),
 })
 
-/** Returns the two logs of a transfer with an authorization. */
 export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
   const own = { address: ausd }
   return [
@@ -39,6 +37,6 @@ export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
   ]
 }
 
-/** Returns the first topic of the log of a used or cancelled authorization. */
+/** First topic of its log. */
 export const topicOfUse = ({ isCancelled }: { readonly isCancelled: boolean }): Hex =>
   isCancelled ? cancelledTopic! : usedTopic!

@@ -10,7 +10,7 @@ const yes: Hex = `0x${'1'.padStart(64, '0')}`
 const no: Hex = `0x${'0'.padStart(64, '0')}`
 const nativeWei = 10n ** 24n
 
-/** Returns the chain as one process sees it. */
+/** As one process sees it. */
 export function nodeOf(world: World, chain: Chain, process: Process): Node {
   const ask = <T>(what: string, effect: () => T) => world.leave(process, callingChain, what, effect)
   const { contract } = chain
@@ -28,7 +28,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       return { returned: '0x' as Hex }
     })
 
-  /** Logs of transfers to an address, given as a topic. */
+  /** The address is given as a topic. */
   const transfersTo = (topic: Hex, fromBlock: bigint, toBlock: bigint) => {
     const owner = `0x${topic.slice(26)}`
     return contract.used
@@ -42,7 +42,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       }))
   }
 
-  /** The reader's methods that rounds, lookups and the watch use. */
+  /** Methods that rounds, lookups and the watch use. */
   const reader = {
     getBalance: ({ address }: { address: Hex }) =>
       ask('asks for a balance', () => chain.nativeWeiOf(address)),

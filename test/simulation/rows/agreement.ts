@@ -4,18 +4,18 @@ import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
 import { Rows } from './rows'
 import { handleOf } from './table'
 
-// The simulation keeps rows in memory. The same random calls of the real stores on Postgres and of
-// their stand-ins must return the same, so that what the simulation proves holds for the product.
+// The same random calls of the real stores on Postgres and their stand-ins in memory must return
+// the same, so that the simulation's proof holds for the product.
 
-/** A call of a store, by the name that its stand-in has, too. */
+/** By the name that its stand-in shares. */
 export type StoreCall = { readonly name: string; readonly given: readonly unknown[] }
-/** Makes a random call, with arguments that may fit the rows there are. */
+/** Arguments may fit existing rows. */
 export type Maker = (choices: Choices) => StoreCall
 
 export const hourMs = 3_600_000
 export const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
 
-/** Returns a time that is clearly past or clearly to come, or none. */
+/** Clearly past, clearly future, or none. */
 export function timeFrom(choices: Choices): Date | null {
   if (chance(choices, 200)) return null
   return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
@@ -32,7 +32,7 @@ async function outcomeOf(run: () => Promise<unknown>, isSilent: boolean): Promis
   }
 }
 
-/** Times set by the clock of either side are only present or not; rows without an order are sorted. */
+/** Times by either clock are only compared as present; unordered rows are sorted. */
 const ownTimes = [
   'createdAt',
   'notBefore',
@@ -62,24 +62,23 @@ function comparable(value: unknown): unknown {
       ]),
   )
 }
-/** A lease ends half a minute after the moment of the call. */
+/** A lease ends half a minute after the call. */
 const nearest = (time: unknown) =>
   time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null)
 const textOf = (value: unknown) =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
 
-/** The stores, their stand-ins, and the calls to compare. */
 export type Compared = {
   readonly real: object
   readonly standIns: object
   readonly makers: readonly Maker[]
-  /** Statements whose result is not used. */
+  /** Their result is not used. */
   readonly silent: readonly string[]
 }
 
 const steps = 800
 
-/** Makes random calls of both, from empty tables, and compares what they return. */
+/** From empty tables. */
 export async function compare(database: Database, compared: Compared, seed: number) {
   const { real, standIns, makers, silent } = compared
   const choices = seeded(seed)
@@ -102,7 +101,7 @@ export async function compare(database: Database, compared: Compared, seed: numb
   }
 }
 
-/** Returns the stand-ins that no call compares, but for those `apart`. */
+/** Without those `apart`. */
 export function notCompared({ real, standIns, makers }: Compared, apart: readonly string[]) {
   const called = new Set(makers.map((make) => make(seeded(1)).name))
   return Object.keys(standIns)

@@ -6,7 +6,6 @@ import { checkWait } from '../../../services/payouts/decide'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, FromNow, nothing, type StandIn } from './table'
 
-// Stand-in for the store of cash-outs.
 
 type Cashouts = typeof import('../../../services/payouts/cashout.store')
 type Promises = typeof import('../../../services/payouts/treasury/promise.store')
@@ -25,7 +24,7 @@ const defaults = {
   ...{ payoutApi: null, paidAt: null, nextCheckAt: null, checks: 0 },
 }
 
-/** Resolves expressions of a query to values, for example `now()`. */
+/** Resolves expressions such as `now()`. */
 export function written(rows: Rows, changes: object): object {
   const values: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(changes))
@@ -79,7 +78,7 @@ export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
 
 export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
-/** The sums behind these limits are tested on a real Postgres. */
+/** The sums behind these limits are tested on Postgres. */
 export const wasPaidTo: StandIn<Cashouts['wasPaidTo']> = async () => false
 
 export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({

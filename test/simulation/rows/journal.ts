@@ -3,12 +3,11 @@ import type { WrittenBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stand-in for the journals; keeps the resulting position of each item.
+// Keeps only each item's resulting position.
 
 type Journal = typeof import('#shared/ledger/journal.store')
 type Posting = Parameters<Journal['book']>[2]
 
-/** Returns the booked position of an item. */
 export const bookedOf = (rows: Rows, journal: object, item: string): Position =>
   rows.of<Position>(journal).get(item) ?? []
 
@@ -40,7 +39,6 @@ export const bookTo: StandIn<Journal['bookTo']> = async (tx, journal, { event, i
   bookIn(rows, journal, { event, item, lines: missing })
 }
 
-/** Returns the balance of each account of a journal. */
 export function totalsOf(rows: Rows, journal: object): ReadonlyMap<string, bigint> {
   const totals = new Map<string, bigint>()
   for (const lines of rows.of<Position>(journal).values())

@@ -1,7 +1,6 @@
 import { type InboxRow, type ListingRow, rowsOf } from './rows'
 import { FromNow, nothing, type StandIn } from './table'
 
-// Stand-in for the list readings and named locks.
 
 type Listings = typeof import('#shared/provider/listing.store')
 type Lock = typeof import('#platform/db/lock')
@@ -71,5 +70,5 @@ export const findDone: StandIn<Listings['findDone']> = (database, inbox, consume
 
 export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
 
-/** Returns the end of a lease or wait, computed when it is written. */
+/** Computed when it is written. */
 export const fromNow = (ms: number): unknown => new FromNow(ms)

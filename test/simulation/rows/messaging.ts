@@ -4,7 +4,6 @@ import type { Topic } from '#shared/messages/topic'
 import { type DeadLetterRow, type InboxRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stand-in for the inbox, the outbox and the dead letters of `shared/platform/db`.
 
 type Inbox = typeof import('#platform/db/inbox.store')
 type Outbox = typeof import('#platform/db/outbox.store')
@@ -54,7 +53,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** Lease of a new row for the process that announced it; see `shared/platform/db/outbox.store.ts`. */
+/** For the announcing process; see `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 
@@ -89,10 +88,9 @@ export async function announce(
   await announceAll(tx, outbox, [{ id, subject: topic.subject, payload }])
 }
 
-/** A write that accompanies a change of a row, if the row changes. */
+/** Accompanies a change of a row, if it changes. */
 export type WrittenBeside = (rows: Rows) => void
 
-/** Runs the writes that accompany a change. */
 export function writeBeside(rows: Rows, beside: readonly unknown[]): void {
   for (const write of beside) if (write) (write as WrittenBeside)(rows)
 }

@@ -26,7 +26,7 @@ const wallets = [1, 2].map(walletOf)
 const nonces = ['0x01', '0x02', '0x03']
 const ids = kinds.flatMap((kind) => causes.map((cause) => `${kind} ${cause}`))
 
-/** An order, of the same id for the same kind and cause. */
+/** The id is fixed by kind and cause. */
 function orderFrom(choices: Choices) {
   const [kind, cause] = [pick(choices, kinds), pick(choices, causes)]
   const isSigned = kind === 'take' || kind === 'send'

@@ -12,7 +12,6 @@ import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'
 
-// Stand-in for the store of operations and its sums by wallet.
 
 type Operations = typeof import('../../../services/chain-relayer/operations/operation.store')
 type Wallets = typeof import('../../../services/chain-relayer/operations/wallet.store')
@@ -138,7 +137,7 @@ export const countRepeat: StandIn<Operations['countRepeat']> = async (tx, id) =>
 
 const isOpen = ({ state }: Operation) => state === 'waiting' || state === 'assigned'
 
-/** A revocation waits for its credit, a verdict for an earlier verdict; see the store. */
+/** A revocation waits for its credit, a verdict for an earlier verdict. */
 function isHeldBack(rows: Rows, row: Operation): boolean {
   if (row.kind === 'revoke')
     return rows.operations

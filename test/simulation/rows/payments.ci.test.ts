@@ -21,7 +21,7 @@ import * as refunds from './refunds'
 
 const real = { ...checks, ...losses, ...limits, ...stored }
 const standIns = { ...refunds, ...payments }
-/** Stand-ins that return a constant on purpose: their sums are tested on Postgres. */
+/** Constant on purpose: their sums are tested on Postgres. */
 const constant = ['countUnpaidSettlements', 'countCanceled', 'sumPromised', 'findListed']
 
 let scratch: ScratchDatabase

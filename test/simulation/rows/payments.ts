@@ -4,7 +4,6 @@ import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'
 
-// Stand-in for the store of payments and the store of their checks.
 
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
@@ -12,7 +11,6 @@ type Limits = typeof import('../../../services/payments/treasury/limits.store')
 type Activity = typeof import('../../../services/payments/queries/activity.store')
 type Promises = typeof import('../../../services/payments/treasury/promise.store')
 
-/** Column defaults. */
 const defaults = {
   ...{
     requestId: null,
@@ -43,7 +41,7 @@ const defaults = {
   ...{ reason: null, txHash: null, nextCheckAt: null, checks: 0 },
 }
 
-/** Throws if a payment breaks a constraint of the table. */
+/** A payment breaks a constraint of the table. */
 class Constraint extends Error {
   override name = 'Constraint'
 }
@@ -214,7 +212,7 @@ export const notePayment: StandIn<Payments['notePayment']> = async (db, id, set)
 const checkLeaseMs = 30_000
 const listedRestMs = 21_600_000
 
-/** Left to the provider's list of transactions; see `checks/check.store.ts`. */
+/** See `checks/check.store.ts`. */
 function isLeftToList(row: PaymentRow, now: Date, listed: readonly string[]): boolean {
   if (!listed.includes(row.account) || row.reason === 'awaiting_rate') return false
   if (row.state === 'awaiting_payment') return row.expiresAt !== null && row.expiresAt > now
@@ -286,5 +284,5 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
   return { pausedSince: null, ...totals }
 }
 
-/** Every promise is covered: the sums behind cover are tested on a real Postgres. */
+/** The sums behind cover are tested on Postgres. */
 export const sumPromised: StandIn<Promises['sumPromised']> = async () => 0n

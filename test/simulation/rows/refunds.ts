@@ -7,7 +7,7 @@ import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Stand-in for rows that belong to a payment: refunds, losses, frozen wallets, anomalies.
+// Refunds, losses, frozen wallets and anomalies.
 
 type Refunds = typeof import('../../../services/payments/losses/refund.store')
 type Besides = typeof import('../../../services/payments/losses/charge-facts.store')
@@ -158,7 +158,7 @@ export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, retry
   return nothing
 }
 
-/** The journal of payments; shows whether unmatched money was booked. */
+/** Shows whether unmatched money was booked. */
 let journal: object | undefined
 export const bookIn = (table: object): void => {
   journal = table

@@ -1,7 +1,7 @@
 import { rowsOf } from './rows'
 import type { StandIn } from './table'
 
-// Stand-in for refunds ordered by an operator; this world has no operators.
+// This world has no operators.
 
 type Review = typeof import('../../../services/payments/review/review.store')
 

@@ -39,7 +39,7 @@ export type DeadLetterRow = {
 }
 export type ListingRow = { readonly dueAt: number; readonly readAt: Date | null }
 
-// Lookup keys of each table, as its indices in Postgres.
+// As the indices in Postgres.
 
 const some = (text: string | null): string | undefined => text ?? undefined
 
@@ -86,13 +86,13 @@ const none: readonly never[] = []
 type AnyTable = Table<unknown, string>
 
 /**
- * All rows of all services, as one Postgres. Transactions run one after the other and are atomic;
- * concurrent transactions are tested on a real Postgres.
+ * All services' rows in one Postgres. Transactions are sequential and atomic; concurrent ones are
+ * tested on a real Postgres.
  */
 export class Rows {
-  /** Undo steps of the open transaction; undefined outside of one. */
+  /** Of the open transaction; undefined outside one. */
   undo: (() => void)[] | undefined
-  /** Notifications of the open transaction, if its process listens. */
+  /** Of the open transaction, if its process listens. */
   notes: unknown[] | undefined
   #tables: AnyTable[] = []
 
@@ -111,7 +111,6 @@ export class Rows {
 
   constructor(
     readonly clock: () => number,
-    /** Counts an event. */
     readonly saw: (sight: string) => void = () => {},
   ) {}
 
@@ -121,7 +120,7 @@ export class Rows {
     return table
   }
 
-  /** References and payouts that a webhook has reported. */
+  /** Reported by a webhook. */
   readonly told = new Set<string>()
 
   /** Call sites of statements without a stand-in. */
@@ -139,12 +138,11 @@ export class Rows {
     throw error
   }
 
-  /** Rows of a table that several services have: inbox, dead letters, journal. */
+  /** Tables that several services have: inbox, dead letters, journal. */
   of<Row>(table: object): Table<Row> {
     return this.#of<Row, never>(table, {})
   }
 
-  /** Outbox messages of a service. */
   outbox(table: object): Table<OutboxRow, keyof typeof ofOutbox> {
     return this.#of(table, ofOutbox)
   }
@@ -162,7 +160,6 @@ export class Rows {
     return new Date(this.clock())
   }
 
-  /** Returns the contents of all tables. */
   snapshot(): (readonly [string, unknown][])[] {
     return this.#tables.map((table) => table.entries())
   }
@@ -171,5 +168,4 @@ export class Rows {
   }
 }
 
-/** Returns the rows behind a database or transaction handle. */
 export const rowsOf = (handle: Db): Rows => handle as unknown as Rows

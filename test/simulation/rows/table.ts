@@ -1,19 +1,18 @@
 import type { Db } from '#platform/db/open'
 
-/** Undoes a change when its transaction does not commit. */
 type Undo = () => void
 
-/** Lookup keys of a row; undefined leaves the row out of that index. */
+/** Undefined leaves the row out of that index. */
 export type Indices<Row, Name extends string> = {
   readonly [N in Name]: (row: Row) => string | undefined
 }
 
-/** Below this many rows a scan is cheaper than an index. */
+/** With fewer rows a scan is cheaper. */
 const indexedFrom = 8
 
 /**
- * Rows of one table by key. Rows are replaced, never changed, so a reader keeps the version it
- * read. The writes of a failed transaction are undone. An index is built at its first use.
+ * Rows are replaced, never changed, so a reader keeps its version. A failed transaction is undone.
+ * Indices are built at first use.
  */
 export class Table<Row, Name extends string = never> {
   #rows = new Map<string, Row>()
@@ -37,7 +36,7 @@ export class Table<Row, Name extends string = never> {
   values(): IterableIterator<Row> {
     return this.#all().values()
   }
-  /** Returns the matching rows in insertion order. */
+  /** In insertion order. */
   where(fits: (row: Row) => boolean): Row[] {
     const found: Row[] = []
     for (const row of this.#all().values()) if (fits(row)) found.push(row)
@@ -47,7 +46,7 @@ export class Table<Row, Name extends string = never> {
     for (const row of this.#all().values()) if (fits(row)) return row
     return undefined
   }
-  /** Returns the rows with this index key, in the order in which they got it. */
+  /** In the order in which they got the key. */
   by(name: Name, text: string): Row[] {
     if (this.#all().size < indexedFrom && !this.#kept.has(name)) {
       const textOf = this.indices[name]
@@ -56,7 +55,6 @@ export class Table<Row, Name extends string = never> {
     const group = this.#groupsOf(name).get(text)
     return group ? [...group.values()] : []
   }
-  /** Returns every key of an index. */
   textsOf(name: Name): IterableIterator<string> {
     return this.#groupsOf(name).keys()
   }
@@ -66,24 +64,24 @@ export class Table<Row, Name extends string = never> {
     this.#put(key, before, row)
     return row
   }
-  /** Adds a row; returns false if the key exists. */
+  /** False if the key exists. */
   insert(key: string, row: Row): boolean {
     if (this.#all().has(key)) return false
     this.set(key, row)
     return true
   }
-  /** Changes some fields of a row; returns undefined if there is none. */
+  /** Undefined if there is no row. */
   update(key: string, change: Partial<Row>): Row | undefined {
     const row = this.#all().get(key)
     return row && this.set(key, { ...row, ...change })
   }
-  /** Swaps the rows of two keys, outside of a transaction. */
+  /** Outside a transaction. */
   swap(one: string, other: string): void {
     const [first, second] = [this.#all().get(one), this.#all().get(other)]
     this.#put(one, first, second)
     this.#put(other, second, first)
   }
-  /** Returns all entries; the same list until the next write. */
+  /** The same list until the next write. */
   entries(): readonly [string, Row][] {
     this.#loaded ??= [...this.#rows]
     return this.#loaded
@@ -95,7 +93,6 @@ export class Table<Row, Name extends string = never> {
     if (this.#kept.size > 0) this.#kept.clear()
   }
 
-  /** Returns the rows; builds the map of loaded entries at its first use. */
   #all(): Map<string, Row> {
     if (this.#isRead) return this.#rows
     this.#rows = new Map(this.#loaded)
@@ -140,14 +137,14 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
   else groups.set(text, new Map([[key, row]]))
 }
 
-/** Width of the time buckets of an index, ms. */
+/** Width of an index's time buckets. */
 const spanMs = 4_000
 
-/** Returns the bucket of a due time, for an index; undefined if the row is never due. */
+/** Undefined if the row is never due. */
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
 
-/** Returns the due rows, by an index made with `dueIn`. */
+/** By an index made with `dueIn`. */
 export function dueBy<Row, Name extends string>(
   table: Table<Row, Name>,
   name: Name,
@@ -163,18 +160,18 @@ export function dueBy<Row, Name extends string>(
   return found
 }
 
-/** A time relative to the database's clock, used as a parameter of a query. */
+/** Relative to the database's clock, as a query parameter. */
 export class FromNow {
   constructor(readonly ms: number) {}
 }
 
-/** Signature of a stand-in: the arguments and result of the store's function. */
+/** Arguments and result of the store's function. */
 export type StandIn<F> = F extends (...given: infer Given) => infer Answer
   ? (...given: Given) => Promise<Awaited<Answer>>
   : never
 
-/** Result of a statement whose result is not used. */
+/** The result is not used. */
 export const nothing = undefined as never
 
-/** Returns the rows as the database or transaction handle that services pass on. */
+/** The handle that services pass on. */
 export const handleOf = (rows: object): Db => rows as Db

@@ -3,7 +3,7 @@ import { spread } from '../spread'
 import type { Task } from '../worker'
 import { named, type Walked } from './walks'
 
-/** Runs the selected walks, several at once, and reports the size of each. */
+/** Several at once; reports the size of each. */
 export async function walkAll(
   which: string,
   workers: number,

@@ -36,7 +36,7 @@ const ausdMicro = 5_000_000n
 
 type Payout = { readonly id: string; readonly status: PayoutStatus }
 type Outside = Common & {
-  /** Orders on their way to the bank, whose senders got no response. */
+  /** Sent to the bank without a response. */
   onTheWay: number
   payouts: Payout[]
   orders: { id: string; subject: string; isDone: boolean }[]
@@ -46,11 +46,11 @@ type Outside = Common & {
   refusals: number
 }
 
-/** Limits of a walk: how often each event may happen. */
+/** How often each event may happen. */
 export type Terms = {
   readonly crashes: number
   readonly overtakes: number
-  /** Calls to the bank without a response: not executed, executed, or executed later. */
+  /** Calls without a response: not executed, executed, or executed later. */
   readonly faults: number
   /** Orders that the bank refuses. */
   readonly refusals: number
@@ -62,7 +62,7 @@ export type Terms = {
 
 const resting = ['paid', 'failed', 'returned']
 
-/** One cash-out under every behaviour of the chain and the bank, two instances and crashes. */
+/** Every behaviour of chain and bank, two instances and crashes. */
 export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
   const stage = new Stage<Outside>((outside) => ({
     ...outside,
@@ -79,7 +79,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     ...{ payoutId, referenceId: id, status, word: status, failureCode: null, reason: null },
     ...{ amountMinor: fiatMinor, currency: 'IDR' },
   })
-  /** An order arrives at the bank; an idempotency key makes one payout. */
+  /** An idempotency key makes one payout. */
   const order = (): Payout => {
     const { outside } = stage
     const [known] = outside.payouts
@@ -188,7 +188,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payouts ${messageId}`)
   }
 
-  // Published at once, for the same reason as in the walk of a payment.
+  // Published at once, as in the walk of a payment.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
@@ -242,7 +242,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
             take(`instance ${copy} runs the due checks`, () => {
               stage.tasks.push({ copy, about: 'sweep', said: [] })
             })
-    // No work takes that long: an order on its way arrives before it is considered lost.
+    // An order in transit arrives before it is considered lost.
     const isQuiet = tasks.length === 0 && outside.messages.every(({ isDone }) => isDone)
     const isSaid = outside.orders.every(({ isDone }) => isDone)
     if (isQuiet && isSaid && nextCheckAt !== null && !isDue) {
@@ -317,7 +317,7 @@ function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
   return stage.save()
 }
 
-/** Returns the broken rule, if any; holds at every moment. */
+/** Holds at every moment. */
 function wrongIn(stage: Stage<Outside>, row: Cashout): string | undefined {
   const { payouts, isTaken, returned } = stage.outside
   const hasPaid = payouts.some(({ status }) => status === 'succeeded')

@@ -3,20 +3,18 @@ import type { OutboxRow } from '../rows/rows'
 import type { Table } from '../rows/table'
 import type { Moment, Stage, Task } from './state'
 
-/** A published message, acknowledged or not. */
 export type Posted = {
   readonly id: string
   readonly subject: string
   readonly text: string
   readonly isDone: boolean
-  /** The message was delivered before. */
+  /** It was delivered before. */
   readonly isRedelivered: boolean
   /** Another message with the same content. */
   readonly twin?: string | undefined
   /** Messages with the same value are handled one at a time (`orderOf` of a reaction). */
   readonly turn?: string | undefined
 }
-/** State outside the services that every walk has. */
 export type Common = {
   messages: Posted[]
   /** How often each rare event may still happen. */
@@ -24,7 +22,7 @@ export type Common = {
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
 
-/** A message as its instance received it; the delivery details do not change later. */
+/** Delivery details do not change later. */
 export const incoming = (
   { id, subject, text }: Posted,
   { isAgain = false }: Task,
@@ -32,7 +30,7 @@ export const incoming = (
   ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered: isAgain },
 })
 
-/** Stores a message in its stream, once per id. */
+/** Once per id. */
 export function post(
   outside: Common,
   message: Pick<Posted, 'id' | 'subject' | 'twin' | 'turn'>,
@@ -47,10 +45,9 @@ export function post(
 const copies = [0, 1]
 
 /**
- * Drops finished tasks whose message is gone and, once no instance can crash and no message can be
- * delivered twice, acknowledges the others at once. An acknowledgement is always possible and
- * blocks no other step, and only a crash or a second delivery depends on its time, so no outcome is
- * lost.
+ * Drops finished tasks whose message is gone. Once no instance can crash and no message can be
+ * delivered twice, acknowledges the others at once: an acknowledgement is always possible and
+ * blocks no step, and only a crash or a second delivery depends on its time, so no outcome is lost.
  */
 export function acknowledgeUnseen<Outside extends Common>(stage: Stage<Outside>): void {
   const { left, messages } = stage.outside
@@ -69,8 +66,8 @@ function acknowledge<Outside extends Common>(stage: Stage<Outside>, at: number):
 }
 
 /**
- * Which instance runs a task only matters if an instance can crash. Once none can, assigns every
- * task to the first instance; the second keeps only duplicates of its tasks.
+ * A task's instance only matters if one can crash. Afterwards every task goes to the first
+ * instance; the second keeps only duplicates.
  */
 export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): void {
   if (stage.outside.left.crashes > 0) return
@@ -83,8 +80,8 @@ export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): voi
 }
 
 /**
- * Two webhooks with the same content differ only by id. Swaps their ids, if necessary, so that the
- * first is always the one that has progressed further.
+ * Webhooks with the same content differ only by id. Swaps ids so that the first has always
+ * progressed further.
  */
 export function nameTwins<Outside extends Common>(
   stage: Stage<Outside>,
@@ -117,7 +114,7 @@ export function nameTwins<Outside extends Common>(
   }
 }
 
-/** Takes the messages with these subjects out of an outbox; the others have no reader. */
+/** Other subjects have no reader. */
 export function publish<Outside>(
   { rows }: Stage<Outside>,
   outbox: object,
@@ -130,8 +127,8 @@ export function publish<Outside>(
 }
 
 /**
- * Steps of the broker and the processes: deliver in any order, to any instance and again while
- * another instance works on it; answer a task; acknowledge; crash an instance.
+ * Deliver in any order, to any instance and again while another works on it; answer a task;
+ * acknowledge; crash an instance.
  */
 export function commonSteps<Outside extends Common>(
   stage: Stage<Outside>,
@@ -147,19 +144,19 @@ export function commonSteps<Outside extends Common>(
     found.push({ step, to: stage.save() })
   }
   const { messages, left } = moment.outside
-  /** Undelivered messages; of two with the same content always the first. */
+  /** Of two with the same content always the first. */
   const isUntouched = (id: string): boolean => {
     const { isDone, isRedelivered } = messages.find((one) => one.id === id)!
     const isHeld = moment.tasks.some(({ about }) => about === id)
     return !isDone && !isRedelivered && !isHeld && !isNoted(id)
   }
-  /** A message delivered to an instance that must wait for its turn equals an undelivered one. */
+  /** Delivered to an instance that must wait for its turn, a message equals an undelivered one. */
   const awaitsTurn = (turn: string | undefined, copy: number): boolean => {
     if (turn === undefined) return false
     const working = moment.tasks.filter(
       ({ about, outcome }) => !outcome && messages.find((one) => one.id === about)?.turn === turn,
     )
-    // The instance of a task is only known while one may crash.
+    // A task's instance is only known while one may crash.
     if (left.crashes === 0) return working.length >= copies.length
     return working.some((task) => task.copy === copy)
   }

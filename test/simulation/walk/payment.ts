@@ -35,22 +35,21 @@ const chargeId = 'py-1'
 const fiatMinor = 160_000n
 const ausdMicro = 9_846_153n
 
-/** Provider and chain, and the events that may still happen there. */
+/** Provider and chain, and their remaining events. */
 type Outside = Common & {
   isPaid: boolean
   isClosed: boolean
   refundedMinor: bigint
-  /** Orders received by the relayer; `ausd` of a revocation is the amount it leaves. */
+  /** Received by the relayer; a revocation leaves `ausd`. */
   orders: { id: string; subject: string; refId: string; ausd: bigint; isDone: boolean }[]
   live: { refId: string; ausd: bigint }[]
   hold: 'none' | 'held' | 'released'
   checks: number
 }
 
-/** Limits of a walk. */
 export type Terms = {
   readonly channel: 'qr' | 'card'
-  /** Refunded amount in the smallest unit; 0: none. */
+  /** In the smallest unit; 0: none. */
   readonly refundMinor: bigint
   readonly crashes: number
   readonly overtakes: number
@@ -60,9 +59,7 @@ export type Terms = {
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired']
 
-/**
- * One top-up under every order of webhooks, refund and outcomes, with two instances and crashes.
- */
+/** Every order of webhooks, refund and outcomes, two instances and crashes. */
 export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   const stage = new Stage<Outside>((outside) => ({
     ...outside,
@@ -90,7 +87,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       ...{ paymentRequestId: 'pr-1', reference: null, currency: 'IDR' },
       refundedMinor: state().refundedMinor,
     })
-    /** The provider's state of the payment is final. */
+    /** The provider's state is final. */
     const isFixed = () => state().isPaid && (terms.refundMinor === 0n || state().refundedMinor > 0n)
     const look = <T>(answer: () => T) => reach(answer, isFixed())
     const provider = {
@@ -163,7 +160,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     }
   }
 
-  /** The relayer executes an order, one at a time per ref, and reports the outcome. */
+  /** One order at a time per ref. */
   const carryOut = (place: number) => {
     const { outside } = stage
     const order = outside.orders[place]!
@@ -196,8 +193,8 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payments ${messageId}`)
   }
 
-  // Messages are published at once: the relayer may execute an order at any later time, which
-  // covers every late publication, and nothing else reads the outbox.
+  // Published at once: the relayer may execute an order at any later time, which covers late
+  // publication, and nothing else reads the outbox.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
@@ -268,14 +265,13 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     },
   }
 
-  /** Nothing is in progress. */
   function isOver({ outside }: Moment<Outside>): boolean {
     const isQuiet = outside.isPaid && outside.messages.every(({ isDone }) => isDone)
     return isQuiet && outside.orders.every(({ isDone }) => isDone)
   }
 }
 
-/** Subjects with a reader; `payments.*` and freezes have none here. */
+/** `payments.*` and freezes have no reader here. */
 const followed: readonly string[] = [relay.CreditOrdered.subject, relay.RevokeOrdered.subject]
 
 function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Outside> {
@@ -301,7 +297,7 @@ function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Out
   return stage.save()
 }
 
-/** Returns the broken rule, if any; some rules hold only at the end. */
+/** Some rules hold only at the end. */
 function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): string | undefined {
   const { live, refundedMinor, messages } = stage.outside
   const there = live.filter(({ ausd }) => ausd > 0n)
