@@ -13,13 +13,13 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const linesOf = (path: string) => read(path).split('\n').length
 
 const scripts = files.filter((path) => path.endsWith('.ts'))
-/** Files that are neither suites nor fixtures. */
+/** Neither suites nor fixtures. */
 const isSource = (path: string) => !/\.(test|suite)\.ts$|test-support/.test(path)
 const inServices = scripts.filter((path) => path.startsWith('services/') && isSource(path))
 const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
 const inInfra = scripts.filter((path) => path.startsWith('infra/') && isSource(path))
 
-/** Every line that a rule forbids, as `path: line`: a broken rule shows where. */
+/** As `path: line`, which shows where a rule is broken. */
 const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
   paths.flatMap((path) =>
     read(path)
@@ -28,7 +28,7 @@ const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
       .map((line) => `${path}: ${line.trim()}`),
   )
 
-/** Every import of `paths` that leads to a file it may not lead to, as `path -> file`. */
+/** As `path -> file`. */
 const imports = (paths: readonly string[], isForbidden: (file: string) => boolean): string[] =>
   paths.flatMap((path) =>
     importsOf(root, path, names)
@@ -124,7 +124,7 @@ describe('services and shared', () => {
     'shared/platform/service.ts',
     'shared/platform/failpoint.ts',
   ]
-  /** Examples for app developers, with their own environment. */
+  /** They have their own environment. */
   const isExample = (path: string) => path.startsWith('services/gateway/guide/examples/')
 
   test('read the environment in one place', () => {

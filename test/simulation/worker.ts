@@ -2,9 +2,9 @@ import './parts'
 import type { Told } from './spread'
 import type { Wallet } from './world/wallets'
 
-// A worker process: runs one world, or one walk, per message.
+// Runs one world or walk per message.
 
-// Imported after the stand-ins are installed.
+// After the stand-ins are installed.
 const { runWorld } = await import('./run')
 const { seeded } = await import('./world/choices')
 const { openWallets } = await import('./world/wallets')
@@ -19,7 +19,6 @@ export type Task =
     }
   | { readonly walk: string }
 
-/** Result of one world. */
 export type World = {
   readonly world: number
   readonly finding: string | undefined
@@ -27,7 +26,7 @@ export type World = {
   readonly isSame: boolean
   readonly digest: number
   readonly steps: number
-  /** Processor time of the first run, ms. */
+  /** Of the first run. */
   readonly cpuMs: number
   readonly sights: readonly (readonly [string, number])[]
 }
@@ -55,7 +54,7 @@ async function run({
   return { world, finding: findings[0], isSame, digest, steps, cpuMs: took, sights: [...seen] }
 }
 
-/** A walk blocks the event loop, so it checks whether its parent process still exists. */
+/** A walk blocks the event loop, so it checks itself whether its parent exists. */
 const command = process.ppid
 const endWithCommand = () => {
   if (process.ppid !== command) process.exit(1)

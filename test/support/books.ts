@@ -8,9 +8,8 @@ import { placeOf } from '#infra/operations/place'
 import { urlInRole } from '#platform/db/url'
 
 /**
- * Final check of a suite: waits until the books account for every unit, and prints the balance
- * sheet. `onPurpose` matches the breaks that the suite caused; the books must report these and no
- * others.
+ * Final check: the books account for every unit; prints the balance sheet. `onPurpose` matches
+ * breaks that the suite caused; the books must report exactly these.
  */
 export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<void> {
   const place = placeOf(stack.info)

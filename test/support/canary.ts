@@ -7,13 +7,12 @@ import { repositoryDir } from '#infra/local/folders'
 export const canaries = ['outbox', 'relayer', 'payouts'] as const
 export type Canary = (typeof canaries)[number]
 
-/** A copy of the sources for planting defects. */
+/** For planting defects. */
 export type Copy = Disposable & {
   readonly dir: string
-  /** Applies a patch. Throws if it no longer fits the sources. */
+  /** Throws if the patch no longer fits. */
   readonly apply: (canary: Canary) => void
   readonly takeBack: (canary: Canary) => void
-  /** Runs a script of the copy; returns output and exit code. */
   readonly run: (...words: string[]) => Promise<{ code: number; out: string }>
 }
 

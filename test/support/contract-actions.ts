@@ -7,21 +7,20 @@ import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
 type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares' | 'sequence'
 
-/** Parses an amount into micro AUSD: `ausd('0.01')`. */
+/** To AUSD 10⁻⁶: `ausd('0.01')`. */
 export const ausd = (amount: string): bigint => parseUnits(amount, 6)
 
-/** Outcomes of a cycle by their number in `CycleClosed`. */
+/** By their number in `CycleClosed`. */
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
-/** Further fields of a relayed repayment. */
 type Relayed = { held?: boolean; paidAt?: bigint; user?: User }
 
-/** Actions on the credit line of a fixture; amounts in micro AUSD, for ana by default. */
+/** Amounts in AUSD 10⁻⁶, for ana by default. */
 export function actionsOn(fixture: ContractsFixture) {
   const { creditLine } = fixture.deployment
   const address = (user: User) => actors[user].address
 
-  /** Arguments of each action, for sending it and for simulating it. */
+  /** For sending and simulating. */
   const calls = {
     topUp: (ref: number, amount: bigint, held = false, user: User = 'ana') =>
       ['relayer', 'topUp', [refOf(ref), address(user), amount, held]] as const,
@@ -53,12 +52,12 @@ export function actionsOn(fixture: ContractsFixture) {
   }
   type Calls = typeof calls
 
-  /** Sends the action and returns its result; throws the name of the error if it reverts. */
+  /** Throws the error's name if it reverts. */
   const act = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
     const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
     return await fixture.send(from, 'creditLine', functionName as 'pause', given as [])
   }
-  /** Returns the error with which the action would revert now, or `accepted`. */
+  /** The error if it reverted now, or `accepted`. */
   const answer = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
     const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
     return await fixture.refusal(from, 'creditLine', functionName as 'pause', given as [])
@@ -76,16 +75,15 @@ export function actionsOn(fixture: ContractsFixture) {
       })
     return { account, encumbered, collateral, shares, until, state: holdStates[state] }
   }
-  /** Time of the last block, unix seconds. */
+  /** Last block, unix seconds. */
   const now = async () => (await fixture.client.getBlock()).timestamp
-  /** Sets the time of the next block, whether an action or `settle` mines it. */
+  /** Of the next block, mined by an action or `settle`. */
   const at = (timestamp: bigint) => fixture.client.setNextBlockTimestamp({ timestamp })
-  /** Moves time forward to exactly `timestamp`. */
+  /** To exactly `timestamp`. */
   const until = async (timestamp: bigint) => {
     await at(timestamp)
     await fixture.client.mine({ blocks: 1 })
   }
-  /** Moves time forward to the end of this payment's hold. */
   const untilReleased = async (ref: number) => await until((await holdOf(ref)).until)
   return { act, answer, read, holdOf, now, at, until, untilReleased }
 }
@@ -94,16 +92,13 @@ const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
 type CallOf = readonly [Actor, string, readonly unknown[]]
 type Sent = Awaited<ReturnType<ContractsFixture['send']>>
 
-/**
- * Returns the end of a hold that begins at `time`, in unix seconds: it is rounded up to a fifteenth
- * of the hold's length.
- */
+/** In unix seconds, rounded up to a fifteenth of the hold's length. */
 export function holdEnd(time: bigint, holdSeconds: bigint): bigint {
   const step = (holdSeconds + 14n) / 15n
   return ((time + holdSeconds + step - 1n) / step) * step
 }
 
-/** Operations of `many` on held payments of one account, with consecutive refs from `first`. */
+/** Consecutive refs from `first`, one account. */
 export const heldOps = (
   kind: 'heldTopUp' | 'heldRepayFor',
   first: number,
@@ -119,12 +114,11 @@ export const heldOps = (
     paidAt: 0n,
   }))
 
-/** Returns the names of a transaction's events, in order. */
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)
 
 /**
- * Checks that the numbered events up to this block have the numbers 1 to `sequence()`, and that
- * `accountOf` counts those of each account. Returns the names of the events.
+ * Events up to this block are numbered 1 to `sequence()`, and `accountOf` counts each account's.
+ * Returns their names.
  */
 export async function checkedEvents(
   { client, deployment: { creditLine: address } }: ContractsFixture,
@@ -151,7 +145,7 @@ export async function checkedEvents(
   return events.map(({ eventName }) => eventName)
 }
 
-/** Returns the outcome of the first cycle that a transaction closed, or undefined. */
+/** First cycle that the transaction closed, or undefined. */
 export function closedAs(sent: Sent) {
   const closed = sent.events.find((one) => one.eventName === 'CycleClosed')
   return closed && outcomes[closed.args.outcome]

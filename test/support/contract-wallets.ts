@@ -11,11 +11,10 @@ import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.
 import type { RunningStack } from '#infra/local/stack'
 import { newCaller } from './people'
 
-/** Deploys a contract wallet for an owner; returns its address. */
 export const deployWallet = async (stack: RunningStack, owner: Address): Promise<Address> =>
   (await newCaller(stack)).deploy(ownedWalletAbi, ownedWalletBytecode, [owner])
 
-/** Signs for a contract wallet with a key, its owner's or a wrong one: over 65 bytes, wrapped. */
+/** The key is the owner's or a wrong one; over 65 bytes, wrapped. */
 export const walletSigner = (address: Address, owner: LocalAccount): LocalAccount =>
   toAccount({
     address,

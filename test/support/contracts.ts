@@ -29,7 +29,7 @@ export {
 export { multicall3Address } from '#infra/contracts/deploy'
 export { deployContracts }
 
-/** Dev accounts unlocked by every anvil; their keys are public. */
+/** Unlocked by every anvil; the keys are public. */
 export const actorKeys = {
   admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   treasury: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
@@ -40,15 +40,14 @@ export const actorKeys = {
   citra: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
 } as const satisfies Record<string, Hex>
 
-/** Actors of the fixture; ana, budi and citra are users, citra is never verified. */
+/** Ana, budi and citra are users; citra is never verified. */
 export type Actor = keyof typeof actorKeys
 
-/** Signing account of each actor. */
 export const actors = Object.fromEntries(
   Object.entries(actorKeys).map(([name, key]) => [name, privateKeyToAccount(key)]),
 ) as Record<Actor, PrivateKeyAccount>
 
-/** Terms of the tests: one-minute holds, cycles of 1 to 30 minutes, then a day of grace. */
+/** One-minute holds, cycles of 1 to 30 minutes, then a day of grace. */
 export const fixtureTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
@@ -59,7 +58,7 @@ export const fixtureTerms = {
   liquidityMicro: 100_000_000_000n,
 } as const satisfies Partial<DeployTerms>
 
-/** Both ABIs: the credit line passes the token's errors and events on. */
+/** The credit line passes on the token's errors and events. */
 export const contractsAbi = [...ausdAbi, ...creditLineAbi] as const
 const abis = { ausd: ausdAbi, creditLine: creditLineAbi } as const
 const callGas = 12_000_000n
@@ -73,15 +72,14 @@ type Args<C extends Contract, N extends Call<C>> = ContractFunctionArgs<
   N
 >
 
-/** An anvil with both contracts deployed, and shortcuts to call them. */
 export type ContractsFixture = Awaited<ReturnType<typeof openContractsFixture>>
 
-/** Starts an anvil; ana and budi are verified and hold 1000 AUSD each. */
+/** Ana and budi are verified and hold 1000 AUSD each. */
 export async function openContractsFixture(
   terms: Partial<DeployTerms> = {},
   anvilArgs: readonly string[] = [],
 ) {
-  // Mines on request: anvil's automine sometimes loses a transaction after a rewind.
+  // Anvil's automine sometimes loses a transaction after a rewind.
   const anvil = await startAnvil(['--no-mining', ...anvilArgs])
   const deployment = await deployContracts({
     ...fixtureTerms,
@@ -122,7 +120,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
   const refusal = refusalOf(client, deployment)
   const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
 
-  /** Sends and mines; returns gas used and events, throws if it reverts. */
+  /** Throws if it reverts. */
   async function send<C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -139,7 +137,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
     }
     return {
       gasUsed: receipt.gasUsed,
-      /** Parsed only for those who read them: viem hashes every event of the ABIs each time. */
+      /** Parsed on demand: viem hashes every event of the ABIs each time. */
       get events() {
         return parseEventLogs({ abi: contractsAbi, logs: receipt.logs })
       },
@@ -152,7 +150,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
 type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
-/** Sends from an unlocked account and mines; returns the receipt, reverted or not. */
+/** Returns the receipt, reverted or not. */
 async function sendUnlocked(
   client: Client,
   request: (ask: RpcAsk) => Promise<unknown>,
@@ -164,7 +162,7 @@ async function sendUnlocked(
 }
 
 function refusalOf(client: Client, deployment: Deployment) {
-  /** Returns the error with which the call would revert now, or `accepted`. */
+  /** The error if it reverted now, or `accepted`. */
   return async <C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -210,16 +208,15 @@ function views(client: Client, { ausd, creditLine }: Deployment) {
 
 function timeTravel(client: Client) {
   const snapshots: Hex[] = []
-  /** Advances the chain's time by `seconds`. */
   async function warp(seconds: number) {
     await client.increaseTime({ seconds })
     await client.mine({ blocks: 1 })
   }
-  /** Saves the state of the chain for `rewind`. */
+  /** For `rewind`. */
   async function checkpoint() {
     snapshots.push(await client.snapshot())
   }
-  /** Restores the last `checkpoint`, which can be used once. */
+  /** A `checkpoint` can be used once. */
   async function rewind() {
     const id = snapshots.pop()
     if (!id) throw new Error('there is no checkpoint to rewind to')
@@ -232,5 +229,5 @@ function encode(contract: Contract, functionName: string, args: unknown): Hex {
   return encodeFunctionData({ abi: abis[contract], functionName, args } as never)
 }
 
-/** Returns a distinct reference for each number. */
+/** Distinct for each number. */
 export const refOf = (number: number): Hex => numberToHex(number, { size: 32 })

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import type { RunningStack } from '#infra/local/stack'
 
-/** Tables that services write without a request. */
+/** Services write these without a request. */
 const ownNotes = ['owed_to_cashouts', 'listings']
 
 /**
- * Returns the number of rows of every table of payments and payouts, by `schema.table`; with a text,
- * only of the rows that contain it.
+ * Rows of every payments and payouts table by `schema.table`; with a text, only rows that contain
+ * it.
  */
 export async function rowCounts(
   stack: RunningStack,
@@ -40,9 +40,9 @@ export async function rowCounts(
 const atLeast = { tries: 5, ms: 30_000 }
 
 /**
- * Expects an action to write nothing, or, with a wallet, nothing about it: other suites write to a
- * shared stack. Services also write on their own, so it repeats the action
- * until no other write interferes; an action that writes never passes.
+ * Expects an action to write nothing, or nothing about the wallet, as other suites write to a
+ * shared stack. Services write on their own too, so it repeats the action until no other write
+ * interferes; an action that writes never passes.
  */
 export async function expectNothingWritten(
   stack: RunningStack,
@@ -60,7 +60,7 @@ export async function expectNothingWritten(
   }
 }
 
-/** Queries the whole database as the administrator. */
+/** As the administrator. */
 export async function query<T>(stack: RunningStack, text: string): Promise<T[]> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -70,11 +70,11 @@ export async function query<T>(stack: RunningStack, text: string): Promise<T[]> 
   }
 }
 
-/** Services whose logs and rows must contain no secret; the sandbox is the outside world. */
+/** Must contain no secret; the sandbox is the outside world. */
 const ours =
   /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
 
-/** Returns every row of every service and every log line, as one text to search. */
+/** All rows and log lines as one text. */
 export async function everythingWritten(stack: RunningStack): Promise<string> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {

@@ -8,7 +8,7 @@ import { query } from './database'
 import { persist } from './money-paths'
 import { cashoutBody } from './requests'
 
-/** A started flow: how its entry in the activity list must end. */
+/** `ends`: allowed ends of its activity entry. */
 export type Flow = { person: Person; id: string; ends: readonly string[] }
 type Parts = { stack: Stack; outside: Outside; person: Person }
 type Begin = (parts: Parts) => Promise<Flow>
@@ -89,7 +89,7 @@ const kinds: readonly Begin[] = [
   send,
 ]
 
-/** Starts every kind of flow at least once, then random ones, in an order given by the seed. */
+/** Every kind once, then random ones, ordered by the seed. */
 export function beginFlows(
   stack: Stack,
   people: readonly Person[],
@@ -103,7 +103,7 @@ export function beginFlows(
   )
   const outside = outsideOf(stack.info)
   const order = chance.shuffle([...kinds, ...more])
-  // Flows of one user run in sequence: a settlement is refused while a draw is in progress.
+  // In sequence: a settlement is refused while a draw is in progress.
   const lines = people.map(async (person, index) => {
     const flows: Flow[] = []
     for (const begin of order.filter((_, at) => at % people.length === index))
@@ -113,7 +113,7 @@ export function beginFlows(
   return Promise.all(lines).then((flows) => flows.flat())
 }
 
-/** Waits until every flow has its expected end; lists those that have not. */
+/** Lists those without their expected end. */
 export async function flowsEnding(flows: readonly Flow[], deadlineMs: number): Promise<void> {
   let open: string[] = []
   const allEnded = async () => {

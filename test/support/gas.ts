@@ -5,35 +5,34 @@ import { type OpKind, opKinds } from '#shared/chain/gas'
 import { type ContractsFixture, contractsAbi, refOf } from './contracts'
 
 /**
- * Prices of Ethereum that Monad replaces. The rest of an access costs 100 on both chains. A first
- * access by SSTORE costs another 100 on Ethereum, which the trace does not tell apart.
+ * Ethereum's prices that Monad replaces; the other 100 of an access are equal. A first access by
+ * SSTORE costs another 100 on Ethereum, which the trace does not show.
  */
 const ethereum = { coldSlot: 2_000n, newSlot: 19_900n, changedSlot: 2_800n, cleared: 4_800n }
 /**
- * Prices of Monad since MONAD_TEN (MIP-8): by pages of 128 slots, without refunds.
+ * Monad's prices since MONAD_TEN (MIP-8): by pages of 128 slots, without refunds.
  * https://docs.monad.xyz/developer-essentials/opcode-pricing
  * https://docs.rs/crate/monad-revm/0.8.0/source/src/page.rs
  */
 const monadPrices = { coldPage: 8_000n, pageWrite: 2_800n, newSlot: 17_000n }
-/** Monad charges more than Ethereum for a cold account (10,100) and for ecrecover (6,000). */
+/** Monad charges 10,100 for a cold account and 6,000 for ecrecover. */
 const accountSurcharge = 7_500n
 const recoverSurcharge = 3_000n
-/** A call through the proxy of the real token: a cold account, a cold page and the forwarding. */
+/** The real token's proxy: a cold account, a cold page and the forwarding. */
 const proxySurcharge = 19_800n
 const pageBits = 7n
 
-/** Gas of one transaction: on anvil, by Monad's prices, and what the token's proxy adds. */
+/** On anvil, by Monad's prices, and what the token's proxy adds. */
 export type Measured = { gas: bigint; monad: bigint; proxy: bigint }
 type State = Record<Address, { nonce?: number; code?: Hex; storage?: Record<Hex, Hex> }>
 type Slot = { account: Address; slot: Hex; before: bigint; after: bigint }
 
-/** A measured transaction and the state before it, as `test/bench/monad` executes it. */
+/** With the state before it; `test/bench/monad` executes it. */
 type Trace = { from: Address; to: Address; data: Hex; state: State } & Record<string, unknown>
 const traces = new WeakMap<Measured, Trace>()
-/** File to which `show` appends each trace as a line of JSON. */
+/** `show` appends each trace as a line of JSON. */
 const tracesFile = process.env.GAS_TRACES
 
-/** Measures transactions of a fixture. */
 export function gasOn(fixture: ContractsFixture) {
   const trace = (hash: Hex, diffMode: boolean) =>
     fixture.request({
@@ -48,10 +47,9 @@ export function gasOn(fixture: ContractsFixture) {
     })
 
   /**
-   * Sends the transaction and returns its gas; `signatures` is how many it recovers. What Ethereum
-   * charges for slots is replaced by Monad's charge for their pages. Monad's cheaper memory is left
-   * out, so the figure is up to 0.7% above that of `monad-revm`, and never below
-   * (`test/bench/monad`).
+   * `signatures` is how many the transaction recovers. Replaces Ethereum's charge for slots by
+   * Monad's for pages. Monad's cheaper memory is left out, so the figure is up to 0.7% above
+   * `monad-revm`, never below (`test/bench/monad`).
    */
   async function measure(from: Address, to: Address, data: Hex, signatures = 0): Promise<Measured> {
     const gas = numberToHex(28_000_000n)
@@ -83,7 +81,7 @@ export function gasOn(fixture: ContractsFixture) {
   return { measure, many }
 }
 
-/** All slots that a transaction read or wrote, with their values before and after it. */
+/** Read or written, with values before and after. */
 function slotsOf(read: State, changed: { pre: State; post: State }): Slot[] {
   const valueIn = (state: State, account: Address, slot: Hex) =>
     hexToBigInt(state[account]?.storage?.[slot] ?? '0x0')
@@ -113,7 +111,7 @@ function stateBefore(read: State, slots: readonly Slot[]): State {
   )
 }
 
-/** Charge for these slots in anvil's gas used, refunds subtracted. */
+/** In anvil's gas used, less refunds. */
 function ethereumCharge(slots: readonly Slot[]): bigint {
   const charge = ({ before, after }: Slot) => {
     if (before === after) return ethereum.coldSlot
@@ -123,7 +121,7 @@ function ethereumCharge(slots: readonly Slot[]): bigint {
   return slots.reduce((sum, one) => sum + charge(one), 0n)
 }
 
-/** The same by pages. Clearing a slot of a page may make a new one free; that is not counted on. */
+/** By pages. Clearing a slot may make a new one free; that is not counted on. */
 function monadCharge(slots: readonly Slot[]): bigint {
   const pageOf = ({ account, slot }: Slot) => `${account}:${hexToBigInt(slot) >> pageBits}`
   const pages = new Set(slots.map(pageOf))
@@ -138,7 +136,7 @@ function monadCharge(slots: readonly Slot[]): bigint {
   )
 }
 
-/** Prints measured gas and limit if SHOW_GAS is set, and writes the trace if GAS_TRACES is. */
+/** Prints if SHOW_GAS is set, and writes the trace if GAS_TRACES is. */
 export function show(name: string, measured: Measured, limit: bigint) {
   const { gas, monad } = measured
   if (process.env.SHOW_GAS) console.log(`${name}: ${gas} anvil, ${monad} Monad, limit ${limit}`)
@@ -148,11 +146,10 @@ export function show(name: string, measured: Measured, limit: bigint) {
   appendFileSync(tracesFile, `${JSON.stringify({ ...figures, ...trace })}\n`)
 }
 
-/** Returns the call data for either contract. */
 export const call = (functionName: string, args: readonly unknown[]) =>
   encodeFunctionData({ abi: contractsAbi, functionName, args } as never)
 
-/** Returns one operation for `many`. */
+/** For `many`. */
 export type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op => ({
   kind: opKinds[kind],
@@ -162,15 +159,15 @@ export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op
   paidAt: 2n ** 32n,
 })
 
-/** The charge of the chain that charges more: local chains keep Ethereum's prices. */
+/** Local chains keep Ethereum's prices. */
 const dearer = ({ gas, monad, proxy }: Measured) => (gas > monad + proxy ? gas : monad + proxy)
 
-/** Expects the limit to be at least 5% above the charge of either chain. */
+/** At least 5% above the charge of either chain. */
 export function expectCovered(limit: bigint, measured: Measured) {
   expect(limit).toBeGreaterThan((dearer(measured) * 105n) / 100n)
 }
 
-/** Expects the same, and at most 35% above it. */
+/** And at most 35% above it. */
 export function expectTight(limit: bigint, measured: Measured) {
   expectCovered(limit, measured)
   expect(limit).toBeLessThan((dearer(measured) * 135n) / 100n)

@@ -7,7 +7,6 @@ import { refOf } from '#shared/chain/ref'
 
 export type Credit = { wallet: string; ausdMicro: bigint; held: boolean }
 
-/** Reads the chain of a stack. */
 export const readerOf = (stack: RunningStack) =>
   openChainReader({
     endpoints: openRpcEndpoints({ rpcUrls: [stack.info.chain.rpcUrl] }),
@@ -15,7 +14,7 @@ export const readerOf = (stack: RunningStack) =>
     timeoutMs: 10_000,
   })
 
-/** Returns every credit booked for a payment, from the contract's events only. */
+/** From the contract's events only. */
 export async function creditsOf(stack: RunningStack, paymentId: string): Promise<Credit[]> {
   const logs = await readerOf(stack).getContractEvents({
     address: stack.info.chain.creditLine as Address,
@@ -32,7 +31,7 @@ export async function creditsOf(stack: RunningStack, paymentId: string): Promise
   }))
 }
 
-/** Current AUSD balance of a wallet, in micro units. */
+/** In AUSD 10⁻⁶. */
 export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.ausd as Address,
@@ -51,7 +50,7 @@ export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
 
 export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }
 
-/** Returns every AUSD transfer from or to a wallet except mints, from the token's events. */
+/** Transfers except mints, from the token's events. */
 export async function transfersOf(stack: RunningStack, wallet: Address): Promise<Move[]> {
   const read = (args: { from?: Address; to?: Address }) =>
     readerOf(stack).getLogs({
@@ -74,7 +73,7 @@ export async function transfersOf(stack: RunningStack, wallet: Address): Promise
     }))
 }
 
-/** Counts the contract's events of this name about a payment. */
+/** Events of this name about a payment. */
 export async function timesOf(
   stack: RunningStack,
   eventName: 'Repaid' | 'TopUpRevoked',

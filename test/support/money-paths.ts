@@ -8,23 +8,23 @@ import { waitUntil } from '#infra/local/wait'
 import { ausdOf, creditsOf, transfersOf } from './ledger'
 import { cashoutBody } from './requests'
 
-/** Retries a request until its status is 200, as the app does. */
+/** Until its status is 200, as the app does. */
 export const persist = (what: string, ask: () => Promise<Reply>): Promise<Reply> =>
   waitUntil(what, async () => {
     const reply = await ask()
     return reply.status === 200 && reply
   })
 
-/** Account number that the bank refuses, so that the AUSD is taken and returned. */
+/** The bank refuses it, so the AUSD is taken and returned. */
 const refusedAccount = '999999'
 
 export type Orders = { topup: Reply['body']; cashout: Reply['body']; send: Reply['body'] }
 const takenMicro = 5_000_000n
 const sentMicro = 1_500_000n
-/** AUSD that a user needs for all three paths. */
+/** For all three paths. */
 export const pathsCostMicro = takenMicro + sentMicro
 
-/** Starts a top-up, a cash-out that the bank will refuse, and a send, at the same time. */
+/** In parallel; the bank refuses the cash-out. */
 export async function beginPaths(stack: RunningStack, person: Person): Promise<Orders> {
   const recipient = privateKeyToAddress(generatePrivateKey())
   const quote = await person.quote('USD/IDR')
@@ -41,7 +41,6 @@ export async function beginPaths(stack: RunningStack, person: Person): Promise<O
   return { topup: topup.body, cashout: cashout.body, send: send.body }
 }
 
-/** Waits until all three have their expected end. */
 export const pathsEnding = (
   person: Person,
   { topup, cashout, send }: Orders,
@@ -59,7 +58,7 @@ export const pathsEnding = (
     deadlineMs,
   )
 
-/** Expects one credit, one take, one return and one transfer, with exact amounts, on the chain. */
+/** One credit, take, return and transfer, with exact amounts, on the chain. */
 export async function expectOnceEach(stack: RunningStack, person: Person, { topup, send }: Orders) {
   const { wallet } = person
   const treasury = stack.info.chain.treasury.toLowerCase()

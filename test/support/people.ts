@@ -19,7 +19,6 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Creates a user with an unused wallet and the given amounts of AUSD and native coin. */
 export async function newUser(
   stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},
@@ -31,8 +30,8 @@ export async function newUser(
 }
 
 /**
- * Adds AUSD to a wallet and sets its native coin. Both are written into the chain's state: a mint
- * would need the next nonce of the one minter, which suites in other processes take, too.
+ * Adds AUSD and sets native coin in the chain's state: a mint would need the minter's next nonce,
+ * which suites in other processes take, too.
  */
 export async function fund(
   { info: { chain } }: RunningStack,
@@ -56,7 +55,7 @@ export async function fund(
   await client.request({ method: 'anvil_dealERC20', params } as never)
 }
 
-/** Creates a user whose verification is final on the chain. */
+/** Its verification is final on the chain. */
 export async function verifiedUser(
   stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},
@@ -67,7 +66,7 @@ export async function verifiedUser(
   return person
 }
 
-/** Returns a new account with native coin that sends transactions of its own. */
+/** A new account with native coin. */
 export async function newCaller(stack: RunningStack) {
   const privateKey = generatePrivateKey()
   const caller = callerOf(stack, privateKey)
@@ -75,7 +74,7 @@ export async function newCaller(stack: RunningStack) {
   return caller
 }
 
-/** Returns what sends transactions by a key that no other process sends with at the same time. */
+/** No other process may send with this key at the same time. */
 export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const client = createWalletClient({
@@ -90,7 +89,7 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
     if (receipt.status !== 'success') throw new Error(`${what} reverted`)
     return receipt
   }
-  /** Sends a call and waits until it is mined; throws if it reverted. */
+  /** Throws if the call reverted. */
   const send = async (
     address: string,
     abi: Abi,
@@ -103,10 +102,8 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   return {
     account,
     send,
-    /** Sends a call of the credit line. */
     call: (functionName: string, args: readonly unknown[]) =>
       send(chain.creditLine, creditLineAbi, functionName, args),
-    /** Deploys a contract; returns its address. */
     deploy: async (abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> => {
       const contract = { abi, bytecode, args, gas: 1_000_000n, ...(await bid(client)) }
       const receipt = await mined('a deployment', await client.deployContract(contract))
@@ -115,7 +112,7 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   }
 }
 
-/** Returns the time of the newest block, in unix seconds. */
+/** Newest block, unix seconds. */
 export async function chainSeconds({ info: { chain } }: RunningStack): Promise<number> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) })
   return Number((await client.getBlock()).timestamp)

@@ -6,14 +6,14 @@ type LockedQuote = {
   spreadBps: number
   requestFingerprint?: string
   over?: true
-  /** Taking it fails: `breaks` before, `lost` after it is taken, so that only the answer is lost. */
+  /** `breaks` before it is taken, `lost` after, so that only the answer is lost. */
   breaks?: true
   lost?: true
   /** It expires between being found and being taken. */
   expiresOnTake?: true
 }
 
-/** Quotes by pricing's rules: `quote()` issues one, `answer` finds and takes it. */
+/** Pricing's rules: `quote()` issues one, `answer` finds and takes it. */
 export function openQuotes() {
   const quotes = new Map<string, LockedQuote>()
   const quote = (pair = 'USD/IDR', rate = '16250', spreadBps = 0) => {
@@ -21,7 +21,7 @@ export function openQuotes() {
     quotes.set(id, { pair, rate, spreadBps })
     return id
   }
-  /** Rates that `pricing.rate.find` returns; a missing pair has no fresh rate. */
+  /** A missing pair has no fresh rate. */
   const present = new Map([
     ['USD/IDR', '16250'],
     ['USD/MYR', '421'],
@@ -37,7 +37,7 @@ export function openQuotes() {
       return refuse('quote_used')
     const isTaken = subject === 'pricing.quote.take'
     if (locked.expiresOnTake && isTaken) locked.over = true
-    // A quote that was taken is given to its taker again, but found only while it lasts.
+    // A taken quote is returned to its taker again, but found only while valid.
     if (locked.over && !(isTaken && locked.requestFingerprint)) return refuse('quote_expired')
     if (locked.breaks && isTaken) return refuse('rate_unavailable')
     if (isTaken) locked.requestFingerprint = request.requestFingerprint!

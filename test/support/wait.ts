@@ -6,21 +6,21 @@ import { pause } from '#platform/deadline'
 
 export { waitUntil }
 
-/** Sends SIGSTOP and resolves once the processes have stopped; a busy machine delays that. */
+/** A busy machine delays the stop. */
 export async function suspend(...pids: number[]): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   const hasStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   await waitUntil('the processes having stopped', () => pids.every(hasStopped), 60_000, 2)
 }
 
-/** Delivers a message as JetStream does: again until it is done. */
+/** As JetStream does: repeated until done. */
 export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>
   waitUntil(
     `${message.subject} being done`,
     async () => (await handle(context, message)) === 'done',
   )
 
-/** Repeats a request that waited too long for a lock, as an app repeats one after a 503. */
+/** An app repeats a request after a 503. */
 export async function untilUnlocked<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
   const givesUpAt = Date.now() + deadlineMs
   for (;;) {
@@ -32,7 +32,7 @@ export async function untilUnlocked<T>(ask: () => Promise<T>, deadlineMs = 60_00
   }
 }
 
-/** Waits until the actual value equals the expected one; fails with the difference. */
+/** Fails with the difference. */
 export async function becomes(
   read: () => Promise<unknown>,
   expected: unknown,

@@ -13,7 +13,6 @@ import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../
 import type { Result } from '../order'
 import type { Guard, Race, Stage } from '../race'
 
-
 const said = (result: Result): string =>
   'error' in result ? `threw ${result.error}` : JSON.stringify(result.value)
 

@@ -3,9 +3,7 @@ export class Facts<Fact extends { readonly block: bigint }> {
   #all: Fact[] = []
   #found = new Map<string, Fact[]>()
 
-  constructor(
-    private readonly textsOf: (fact: Fact) => readonly string[],
-  ) {}
+  constructor(private readonly textsOf: (fact: Fact) => readonly string[]) {}
 
   get all(): readonly Fact[] {
     return this.#all

@@ -6,7 +6,6 @@ import { checkWait } from '../../../services/payouts/decide'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, FromNow, nothing, type StandIn } from './table'
 
-
 type Cashouts = typeof import('../../../services/payouts/cashout.store')
 type Promises = typeof import('../../../services/payouts/treasury/promise.store')
 type Schema = typeof import('../../../services/payouts/schema.store')

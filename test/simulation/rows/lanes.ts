@@ -7,7 +7,6 @@ import { writeBeside } from './messaging'
 import { type Rows, rowsOf, type TransactionRow } from './rows'
 import { nothing, type StandIn } from './table'
 
-
 type Lanes = typeof import('../../../services/chain-relayer/lanes/lane.store')
 type Db = Parameters<Lanes['findOpen']>[0]
 type Tx = Parameters<Lanes['drawNonce']>[0]

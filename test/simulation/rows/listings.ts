@@ -1,7 +1,6 @@
 import { type InboxRow, type ListingRow, rowsOf } from './rows'
 import { FromNow, nothing, type StandIn } from './table'
 
-
 type Listings = typeof import('#shared/provider/listing.store')
 type Lock = typeof import('#platform/db/lock')
 

@@ -4,7 +4,6 @@ import type { Topic } from '#shared/messages/topic'
 import { type DeadLetterRow, type InboxRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-
 type Inbox = typeof import('#platform/db/inbox.store')
 type Outbox = typeof import('#platform/db/outbox.store')
 type DeadLetters = typeof import('#platform/db/dead-letter.store')

@@ -12,7 +12,6 @@ import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'
 
-
 type Operations = typeof import('../../../services/chain-relayer/operations/operation.store')
 type Wallets = typeof import('../../../services/chain-relayer/operations/wallet.store')
 type Burnt = typeof import('../../../services/chain-relayer/operations/reverted-gas.store')

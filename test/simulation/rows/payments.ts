@@ -4,7 +4,6 @@ import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'
 
-
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
 type Limits = typeof import('../../../services/payments/treasury/limits.store')

@@ -1,28 +1,24 @@
-/** A state machine to search: its first state, and the steps from each state. */
 export type Model<State> = {
   readonly start: State
-  /** Returns a text that is equal exactly for equal states. */
+  /** Equal exactly for equal states. */
   readonly keyOf: (state: State) => string
   readonly stepsFrom: (state: State) => readonly { readonly step: string; readonly to: State }[]
-  /** Returns the broken rule, if any. */
   readonly wrongIn: (state: State) => string | undefined
-  /** Returns whether everything has ended. */
   readonly isEnd: (state: State) => boolean
 }
 
-/** Result of a walk. `wrong` has the steps that led to the fault. */
+/** `wrong` has the steps that led to the fault. */
 export type Walk = {
   readonly states: number
   readonly steps: number
   readonly ends: number
-  /** The search was exhaustive: no unvisited state was left. */
+  /** No unvisited state was left. */
   readonly isWhole: boolean
   readonly wrong: { readonly what: string; readonly story: readonly string[] } | undefined
 }
 
 /**
- * Visits every reachable state, breadth first, and checks that an end can be reached from each.
- * Calls `onLevel` before each level.
+ * Breadth first; also checks that every state can reach an end. Calls `onLevel` before each level.
  */
 export function walkThrough<State>(
   model: Model<State>,
@@ -70,8 +66,8 @@ export function walkThrough<State>(
 }
 
 /**
- * Visited states in order, each with the step that first reached it. A state is stored as a 53-bit
- * hash and a 32-bit check: a collision of the first that differs in the second ends the walk.
+ * Visited states in order, each with the step that first reached it. Stored as a 53-bit hash and a
+ * 32-bit check: a collision of the first that differs in the second ends the walk.
  */
 function openStates() {
   const ids = new Map<number, number>()
@@ -106,7 +102,7 @@ function openStates() {
   }
 }
 
-/** A growable list of 32-bit numbers, for many millions of them. */
+/** Growable, for many millions of 32-bit numbers. */
 class Numbers {
   #all = new Uint32Array(1_024)
   length = 0
@@ -125,10 +121,10 @@ class Numbers {
 
 type Edges = { readonly from: Numbers; readonly to: Numbers }
 
-/** Returns the first state from which no end can be reached. */
+/** The first state that reaches no end. */
 function firstWithout(ends: readonly number[], edges: Edges, count: number): number | undefined {
   const { from, to } = edges
-  // Steps are grouped by target state; `first` has the start of each group.
+  // Steps by target state; `first` has each group's start.
   const first = new Uint32Array(count + 1)
   for (let at = 0; at < to.length; at++) first[to.at(at) + 1]! += 1
   for (let id = 0; id < count; id++) first[id + 1]! += first[id]!

@@ -3,21 +3,20 @@ import type { Database } from '#platform/db/open'
 import { Rows } from '../rows/rows'
 import { beginsAt } from '../world/world'
 
-/** One response from outside the process. */
 type Said = { readonly value: unknown } | { readonly error: Error }
 
-/** A task of an instance: its subject, and the responses received. */
+/** Its subject, and the responses received. */
 export type Task = {
   readonly copy: number
   readonly about: string
-  /** The message had been delivered before. */
+  /** The message was delivered before. */
   readonly isAgain?: boolean
   readonly said: readonly Said[]
-  /** Result of the task; undefined while it waits for a response. */
+  /** Undefined while it waits for a response. */
   readonly outcome?: 'done' | 'again'
 }
 
-/** A complete state, as values: stored rows, tasks in progress, outside world. */
+/** A complete state: stored rows, tasks in progress, outside world. */
 export type Moment<Outside> = {
   readonly rows: readonly (readonly [string, unknown][])[]
   readonly outside: Outside
@@ -25,17 +24,15 @@ export type Moment<Outside> = {
 }
 
 /**
- * Access of a task to the outside, one response at a time. A `constant` response, which changes
- * nothing and is always the same, arrives at once: its time makes no difference, not even to a
- * crash.
+ * Reaches outside, one response at a time. A `constant` response, which changes nothing and is
+ * always the same, arrives at once: its time makes no difference, not even to a crash.
  */
 export type Reach = <T>(effect: () => T, constant?: boolean) => Promise<T>
 
 /**
- * Runs the services' own code one step at a time. A task is stored as the responses it had: to
- * continue from any state, its function is called again with the same responses and stops at the
- * next request. A promise could continue only once; this way a state can be left in every possible
- * way.
+ * Runs the services' code one step at a time. A task is stored as its responses: to continue from
+ * any state, its function is called again with them and stops at the next request. A promise could
+ * continue only once; this way a state can be left in every possible way.
  */
 export class Stage<Outside> {
   nowMs = beginsAt
@@ -43,13 +40,13 @@ export class Stage<Outside> {
   outside!: Outside
   tasks: Task[] = []
 
-  /** `copyOf` copies the lists of a state; their items are replaced, never changed. */
+  /** `copyOf` copies a state's lists; items are replaced, never changed. */
   constructor(private readonly copyOf: (outside: Outside) => Outside) {}
 
-  /** Takes the steps that may happen at once; each walk sets it. */
+  /** Takes steps that may happen at once; set by each walk. */
   settle: () => void = () => {}
 
-  /** The chosen way of an effect with several, and their number. */
+  /** Chosen way of an effect, and the number of ways. */
   way = 0
   ways = 1
 
@@ -58,7 +55,7 @@ export class Stage<Outside> {
     this.outside = this.copyOf(outside)
     this.tasks = [...tasks]
   }
-  /** Numbers the instances by their first task, because they are interchangeable. */
+  /** Instances are interchangeable, so they are numbered by their first task. */
   save(): Moment<Outside> {
     this.settle()
     this.tasks.sort((left, right) =>
@@ -72,13 +69,13 @@ export class Stage<Outside> {
     return { rows: this.rows.snapshot(), outside: this.outside, tasks }
   }
 
-  /** Picks one of the ways in which an outside event may go. */
+  /** One of the ways an outside event may go. */
   choose(ways: number): number {
     this.ways = ways
     return this.way
   }
 
-  /** Gives a task its next response and runs it to the request after that. */
+  /** Runs a task with its next response up to its next request. */
   advance(at: number, begin: (reach: Reach) => Promise<unknown>): void {
     const task = this.tasks[at]!
     const said = [...task.said]
@@ -113,7 +110,6 @@ export class Stage<Outside> {
     this.tasks[at] = outcome ? { ...task, said: [], outcome } : { ...task, said }
   }
 
-  /** Returns the database as a task sees it. */
   database(reach: Reach): Database {
     const { rows } = this
     const commit = <T>(work: (tx: never) => PromiseLike<T>): T => {
@@ -157,7 +153,7 @@ const texts = new WeakMap<object, string>()
 const shortOf = (text: string): string =>
   text.length < 40 ? text : Bun.hash.wyhash(text).toString(36)
 
-/** Returns a short text of an immutable value, computed once. */
+/** Of an immutable value; computed once. */
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const known = texts.get(value)
@@ -171,7 +167,7 @@ function textOf(value: unknown): string {
   return text
 }
 
-/** Returns a text of all rows of a table, computed once until the next write. */
+/** Computed once until the next write. */
 function textOfTable(entries: readonly [string, unknown][]): string {
   const known = texts.get(entries)
   if (known !== undefined) return known
@@ -182,7 +178,7 @@ function textOfTable(entries: readonly [string, unknown][]): string {
   return text
 }
 
-/** Returns a text that is equal for equal states, in whatever order their rows were written. */
+/** Equal for equal states, in whatever order rows were written. */
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(
@@ -195,14 +191,13 @@ export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<O
   return `${tables.join('|')} ${around.join('|')} ${working.join('|')}`
 }
 
-/** Disables timers: in a walk everything slow is a step of its own. */
+/** In a walk everything slow is a step. */
 export function withoutTimers(): void {
   globalThis.setTimeout = (() => 0) as never
   globalThis.clearTimeout = (() => {}) as never
   globalThis.setImmediate = (() => 0) as never
 }
 
-/** A log that discards everything. */
 export const noLog = {
   ...{ trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
 } as never

@@ -3,7 +3,7 @@ import { type Terms as PaymentTerms, paymentModel } from './payment'
 import { type Walk, walkThrough } from './search'
 import { withoutTimers } from './state'
 
-/** Above the largest walk; a walk that reaches it was not exhaustive. */
+/** A walk that reaches it was not exhaustive. */
 const statesMax = 3_000_000
 const whole = 160_000n
 const part = 60_000n
@@ -75,9 +75,7 @@ const walks = [
   })),
 ]
 
-/**
- * Returns the walks to run: `short`, `long` (all but the huge), or those whose name contains it.
- */
+/** `short`, `long` (all but the huge), or a part of the name. */
 export const named = (which: string): string[] =>
   walks
     .filter(
@@ -88,7 +86,7 @@ export const named = (which: string): string[] =>
 
 export type Walked = Walk & { readonly name: string; readonly seconds: number }
 
-/** Runs a walk through every interleaving. Calls `onLevel` regularly. */
+/** Every interleaving. Calls `onLevel` regularly. */
 export function walk(name: string, onLevel: () => void): Walked {
   withoutTimers()
   const began = performance.now()

@@ -23,10 +23,9 @@ import { treasury } from './wallets'
 
 const outboxes = [paymentsOutbox, payoutsOutbox, messaging.outbox]
 
-/** Description of a broken rule. */
 export type Finding = string
 
-/** Compares the final state of provider, bank and chain with the rows and the books. */
+/** Compares the final provider, bank and chain with rows and books. */
 export function audit(around: Surroundings): Finding[] {
   const findings: Finding[] = [...around.world.rows.unknown].map(
     (place) => `no stand-in in test/simulation/rows for a statement: ${place}`,
@@ -44,14 +43,14 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) =>
 
 const isGone = ({ status }: Refund) => status === 'succeeded'
 
-/** Money of a charge that left the provider again: refunds and disputes, and all if it is void. */
+/** Refunds and disputes, and all if it is void. */
 function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
   const gone = provider.refundsOf(payment.paymentId).filter(isGone)
   const voided = payment.void === 'no' ? 0n : (payment.paidMinor ?? 0n)
   return sum(gone.map(({ refundedMinor }) => refundedMinor)) + voided
 }
 
-/** Amounts of a payment on the chain, by ref, as far as they are not revoked. */
+/** By ref, unless revoked. */
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
   return Array.from({ length: row.refSequence + 1 }, (_, refSequence) =>
@@ -66,7 +65,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const found: Finding[] = []
   const say = (what: string) => void found.push(`${row.kind} ${row.id} (${row.state}): ${what}`)
   const { provider, world } = around
-  // One that was canceled before it was seen is no money.
+  // A payment canceled unseen is no money.
   const charges = provider
     .paymentsOf(row.id)
     .filter((one) => one.void !== 'canceled' || one.paymentId === row.providerPaymentId)
@@ -101,7 +100,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   return found
 }
 
-/** 10⁻⁶ AUSD worth of the unrefunded money at the row's rate, calculated independently. */
+/** AUSD 10⁻⁶ of the unrefunded money at the row's rate, calculated independently. */
 function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): bigint {
   if (paidMinor !== row.fiatMinor || refundedMinor >= row.fiatMinor) return 0n
   const rate = row.lateRateMinorPerUsd ?? row.rateMinorPerUsd
@@ -133,7 +132,7 @@ function auditCashout(around: Surroundings, row: Cashout): Finding[] {
   return found
 }
 
-/** Every charge belongs to a payment or is recorded as an anomaly. */
+/** Every charge belongs to a payment or an anomaly. */
 function auditMoney({ provider, world }: Surroundings): Finding[] {
   const { payments, anomalies } = world.rows
   const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
@@ -145,7 +144,7 @@ function auditMoney({ provider, world }: Surroundings): Finding[] {
     .map((id) => `charge ${id} belongs to no payment and is no anomaly`)
 }
 
-/** Every message that is noted as published was stored by the broker. */
+/** The broker stored every message noted as published. */
 function auditMessages({ broker, world }: Surroundings): Finding[] {
   return outboxes.flatMap((outbox) =>
     world.rows
@@ -155,7 +154,7 @@ function auditMessages({ broker, world }: Surroundings): Finding[] {
   )
 }
 
-/** The books match the provider's balances and the treasury to the last unit. */
+/** The books match provider and treasury to the last unit. */
 function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
   const found: Finding[] = []
   const ofPayments = totalsOf(world.rows, paymentsJournal)

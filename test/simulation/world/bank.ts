@@ -11,7 +11,7 @@ import { callingProvider } from './faults'
 import { List } from './list'
 import type { Process, World } from './world'
 
-/** Outcome of a payout, fixed per reference. */
+/** Fixed per reference. */
 export type Fate = 'pays' | 'fails' | 'reverses' | 'refuses' | 'is moody'
 
 export type Payout = {
@@ -22,13 +22,12 @@ export type Payout = {
 }
 
 /**
- * The bank's payouts, kept apart from the services' rows. One idempotency key makes one payout; an
- * order may arrive long after its sender timed out.
+ * Kept apart from the services' rows. One idempotency key makes one payout; an order may arrive
+ * long after its sender timed out.
  */
 export class PayoutsProvider {
   readonly payouts = new Map<string, Payout>()
   readonly fates = new Map<string, Fate>()
-  /** Payouts made for each reference. */
   readonly #byReference = new Map<string, Payout[]>()
   readonly #listed = new List()
   #count = 0
@@ -42,12 +41,10 @@ export class PayoutsProvider {
     return this.fates.get(reference) ?? 'pays'
   }
 
-  /** Returns the payouts ordered under a reference. */
   payoutsOf(reference: string): readonly Payout[] {
     return this.#byReference.get(reference) ?? []
   }
 
-  /** Receives an order. */
   #order({ id: reference, fiatMinor }: PayoutOrder): Payout | 'refused' {
     const [known] = this.payoutsOf(reference)
     if (known) return known
@@ -148,7 +145,7 @@ const evidenceOf = ({ id, reference, amountMinor, status }: Payout): Evidence =>
   ...{ reason: null, amountMinor, currency: 'IDR' },
 })
 
-/** The only bank of this world. */
+/** This world's only bank. */
 export const bank = {
   ...{ code: 'ID_BCA', name: 'BCA', minMinor: 10_000n, maxMinor: 10n ** 12n, incrementMinor: 1n },
   accountDigits: [6, 20] as const,

@@ -3,32 +3,31 @@ import { chance, oneOf } from './choices'
 import { acknowledging } from './faults'
 import type { Process, World } from './world'
 
-/** Redelivery wait of an unacknowledged message, as in the JetStream configuration. */
+/** Redelivery wait, as in the JetStream configuration. */
 const ackWaitMs = 20_000
 const inFlightMax = 8
 
 type Waiting = {
   readonly message: Omit<IncomingMessage, 'isRedelivered'>
-  /** The payload as JSON; each reader parses its own copy. */
+  /** JSON; each reader parses its own copy. */
   readonly text: string
   deliveries: number
   isDone: boolean
-  /** The readers that have it and have not acknowledged it. */
+  /** Readers without an acknowledgement so far. */
   readonly workers: Process[]
   /** End of their acknowledgement wait. */
   heldUntil: number
 }
 
-/** A reader of a consumer: one instance of its service. */
+/** One instance of the consumer's service. */
 export type Reader = {
   readonly process: Process
   readonly handle: (message: IncomingMessage) => Promise<'done' | { retryInMs: number }>
 }
 
 /**
- * Streams and their durable consumers: at least once, in any order. A published message is
- * delivered until it is acknowledged, and again if the acknowledgement is lost. A few are lost, as by
- * a damaged stream.
+ * Streams with durable consumers: at least once, in any order, and again if an acknowledgement is
+ * lost. A few messages are lost, as by a damaged stream.
  */
 export class Broker {
   #stored = new Set<string>()
@@ -39,7 +38,6 @@ export class Broker {
 
   constructor(
     private readonly world: World,
-    /** Consumers of a subject. */
     private readonly consumersOf: (subject: string) => readonly string[],
   ) {}
 
@@ -48,7 +46,7 @@ export class Broker {
     this.#wake(consumer)
   }
 
-  /** Stores a message once per id, within the deduplication window. */
+  /** Once per id, within the deduplication window. */
   publish(message: { id: string; subject: string; payload: unknown }): 'stored' | 'duplicate' {
     const { world } = this
     const { id: messageId, subject, payload } = message
@@ -78,7 +76,6 @@ export class Broker {
     return 'stored'
   }
 
-  /** Returns whether a message was ever stored. */
   has(messageId: string): boolean {
     return this.#stored.has(messageId)
   }
@@ -153,7 +150,6 @@ export class Broker {
     this.#plan(consumer, waiting, ms)
   }
 
-  /** Removes a crashed instance from the readers. */
   forget(process: Process): void {
     this.#working.delete(process)
     for (const [consumer, readers] of this.#readers)

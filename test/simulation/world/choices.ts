@@ -1,13 +1,13 @@
-/** Number of values of a choice; every event has a share of them. */
+/** Every event has a share of these values. */
 export const choiceMax = 65_536
 
 /**
- * Source of all randomness, 16 bits at a time. The same seed always gives the same numbers; 0
- * always stands for the plainest event.
+ * All randomness, 16 bits at a time. A seed always gives the same numbers; 0 is always the plainest
+ * event.
  */
 export type Choices = { readonly draw: () => number }
 
-/** Returns numbers from a seed (sfc32). */
+/** sfc32. */
 export function seeded(seed: number): Choices {
   let [a, b, c, count] = [seed | 0, 0x9e3779b9 | 0, 0x243f6a88, 1]
   const next = () => {
@@ -22,7 +22,6 @@ export function seeded(seed: number): Choices {
   return { draw: next }
 }
 
-/** Passes numbers on and records them. */
 export function recorded(choices: Choices): Choices & { readonly drawn: number[] } {
   const drawn: number[] = []
   return {
@@ -35,20 +34,19 @@ export function recorded(choices: Choices): Choices & { readonly drawn: number[]
   }
 }
 
-/** Returns recorded numbers, then zeros. */
+/** Recorded numbers, then zeros. */
 export function replayed(drawn: readonly number[]): Choices {
   let at = 0
   return { draw: () => drawn[at++] ?? 0 }
 }
 
-/** Returns a number below `count`; 0 is the plainest. */
+/** Below `count`; 0 is the plainest. */
 export const oneOf = (choices: Choices, count: number): number =>
   Math.floor((choices.draw() * count) / choiceMax)
 
-/** Returns one of the values; the first is the plainest. */
+/** The first is the plainest. */
 export const pick = <T>(choices: Choices, among: readonly T[]): T =>
   among[oneOf(choices, among.length)]!
 
-/** True in this many of 1,000 cases. */
 export const chance = (choices: Choices, perMille: number): boolean =>
   choices.draw() >= choiceMax - (choiceMax * perMille) / 1_000

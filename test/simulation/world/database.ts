@@ -5,7 +5,7 @@ import type { Process, World } from './world'
 
 type Listener = Parameters<Database['listen']>[0]
 
-/** Runs a transaction to its end; it must not wait for anything but the rows. */
+/** The transaction must wait only for the rows. */
 function settled<T>(work: PromiseLike<T>): T {
   let outcome: { value: T } | { error: unknown } | undefined
   work.then(
@@ -22,7 +22,7 @@ function settled<T>(work: PromiseLike<T>): T {
   return outcome.value
 }
 
-/** Returns the database of one process; a statement or transaction is atomic. */
+/** Of one process; statements and transactions are atomic. */
 export function databaseOf(world: World, process: Process): Database {
   const { rows } = world
   const handle = rows as never

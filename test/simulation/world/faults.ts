@@ -4,7 +4,6 @@ import { Overdue } from '#platform/deadline'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { choiceMax } from './choices'
 
-/** Fault of an effect that leaves a process. */
 export type Fault =
   | 'none'
   | 'refused'
@@ -15,16 +14,16 @@ export type Fault =
   | 'crash after'
   | 'freeze'
 
-/** An effect that leaves a process: its faults, in shares of 65,536, and their errors. */
+/** Its faults in shares of 65,536, and their errors. */
 export type Effect = {
   readonly number: number
   readonly name: string
-  /** The story mentions it also if it succeeds. */
+  /** Also told if it succeeds. */
   readonly isTold: boolean
-  /** Usual latency limit, ms. */
+  /** Latency limit. */
   readonly usualMs: number
   readonly shares: readonly (readonly [Fault, number])[]
-  /** Error that the process gets instead of a response, and whether the effect happened. */
+  /** The error in place of a response, and whether the effect happened. */
   readonly refusalOf: (fault: Fault, what: string) => Refusal | undefined
 }
 type Refusal = { readonly error: Error; readonly isDone: boolean }
@@ -92,20 +91,18 @@ export const acknowledging: Effect = {
   refusalOf: unheard((what) => new Error(what)),
 }
 
-/** Every effect that leaves a process. */
 const effects = [
   ...[reading, writing, asking, callingProvider, publishing, callingChain, acknowledging],
 ]
 
-/** Name under which a run counts a fault. */
+/** A run counts faults by this name. */
 export const sightOf = ({ name }: Effect, fault: Fault): string => `${name}: ${fault}`
 
-/** Every fault of every effect. */
 export const faultSights: readonly string[] = effects.flatMap((effect) =>
   effect.shares.map(([fault]) => sightOf(effect, fault)),
 )
 
-/** Maps a number to a fault; only the highest numbers are faults. */
+/** Only the highest numbers are faults. */
 export function faultOf({ shares }: Effect, drawn: number): Fault {
   let least = choiceMax
   for (const [fault, share] of shares) {
@@ -115,7 +112,7 @@ export function faultOf({ shares }: Effect, drawn: number): Fault {
   return 'none'
 }
 
-/** Maps a number to a latency: mostly short, sometimes seconds. */
+/** Mostly short, sometimes seconds. */
 export function latencyOf({ usualMs }: Effect, drawn: number, isCalm: boolean): number {
   const share = drawn & 0xff
   const usual = 1 + Math.floor(((drawn >> 8) * usualMs) / 256)

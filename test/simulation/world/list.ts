@@ -1,18 +1,18 @@
 import type { Listed } from '#shared/provider/transactions'
 
-/** The provider's list of transactions, ordered by last update. */
+/** Ordered by last update. */
 export class List {
   readonly #rows: Listed[] = []
 
   readonly #latest = new Map<string, Listed>()
 
-  /** Adds a transaction, or its new version. */
+  /** Or its new version. */
   push(row: Listed): void {
     this.#rows.push(row)
     this.#latest.set(row.transactionId, row)
   }
 
-  /** Returns the transactions updated at or after this time, ms. */
+  /** Updated at or after this time. */
   since(fromMs: number): Listed[] {
     const rows = this.#rows
     let [low, high] = [0, rows.length]

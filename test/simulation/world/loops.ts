@@ -1,11 +1,10 @@
 import type { idle as Idle, Loop } from '#platform/loop'
 import type { Process, World } from './world'
 
-// Stand-ins for loops, publishing and the runtime's timers; they follow the clock of the world.
+// Loops, publishing and timers on the world's clock.
 
 let world: World | undefined
 
-/** Sets the world that timers belong to from now on. */
 export function enter(next: World): void {
   world = next
   globalThis.setTimeout = ((run: () => void, ms = 0) => next.after(ms, next.current, run)) as never
@@ -17,10 +16,10 @@ const never = new AbortController().signal
 
 export const idle: typeof Idle = 'idle'
 
-/** Minimum interval between rounds; more rounds would find nothing new. */
+/** More rounds would find nothing new. */
 const leastMs = 1_000
 
-/** As in `shared/platform/loop.ts`; the loop ends with its process. */
+/** As `shared/platform/loop.ts`; ends with its process. */
 export function startLoop(options: {
   everyMs: number
   idleMs?: number
@@ -69,7 +68,7 @@ export function startLoop(options: {
 
 let lastWork: ((signal: AbortSignal) => Promise<unknown>) | undefined
 
-/** Without a world: runs one round of the loop opened last, and no further round. */
+/** Without a world: one round of the loop opened last. */
 export async function lastRound(): Promise<void> {
   let rounds = 0
   const once = {
@@ -80,7 +79,6 @@ export async function lastRound(): Promise<void> {
   await lastWork!(once as AbortSignal)
 }
 
-/** Publishes for a process. */
 export type SimulatedBus = {
   readonly publish: (message: {
     readonly id: string

@@ -1,6 +1,6 @@
 import type { counter as Counter, timer as Timer } from '#platform/metrics/measures'
 
-// Stand-ins for metrics, which have no reader here.
+// Metrics have no reader here.
 
 const nothing = () => {}
 

@@ -10,20 +10,20 @@ import type { Payment, Session } from './provider'
 import type { Copy, Surroundings } from './services'
 import type { Authorization, Wallet } from './wallets'
 
-/** The users. All choices of a flow are drawn when it begins. */
+/** A flow's choices are drawn when it begins. */
 export class People {
-  /** Number of planned user actions. */
+  /** Planned user actions. */
   pending = 0
 
   constructor(
     private readonly around: Surroundings,
     private readonly wallets: readonly Wallet[],
-    /** Period in which flows begin, ms. */
+    /** Flows begin in this period. */
     private readonly beginMs: number,
     private readonly copiesOf: (service: string) => readonly Copy[],
   ) {}
 
-  /** Begins a flow; the kinds are ordered from the common to the rare. */
+  /** Kinds from common to rare. */
   begin(flow: number): void {
     const { choices } = this.around.world
     const wallet = this.wallets[flow % this.wallets.length]!
@@ -46,7 +46,7 @@ export class People {
     })
   }
 
-  /** Retries a request until it is answered; a double click sends it twice at once. */
+  /** Retries until answered; a double click sends it twice at once. */
   #ask(
     question: Question,
     request: object,
@@ -99,7 +99,7 @@ export class People {
       this.#visit(ok.paymentId!, method)
       this.#changeMind('topup', wallet, ok.paymentId!)
     })
-    // The response with the checkout was lost, but the user pays in it anyway.
+    // The response was lost, but the user pays anyway.
     this.#later(1_200, () => {
       if (!isOpen) this.#visit(idFor('payment', quoteId), method)
     })
@@ -123,7 +123,7 @@ export class People {
     open(true)
   }
 
-  /** The user has the address of a checkout: pays in it once, several times or not at all. */
+  /** Pays once, several times or not at all. */
   #visit(paymentId: string, method: 'qr' | 'bank' | 'card'): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -147,7 +147,7 @@ export class People {
     // The others never pay.
   }
 
-  /** Some users cancel the checkout: before they pay, at the moment at which they pay, or later. */
+  /** Some users cancel: before, while or after they pay. */
   #changeMind(kind: 'topup' | 'settlement', { address: wallet }: Wallet, id: string): void {
     const { world } = this.around
     if (!chance(world.choices, 120)) return
@@ -169,7 +169,7 @@ export class People {
     })
   }
 
-  /** Refunds some payments: before, during or after the hold, whole or in two parts. */
+  /** Some refunds: before, during or after the hold, whole or in two parts. */
   #regret(payment: Payment, { amountMinor }: Session): void {
     const { choices } = this.around.world
     const whim = oneOf(choices, 100)
@@ -200,7 +200,7 @@ export class People {
       })
   }
 
-  /** A refund that is final at once, or only later, in either direction. */
+  /** Final at once or later, in either direction. */
   #refund(payment: Payment, part: bigint): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -225,7 +225,7 @@ export class People {
     })
   }
 
-  /** A dispute that stands, is open for a while, grows, or is won and sometimes lost again. */
+  /** Stands, is open for a while, grows, or is won and sometimes lost again. */
   #dispute(payment: Payment, part: bigint, currency = payment.currency): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -253,8 +253,8 @@ export class People {
   }
 
   /**
-   * The provider voids a payment that has succeeded; sometimes it takes that back. One that only
-   * its own endpoint shows is listed later.
+   * Voids a succeeded payment, sometimes temporarily. One visible only at its own endpoint is
+   * listed later.
    */
   #void(payment: Payment, how: 'listed' | 'canceled' | 'unlisted'): void {
     const { world, provider } = this.around
@@ -299,7 +299,7 @@ export class People {
     if (whim < 83) act(ms, { kind: 'transfer', terms })
     else if (whim < 87) act(ms, { kind: 'cancel', terms })
     else {
-      // Spent before the take; sometimes it comes back, and a third party submits the transfer.
+      // Spent before the take; sometimes it returns, and a third party submits the transfer.
       const elsewhere = `0x${'e1'.repeat(20)}` as const
       const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}${nextByte()}` as const }
       act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })
@@ -313,7 +313,7 @@ export class People {
     }
   }
 
-  /** A verdict of the identity provider, as the gateway orders it; sometimes withdrawn later. */
+  /** As the gateway orders it; sometimes withdrawn later. */
   #identity({ address: wallet }: Wallet): void {
     const { world, broker } = this.around
     const order = (verified: boolean, revision: string, repeat: number) => {

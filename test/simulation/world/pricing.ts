@@ -4,11 +4,10 @@ import type { World } from './world'
 
 type Quote = { pair: string; rate: string; requestFingerprint: string | undefined; until: number }
 
-/** Quotes as pricing grants them: taken once, and valid for a minute. */
+/** Pricing's rules: taken once, valid for a minute. */
 export class Pricing {
   readonly #quotes = new Map<string, Quote>()
   #count = 0
-  /** Current dollar rates by pair. */
   readonly rates = new Map([
     ['USD/IDR', '16250'],
     ['USD/MYR', '421'],

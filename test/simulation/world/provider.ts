@@ -26,24 +26,19 @@ export type Session = {
   status: 'open' | 'completed' | 'closed' | 'canceled'
   paymentId: string | null
 }
-/**
- * `listed`: only the list shows that it is void, and its own endpoint reads as before; `unlisted`:
- * the reverse.
- */
+/** `listed`: only the list shows it as void; `unlisted`: only its own endpoint does. */
 export type Void = 'no' | 'listed' | 'unlisted' | 'canceled'
 export type Payment = Charge & { readonly session: Session; void: Void }
 export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly payment: Payment
   readonly isChargeback: boolean
-  /** Its row in the list has no id of its own. */
+  /** Its row in the list has no id. */
   readonly isNameless: boolean
   status: RefundStatus
   refundedMinor: bigint
 }
 
-/**
- * The payment provider: its checkouts, payments and refunds, kept apart from the services' rows.
- */
+/** Kept apart from the services' rows. */
 export class PaymentsProvider {
   readonly sessions = new Map<string, Session>()
   readonly payments = new Map<string, Payment>()
@@ -56,7 +51,7 @@ export class PaymentsProvider {
 
   constructor(
     private readonly world: World,
-    /** Sends a webhook about one of our payments to the gateway. */
+    /** To the gateway. */
     private readonly send: (account: ProviderAccount, about: string, hint: Hint) => void,
   ) {}
 
@@ -83,24 +78,23 @@ export class PaymentsProvider {
     return session
   }
 
-  /** Returns the first checkout of a reference. */
   sessionOf(reference: string): Session | undefined {
     return this.#sessions.get(reference)
   }
 
-  /** Returns the charges of a reference or payment request, the newest last. */
+  /** Newest last. */
   paymentsOf(name: string): readonly Payment[] {
     return this.#payments.get(name) ?? []
   }
 
-  /** Returns the refunds of a payment or payment request, the newest last. */
+  /** Newest last. */
   refundsOf(name: string): readonly Refund[] {
     return this.#refunds.get(name) ?? []
   }
 
-  /** Pays in a checkout, possibly an expired one: a displayed code stays payable. */
+  /** A displayed code stays payable after expiry. */
   pay(session: Session, channel: ChannelKind, more: { amountMinor?: bigint } = {}): Payment {
-    // A second payment for the same reference has a payment request of its own.
+    // A second payment has its own payment request.
     const isFirst = session.paymentId === null
     if (!isFirst) this.world.saw('a checkout was paid twice')
     if (session.status === 'closed' || session.status === 'canceled')
@@ -130,7 +124,7 @@ export class PaymentsProvider {
     return payment
   }
 
-  /** Voids a payment that has succeeded, or takes that back. */
+  /** Or takes the void back. */
   void(payment: Payment, to: Void): void {
     const wasListed = payment.void !== 'unlisted'
     payment.void = to
@@ -147,7 +141,7 @@ export class PaymentsProvider {
     this.#list({ type: 'payment', status, ...ids }, payment)
   }
 
-  /** Returns money to the payer: a refund, or a chargeback by the payer's bank. */
+  /** A refund, or a chargeback by the payer's bank. */
   refund(
     payment: Payment,
     amountMinor: bigint,
@@ -172,7 +166,7 @@ export class PaymentsProvider {
     return refund
   }
 
-  /** Changes a refund or dispute: its status, or the amount of a dispute that grows. */
+  /** The status, or a growing dispute's amount. */
   become(refund: Refund, change: Partial<Pick<Refund, 'status' | 'refundedMinor'>>): void {
     Object.assign(refund, change)
     const { payment, isChargeback, isNameless, refundId, paymentId, paymentRequestId } = refund
@@ -201,11 +195,10 @@ export class PaymentsProvider {
     })
   }
 
-  /** Returns the provider's interface for one process of payments. */
   as(process: Process): PaymentProvider {
     const call = <T>(what: string, effect: () => T) =>
       this.world.leave(process, callingProvider, what, effect)
-    /** Returns the charge; sometimes it is not found, or read as failed, although it succeeded. */
+    /** Sometimes not found, or read as failed, although it succeeded. */
     const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined => {
       if (!payment) return undefined
       const { world } = this
@@ -281,7 +274,7 @@ const plainRefund = ({
   ...refund
 }: Refund): FetchedRefund => refund
 
-/** Webhooks: lost, late or duplicated, and retried until accepted. */
+/** Lost, late or duplicated, and retried until accepted. */
 export function webhooks(
   world: World,
   publish: (message: { id: string; subject: string; payload: unknown }) => void,

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 
 const names = new Map<Hex, string>()
 
-/** Stand-in for the hash that makes a ref: as unique, and a hundred times faster. */
+/** As unique as the hash, and a hundred times faster. */
 export function refOf(businessId: string): Hex {
   const low = Bun.hash.wyhash(businessId, 1n).toString(16).padStart(16, '0')
   const high = Bun.hash.wyhash(businessId, 2n).toString(16).padStart(16, '0')
@@ -11,8 +11,7 @@ export function refOf(businessId: string): Hex {
   return ref
 }
 
-/** Returns the id that a ref was made from. */
 export const nameOfRef = (ref: Hex): string => names.get(ref) ?? ref
 
-/** Forgets all refs; called at the start of a world. */
+/** At the start of a world. */
 export const forgetRefs = (): void => names.clear()

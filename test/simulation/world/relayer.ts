@@ -13,7 +13,6 @@ import { type Copy, commonOf, type Surroundings } from './services'
 import { chainId, domain, treasury } from './wallets'
 import type { Process } from './world'
 
-/** Addresses of the sending keys. */
 export const laneAddresses: readonly Hex[] = [
   '0x1a00000000000000000000000000000000000001',
   '0x1a00000000000000000000000000000000000002',
@@ -33,7 +32,7 @@ const settings = {
   batchMax: 16,
 }
 
-/** Starts an instance of the relayer, wired as in its `main.ts`. */
+/** Wired as in its `main.ts`. */
 export function startRelayer(around: Surroundings, process: Process, copies: () => number): Copy {
   const { world, chain, broker } = around
   const { database, bus, log, clock } = commonOf(around, process)

@@ -27,7 +27,6 @@ import { refOf } from './refs'
 import { treasury } from './wallets'
 import type { Process, World } from './world'
 
-/** Shared parts of a world. */
 export type Surroundings = {
   readonly world: World
   readonly broker: Broker
@@ -35,11 +34,10 @@ export type Surroundings = {
   readonly pricing: Pricing
   readonly provider: PaymentsProvider
   readonly bank: PayoutsProvider
-  /** 10⁻⁶ AUSD drawn by each wallet. */
+  /** AUSD 10⁻⁶ by wallet. */
   readonly drawn: Map<string, bigint>
 }
 
-/** A running instance of a service and its request handlers. */
 export type Copy = { readonly process: Process; readonly answers: readonly Handler[] }
 
 const logOf = ({ world }: Surroundings, process: Process): Log => {
@@ -54,7 +52,6 @@ const logOf = ({ world }: Surroundings, process: Process): Log => {
   return { trace: write, debug: () => {}, info: write, warn: write, error: write } as never
 }
 
-/** Common dependencies of every service. */
 export function commonOf(around: Surroundings, process: Process) {
   const { world, broker } = around
   const database = databaseOf(world, process)
@@ -65,11 +62,11 @@ export function commonOf(around: Surroundings, process: Process) {
         broker.publish(message),
       ),
   }
-  const clock = () => Math.floor(world.now) // Whole milliseconds, as the database stores them.
+  const clock = () => Math.floor(world.now) // As the database stores them.
   return { database, bus: bus as never, log: logOf(around, process), clock }
 }
 
-/** Requests to pricing and the relayer; immediate within a transaction. */
+/** Immediate within a transaction. */
 function askerOf(around: Surroundings, process: Process) {
   const { world } = around
   return async (question: { subject: string }, request: Record<string, string>) => {
@@ -112,7 +109,7 @@ function answerOf(
   }
 }
 
-/** Drawn amount of a wallet, less its repayments. */
+/** Drawn less repaid. */
 export function owedBy({ chain, drawn }: Surroundings, wallet: string): bigint {
   const { contract } = chain
   const repaid = contract.applied
@@ -163,7 +160,7 @@ const treasuryReading = {
   ...{ refresh: async () => {}, current: async () => ample, last: () => ample },
 }
 
-/** Starts an instance of payments, wired as in its `main.ts`. */
+/** Wired as in its `main.ts`. */
 export function startPayments(around: Surroundings, process: Process): Copy {
   const { provider, broker } = around
   const common = commonOf(around, process)
@@ -190,7 +187,6 @@ export function startPayments(around: Surroundings, process: Process): Copy {
   return { process, answers: answersOfPayments(context) }
 }
 
-/** Starts an instance of payouts. */
 export function startPayouts(around: Surroundings, process: Process): Copy {
   const { broker } = around
   const { database, bus, log, clock } = commonOf(around, process)
@@ -232,13 +228,12 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
   return { process, answers: answersOfPayouts(context) }
 }
 
-/** Services that receive the outcomes of the relayer. */
+/** Receivers of the relayer's outcomes. */
 const hears: Readonly<Record<string, readonly string[]>> = {
   ...{ credit: ['payments'], repay: ['payments'], revoke: ['payments'], extend: ['payments'] },
   ...{ freeze: ['payments'], take: ['payouts'], return: ['payouts'] },
 }
 
-/** Returns the consumers of a subject. */
 export function consumersOf(subject: string): readonly string[] {
   const [family, kind = '', outcome] = subject.split('.')
   if (family === 'webhooks') return ['payments', 'payouts']

@@ -5,7 +5,7 @@ import { needsContract } from '../../../services/chain-relayer/chain/authorizati
 import { ausd, creditLine } from '../chain/logs'
 import { beginsAt } from './world'
 
-/** Receives the AUSD of cash-outs and pays credits. */
+/** Receives cash-outs and pays credits. */
 export const treasury: Hex = '0x7ea5000000000000000000000000000000007ea5'
 export const chainId = 10_143
 export const domain: TokenDomain = {
@@ -21,11 +21,11 @@ export type Authorization = {
   readonly nonce: Hex
   readonly signature: Hex
 }
-/** A user with signed cash-outs; the second authorization expires after a few minutes. */
+/** The second authorization expires after a few minutes. */
 export type Wallet = { readonly address: Hex; readonly authorizations: readonly Authorization[] }
 
 const seconds = Math.floor(beginsAt / 1_000)
-/** Validity of the authorizations of a wallet, in seconds from the beginning. */
+/** Validity in seconds from the beginning. */
 const windows = [86_400, 540]
 
 async function open(number: number): Promise<Wallet> {
@@ -38,7 +38,7 @@ async function open(number: number): Promise<Wallet> {
         validBefore: String(seconds + window),
         nonce: keccak256(stringToHex(`nonce ${number} ${place}`)),
       }
-      // Some wallets are contracts, whose signature is not that of a key.
+      // Some wallets are contracts, whose signatures are not a key's.
       if (number % 6 === 5) return { ...terms, signature: `0x${'c0'.repeat(80)}` as const }
       const signature = await account.signTypedData(typedTransfer(domain, terms))
       return { ...terms, signature }
@@ -48,8 +48,8 @@ async function open(number: number): Promise<Wallet> {
 }
 
 /**
- * Creates the users. Keys are slow, so all worlds share them. Checks each signature once
- * beforehand, because a world cannot wait for anything outside it.
+ * Keys are slow, so all worlds share them. Signatures are checked beforehand, because a world
+ * cannot wait for anything outside it.
  */
 export async function openWallets(count: number): Promise<Wallet[]> {
   const wallets = await Promise.all(Array.from({ length: count }, (_, number) => open(number)))

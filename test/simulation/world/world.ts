@@ -11,7 +11,7 @@ import {
   writing,
 } from './faults'
 
-/** One process of a service, from start to end; a restart is another one. */
+/** A restart is another process. */
 export type Process = {
   readonly service: string
   readonly name: string
@@ -23,29 +23,29 @@ type Entry = {
   readonly at: number
   readonly order: number
   readonly process: Process | undefined
-  /** Called at its time; `isAnswered` is false if the process has ended. */
+  /** `isAnswered` is false if the process has ended. */
   readonly run: (isAnswered: boolean) => void
-  /** Happens outside the process, so it may happen after the process has ended. */
+  /** May happen after the process has ended. */
   readonly isOutside: boolean
   isCancelled: boolean
 }
 
-/** Start of every world, unix ms. */
+/** Unix ms. */
 export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 
 /**
- * The queue of all events and the clock, which only moves from one event to the next. The code of a
- * process between two waits runs at once. Each effect that leaves a process is one event: it may be
- * slow, fail before or after it acts, crash its process or find it gone.
+ * The clock only moves from one event to the next. A process's code between two waits runs at once.
+ * Each effect that leaves a process is one event: it may be slow, fail before or after it acts,
+ * crash its process or find it gone.
  */
 export class World {
   now = beginsAt
   readonly rows: Rows
-  /** The process whose code runs; it owns the timers that the code sets. */
+  /** Its code runs and owns the timers it sets. */
   current: Process | undefined
   /** Start of the period without faults. */
   calmFrom = Number.POSITIVE_INFINITY
-  /** Digest of everything that happened; two runs are identical if it is equal. */
+  /** Equal for identical runs. */
   digest = 0
   steps = 0
   #heap: Entry[] = []
@@ -53,7 +53,7 @@ export class World {
 
   constructor(
     readonly choices: Choices,
-    /** Receives the story line by line; undefined if it is not needed. */
+    /** Story line by line; undefined if not needed. */
     readonly story: ((line: string) => void) | undefined,
     readonly saw: (sight: string) => void,
     readonly onCrash: (process: Process) => void,
@@ -65,7 +65,7 @@ export class World {
     return this.now >= this.calmFrom
   }
 
-  /** Errors of the code itself. No fault is one, and no service may rely on one. */
+  /** Errors of the code itself, which no fault causes and no service may rely on. */
   readonly bugs = new Set<string>()
 
   noteBug(error: unknown): void {
@@ -77,7 +77,7 @@ export class World {
     this.story?.(`${((this.now - beginsAt) / 1_000).toFixed(3).padStart(9)} s  ${line}`)
   }
 
-  /** Schedules a callback, for a process or for none. */
+  /** For a process or for none. */
   after(ms: number, process: Process | undefined, run: () => void): Entry {
     return this.#push(ms, process, run, false)
   }
@@ -94,8 +94,8 @@ export class World {
   }
 
   /**
-   * Schedules an effect that leaves a process: a statement, a call, a message. Resolves with its
-   * response. The effect is atomic, unless a fault is drawn for it.
+   * A statement, a call or a message. Resolves with its response. Atomic, unless a fault is drawn
+   * for it.
    */
   leave<T>(process: Process, kind: Effect, what: string, effect: () => T): Promise<T> {
     const drawn = this.choices.draw()
@@ -141,7 +141,7 @@ export class World {
     if (isAnswered && process.isAlive) tell()
   }
 
-  /** Ends a process as a power cut would; its requests on their way may still arrive. */
+  /** As a power cut; pending requests may still arrive. */
   crash(process: Process): void {
     if (!process.isAlive) return
     process.isAlive = false
@@ -149,7 +149,7 @@ export class World {
     this.onCrash(process)
   }
 
-  /** Freezes a process for a while; afterwards it continues unaware. */
+  /** It continues unaware. */
   freeze(process: Process): void {
     const ms = 500 + oneOf(this.choices, 14_500)
     process.frozenUntil = this.now + ms
@@ -162,7 +162,7 @@ export class World {
     this.digest = (word + fault.length + (this.now & 0xffffff)) | 0
   }
 
-  /** Runs the next event; returns false if there is none. */
+  /** Returns false if there is none. */
   step(): boolean {
     const entry = this.#next()
     if (!entry) return false

@@ -2,7 +2,6 @@ import { maxUint256, parseEther } from 'viem'
 import type { DeployFacts, LineFacts, TokenFacts } from '#infra/deploy/facts'
 import type { WantedDeployment } from '#infra/deploy/wanted'
 
-/** A made-up address. */
 export const at = (digit: string) => `0x${digit.repeat(40)}` as const
 export const [ausd, lineAt, admin, treasury, lane] = [at('1'), at('2'), at('3'), at('4'), at('5')]
 const terms = {
@@ -18,8 +17,7 @@ export const wanted: WantedDeployment = {
 export const token: TokenFacts = {
   ...{ address: ausd, hasCode: true, mintable: false },
   domain: { name: 'Agora Dollar', version: '1', chainId: 10_143n, verifyingContract: ausd },
-  // Calculated by hand: keccak256(abi.encode(typehash, hashed name, hashed version, chain id,
-  // address)).
+  // By hand: keccak256(abi.encode(typehash, hashed name, hashed version, chain id, address)).
   separator: '0x99774118b5832a7fa4cfda4afbe12b75f3bd4593d9f69094bd25b10f003c8fd1',
 }
 export const line: LineFacts = {
@@ -28,7 +26,6 @@ export const line: LineFacts = {
   ...{ treasuryAllowanceMicro: maxUint256, adminAllowanceMicro: 0n },
 }
 export const rich = parseEther('100')
-/** A chain with everything in place. */
 export const complete: DeployFacts = {
   ...{ chainId: 10_143, genesisHash: '0xaa', isAnvil: false, hasMulticall: true },
   ...{ maxFeeWei: 100_000_000_000n, token, line },

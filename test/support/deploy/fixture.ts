@@ -29,11 +29,11 @@ export const admin = devAccount('admin').address
 export const treasury = devAccount('treasury').address
 export const lanes = [devAccount('lane 0').address, devAccount('lane 1').address]
 
-/** Blocks and fees as on Monad, but faster blocks. */
+/** As on Monad, but faster blocks. */
 const pace = ['--block-time', '0.1', '--slots-in-an-epoch', '1', '--order', 'fifo']
 const fees = ['--block-base-fee-per-gas', '100000000000', '--no-priority-fee', '--accounts', '1']
 
-/** Creates a chain and a folder for the addresses file; both are removed at the end. */
+/** A chain and a folder for the addresses file. */
 export async function openDeployFixture() {
   const anvil = await startAnvil([...pace, ...fees])
   const dir = mkdtempSync(join(tmpdir(), 'deploy-'))
@@ -55,7 +55,7 @@ export async function openDeployFixture() {
 }
 export type DeployFixture = Awaited<ReturnType<typeof openDeployFixture>>
 
-/** Runs the deployment in this process; returns final state, output and exit code. */
+/** In this process. */
 export async function run(
   fixture: DeployFixture,
   more: Env = {},
@@ -82,7 +82,7 @@ export async function run(
   return { deployment, done, text: report(deployment, wanted), exitCode: exitCodeOf(deployment) }
 }
 
-/** Runs the deployment as its own process, as an operator or a container does. */
+/** As an operator or a container does. */
 export async function spawnRun(fixture: DeployFixture, more: Env = {}) {
   const child = Bun.spawn([process.execPath, 'infra/deploy/main.ts'], {
     cwd: repositoryDir,
@@ -98,7 +98,6 @@ export async function spawnRun(fixture: DeployFixture, more: Env = {}) {
   return { exitCode: child.exitCode, signal: child.signalCode, text: out + err }
 }
 
-/** Returns every credit line that this account created. */
 export async function creditLinesOf(
   { client }: DeployFixture,
   account: Address,
@@ -118,7 +117,7 @@ export async function creditLinesOf(
   return found.flat()
 }
 
-/** Puts a token stand-in at `address` that our accounts cannot mint, as on the test chain. */
+/** A token that our accounts cannot mint, as on the test chain. */
 export async function installToken(
   fixture: DeployFixture,
   address: Address,
@@ -137,7 +136,7 @@ export async function installToken(
   await fixture.client.setCode({ address, bytecode: change(code!) })
 }
 
-/** Gives AUSD as a faucet does; balances are the first slot of the stand-in. */
+/** As a faucet; balances are the stand-in's first slot. */
 export async function giveAusd(
   fixture: DeployFixture,
   token: Address,

@@ -8,12 +8,12 @@ const platforms: ReadonlyMap<string, string> = new Map([
   ['darwin arm64', 'darwin-arm64'],
 ])
 
-/** A running anvil; `close` ends it and waits for its end. */
+/** `close` waits for its end. */
 export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Promise<void> }
 
 /**
- * Starts an anvil with chain id 10143 on a free port. It mines each transaction at once, unless
- * `args` change that. Throws if it ends before it listens.
+ * Chain id 10143 on a free port; mines each transaction at once, unless `args` change that. Throws
+ * if it ends before it listens.
  */
 export async function startAnvil(args: readonly string[] = []): Promise<AnvilProcess> {
   const words = ['--port', '0', '--chain-id', '10143', '--prune-history', '64', ...args]
@@ -41,7 +41,7 @@ function anvilBinary(): string {
   return join(dirname(manifest), 'bin/anvil')
 }
 
-/** Reads its output until it ends; a full pipe would block it. */
+/** Reads until the end; a full pipe would block it. */
 function listeningAddress(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const decoder = new TextDecoder()

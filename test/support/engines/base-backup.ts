@@ -8,12 +8,12 @@ import { waitUntil } from '#infra/local/wait'
 
 export type BaseBackup = Disposable & {
   readonly takenAt: Date
-  /** The server's data folder, and the folder of its copy. */
+  /** The server's data, and its copy. */
   readonly dataDir: string
   readonly copied: string
 }
 
-/** Keeps owners and modes, which the server requires. Files may vanish while it runs. */
+/** Keeps owners and modes, which the server requires. Files may vanish meanwhile. */
 export async function copy(from: string, to: string): Promise<void> {
   const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe' })
   const said = await new Response(run.stderr).text()
@@ -21,8 +21,8 @@ export async function copy(from: string, to: string): Promise<void> {
 }
 
 /**
- * Makes a physical base backup of a running Postgres, as `pg_basebackup` does: announces it to the
- * server, copies the files while it works, then the log of the changes made in the meantime.
+ * Like `pg_basebackup` on a running Postgres: announces the backup, copies the files, then the log
+ * of changes since.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Promise<BaseBackup> {
@@ -52,7 +52,7 @@ export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Pro
   }
 }
 
-/** Restores Postgres to the backup; later changes are lost. */
+/** Later changes are lost. */
 export async function restoreBaseBackup(
   stack: Stack,
   { dataDir, copied }: BaseBackup,

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** A certificate authority for one suite: EC keys, valid for a day. */
+/** For one suite: EC keys, valid for a day. */
 export type Authority = {
-  /** PEM of its own certificate. */
+  /** Its own, as PEM. */
   readonly certificate: string
-  /** Issues a server certificate, as PEM with its key. */
+  /** PEM with its key. */
   readonly issue: (names: { dns?: string; ip?: string }) => { certificate: string; key: string }
 }
 
@@ -25,7 +25,7 @@ const extension = (id: string, value: Buffer) => sequence(oid(id), der(0x04, val
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'))
 const dayMs = 86_400_000
 
-/** An X.509 v3 certificate (RFC 5280), as PEM. */
+/** X.509 v3 (RFC 5280), as PEM. */
 function certificateOf(made: {
   subject: string
   issuer: string
@@ -51,7 +51,7 @@ function certificateOf(made: {
 
 const keyPair = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 
-/** Makes an authority that no program knows yet. */
+/** No program knows it yet. */
 export function makeAuthority(): Authority {
   const own = keyPair()
   const issuer = `authority ${randomBytes(4).toString('hex')}`

@@ -24,15 +24,14 @@ import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
 import { answering, freePort, onFreePorts } from './free-ports'
 
-/** Superuser password of every suite's Postgres. */
 const password = 'admin'
 
-/** Role passwords of a suite's own Postgres; a stack sets others. */
+/** For a suite's own Postgres; a stack sets others. */
 export const passwords = Object.fromEntries(
   loginRoles.map((role) => [role, `it's ${role}`]),
 ) as Record<LoginRole, string>
 
-/** Runs a Postgres in a folder, on a free port, until its child process is ended. */
+/** On a free port, until its child process is ended. */
 export async function runPostgres(
   dir: string,
   copyOf?: Cluster,
@@ -49,7 +48,7 @@ export async function runPostgres(
 let known: Promise<Cluster> | undefined
 
 /**
- * A migrated cluster that suites copy: creating one takes 1.5 s of processor time, and a full run
+ * Suites copy this migrated cluster: creating one takes 1.5 s of processor time, and a full run
  * needs 160. Created once per state of the migrations; migrating a copy again does nothing.
  */
 export function migratedCluster(): Promise<Cluster> {
@@ -65,7 +64,7 @@ async function findOrMake(): Promise<Cluster> {
   const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${stateOfMigrations()}`)
   const cluster = { dataDir: join(home, 'data'), password }
   if (existsSync(home)) {
-    // Marks it as in use, so that another run does not remove it as a leftover.
+    // In use, so another run does not remove it as a leftover.
     utimesSync(home, new Date(), new Date())
     return cluster
   }
@@ -89,7 +88,7 @@ async function make(dir: string): Promise<void> {
   }
 }
 
-/** Hash of all files that migrate and of the Postgres package. */
+/** Of all migrating files and the Postgres package. */
 function stateOfMigrations(): string {
   const hash = createHash('sha256')
   const dir = join(repositoryDir, 'infra/migrations')

@@ -5,8 +5,8 @@ import { openLog } from '#platform/log'
 
 /**
  * `bun test/support/engines/dial.ts <Postgres URL> <NATS URL> <NATS password of admin>` connects as
- * a service does and prints the outcome. A process of its own, because Bun reads
- * NODE_EXTRA_CA_CERTS when it starts.
+ * a service does and prints the outcome. Its own process, because Bun reads NODE_EXTRA_CA_CERTS
+ * when it starts.
  */
 const [databaseUrl, natsUrl, password] = process.argv.slice(2) as [string, string, string]
 const common = { log: openLog('gateway', 'info'), onFatal: () => {} }

@@ -3,7 +3,7 @@ import { diedOfItsPort, PortTaken } from '#infra/local/ports'
 
 export { freePort } from '#infra/local/ports'
 
-/** Retries with other ports if another program took one of them. */
+/** Retries with other ports if one was taken. */
 export async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -14,7 +14,7 @@ export async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Waits until a program responds; throws `PortTaken` if it ended because of its port. */
+/** Throws `PortTaken` if the program ended because of its port. */
 export async function answering(
   { child, name, logFile }: { child: Child; name: string; logFile: string },
   answers: Promise<unknown>,

@@ -2,13 +2,10 @@ type Call = { id: unknown; method: string }
 type Answer = { id: unknown; result?: unknown }
 type Log = { data: string; blockNumber: string }
 
-/** Returns the sequence of a credit-line event, which is the last word of its data. */
+/** The last word of its data. */
 export const sequenceIn = ({ data }: Log): number => Number(`0x${data.slice(-64)}`)
 
-/**
- * Opens a JSON-RPC endpoint in front of `target` that leaves out of `eth_getLogs` the logs for which
- * `omits` returns true.
- */
+/** Leaves out of `eth_getLogs` the logs for which `omits` returns true. */
 export function openLogFilter(target: string): AsyncDisposable & {
   readonly url: string
   omits: (log: Log) => boolean

@@ -2,21 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The NATS CLI on the PATH. The product does not need it. */
+/** On the PATH; the product does not need it. */
 export const natsCli = Bun.which('nats')
 
-/** Printed by a suite that cannot run the NATS CLI. */
 export const noNatsCli =
   'skipped: NATS CLI not found, run go install github.com/nats-io/natscli/nats@v0.5.0'
 
 type Said = { readonly code: number; readonly text: string }
 
 export type NatsShell = Disposable & {
-  /** Runs a shell command with contexts of its own. */
+  /** With its own contexts. */
   readonly run: (command: string) => Promise<Said>
 }
 
-/** A shell whose contexts of the NATS CLI are in a folder of its own, removed at the end. */
+/** Its NATS CLI contexts are in its own folder, removed at the end. */
 export function openNatsShell(): NatsShell {
   const home = mkdtempSync(join(tmpdir(), 'nats-cli-'))
   return {
@@ -37,8 +36,5 @@ export function openNatsShell(): NatsShell {
   }
 }
 
-/**
- * Refusals that the CLI prints without an exit code: it took them for an empty answer, or for an
- * error of another request.
- */
+/** The CLI prints these without an exit code, as an empty answer or another request's error. */
 export const refused = /permissions violation|no res(?:ults|ponses) received/i

@@ -13,37 +13,37 @@ import { answering, freePort, onFreePorts } from './free-ports'
 export type NatsNode = {
   readonly name: string
   readonly url: string
-  /** Port for the other nodes. */
+  /** For the other nodes. */
   readonly routePort: number
   readonly monitorUrl: string
-  /** Ends it, like a power cut or gracefully. */
+  /** Like a power cut, or gracefully. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
-  /** Freezes it until it is resumed. */
+  /** Until it is resumed. */
   readonly suspend: () => Promise<void>
   readonly resume: () => void
-  /** Starts it; resolves when it has caught up with the others. */
+  /** Resolves when it has caught up. */
   readonly start: () => Promise<void>
-  /** Removes its store; the node must have ended. */
+  /** The node must have ended. */
   readonly loseStore: () => void
 }
 
 export type NatsCluster = AsyncDisposable & {
   readonly nodes: readonly NatsNode[]
   readonly node: (name: string) => NatsNode
-  /** The JetStream meta leader, which places streams and consumers. */
+  /** Places streams and consumers. */
   readonly leader: () => Promise<NatsNode>
-  /** URLs of every node, as in NATS_URL. */
+  /** Of every node, as in NATS_URL. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  /** Connects to any node, or to the one with this URL. */
+  /** To any node unless `url` names one. */
   readonly connectAs: (user: NatsUser, url?: string) => Promise<NatsConnection>
 }
 
 const names = ['nats-0', 'nats-1', 'nats-2'] as const
-/** Three nodes that start at once may need several elections of a few seconds each. */
+/** Starting together may take several elections of a few seconds. */
 const caughtUpMs = 60_000
 
-/** Three nodes in one cluster: production configuration, free ports, own folder. */
+/** Production configuration, free ports, own folder. */
 export const startNatsCluster = (): Promise<NatsCluster> => onFreePorts(startOnce)
 
 async function startOnce(): Promise<NatsCluster> {
@@ -90,7 +90,7 @@ async function startOnce(): Promise<NatsCluster> {
 
 const confDir = join(repositoryDir, 'infra/nats')
 
-/** The production configuration without TLS: `infra/nats/encryption.test.ts` covers it. */
+/** `infra/nats/encryption.test.ts` covers TLS. */
 const withoutTls = (dir: string): string =>
   readFileSync(join(confDir, 'nats-cluster.conf'), 'utf8')
     .replace('./nats-server.conf', relative(dir, join(confDir, 'nats-server.conf')))
@@ -131,7 +131,7 @@ async function layNode(
   }
 }
 
-/** A node's JetStream state, from any node that responds; empty without a response. */
+/** JetStream state from any node that responds; empty without one. */
 async function leaderOf(nodes: readonly NatsNode[]): Promise<string> {
   const signal = AbortSignal.timeout(2_000)
   const answer = await Promise.any(

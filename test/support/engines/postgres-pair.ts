@@ -19,36 +19,34 @@ import { waitUntil } from '#infra/local/wait'
 import { suspend } from '#test/support/wait'
 import { copy, takeBaseBackup } from './base-backup'
 
-/** A machine with Postgres. */
 type Machine = {
   readonly port: number
   readonly adminUrl: string
-  /** Its data folder, lost with the machine. */
+  /** Lost with the machine. */
   readonly home: string
   readonly child: Child
 }
 
 export type PostgresPair = AsyncDisposable & {
-  /** URL of both machines, the standby first; it leads to the one that accepts writes. */
+  /** Both machines, standby first; leads to the one that accepts writes. */
   readonly urlAs: (role: string, password: string) => string
   readonly adminUrl: string
-  /** Queries one of them. */
   readonly onPrimary: <T>(ask: (sql: Sql) => Promise<T>) => Promise<T>
-  /** Destroys the primary and its disk. */
+  /** With its disk. */
   readonly killPrimary: () => Promise<void>
-  /** Freezes the standby until it is resumed. */
+  /** Until it is resumed. */
   readonly suspendStandby: () => Promise<void>
   readonly resumeStandby: () => void
-  /** Promotes the standby. Only if the old primary cannot return. */
+  /** Only if the old primary cannot return. */
   readonly promote: () => Promise<void>
-  /** Adds a new standby; from then on the primary confirms nothing without it. */
+  /** From then on the primary confirms nothing without it. */
   readonly addStandby: () => Promise<void>
 }
 
 const password = 'admin'
 const urlOf = (port: number) => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
 
-/** A primary and one synchronous standby, on free ports, in their own folders. */
+/** A primary and a synchronous standby, on free ports, in own folders. */
 export async function startPostgresPair(options: { durable: boolean }): Promise<PostgresPair> {
   const dir = mkdtempSync(join(tmpdir(), 'postgres-pair-'))
   mkdirSync(join(dir, 'logs'))
@@ -105,7 +103,7 @@ async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): 
 /** Application name of the standby at the primary. */
 const standbyName = 'standby'
 
-/** Copies a running primary to a new standby and makes it synchronous. */
+/** From a running primary; becomes synchronous. */
 async function follow(primary: Machine, command: Command, port: number): Promise<Machine> {
   const home = mkdtempSync(join(tmpdir(), 'postgres-standby-'))
   const data = join(home, 'data')
@@ -136,13 +134,13 @@ async function follow(primary: Machine, command: Command, port: number): Promise
   return standby
 }
 
-/** A server and all its children; each child has its own process group. */
+/** Each child has its own process group. */
 const pidsOf = ({ child: { pid } }: Machine): number[] => {
   const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
   return [pid, ...below.split(' ').filter(Boolean).map(Number)]
 }
 
-/** Kills them like a power cut. */
+/** Like a power cut. */
 async function endNow(machine: Machine): Promise<void> {
   signalAll(machine, 'SIGKILL')
   await machine.child.exited

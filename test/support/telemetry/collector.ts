@@ -1,6 +1,6 @@
 import { waitUntil } from '#infra/local/wait'
 
-/** A span in OTLP's JSON format, with its service. */
+/** OTLP's JSON, with its service. */
 export type Span = {
   service: string
   traceId: string
@@ -17,7 +17,7 @@ type Export = {
   }[]
 }
 
-/** Receives exported spans, as an OpenTelemetry collector does. */
+/** Like an OpenTelemetry collector. */
 export function openCollector() {
   const spans: Span[] = []
   const server = Bun.serve({
@@ -37,7 +37,7 @@ export function openCollector() {
   return {
     url: `http://127.0.0.1:${server.port}/v1/traces`,
     spans,
-    /** Returns the spans of a trace once a span of each of these names has arrived. */
+    /** Once a span of each of these names has arrived. */
     whole: (traceId: string, names: readonly string[]): Promise<Span[]> =>
       waitUntil('the trace', () => {
         const found = spans.filter((span) => span.traceId === traceId)

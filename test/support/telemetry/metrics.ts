@@ -1,11 +1,10 @@
-/** One sample of `/metrics`. */
 export type Sample = {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** Parses samples in Prometheus' format 0.0.4. */
+/** Prometheus' format 0.0.4. */
 export const samplesIn = (text: string): Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:]\w*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
@@ -20,11 +19,10 @@ export const samplesIn = (text: string): Sample[] =>
     ]
   })
 
-/** Returns all metrics of a stack. */
 export const scrape = async (stack: { info: { ops: { gateway: string } } }): Promise<Sample[]> =>
   samplesIn(await (await fetch(`${stack.info.ops.gateway}/metrics`)).text())
 
-/** Returns the value of the first sample with this name and these labels, or undefined. */
+/** First sample with this name and labels, or undefined. */
 export const valueIn = (
   samples: readonly Sample[],
   name: string,

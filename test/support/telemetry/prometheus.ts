@@ -4,44 +4,42 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { freePort } from '#infra/local/ports'
 
-/** Locations of the rules, their tests, the dashboard and the scrape configuration. */
+/** Rules, their tests, the dashboard and the scrape configuration. */
 export const alertsDir = join(repositoryDir, 'infra/operations/alerts')
 
 /**
- * A program of Debian's package `prometheus`: on the PATH, or below the folder in PROMETHEUS_DIR,
- * into which `apt-get download prometheus && dpkg -x prometheus_*.deb <folder>` unpacks it.
+ * From Debian's package `prometheus`: on the PATH, or below PROMETHEUS_DIR after `apt-get download
+ * prometheus && dpkg -x prometheus_*.deb <folder>`.
  */
 export function findProgram(name: 'prometheus' | 'promtool'): string | undefined {
   const unpacked = join(process.env.PROMETHEUS_DIR ?? '/nowhere', 'usr/bin', name)
   return existsSync(unpacked) ? unpacked : (Bun.which(name) ?? undefined)
 }
 
-/** Printed by a suite that cannot run Prometheus. */
 export const absent =
   'skipped: Prometheus not found, run apt-get install prometheus or set PROMETHEUS_DIR'
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }
 
-/** Every query of the dashboard, with its panel. */
+/** With their panels. */
 export const readQueries = (): { title: string; expr: string }[] => {
   const text = readFileSync(join(alertsDir, 'dashboard.json'), 'utf8')
   const { panels } = JSON.parse(text) as { panels: Panel[] }
   return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
 }
 
-/** Returns the metrics that a query reads. */
 export const measuresIn = (expr: string): string[] => [
   ...new Set(expr.match(/\b(?:ausd|process)_[a-z0-9_]+/g) ?? []),
 ]
 
 export type Prometheus = AsyncDisposable & {
-  /** Returns the result of a query now. Throws the error of an invalid one. */
+  /** Throws the error of an invalid query. */
   readonly ask: (query: string) => Promise<unknown[]>
-  /** Names of the alerts that fire now, sorted. */
+  /** Sorted. */
   readonly firing: () => Promise<string[]>
 }
 
-/** Starts a Prometheus that scrapes a gateway, by default every second and with the product's rules. */
+/** Scrapes a gateway, by default every second and with the product's rules. */
 export async function startPrometheus(
   program: string,
   gateway: string,
