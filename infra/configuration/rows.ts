@@ -1,6 +1,5 @@
 import type { Field, Fields } from '#platform/config'
 
-/** A variable with one default and description, and its readers. */
 export type Row = {
   name: string
   type: string

@@ -21,7 +21,6 @@ import { openSession } from '#shared/client/session'
 // biome-ignore lint/suspicious/noExplicitAny: replies are read field by field
 export type Reply = { status: number; body: any; headers: Headers }
 
-/** A user of the app with one key. */
 export type Person = ReturnType<typeof personOf>
 
 /** The chain charges the gas limit, not the gas used. */

@@ -6,7 +6,6 @@ import { openTimeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
 import { pause } from '#platform/deadline'
 
-/** Plays the journey of a user, by default a new one, and prints each step. */
 export async function play(stack: StackFile, key = generatePrivateKey()): Promise<void> {
   const line = openTimeline()
   const person = personOf(stack, key)

@@ -1,6 +1,5 @@
 import { openProgress } from '#infra/local/start/progress'
 
-/** Prints the demo with the seconds since it began. */
 export type Timeline = ReturnType<typeof openTimeline>
 
 const dim = (text: string) => (process.stdout.isTTY ? `\x1b[2m${text}\x1b[0m` : text)

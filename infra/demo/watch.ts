@@ -13,7 +13,6 @@ const gone = (how: string) =>
     'Start one with `bun run start`, then run the demo again.',
   )
 
-/** Throws if the folder no longer describes a running stack. */
 function assertThere(dir: string): void {
   try {
     readStackFile(dir)

@@ -1,6 +1,5 @@
 import { bankDetailsDays } from '#infra/operations/pruning/prune'
 
-/** A kind of personal data, and every place that stores or carries it. */
 export type Personal = {
   readonly what: string
   /**
@@ -9,7 +8,6 @@ export type Personal = {
    */
   readonly places: readonly string[]
   readonly why: string
-  /** Protection and retention. */
   readonly how: string
 }
 

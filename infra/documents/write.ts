@@ -22,7 +22,6 @@ export const pagesOf = (some: readonly Block[]): WrittenPage[] =>
     return { path, found, wanted: own.reduce(withBlock, found) }
   })
 
-/** Writes every page whose blocks are out of date. */
 export function writePages(some: readonly Block[]): void {
   for (const { path, found, wanted } of pagesOf(some)) {
     if (found !== wanted) writeFileSync(join(repositoryDir, path), wanted)

@@ -32,7 +32,6 @@ export type Scene = { readonly stack: Stack; readonly person: Person; readonly w
 
 type End = () => unknown
 
-/** A fault, and the alerts that must fire for it. */
 export type Condition = {
   readonly cause: string
   readonly alerts: readonly string[]

@@ -23,7 +23,6 @@ const http = Bun.serve({
       : Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32_000, message: refusal } }),
 })
 const field = (kind: string, text: string) => `${kind}${text}\0`
-/** The Postgres error for every sign-in. */
 const databaseRefusal = (() => {
   const fields = `${field('S', 'FATAL')}${field('C', '28P01')}${field('M', refusal)}\0`
   const message = Buffer.alloc(5 + fields.length)

@@ -21,7 +21,6 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** Bytes received, and after how many ms the gateway closed the connection. */
 type Seen = { said: string; endedMs: number | undefined; sentBytes: number }
 
 /** Sends `first`, then `more` repeatedly, and waits for the close. */

@@ -40,7 +40,6 @@ export const rpcKey = 'marked-0123456789abcdef'
 export const broken = ['payments', 'payouts'] as const
 export const stolen = (service: (typeof broken)[number]) => `the password of ${service}`
 
-/** Whether the promise resolves, to assert on later. */
 export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
   waiting.then(
     () => true,
@@ -50,7 +49,6 @@ export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
 /** Limit of the stack of `service` and `flood`. */
 export const publicConcurrencyMax = 20
 
-/** Result of an attacker's contract call. */
 export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
   call.then(
     () => 'done' as const,
@@ -82,7 +80,6 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
   if (receipt.status !== 'success') throw new Error('withdrawCollateral reverted')
 }
 
-/** Opens a checkout for the whole debt. */
 export async function settle(person: Person): Promise<Checkout> {
   const quote = await person.quote('USD/IDR')
   const reply = await person.insist('/settlements', { quoteId: quote.id })
@@ -233,7 +230,6 @@ export async function loseJetStream(
   await stack.provision()
 }
 
-/** Waits until `count` webhooks of an event were answered with `recorded`. */
 export const recorded = (stack: Stack, event: string, since: number, count = 1) =>
   waitUntil(`${event} to be recorded`, async () => {
     const { webhooks } = await outsideOf(stack.info).book()

@@ -29,7 +29,6 @@ beforeAll(() => {
 const lanes = laneKeys.map((key) => privateKeyToAccount(key).address.toLowerCase())
 const anybody = () => privateKeyToAccount(generatePrivateKey()).address
 
-/** Counts reverted lane transactions from now on. */
 async function watchGas() {
   const reader = readerOf(stack)
   const from = await reader.getBlockNumber()
@@ -214,7 +213,6 @@ describe('a contract wallet that accepts only one block proposer', () => {
 
   type Reply = Awaited<ReturnType<Person['post']>>
 
-  /** Repeats the request in sequence until it is refused for today. */
   async function insist(person: Person, ask: () => Promise<Reply>) {
     const ends: string[] = []
     let reply = await ask()

@@ -52,7 +52,6 @@ async function topUp(person: Person, channel: string, amount: string): Promise<s
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const draw = (person: Person, micro: bigint) => tries(person.draw(micro))
 
-/** The account after a reversal, and whether its sums are right. */
 const accountAndSums =
   (person: Person, books: { close: () => Promise<typeof explained> }) => async () => {
     const { drawn, score, ratioBps } = await person.me()

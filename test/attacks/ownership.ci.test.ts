@@ -64,7 +64,6 @@ const as = (who: Stranger, method: 'GET' | 'POST', path: string, body?: unknown)
     return { status: answer.status, body: await answer.json() }
   })
 
-/** A transfer that the stranger may sign. */
 const ownTransfer = async (who: Stranger) => {
   const signer = who === 'nobody' ? others['somebody else'] : others[who]
   return signer.sign({ to: stack.info.chain.treasury as Address, valueMicro: 3_000_000n })

@@ -41,7 +41,6 @@ const payoutMinor = 81_250
 const seen = (name: string, value: number) =>
   waitUntil(`${name} being ${value}`, async () => valueIn(await scrape(stack), name) === value)
 
-/** With its own key or by minting. */
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
   if (has < micro) await fund(stack, treasury, { ausdMicro: micro - has })

@@ -20,7 +20,6 @@ beforeAll(() => {
 })
 afterEach(() => outside.calm())
 
-/** Moves the market and waits until quotes show it. */
 async function moves(person: Person, rate: number | 'stale') {
   market.turn(rate)
   await waitUntil('the rate being quoted', async () => {

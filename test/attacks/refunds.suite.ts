@@ -72,12 +72,10 @@ const position = async (person: Person) => {
   const { collateral, drawn } = await person.me()
   return { value: collateral.value, pending: collateral.pendingShares, drawn }
 }
-/** On hold or not. */
 const sharesOf = async (person: Person) => {
   const { shares, pendingShares } = (await person.me()).collateral
   return BigInt(shares) + BigInt(pendingShares)
 }
-/** After a reversal within the hold. */
 const nothingLeft = { value: '0', pending: '0', drawn: '0' }
 const oweAgain = { value: '32000000', pending: '0', drawn: '10000000' }
 const kinds = [

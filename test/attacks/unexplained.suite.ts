@@ -183,7 +183,6 @@ describe('a signed cash-out that is submitted on chain before it is requested', 
   })
 })
 
-/** A second relayer instance, unsupervised. */
 async function anotherRelayer(): Promise<AsyncDisposable> {
   const pid = stack.process('chain-relayer').pid()
   const words = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)

@@ -45,7 +45,6 @@ describe('a dead letter', () => {
     insert into ${sql(owner)}.dead_letter (consumer, message_id, subject, payload, reason)
     values (${owner}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up after 40 attempts')`
 
-  /** As the gateway publishes it. */
   const delivery = (body: string, deliveryId: string) => ({
     ...{ account: 'ID', deliveryId, receivedAt: new Date().toISOString(), body },
   })

@@ -56,7 +56,6 @@ export const filled = Object.keys(rows).map(tableOf)
 const larger = /^indexer_reader\.(records|cycles)/
 const largerLeast = 100_000
 
-/** Also updates the planner's statistics. */
 export async function fillTables(
   sql: Sql,
   count: number,

@@ -9,7 +9,6 @@ type Node = {
   'Relation Name'?: string
   Plans?: Node[]
 }
-/** A statement that Postgres ran, its role and the tables it scanned. */
 export type Ran = {
   readonly by: string
   readonly text: string

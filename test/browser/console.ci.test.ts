@@ -39,7 +39,6 @@ const view = (name: string) => page.getByRole('link', { name, exact: true }).cli
 const status = () => textOf(page.locator('#status'))
 const live = () => waitUntil('the page being live', async () => (await status()).startsWith('Live'))
 
-/** Returns the outcome of a sandbox button. */
 async function press(deed: string, choose: Record<string, string> = {}): Promise<string> {
   await view('Motion')
   await view('Sandbox') // Reopened, because the choices have changed.

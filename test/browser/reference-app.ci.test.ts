@@ -41,7 +41,6 @@ const press = (name: string) => shown(page.getByRole('button', { name, exact: tr
 const type = (label: string, text: string) => shown(page.getByLabel(label)).fill(text)
 const see = (text: string | RegExp) => shown(page.getByText(text)).first().waitFor()
 
-/** Pays on the hosted page and returns. */
 async function payThere(): Promise<void> {
   await shown(page.getByRole('link', { name: t.goToPayment })).click()
   await page.getByRole('button', { name: /^Pay / }).click()

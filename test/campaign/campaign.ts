@@ -139,7 +139,6 @@ async function lateTakers(
   await Promise.all(all)
 }
 
-/** Stops the older instance of each service in order. */
 async function replaceOlder({ stack, retired }: World, minutes: number, signal: AbortSignal) {
   await pause(minutes * 60_000 * upgradeAt, signal)
   for (const name of serviceNames) {

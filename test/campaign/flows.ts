@@ -91,7 +91,6 @@ const goesBack =
 /** Credited at once. */
 const instantOf = { 'USD/IDR': 'QRIS', 'USD/MYR': 'MAYB2U_FPX' } as const
 
-/** The user's own transaction. */
 async function borrow({ person, chance }: Scene): Promise<boolean> {
   const amountMicro = 200_000n + BigInt(chance.belowMs(300_000))
   return person.draw(amountMicro).then(
@@ -118,7 +117,6 @@ const bankOf = (accountNumber: string) => ({
 })
 const goodAccount = '1234567890'
 
-/** Records the response. */
 async function askCashout(
   { record, person }: Scene,
   quoteId: string,

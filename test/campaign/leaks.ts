@@ -7,7 +7,6 @@ import { serviceNames } from '#shared/messages/topic'
 import type { Stored } from './messages'
 
 export type Secret = { readonly name: string; readonly text: string }
-/** A text that operators or other services can read. */
 export type Told = { readonly where: string; readonly text: string }
 export type Leaks = {
   /** Names the place and the secret without repeating it. */

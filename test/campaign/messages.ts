@@ -10,7 +10,6 @@ export type Stored = {
   /** Subject, headers and body. */
   readonly text: string
 }
-/** An outbox row marked published. */
 export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }
 /** Messages marked published, and a sentence for each that no stream has. */
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }

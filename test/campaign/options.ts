@@ -28,7 +28,6 @@ export const usage = `bun run prove campaign [--seed N] [--minutes M] [--people 
 
 The exit code is 0 if nothing was lost, doubled or unexplained.`
 
-/** Throws on the first invalid option. */
 export function readOptions(words: readonly string[]): Options {
   const said = new Map<string, string>()
   for (let at = 0; at < words.length; at += 2) {

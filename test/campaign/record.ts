@@ -24,7 +24,6 @@ export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
   readonly wallet: Address
   readonly pair: 'USD/IDR' | 'USD/MYR'
-  /** Null until there is a response. */
   answer: Promised | null
   /** At the provider; `came back`: money went back, and may have returned to us. */
   readonly after: Set<'paid' | 'declined' | 'expired first' | 'came back' | Fate>

@@ -14,7 +14,6 @@ export type Happened = {
   recoveredMs: number | null
 }
 
-/** Shortest and longest time between starts. */
 const everyMs = [150, 1_200] as const
 const recoveryMaxMs = 60_000
 

@@ -13,7 +13,6 @@ export type Wire = AsyncDisposable & {
 }
 
 type End = { write(data: Uint8Array): number; terminate(): void }
-/** One direction of a connection. */
 type Way = {
   to: End | undefined
   waiting: { data: Uint8Array; dueAt: number }[]

@@ -5,7 +5,6 @@ import { infraDir } from '#infra/compose/composition'
 
 /** Continuation lines joined: `{ word: 'COPY', rest: 'shared shared' }`. */
 export type Instruction = { word: string; rest: string }
-/** Begins after one FROM. */
 export type Stage = { image: string; name: string | undefined; instructions: Instruction[] }
 export type Copy = { sources: string[]; target: string }
 

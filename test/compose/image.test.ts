@@ -23,7 +23,6 @@ const programs = [
       .map((word) => word.replace(/^bundles\/(.+)\.js$/, 'services/$1/main.ts'))
       .filter((word) => word.endsWith('.ts')),
   ),
-  // Commands of the runbook.
   ...[
     'infra/operations/cli/main.ts',
     'infra/operations/cli/wallets.ts',

@@ -17,7 +17,6 @@ function paidHere(seen: Checkout | undefined): PaidHere | undefined {
   return { checkoutId, reference, paymentId, paymentRequestId, seenAt: Date.now() }
 }
 
-/** Payment, channel, and amount to the smallest unit. */
 export function chargeSteps(bench: PaymentBench): Step[] {
   const { account, client } = bench
   const provider = providerOf(client)

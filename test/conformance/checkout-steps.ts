@@ -31,7 +31,6 @@ export const orderOf = (
   ...over,
 })
 
-/** Sessions, and every refusal that the service distinguishes. */
 export const checkoutSteps = (bench: PaymentBench): Step[] => [
   ...lifeSteps(bench),
   ...refusalSteps(bench),
@@ -101,7 +100,6 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   ]
 }
 
-/** Whether the object at this path has this metadata. */
 export async function keptBy(
   client: ProviderClient,
   path: string,

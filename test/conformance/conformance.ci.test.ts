@@ -88,7 +88,6 @@ describe('the facts of a run', () => {
 // The step waits for a response that never comes.
 const hasty = { deadlineMs: 5_000, everyMs: 20 }
 type Change = (text: string, request: { path: string; method: string }) => string | Response
-/** Changes the sandbox's response. */
 const wrongly = (change: Change) => (sandbox: string) =>
   serve(async (request) => {
     const { pathname: path, search } = new URL(request.url)

@@ -14,7 +14,6 @@ export type IdentityBench = {
   readonly hear:
     | ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>)
     | undefined
-  /** Whether a verdict can be withdrawn. */
   readonly resets: boolean
 }
 

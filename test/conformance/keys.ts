@@ -11,7 +11,6 @@ export class LiveKey extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Prefix of each provider's test keys. */
 const testKeys = {
   XENDIT_ID_TEST_KEY: 'xnd_development_',
   XENDIT_MY_TEST_KEY: 'xnd_development_',

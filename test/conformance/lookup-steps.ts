@@ -6,7 +6,6 @@ import { faultOf, NotHere, type Step } from './step'
 const nobody = '00000000-0000-4000-8000-000000000000'
 const noSession = `ps-${'0'.repeat(24)}`
 
-/** Unknown ids, a wrong key, and the call budget. */
 export function lookupSteps(bench: PaymentBench): Step[] {
   const { account, client, wrongKey } = bench
   const provider = providerOf(client)

@@ -79,7 +79,6 @@ export async function faultOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** An earlier step left no result. */
 export class NothingLeft extends Error {
   override name = 'NothingLeft'
 }

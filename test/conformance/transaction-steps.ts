@@ -254,7 +254,6 @@ async function rowOf(
   return until(waiting, read, (row) => row !== undefined)
 }
 
-/** For the report. */
 async function namesOf(client: ProviderClient, type: ListedType): Promise<string> {
   const rows = await lately(client, type)
   const names = rows.slice(0, 3).map(({ productId, reference }) => `${productId} ${reference}`)

@@ -13,7 +13,6 @@ export type Tried = Trial & Outcome
 /** Each check reads the whole chain and book, which grow. */
 const trialsMax = 50
 
-/** On several stacks at once. */
 export async function tryAll(
   trials: readonly Trial[],
   stacks: number,

@@ -12,11 +12,9 @@ import { ownStack, quickChecks } from '../support/stack'
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
-  /** Reads all services' rows. */
   readonly sql: Sql
   /** Kills the next process at the first boundary, then at the second, and so on. */
   readonly arm: (boundaries: readonly string[]) => void
-  /** Cancels the remaining kills. */
   readonly disarm: () => void
   /** Boundaries without a kill so far. */
   readonly left: () => string[]

@@ -18,9 +18,7 @@ type Ask = {
 
 export type FuzzReport = {
   readonly asked: number
-  /** Number of responses by mood and status. */
   readonly statuses: ReadonlyMap<string, number>
-  /** Each violation with its request. */
   readonly findings: readonly string[]
 }
 
@@ -145,7 +143,6 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
   }
 }
 
-/** Retry of a 503. */
 const againForMs = 20_000
 const againEveryMs = 400
 

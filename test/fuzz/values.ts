@@ -86,7 +86,6 @@ const holdersIn = (value: unknown): Holder[] => {
   return [value as Holder, ...Object.values(value).flatMap(holdersIn)]
 }
 
-/** Malformed, ambiguous, too deep or too large. */
 export const hostileBodies: readonly (string | Uint8Array)[] = [
   ...['', ' ', 'null', '[]', '""', '0', 'nul', '{', '{"a":}', '{"a":1,}', '\ufeff{}', 'a=1&b=2'],
   '{"amount":"1","amount":"2"}',

@@ -24,7 +24,6 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-/** A verified user with collateral. */
 async function borrower(): Promise<Person> {
   const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 19n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })

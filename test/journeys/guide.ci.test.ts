@@ -16,7 +16,6 @@ import { waitUntil } from '../support/wait'
 
 let stack: RunningStack
 let person: Person
-/** The examples, a shell with `bun`, and an environment. */
 let folder: string
 let env: Record<string, string>
 

@@ -25,10 +25,8 @@ export type Statement = {
 export type Line = {
   /** At the server. */
   readonly pid: () => number
-  /** The held statement. */
   readonly waiting: () => Statement | undefined
   readonly isRunning: () => boolean
-  /** A transaction is open. */
   readonly isInside: () => boolean
   readonly letGo: () => void
   readonly end: () => void

@@ -20,7 +20,6 @@ export type Ground = {
 
 /** Only exceeded by a deadlock that Postgres does not end. */
 const orderMaxMs = 20_000
-/** They double up to `most`. */
 const lookAfterMs = { least: 2, most: 32 }
 
 /**

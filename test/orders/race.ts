@@ -54,7 +54,6 @@ export type Report = {
   /** Orders in which a session waited for a lock. */
   readonly waited: number
   readonly outcomes: ReadonlyMap<string, number>
-  /** Each with its order. */
   readonly wrong: readonly string[]
   readonly isWhole: boolean
 }

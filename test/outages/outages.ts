@@ -125,7 +125,6 @@ const paid = (outside: Outside, id: string) =>
 const hasEnd = (person: Person, id: string, end: Item['end']) =>
   entryNow(person, id, end).then(Boolean, () => false)
 
-/** The request needs the dependency. */
 function answersAgain({ stack }: World, name: Dependency['name']): Promise<true> {
   const path = name === 'provider' ? '/ready' : '/me'
   const key = `0x${'5'.repeat(64)}` as const

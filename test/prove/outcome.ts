@@ -1,6 +1,5 @@
 export type Outcome = { readonly amount: string; readonly found: number }
 
-/** Last line of an engine's output. */
 export const outcomeLine = ({ amount, found }: Outcome): string =>
   `\nproof: ${amount}; ${found} found`
 

@@ -25,7 +25,6 @@ function descendants(pid: number, all = running()): Process[] {
   return [...children, ...children.flatMap((child) => descendants(child.pid, all))]
 }
 
-/** Mapped files in memory. */
 const mappedInMemory = (all: readonly Process[]): string[] =>
   all.flatMap(
     ({ pid }) =>

@@ -35,7 +35,6 @@ export async function outcomeOf<Q extends Question>(
   return [...outcomes][0]!
 }
 
-/** Returns its message id and time. */
 export async function giveUpOne(stack: Stack, service: string) {
   const messageId = `given-up-${crypto.randomUUID()}`
   const [row] = await query<{ diedAt: Date }>(

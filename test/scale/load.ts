@@ -30,7 +30,6 @@ type World = {
 export type Load = {
   readonly seen: readonly Seen[]
   readonly promised: readonly Promised[]
-  /** Waits for pending requests. */
   readonly stop: () => Promise<void>
 }
 

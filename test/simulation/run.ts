@@ -40,7 +40,6 @@ const quietLooks = 5
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired', 'replaced']
 
-/** Undefined if there is none. */
 function underWay({ world, broker }: Surroundings, people: People): string | undefined {
   const { rows } = world
   if (people.pending > 0) return 'people'

@@ -17,7 +17,6 @@ async function simulate(...args: string[]) {
   return { code: await run.exited, out: `${out}${error}` }
 }
 
-/** Without durations. */
 const withoutTimes = (out: string): string[] =>
   out.split('\n').filter((line) => !/ s$|processor time/.test(line))
 

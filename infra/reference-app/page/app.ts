@@ -18,7 +18,6 @@ export type ReferenceApp = {
   readonly orders: OpenOrders
   readonly me: Me
   readonly activity: Activity
-  /** Reads account and activity, and shows them. */
   readonly refresh: () => void
 }
 

@@ -26,7 +26,6 @@ export function fill(element: Element, ...children: Children): void {
   element.replaceChildren(...(shown as (Node | string)[]))
 }
 
-/** List of names and values without empty rows. */
 export const facts = (rows: readonly (readonly [string, Child])[]): HTMLElement =>
   h(
     'dl',

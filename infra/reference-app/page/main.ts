@@ -28,7 +28,6 @@ import { accountOf, isKey, keyOf, signIn } from './wallet'
 const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests()
-/** Poll interval while the page is visible. */
 const pollMs = 2_000
 /** Aborted when the page is built again in another language. */
 let shown = new AbortController()
@@ -71,7 +70,6 @@ async function show(language: Language): Promise<void> {
   }
 }
 
-/** First view: a wallet in this browser. */
 function welcome(t: Texts): HTMLElement {
   const create = h(
     'button',

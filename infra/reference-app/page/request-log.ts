@@ -6,10 +6,8 @@ export type LoggedRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Absent until there is an answer. */
   readonly status?: number
   readonly answer?: string
-  /** How often the question was repeated. */
   readonly times: number
 }
 

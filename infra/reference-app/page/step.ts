@@ -70,7 +70,6 @@ export function step(
     void start(run)
   }
   const element = h('form', { novalidate: true, submit: submitted }, fields, button, result)
-  /** Clears the result, as when its question changes. */
   const clear = (): void => {
     if (!isBusy) say('')
   }

@@ -18,7 +18,6 @@ export type BenchChain = Node & {
   readonly filledInMs: number
 }
 
-/** Makes real calls until there are at least `eventsWanted` events. */
 export async function fillChain(dir: string, eventsWanted: number): Promise<BenchChain> {
   const startedAt = performance.now()
   const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))

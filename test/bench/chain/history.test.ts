@@ -7,7 +7,6 @@ import { type BenchChain, fillChain } from './fill'
 import { actsOf } from './history'
 
 const wallets = Array.from({ length: 64 }, (_, index) => index)
-/** Outcomes of the cycles on the chain, each once, in the contract's order. */
 async function outcomesOf({ rpcUrl, deployment }: BenchChain) {
   const words = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed']
   const logs = await readerOf(rpcUrl).getContractEvents({

@@ -1,4 +1,3 @@
-/** An action of a wallet, and the number of events it emits. */
 export type Act =
   | { kind: 'verify'; events: 1 }
   | { kind: 'topUp' | 'heldTopUp' | 'revoke'; amountMicro: bigint; events: 1 }

@@ -21,7 +21,6 @@ type Flood = { readonly name: string; readonly start: () => Disposable }
 
 const addressOf = (number: number) => `10.1.${(number >> 8) & 255}.${number & 255}`
 
-/** Sends at a rate without waiting for answers. */
 function atRate(perSecond: number, send: (number: number) => Promise<unknown>): Disposable {
   let number = 0
   const timer = setInterval(() => void send(number++).catch(() => {}), 1_000 / perSecond)
@@ -101,7 +100,6 @@ async function floodsOf(stack: Stack): Promise<Flood[]> {
   ]
 }
 
-/** Requests with invalid Host headers. */
 function sendHosts(port: number): Disposable {
   const hosts = ['a b', '[::1', 'x:99999', '', 'a/b', 'é']
   const sockets = Array.from({ length: hostConnections }, (_, number) => {
@@ -151,7 +149,6 @@ function sendBodies(
 
 type Honest = { readonly quoteMs: number[]; readonly meMs: number[]; refused: number }
 
-/** Sequential requests of honest users. */
 async function honest(stack: Stack, people: readonly Person[], seconds: number): Promise<Honest> {
   const seen: Honest = { quoteMs: [], meMs: [], refused: 0 }
   const timed = async (into: number[], ask: () => Promise<{ status: number }>) => {

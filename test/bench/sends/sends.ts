@@ -18,7 +18,6 @@ const plainAtOnce = [64, 512]
 const warmUps = 200
 const deadlineMs = 300_000
 
-/** From request to finality, by the relayer and by viem. */
 export async function benchSends(options: Options, say: (line: string) => void): Promise<Figure[]> {
   say('sends: starting chain, Postgres and NATS')
   await using ground = await laySendGround()

@@ -13,7 +13,6 @@ const bench = 'alone'
 const restMs = 1_000
 const aim = { of: 'value', bound: 'at most', limit: 60 } as const
 
-/** Latency of a request that is alone on the stack. */
 export async function benchAlone(stack: Stack, { samples }: Options): Promise<Figure[]> {
   const count = Math.ceil(samples / 4)
   const person = await verifiedUser(stack, { ausdMicro: BigInt(count) * 6_000_000n + 1_000_000n })

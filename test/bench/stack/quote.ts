@@ -11,7 +11,6 @@ const rounds = 3
 /** Relative to the bare handler. */
 const aim = { of: 'ratio', bound: 'at least', limit: 0.2 } as const
 
-/** Compares `POST /quote` with minimal servers of the same JSON. */
 export async function benchQuote({ info }: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.ceil(options.seconds / rounds)

@@ -17,7 +17,6 @@ const busyPauseMs = 250
 const acceptedMs = 60_000
 const daySeconds = 86_400
 
-/** Sends over HTTP, by gateway and x402 facilitator, on the same chain. */
 export async function benchX402(options: Options, say: (line: string) => void): Promise<Figure[]> {
   if (!options.names.includes(bench)) return []
   say('x402: starting chain, Postgres and NATS')
@@ -96,7 +95,6 @@ async function gatewayRun(ground: Ground, count: number): Promise<Run> {
   return run
 }
 
-/** Repeats a request while the service is busy. */
 async function senderTo(url: string, { wallets }: Ground) {
   const until = toUnixSeconds(Date.now()) + daySeconds
   const sessions = new Map<string, string>()

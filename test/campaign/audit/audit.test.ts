@@ -14,7 +14,6 @@ const nobody = '0x0000000000000000000000000000000000000000'
 const hash = (digit: number): Hex => `0x${String(digit).repeat(64)}`
 const [takeNonce, sendNonce] = [hash(7), hash(8)]
 
-/** Each case changes one of these values. */
 type World = {
   deeds: Deed[]
   entries: { id: string; kind: string; status: string; wallet: Address }[]

@@ -5,7 +5,6 @@ import { onChain, relayed } from '../boundaries'
 import { dripOf, type Path, rowOf, same } from '../path'
 import type { World } from '../world'
 
-/** Drip of a newly verified wallet. */
 const dripWei = 500_000_000_000_000_000n
 
 /** Verified without native coin, they receive one drip. */

@@ -7,7 +7,6 @@ import { type Path, patienceMs, rowOf, same, settledUser } from '../path'
 
 const sentMicro = 1_500_000n
 
-/** Received exactly once. */
 const sends: Path['begin'] = async (world) => {
   const { stack, sql } = world
   const person = await settledUser(world, { ausdMicro: 1_000_000_000n })

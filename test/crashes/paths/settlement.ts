@@ -7,7 +7,6 @@ import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } f
 
 const drawnMicro = 2_000_000n
 
-/** A user who can draw. */
 async function borrower(world: Parameters<Path['begin']>[0]): Promise<Person> {
   const person = await settledUser(world, { wei: 10n ** 20n })
   const topup = await insist(person, '/topups', {

@@ -108,7 +108,6 @@ export function openPayments(
           body: JSON.stringify({ event, data }),
         },
       }),
-    /** The relayer's outcome. */
     told: (kind: 'credit' | 'revoke', cause: string, wallet: string) =>
       handle(reader, {
         ...{ subject: `relay.${kind}.settled`, messageId: `${kind}:${cause}:${side.name}` },
@@ -143,7 +142,6 @@ export const newNumber = (): number => ++made
 export const walletOf = (number: number): `0x${string}` =>
   `0x${number.toString(16).padStart(40, '0')}`
 
-/** A top-up with an open checkout. */
 export async function newTopup(db: PostgresJsDatabase, book: Book) {
   const number = newNumber()
   const id = `pay_${String(number).padStart(22, '0')}`

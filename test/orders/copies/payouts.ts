@@ -119,7 +119,6 @@ export function openPayouts(
           body: JSON.stringify({ event: 'payout.succeeded', data: { id: payoutId } }),
         },
       }),
-    /** The relayer's outcome. */
     told: (word: 'take.settled' | 'take.failed' | 'return.settled', cause: string) =>
       handle(reader, {
         ...{ subject: `relay.${word}`, messageId: `${word}:${cause}:${side.name}` },

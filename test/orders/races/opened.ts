@@ -132,7 +132,6 @@ const topups: readonly Race[] = [
   }),
 ]
 
-/** Restores the balance. */
 const expireAll = ({ db }: Stage) =>
   db.update(payments).set({ state: 'expired' }).where(eq(payments.state, 'awaiting_payment'))
 

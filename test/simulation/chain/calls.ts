@@ -146,7 +146,6 @@ const transferOf = (data: Hex): Transfer => ({
   ...{ validAfter: numberAt(data, 3), validBefore: numberAt(data, 4), nonce: hexAt(data, 5) },
 })
 
-/** Undefined for another call. */
 export const askedState = (data: Hex): { from: Hex; nonce: Hex } | undefined =>
   data.startsWith(selectors.authorizationState)
     ? { from: addressAt(data, 0), nonce: hexAt(data, 1) }

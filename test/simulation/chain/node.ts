@@ -10,7 +10,6 @@ const yes: Hex = `0x${'1'.padStart(64, '0')}`
 const no: Hex = `0x${'0'.padStart(64, '0')}`
 const nativeWei = 10n ** 24n
 
-/** As one process sees it. */
 export function nodeOf(world: World, chain: Chain, process: Process): Node {
   const ask = <T>(what: string, effect: () => T) => world.leave(process, callingChain, what, effect)
   const { contract } = chain

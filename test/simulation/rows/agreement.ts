@@ -9,7 +9,6 @@ import { handleOf } from './table'
 
 /** By the name that its stand-in shares. */
 export type StoreCall = { readonly name: string; readonly given: readonly unknown[] }
-/** Arguments may fit existing rows. */
 export type Maker = (choices: Choices) => StoreCall
 
 export const hourMs = 3_600_000
@@ -78,7 +77,6 @@ export type Compared = {
 
 const steps = 800
 
-/** From empty tables. */
 export async function compare(database: Database, compared: Compared, seed: number) {
   const { real, standIns, makers, silent } = compared
   const choices = seeded(seed)

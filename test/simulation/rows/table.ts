@@ -70,7 +70,6 @@ export class Table<Row, Name extends string = never> {
     this.set(key, row)
     return true
   }
-  /** Undefined if there is no row. */
   update(key: string, change: Partial<Row>): Row | undefined {
     const row = this.#all().get(key)
     return row && this.set(key, { ...row, ...change })
@@ -140,7 +139,6 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
 /** Width of an index's time buckets. */
 const spanMs = 4_000
 
-/** Undefined if the row is never due. */
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
 

@@ -59,7 +59,6 @@ export function showOffer(
 /** How long a finished order stays in its section. */
 const recentMs = 60_000
 
-/** Orders of a kind that are unfinished or recent. */
 export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   const element = h('div', { class: 'cards', role: 'status' })
   const show = liveContent(element, (items: Item[]) => items.map((item) => orderCard(app, item)))

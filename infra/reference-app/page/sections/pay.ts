@@ -101,7 +101,6 @@ export function borrowSection(app: ReferenceApp): PageSection {
   return { slug: 'borrow', element, update }
 }
 
-/** Form of a credit line call that takes an amount of AUSD. */
 function chainForm(
   app: ReferenceApp,
   kind: 'draw' | 'repayFromCollateral',

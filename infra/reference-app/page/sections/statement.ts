@@ -9,7 +9,6 @@ import { step } from '../step'
 type Statement = AnswerOf<typeof GetStatement>
 type Balance = keyof Statement['opening']
 
-/** On the page, as CSV and in print. */
 export function statementSection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const now = new Date()
