@@ -19,7 +19,7 @@ const inServices = scripts.filter((path) => path.startsWith('services/') && isSo
 const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
 const inInfra = scripts.filter((path) => path.startsWith('infra/') && isSource(path))
 
-/** As `path: line`, which shows where a rule is broken. */
+/** Lists `path: line`, which shows where a rule is broken. */
 const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
   paths.flatMap((path) =>
     read(path)
@@ -28,7 +28,7 @@ const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
       .map((line) => `${path}: ${line.trim()}`),
   )
 
-/** As `path -> file`. */
+/** Lists `path -> file`. */
 const imports = (paths: readonly string[], isForbidden: (file: string) => boolean): string[] =>
   paths.flatMap((path) =>
     importsOf(root, path, names)

@@ -57,7 +57,7 @@ const identity: Steps<IdentityState> = {
 
 const operation = '`dc logs chain-relayer`: its other alarms name the cause.'
 
-/** In the order of the runbook. */
+/** The runbook has the same order. */
 export const stateLimits: readonly StateLimits[] = [
   { service: 'payments', limits: paymentLimits, steps: payments },
   { service: 'payouts', limits: cashoutLimits, steps: payouts },

@@ -114,7 +114,7 @@ const commands: readonly Command[] = [
 ]
 
 describe('an operator command that was given a key by mistake', () => {
-  // In sequence: eleven programs at once are too slow on a busy machine.
+  // Eleven programs at once are too slow on a busy machine.
   test.each(commands)(
     '%s fails with a reason and does not print the key',
     async (path, args, env) => {

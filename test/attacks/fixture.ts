@@ -33,7 +33,7 @@ export const watchful: NonNullable<StackOptions['env']> = {
  */
 export const holdSeconds = 20
 
-/** In the RPC endpoint's path of `unnoticed`. */
+/** `unnoticed` has it in the path of its RPC endpoint. */
 export const rpcKey = 'marked-0123456789abcdef'
 
 /** The attacker of `gas` knows their NATS passwords. */
@@ -108,7 +108,7 @@ export const readerOf = ({ info }: Stack) =>
     timeoutMs: 10_000,
   })
 
-/** In unix seconds. */
+/** Returns unix seconds. */
 export const chainSeconds = async (stack: Stack): Promise<number> =>
   Number((await readerOf(stack).getBlock()).timestamp)
 
@@ -121,7 +121,7 @@ export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
     150,
   )
 
-/** In AUSD 10⁻⁶. */
+/** Returns AUSD 10⁻⁶. */
 export const liquidityOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,

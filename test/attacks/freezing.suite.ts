@@ -58,7 +58,7 @@ describe('a payment refunded before or after its credit', () => {
     ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
   ] as const
 
-  /** In parallel, so that their holds end together. */
+  /** They start in parallel, so that their holds end together. */
   const users = new Map<string, ReturnType<typeof credited>>()
   beforeAll(() => {
     for (const [title, channel] of reversals) users.set(title, credited(channel))

@@ -7,7 +7,7 @@ export type Market = {
 
 const dayMs = 86_400_000
 
-/** For the stack of `rates`. */
+/** The stack of `rates` uses this market. */
 export const market = openMarket()
 
 function openMarket(): Market {

@@ -280,7 +280,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       return row!.looks as number
     }
     try {
-      // As if an hour's quotes and checkouts came from different wallets.
+      // An hour of quotes and checkouts, each of another wallet.
       await sql`
         insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
           fiat_minor, ausd_micro, method, quote_id, request_fingerprint, account, checkout_id, checkout_url,

@@ -210,7 +210,7 @@ describe('a user pays a checkout and opens another before the debt is repaid', (
       await outside.pay(first.paymentId, 'CARDS')
       if (drop === 0) await entryIn(person, first.paymentId, 'paid')
       const reply = await person.insist('/settlements', { quoteId })
-      // Without its webhook the paid checkout is still open here and is returned again.
+      // The webhook was lost, so the paid checkout is still open here and is returned again.
       if (drop === 0) expect(said(reply)).toEqual(refused)
       else expect(reply.body).toEqual(first)
     } finally {

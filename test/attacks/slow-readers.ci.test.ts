@@ -18,7 +18,7 @@ let people: Person[]
 /** Files the gateway holds open with a few users. */
 let quietFiles: number
 beforeAll(async () => {
-  // As behind a proxy, so each connection can have its own address.
+  // The suite is the proxy here, so each connection can have its own address.
   const gateway = { TRUSTED_PROXIES: '127.0.0.1' }
   stack = await ownStack({ limits: 'deployed', env: { ...quickChecks, gateway } })
   people = await Promise.all(Array.from({ length: 4 }, () => newUser(stack)))

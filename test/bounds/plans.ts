@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { waitUntil } from '../support/wait'
 
-/** As in `explain (verbose, format json)`. */
+/** Node of `explain (verbose, format json)`. */
 type Node = {
   'Node Type': string
   Schema?: string

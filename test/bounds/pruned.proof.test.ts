@@ -36,7 +36,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-/** As if more than a year had passed. */
+/** Simulates more than a year without activity. */
 async function age(): Promise<void> {
   const year = admin`interval '400 days'`
   for (const schema of movers) {

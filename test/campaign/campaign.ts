@@ -23,7 +23,7 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** Between new users whose payment goes back after its hold. */
+/** Interval between new users whose payment goes back after its hold. */
 const lateTakerEveryMs = 12_000
 /**
  * Grows with the number of users, so that together they start about ten flows a second, which two

@@ -9,7 +9,7 @@ import {
   toHex,
 } from 'viem'
 
-/** From the published signatures: the audit shares no code with the services. */
+/** These are the published signatures: the audit shares no code with the services. */
 const events = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',

@@ -76,7 +76,7 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   },
 })
 
-/** Between a step and the one that reports it. */
+/** Kills between a step and the one that reports it. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,
@@ -232,7 +232,7 @@ const chainFaults = [
   chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
-/** As named in each service's code. */
+/** The services' code names them. */
 export type Failpoints = ReadonlyMap<(typeof serviceNames)[number], readonly string[]>
 
 export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [

@@ -190,7 +190,7 @@ const cancelled: Flow = async (scene) => {
 
 type Kind = readonly [name: string, flow: Flow]
 
-/** For private keys; repeated entries are more frequent. */
+/** Flows for private keys; repeated entries are more frequent. */
 const kinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['top-up by QR', topup('USD/IDR', 'QRIS')],

@@ -27,7 +27,7 @@ const isSecretName = /KEY|SECRET|PASSWORD|TOKEN/
 /** Shorter values are common words or numbers. */
 const shortest = 12
 
-/** From `/proc`, of second instances: an upgrade stops the first. */
+/** Reads `/proc` of second instances: an upgrade stops the first. */
 function secretsOf(stack: Stack): Secret[] {
   const secrets = new Map<string, string>()
   for (const name of serviceNames) {
@@ -58,7 +58,7 @@ async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   ]
 }
 
-/** Of the stand-ins for provider, banks and chain. */
+/** Logs of the stand-ins for provider, banks and chain. */
 const notOurs = /^(?:sandbox|chain)/
 
 const logsOf = ({ dir }: Stack): Told[] =>

@@ -4,7 +4,7 @@ import type { Stack } from '#infra/local/stack'
 
 export type Stored = {
   readonly stream: string
-  /** From the header `Nats-Msg-Id`. */
+  /** The header `Nats-Msg-Id`. */
   readonly id: string
   readonly subject: string
   /** Subject, headers and body. */
@@ -44,7 +44,7 @@ async function storedIn(nc: NatsConnection, stream: string, count: number): Prom
   return stored
 }
 
-/** From every table named `outbox`. */
+/** Reads every table named `outbox`. */
 export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {

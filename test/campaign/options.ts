@@ -10,7 +10,7 @@ export type Options = {
   readonly faults: readonly string[]
   /** A flow's name must contain one; empty: all. */
   readonly flows: readonly string[]
-  /** Once no item completes for this long, pending items are findings. */
+  /** Pending items are findings once no item completes for this long. */
   readonly quietSeconds: number
 }
 

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** From `/proc`. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

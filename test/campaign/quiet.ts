@@ -4,7 +4,7 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import type { Entry, Verdict } from './evidence'
 
-/** Not pending; the audit decides whether they are right. */
+/** These are not pending; the audit decides whether they are right. */
 const resting = new Set([
   ...['credited', 'repaid', 'replaced', 'expired', 'revoked', 'refunded', 'review', 'accepted'],
   ...['awaiting_payment', 'paid', 'returned', 'failed', 'sent'],
@@ -13,7 +13,7 @@ const resting = new Set([
 const isOpen = ({ kind, status }: Entry) =>
   !resting.has(status) || (kind !== 'cashout' && status === 'paid')
 
-/** In the report. */
+/** Items in the report. */
 const lastMax = 5
 const listsAtOnce = 8
 const lookEveryMs = 1_000

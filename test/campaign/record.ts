@@ -25,7 +25,7 @@ export type PaymentDeed = {
   readonly wallet: Address
   readonly pair: 'USD/IDR' | 'USD/MYR'
   answer: Promised | null
-  /** At the provider; `came back`: money went back, and may have returned to us. */
+  /** Events at the provider; `came back`: money went back, and may have returned to us. */
   readonly after: Set<'paid' | 'declined' | 'expired first' | 'came back' | Fate>
 }
 
@@ -51,7 +51,7 @@ type Promised = { readonly id: string; readonly ausdMicro: bigint; readonly fiat
 export type Record = {
   readonly deeds: readonly Deed[]
   readonly note: <D extends Deed>(deed: D) => D
-  /** By result: `200`, an error code, or `no answer`. */
+  /** Keys are `200`, an error code, or `no answer`. */
   readonly answers: ReadonlyMap<string, number>
   readonly count: (answer: string) => void
   readonly errors: Set<string>

@@ -11,7 +11,7 @@ export type Report = {
   readonly record: Record
   readonly happened: readonly Happened[]
   readonly verdict: Verdict
-  /** From the end of the last fault until nothing was pending, in ms. */
+  /** Time from the end of the last fault until nothing was pending. */
   readonly quietMs: number
   /** Last completed items, with ms since the last fault. */
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]

@@ -10,7 +10,7 @@ export type Happened = {
   readonly kind: Fault['kind']
   readonly atMs: number
   readonly lastedMs: number
-  /** Until everything was ready; null if not measured. */
+  /** Time until everything was ready; null if not measured. */
   recoveredMs: number | null
 }
 
@@ -18,8 +18,8 @@ const everyMs = [150, 1_200] as const
 const recoveryMaxMs = 60_000
 
 /**
- * In the order of the seed, overlapping but never two on one target. Each kind comes once before
- * any repeats, so that a slow minute has them all. Resolves when the last fault has ended.
+ * The seed gives the order; faults overlap, but never two on one target. Each kind comes once
+ * before any repeats, so that a slow minute has them all. Resolves when the last fault has ended.
  */
 export async function makeTrouble(
   world: World,

@@ -5,7 +5,7 @@ export type Wire = AsyncDisposable & {
   readonly host: string
   /** Delays both directions; 0 ends the delay. */
   readonly slow: (delayMs: number) => void
-  /** Without a close handshake, as a dead router does. */
+  /** Skips the close handshake, as a dead router does. */
   readonly cut: () => void
   /** Stalls data without refusing connections, until `open`. */
   readonly close: () => void

@@ -27,7 +27,7 @@ const local = localStack()
 const overlay = readComposition('compose/secrets.yaml')
 const names = Object.keys(processes)
 
-/** For types that need a certain form. */
+/** Samples of types that need a certain form. */
 const samples: Readonly<Record<string, string>> = {
   PUBLIC_URL: 'https://api.example.org',
   APP_URL: 'https://app.example.org',
@@ -211,7 +211,7 @@ describe('secrets from files', () => {
 })
 
 describe('interpolation', () => {
-  /** With @ for $, which a linter takes for a template. */
+  /** `@` replaces `$`, which a linter takes for a template. */
   const put = (text: string) => interpolate(text.replaceAll('@', '$'), { A: 'b', E: '' })
 
   test.each([

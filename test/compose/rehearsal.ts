@@ -18,9 +18,9 @@ export type Rehearsal = AsyncDisposable & {
   readonly rpcUrl: string
   readonly databaseUrl: string
   readonly dir: string
-  /** With exactly the service's environment. */
+  /** The process has exactly the service's environment. */
   readonly start: (service: string) => Child
-  /** As `docker compose exec`; resolves with the exit reason. */
+  /** Runs as `docker compose exec` does; resolves with the exit reason. */
   readonly exec: (service: string, words: readonly string[]) => Promise<string>
 }
 
@@ -47,7 +47,7 @@ async function placesIn(dir: string) {
       ['/etc/nats', join(repositoryDir, 'infra/nats')],
       ['/data', join(dir, 'data')],
       ['/chain', join(dir, 'chain')],
-      // On the path of the anvil image.
+      // The anvil image has it on its path.
       ['exec anvil', `exec ${planChain({ dir, port: 1 }).bin}`],
     ]),
     /** Values that are only a port. */
@@ -61,7 +61,7 @@ async function placesIn(dir: string) {
 }
 type Places = Awaited<ReturnType<typeof placesIn>>
 
-/** In one pass, so that replacements are not replaced again. */
+/** One pass, so that replacements are not replaced again. */
 function moved(value: string, { moves, wholes }: Places): string {
   const names = [...moves.keys()].map((name) => name.replaceAll(/[.]/g, '\\.')).join('|')
   const found = new RegExp(`(?<![\\w.-])(${names})(?![\\w-])`, 'g')

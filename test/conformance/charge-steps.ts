@@ -84,7 +84,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** As made in the provider's dashboard; the service only reads them. */
+/** Refunds of the provider's dashboard; the service only reads them. */
 export function refundSteps(bench: PaymentBench): Step[] {
   const { account, client, waiting } = bench
   const provider = providerOf(client)

@@ -1,14 +1,14 @@
 import type { IdentityProvider, Statement } from '../../services/gateway/identity/provider'
 import { faultOf, left, NotHere, type Step } from './step'
 
-/** As received, byte for byte. */
+/** A webhook, byte for byte. */
 export type Heard = { readonly body: Uint8Array; readonly headers: Headers }
 
 export type IdentityBench = {
   readonly provider: IdentityProvider
-  /** With a wrong API secret. */
+  /** Has a wrong API secret. */
   readonly wrongKey: IdentityProvider
-  /** With another webhook secret. */
+  /** Has another webhook secret. */
   readonly deaf: IdentityProvider
   /** A verdict on the wallet and its webhook; undefined where no webhook can arrive. */
   readonly hear:

@@ -1,4 +1,4 @@
-/** Not certainly a test key; no call is made with it. */
+/** The key may be a live one; no call is made with it. */
 export class LiveKey extends Error {
   override name = 'LiveKey'
   constructor(variable: string, begins: string) {
@@ -18,7 +18,7 @@ const testKeys = {
   PERSONA_API_KEY: 'persona_sandbox_',
 } as const
 
-/** Their mode is not recognisable; their key's is. */
+/** These do not show their mode; the key beside them does. */
 const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 
 /** Never printed. */

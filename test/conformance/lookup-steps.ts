@@ -121,7 +121,7 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
       await limit('all')
       const first = await provider.findCheckout(account, noSession).catch((error) => error)
       await limit('none')
-      // Within the window no call may go out, although it would be answered now.
+      // No call may go out within the window, although it would be answered now.
       const second = await provider.findCheckout(account, noSession).catch((error) => error)
       if (!(first instanceof ProviderBusy)) return 'not busy'
       const later = first.retryAfterMs > 1_000 ? 'retry later' : 'retry at once'

@@ -10,9 +10,9 @@ import { NotHere, type Waiting } from './step'
 export type PaymentBench = {
   readonly account: ProviderAccount
   readonly client: ProviderClient
-  /** With a wrong key. */
+  /** Has a wrong key. */
   readonly wrongKey: ProviderClient
-  /** Of the other country; undefined without its key. */
+  /** The other country's account; undefined without its key. */
   readonly neighbour: ProviderClient | undefined
   /** Has a separate call budget. */
   readonly open: (requestsPerMinute: number) => ProviderClient

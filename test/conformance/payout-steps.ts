@@ -14,7 +14,7 @@ export type PayoutBench = {
   readonly waiting: Waiting
 }
 
-/** From the payout test scenarios page. */
+/** Source: the payout test scenarios page. */
 const outcomes = [
   ['1234567890', 'succeeded'],
   ['123456', 'refused TEMPORARY_TRANSFER_ERROR'],

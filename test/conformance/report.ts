@@ -5,7 +5,7 @@ const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
-/** Also removes them as Basic credentials and within addresses. */
+/** Removes them as Basic credentials and within addresses, too. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')

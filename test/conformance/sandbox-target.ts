@@ -21,7 +21,7 @@ const patient: Waiting = { deadlineMs: 60_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')
 
 /**
- * On a free port, with fresh secrets and simulated rate sources. `between` may redirect the payment
+ * Uses a free port, fresh secrets and simulated rate sources. `between` may redirect the payment
  * clients, `waiting` sets their timeouts.
  */
 export async function openSandboxTarget(

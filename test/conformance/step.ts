@@ -5,7 +5,6 @@ export type Step = {
   /** The step passes if `see` returns exactly this. */
   readonly expected: string
   readonly see: () => Promise<string>
-  /** From `facts.ts`. */
   readonly fact?: FactName
 }
 
@@ -89,7 +88,7 @@ export function left<T>(value: T | undefined, what: string): T {
   return value
 }
 
-/** For automatic events of a target. */
+/** Applies to automatic events of a target. */
 export type Waiting = { readonly deadlineMs: number; readonly everyMs: number }
 
 export type Target = AsyncDisposable & {

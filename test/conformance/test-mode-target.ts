@@ -28,7 +28,7 @@ const realWaiting: Waiting = { deadlineMs: 480_000, everyMs: 5_000 }
 const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
-/** As far as keys are set. Throws `LiveKey`. */
+/** Runs as far as keys are set. Throws `LiveKey`. */
 export async function openTestModeTarget(
   env: Environment,
   options: TestModeOptions,

@@ -221,7 +221,7 @@ function chargebackSteps({ client, waiting, chargeback }: PaymentBench, paid: ()
   return steps
 }
 
-/** After all payouts have ended; `expected` is by the provider's id. */
+/** All payouts must have ended; `expected` is by the provider's id. */
 export const listedPayoutStep = (
   { client, waiting }: { client: ProviderClient; waiting: Waiting },
   expected: () => ReadonlyMap<string, string>,

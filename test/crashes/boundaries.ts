@@ -64,13 +64,13 @@ export const meaningOf = (boundary: string): string =>
 /** The chain reader moves no money. */
 export const ofNoMoney: ReadonlySet<string> = new Set(['indexer-reader:span-written'])
 
-/** From a stored operation to its final outcome. */
+/** A stored operation up to its final outcome. */
 export const onChain = [
   ...['operation-stored', 'transaction-signed', 'transaction-stored', 'broadcast'],
   ...['broadcast-noted', 'final-before-commit', 'final'],
 ].map((name) => `chain-relayer:${name}`)
 
-/** From an order to the relayer to its outcome; `there`: those between. */
+/** An order to the relayer up to its outcome; `there`: those between. */
 export const relayed = (by: string, kind: string, there: readonly string[] = []): string[] => [
   ...[`${by}:published:relay.${kind}`, `chain-relayer:took:relay.${kind}`, ...there],
   ...[`chain-relayer:published:relay.${kind}.settled`, `${by}:took:relay.${kind}.settled`],
@@ -82,7 +82,7 @@ export const delivered = (to: 'payments' | 'payouts'): string[] => [
   ...[`${to}:found:webhooks.payments.>`, `${to}:took:webhooks.payments.>`],
 ]
 
-/** From the request to its URL; `before`: those between quote and checkout. */
+/** A request up to its URL; `before`: those between quote and checkout. */
 export const checkedOut = (before: readonly string[] = []): string[] => [
   ...['gateway:order-read', 'payments:row-stored', 'pricing:quote-taken', 'payments:quote-taken'],
   ...[...before, 'payments:checkout-opened', 'payments:checkout-stored'],
@@ -97,7 +97,7 @@ export const credited = paidAnd('credit')
 export const repaid = paidAnd('repay')
 export const heldToTheEnd = ['payments:hold-asked', 'payments:hold-cleared', 'payments:hold-ended']
 
-/** Until the AUSD is in the treasury. */
+/** A cash-out up to its AUSD in the treasury. */
 export const taken = [
   ...['gateway:order-read', 'payouts:row-stored', 'pricing:quote-taken'],
   ...['payouts:quote-taken', 'payouts:take-ordered', 'gateway:order-answered'],

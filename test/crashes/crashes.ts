@@ -50,7 +50,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
   })
 }
 
-/** Until one trial fails or all are done; returns an error of the books. */
+/** Stops when one trial fails or all are done; returns an error of the books. */
 async function tryOnOneStack(
   left: Trial[],
   tell: (tried: Tried) => void,
@@ -63,7 +63,7 @@ async function tryOnOneStack(
     const outcome = await tryKills(world, ready, trial.kills)
     const fault = outcome.fault && `${outcome.fault}; logs: ${keepLogs(world)}`
     tell({ ...trial, ...outcome, fault })
-    // Its pending work would disturb the next trials.
+    // Pending work would disturb the next trials.
     if (fault) return undefined
   }
   const breaks = await breaksOf(world)

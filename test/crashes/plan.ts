@@ -7,7 +7,7 @@ export type Trial = { readonly path: Path; readonly kills: readonly string[] }
 /** No service consumes the event; left out of pairs. */
 export const isHeardByNobody = (boundary: string) => /:published:(?!relay\.)/.test(boundary)
 
-/** In both orders, each boundary with itself included. */
+/** Both orders count, and each boundary with itself. */
 function pairsOf({ inPairs, boundaries }: Path): string[][] {
   if (!inPairs) return []
   const tried = boundaries.filter((boundary) => !isHeardByNobody(boundary))

@@ -8,7 +8,7 @@ import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { ownStack, quickChecks } from '../support/stack'
 
-/** Its services can be killed at given boundaries. */
+/** Services can be killed at given boundaries. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside

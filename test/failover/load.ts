@@ -20,7 +20,7 @@ const payEveryMs = 500
 const payersMax = 50
 const peopleMax = 6
 
-/** From the first attempt to its 200. */
+/** Lasts from the first attempt to the 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
 /** Users who pay and read at a steady rate until disposal. */
@@ -34,7 +34,7 @@ export type Load = AsyncDisposable & {
   readonly since: (startedAt: number) => string
   /** Pending requests included. */
   readonly longestMs: (startedAt: number) => number
-  /** Until a payment is paid and credited; returns ms. */
+  /** Waits for a paid and credited payment; returns ms. */
   readonly nextCredited: (withinMs?: number) => Promise<number>
 }
 

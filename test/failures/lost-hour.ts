@@ -127,7 +127,7 @@ async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Pr
   await entryIn(person, paymentId, 'revoked')
 }
 
-/** At the end of the hour: an unpaid checkout, a paid one without its credit, a take. */
+/** Leaves an unpaid checkout, a paid one without its credit, and a take. */
 async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {
   const unpaid = await topup(citra, 'qr')
   const heldMicro = await ausdOf(stack, eka.account.address)

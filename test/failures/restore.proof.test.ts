@@ -103,7 +103,7 @@ async function effectsOf(paymentId: string): Promise<string[]> {
   return [...new Set(events.map(({ transactionHash }) => transactionHash as string))]
 }
 
-/** By our id. */
+/** Keys are our ids. */
 async function transfersAtProvider(): Promise<Record<string, number>> {
   const { payouts } = await outsideOf(stack.info).book()
   const byId = Map.groupBy(payouts!, ({ reference_id }) => reference_id as string)
@@ -163,7 +163,7 @@ async function loseAnHour() {
   return { was, hour, then, since }
 }
 
-/** As if nothing had been lost, to the last unit. */
+/** Everything is as if nothing had been lost, to the last unit. */
 async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   for (const [person, { paymentId }, state] of paymentsOf(was, hour)) {
     // The bus knows the ids of outcomes from the lost hour: they are repeated until one is new.
@@ -235,7 +235,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       )
       expect(await outsideNow(was, hour)).toEqual(then)
 
-      // As in infra/operations/runbook/restore.md.
+      // See infra/operations/runbook/restore.md.
       const running = await restore('--since', since, '--apply')
       expect(running).toMatch(/a lane is blocked: stop it first; nothing was changed\nexit 1$/)
       await stopServices(stack)
@@ -296,7 +296,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       expect(asked).toHaveLength(4) // The take is also checked as a transaction.
       expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
 
-      // From both providers' dashboards and the list of payouts.
+      // Facts from both providers' dashboards and the list of payouts.
       const { sessions } = await outsideOf(stack.info).book()
       const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
       const decided = [

@@ -50,13 +50,13 @@ const allAtOnce: Partial<RpcFaults> = {
   hangRate: 0.01,
 }
 
-/** With every fault at once, half a minute is usual. */
+/** Half a minute is usual with every fault at once. */
 const endingMs = 90_000
 
 let stack: Stack
 let proxy: RpcProxy
 let outside: Outside
-/** For each test: a user with money, and one about to be verified. */
+/** One user with money and one about to be verified for each test. */
 let pairs: { person: Person; unverified: Person }[]
 
 beforeAll(async () => {

@@ -52,7 +52,7 @@ export async function takeOut(
   const clusters = clustersIn(tmp)
   const putBack = () => {
     for (const [file, text] of before) writeFileSync(join(dir, file), text)
-    // Its migrations differ, so it cannot be reused.
+    // Other migrations make it useless.
     for (const one of clustersIn(tmp)) if (!clusters.has(one)) rmSync(one, { recursive: true })
   }
   try {

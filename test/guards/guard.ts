@@ -29,7 +29,7 @@ export type Kind = (typeof kinds)[number]
 /** `from` occurs exactly once in its file. */
 export type Edit = { readonly file: string; readonly from: string; readonly to: string }
 
-/** By title in the source; `row` selects rows of a table by their first words. */
+/** `name` is the title in the source; `row` selects rows of a table by their first words. */
 export type NamedTest = {
   readonly file: string
   readonly name: string
@@ -80,7 +80,7 @@ type Table = {
 /** `index` is `schema.index`; `drop` removes it. */
 export type UniqueIndex = { readonly index: string; readonly schema: string; readonly drop: string }
 
-/** From the newest snapshots of drizzle-kit. */
+/** Reads the newest snapshots of drizzle-kit. */
 export function uniqueIndexes(): UniqueIndex[] {
   const folders = readdirSync(join(root, 'infra/migrations'), { withFileTypes: true })
   return folders

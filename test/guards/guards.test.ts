@@ -43,7 +43,7 @@ test('every guard can be removed: its mutation applies to the current sources', 
 test('every guard is listed once, and its test exists, with its row', () => {
   const named = guards.map(({ guard }) => guard)
   expect(named.filter((one, at) => named.indexOf(one) !== at)).toEqual([])
-  // As a literal in whichever quotes.
+  // Accepts a literal in whichever quotes.
   const has = (file: string, words: string) =>
     ["'", '"', '`']
       .map((quote) => quote + words + quote)

@@ -39,7 +39,7 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   process.exitCode = found === 0 ? 0 : 1
 }
 
-/** On two copies at once: most of the time goes into starting suites. */
+/** Uses two copies at once: most of the time goes into starting suites. */
 async function withEach<One>(
   copies: readonly Copy[],
   all: Iterable<One>,

@@ -38,7 +38,7 @@ const outcomeOf = (person: Person, number: number) =>
     return history.cycles[number - 1]?.outcome
   })
 
-/** In unix seconds; Kuala Lumpur is UTC+8. */
+/** Returns unix seconds; Kuala Lumpur is UTC+8. */
 const nextNoon = (after: number) => Math.ceil((after - 4 * hour) / day) * day + 4 * hour
 
 /** The guide's example prints each reminder in place of a push service. */
@@ -54,7 +54,7 @@ function startNotifier() {
     for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) said += part
   })()
   return {
-    /** In the order of arrival. */
+    /** Ids in the order of arrival. */
     idsOf: (wallet: string) =>
       said.split('\n').flatMap((line) => (line.startsWith(wallet) ? [line.split(' ')[0]!] : [])),
     async [Symbol.asyncDispose]() {

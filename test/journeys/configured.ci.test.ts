@@ -18,8 +18,8 @@ const pricing = {
   QUOTE_TTL_MS: '300000',
 }
 /**
- * As in production, recent days are listed hourly. Half of 30 look-ups a minute are for open
- * checkouts: 600 checkouts weigh as ten thousand do at a production limit.
+ * Production also lists recent days hourly. Half of 30 look-ups a minute are for open checkouts:
+ * 600 checkouts weigh as ten thousand do at a production limit.
  */
 const payments = {
   ...{ RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },

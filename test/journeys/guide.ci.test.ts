@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const runMs = 100_000
 
-/** As its reader does; `onSaid` gets the output early. */
+/** Runs a file as its reader does; `onSaid` gets the output early. */
 async function run(
   name: string,
   words: string[] = [],

@@ -1,6 +1,6 @@
 import { openRateWorld } from '../conformance/rates/rate-world'
 import { openCollector } from '../support/telemetry/collector'
 
-/** For the stack of `configured.ci.test.ts`. */
+/** The stack of `configured.ci.test.ts` uses these. */
 export const world = openRateWorld()
 export const collector = openCollector()

@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 
 const hasNoRate = ({ headers }: Reply) => headers.get('x-error-code') === 'rate_unavailable'
-/** Or the refusal without a rate; retries a slow service. */
+/** May return the refusal without a rate; retries a slow service. */
 const quote = (pair: string): Promise<Reply> =>
   answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
 const rateNow = async (pair: string): Promise<string> => (await quote(pair)).body.rate

@@ -13,7 +13,7 @@ import {
 
 export type Statement = {
   readonly text: string
-  /** Within this order, per connection, from 1; 0: none. */
+  /** Counts within this order, per connection, from 1; 0: none. */
   readonly transaction: number
 }
 
@@ -23,7 +23,7 @@ export type Statement = {
  * come in between, as on a busy server.
  */
 export type Line = {
-  /** At the server. */
+  /** Process id at the server. */
   readonly pid: () => number
   readonly waiting: () => Statement | undefined
   readonly isRunning: () => boolean

@@ -16,7 +16,7 @@ import { openSide, type Rules, type Side } from './side'
 
 export type Race = {
   readonly name: string
-  /** By default all are held; others belong to the previous step. */
+  /** All are held by default; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
   /** Random orders of a race with too many or no end. */
   readonly chance?: number
@@ -25,7 +25,7 @@ export type Race = {
   readonly guards: readonly Guard[]
 }
 
-/** Without it at least one order goes wrong. */
+/** At least one order goes wrong without it. */
 export type Guard = {
   readonly name: string
   readonly without: (text: string) => string
@@ -44,7 +44,7 @@ export type Try = {
   readonly works: Works
   readonly judge: (results: readonly Result[]) => Promise<Verdict>
 }
-/** In a few words, and the broken rules. */
+/** `outcome` has a few words. */
 export type Verdict = { readonly outcome: string; readonly wrong: readonly string[] }
 
 export type Report = {
@@ -170,7 +170,7 @@ function openTally() {
   }
 }
 
-/** Of two sessions that never wait for each other. */
+/** Counts orders of sessions that never wait for each other. */
 export function ordersOf([left, right]: readonly [number, number]): bigint {
   let orders = 1n
   for (let at = 1; at <= right; at++) orders = (orders * BigInt(left + at)) / BigInt(at)

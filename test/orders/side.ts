@@ -7,7 +7,7 @@ import { type Line, openLine, type Statement } from './line'
 /** All its connections to Postgres pass through it. */
 export type Side = AsyncDisposable & {
   readonly name: string
-  /** As a service opens it, under its role, with one connection. */
+  /** Opened as a service does, under its role, with one connection. */
   readonly database: (role: Role) => Database
   /** A step outside Postgres, held like a statement. */
   readonly outside: (what: string) => Promise<void>

@@ -45,9 +45,9 @@ const set = async (outside: Outside, faults: object) => void (await outside.faul
 /** Times in ms from the outage's end. */
 export type Recovery = {
   readonly name: Dependency['name']
-  /** Until a request that needs the dependency succeeded. */
+  /** Time until a request that needs the dependency succeeded. */
   readonly answersMs: number
-  /** Until each pending item completed, sorted; 0 if before the end. */
+  /** Times until each pending item completed, sorted; 0 if before the end. */
   readonly endsMs: readonly number[]
 }
 

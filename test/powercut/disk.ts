@@ -6,8 +6,8 @@ export type Disk = Disposable & {
   readonly dir: string
   readonly sync: () => void
   /**
-   * As a power cut: nothing in memory is written, not even the journal. The image keeps only blocks
-   * written before.
+   * Acts as a power cut: nothing in memory is written, not even the journal. The image keeps only
+   * blocks written before.
    */
   readonly cut: () => void
   /** Unmounts once no process uses it. */

@@ -1,10 +1,10 @@
 export type Engine = {
   readonly name: string
-  /** What no other engine proves. */
+  /** The part that only this engine proves. */
   readonly proves: string
-  /** At its default size on two quiet cores. */
+  /** Default size on two quiet cores. */
   readonly minutes: number
-  /** After `bun`. */
+  /** The words after `bun`. */
   readonly run: readonly string[]
   /** It prints its options for `--help`. */
   readonly hasHelp?: true

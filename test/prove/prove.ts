@@ -66,7 +66,7 @@ function refuse(word: string): never {
   process.exit(2)
 }
 
-/** In its own process; shows the output as it arrives. */
+/** Uses its own process; shows the output as it arrives. */
 async function prove({ name, proves, minutes, run, duration }: Engine): Promise<Row> {
   const extra = chosen.length === 1 ? own : duration ? options : []
   console.log(`\n${name}: ${proves}. About ${minutes} min at its default size.\n`)

@@ -38,7 +38,7 @@ function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json
   yield { what: 'a new field', body: { ...body, nobody_knows: { at: [1.5, null] } } }
 }
 
-/** In parallel; waits until its services are done. */
+/** Delivers in parallel; waits until the services are done. */
 async function deliverAll(bodies: readonly Json[]): Promise<void> {
   const ids: string[] = []
   for (let at = 0; at < bodies.length; at += 20) {

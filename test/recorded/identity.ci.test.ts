@@ -109,7 +109,7 @@ const freshWallet = () => `0x${(++wallets).toString(16).padStart(40, '0')}` as `
 const at = (tree: unknown, ...path: string[]) =>
   path.reduce((branch, key) => (branch as Record<string, Body>)[key]!, tree as Body)
 
-/** With our reference, level and environment. */
+/** Sets our reference, level and environment. */
 const ours = {
   sumsub: (body: Body, wallet: string): Body => ({
     ...{ ...body, externalUserId: wallet },
@@ -129,7 +129,7 @@ const ours = {
   },
 }
 const inquiryOf = (body: Body) => at(body, 'data', 'attributes', 'payload', 'data').id as string
-/** As created by us for this wallet, the one to look up included. */
+/** Marks the inquiries as created by us for this wallet, the one to look up included. */
 async function created(wallet: `0x${string}`): Promise<`0x${string}`> {
   const refs = new Set(table.persona.map(([body]) => inquiryOf(recorded(body))))
   for (const providerRef of [...refs, 'inq_asked'])

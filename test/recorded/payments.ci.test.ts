@@ -93,7 +93,7 @@ describe('a body about an object of ours', () => {
       select state, reason from payments.payments where id = ${paymentId}`
     return rows[0]!
   }
-  /** Its checkout just ended; until then the list of transactions is used. */
+  /** The checkout just ended; until then the list of transactions is used. */
   const due = (paymentId: string) =>
     stack.sql`update payments.payments set next_check_at = now(), expires_at = now() where id = ${paymentId}`
   const endOf = (paymentId: string) =>

@@ -42,7 +42,7 @@ const isPassed = (line: string) => line.startsWith('(pass) ')
 const isFailed = (line: string) => /^\(fail\) |^# Unhandled error/.test(line)
 const isQuiet = (line: string) => /^\((pass|skip|todo)\) /.test(line)
 
-/** Without its passed tests; undefined if nothing failed. */
+/** Leaves out passed tests; undefined if nothing failed. */
 export function failureIn({ path, lines }: Block): string | undefined {
   if (!lines.some(isFailed)) return undefined
   return [`${path}:`, ...lines.filter((line) => !isQuiet(line))].join('\n').trimEnd()

@@ -18,7 +18,7 @@ export function openProgress(
   now: () => number = () => performance.now() / 1_000,
 ) {
   const begun = now()
-  /** In the order last heard of. */
+  /** The suite last heard of is last. */
   const heard = new Set<string>()
   const tests = { passed: 0, failed: 0 }
   const isTerminal = out.isTTY === true
@@ -28,7 +28,7 @@ export function openProgress(
     isShown = false
   }
   const show = () => {
-    // As many suites run as there are workers.
+    // Running suites are as many as the workers.
     const done = [...heard].slice(0, Math.max(0, heard.size - workers))
     const running = [...heard].slice(done.length)
     const elapsed = now() - begun
@@ -74,7 +74,7 @@ export const clockText = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
 /**
- * From the recorded seconds of done, running and all suites. They decide until a suite is done,
+ * Uses the recorded seconds of done, running and all suites. They decide until a suite is done,
  * this run's pace later. Running suites count half.
  */
 export function secondsLeft(run: {

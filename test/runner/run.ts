@@ -19,7 +19,7 @@ Proof is run by \`bun run prove\`.`
 
 /** Suites mostly wait: five workers keep two cores busy. */
 const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
-/** For a test that hangs; each wait has its own deadline. */
+/** Limit for a test that hangs; each wait has its own deadline. */
 const testTimeoutMs = 300_000
 
 const { tiers, patterns, flags } = readWords(process.argv.slice(2))

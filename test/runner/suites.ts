@@ -24,7 +24,7 @@ export function select(paths: readonly string[], { tiers, patterns }: Selection)
   return paths.filter((path) => wanted.some((part) => path.includes(part)))
 }
 
-/** From the last `--update-timings`, with five workers. */
+/** `--update-timings` recorded them with five workers. */
 export function recordedSeconds(paths: readonly string[]): Map<string, number> {
   const { files } = JSON.parse(readFileSync(timingsPath, 'utf8')) as {
     files: Record<string, number>

@@ -17,8 +17,8 @@ const roomMin = 4 * 1024 ** 3
 const staleMs = 12 * 3_600_000
 
 /**
- * In memory if there is room. A full run creates a quarter of a million files, 1,300 per Postgres,
- * and ext4 may need 0.9 ms of processor time for one in a crowded part of the disk.
+ * Returns undefined if memory has no room. A full run creates a quarter of a million files, 1,300
+ * per Postgres, and ext4 may need 0.9 ms of processor time for one in a crowded part of the disk.
  */
 function folderInMemory(): string | undefined {
   try {
@@ -55,7 +55,7 @@ function removeIfStale(path: string): void {
   }
 }
 
-/** For this process and its children, unless TMPDIR is set. */
+/** Sets TMPDIR for this process and its children, unless it is set. */
 export function useFolderInMemory(): void {
   const folder = process.env.TMPDIR ?? folderInMemory()
   if (folder) process.env.TMPDIR = folder

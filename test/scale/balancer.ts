@@ -3,7 +3,7 @@ import { pause } from '#platform/deadline'
 /** Forwards to each gateway in turn. */
 export type Balancer = AsyncDisposable & {
   readonly url: string
-  /** Until set, every request fails. */
+  /** Every request fails until this is set. */
   readonly spread: (gateways: readonly string[]) => void
 }
 

@@ -6,7 +6,7 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { cashoutBody } from '../support/requests'
 
-/** As the client saw it. */
+/** A request as the client saw it. */
 export type Seen = {
   readonly path: string
   /** 0 without a response. */

@@ -6,7 +6,7 @@ import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
 
 const deadlineMs = 10_000
 
-/** To each instance at once, past its queue group, as admin. */
+/** Asks each instance at once, past its queue group, as admin. */
 export async function askEveryCopy<Q extends Question>(
   { info }: Stack,
   question: Q,

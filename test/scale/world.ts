@@ -72,7 +72,7 @@ export function tellOf(seen: readonly Seen[]): string {
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/** By chain events: each top-up credited once, each payout moved once. */
+/** Chain events show that each top-up was credited once and each payout moved once. */
 export async function expectOnceEach(world: World, promised: readonly Promised[]): Promise<void> {
   const { stack, people, outside } = world
   const of = (kind: Promised['kind']) => promised.filter((one) => one.kind === kind)

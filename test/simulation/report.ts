@@ -1,7 +1,7 @@
 import { printOutcome } from '../prove/outcome'
 import type { World } from './worker'
 
-/** In fewer flows a rare event may be missing by chance. */
+/** A rare event may be missing by chance in fewer flows. */
 const sightsFrom = 15_000
 const progressEveryMs = 30_000
 

@@ -32,7 +32,7 @@ export type Outcome = {
 
 /** Flows begin in this period, at the same rate in worlds of any size. */
 const beginMs = (flows: number) => Math.max(25_000, flows * 625)
-/** From the last new flow to the last fault; then every flow must end. */
+/** Time from the last new flow to the last fault; then every flow must end. */
 const calmAfterMs = 55_000
 const endsAfterMs = 3_600_000
 const lookEveryMs = 4_000

@@ -74,7 +74,7 @@ async function fail({ world, finding }: World): Promise<never> {
   console.log(
     `To repeat: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
   )
-  // After the stand-ins are installed.
+  // These must load after the stand-ins are installed.
   const { runWorld } = await import('./run')
   const { shrink } = await import('./shrink')
   const { openWallets } = await import('./world/wallets')

@@ -4,7 +4,7 @@ import { waitUntil } from '../support/wait'
 
 const script = join(import.meta.dir, 'simulate.ts')
 
-/** In its own process: it replaces parts of the services. */
+/** A separate process, because it replaces parts of the services. */
 async function simulate(...args: string[]) {
   const run = Bun.spawn([process.execPath, script, ...args], {
     stdout: 'pipe',

@@ -4,7 +4,7 @@ import type { Wallet } from './world/wallets'
 
 // Runs one world or walk per message.
 
-// After the stand-ins are installed.
+// These must load after the stand-ins are installed.
 const { runWorld } = await import('./run')
 const { seeded } = await import('./world/choices')
 const { openWallets } = await import('./world/wallets')
@@ -26,7 +26,7 @@ export type World = {
   readonly isSame: boolean
   readonly digest: number
   readonly steps: number
-  /** Of the first run. */
+  /** Time of the first run. */
   readonly cpuMs: number
   readonly sights: readonly (readonly [string, number])[]
 }

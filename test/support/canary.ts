@@ -7,7 +7,7 @@ import { repositoryDir } from '#infra/local/folders'
 export const canaries = ['outbox', 'relayer', 'payouts'] as const
 export type Canary = (typeof canaries)[number]
 
-/** For planting defects. */
+/** Defects are planted here. */
 export type Copy = Disposable & {
   readonly dir: string
   /** Throws if the patch no longer fits. */

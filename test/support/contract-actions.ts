@@ -7,10 +7,10 @@ import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
 type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares' | 'sequence'
 
-/** To AUSD 10⁻⁶: `ausd('0.01')`. */
+/** Returns AUSD 10⁻⁶: `ausd('0.01')`. */
 export const ausd = (amount: string): bigint => parseUnits(amount, 6)
 
-/** By their number in `CycleClosed`. */
+/** The index is the number in `CycleClosed`. */
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
 type Relayed = { held?: boolean; paidAt?: bigint; user?: User }
@@ -20,7 +20,7 @@ export function actionsOn(fixture: ContractsFixture) {
   const { creditLine } = fixture.deployment
   const address = (user: User) => actors[user].address
 
-  /** For sending and simulating. */
+  /** Used for sending and simulating. */
   const calls = {
     topUp: (ref: number, amount: bigint, held = false, user: User = 'ana') =>
       ['relayer', 'topUp', [refOf(ref), address(user), amount, held]] as const,
@@ -77,9 +77,9 @@ export function actionsOn(fixture: ContractsFixture) {
   }
   /** Last block, unix seconds. */
   const now = async () => (await fixture.client.getBlock()).timestamp
-  /** Of the next block, mined by an action or `settle`. */
+  /** An action or `settle` mines the next block. */
   const at = (timestamp: bigint) => fixture.client.setNextBlockTimestamp({ timestamp })
-  /** To exactly `timestamp`. */
+  /** Moves to exactly `timestamp`. */
   const until = async (timestamp: bigint) => {
     await at(timestamp)
     await fixture.client.mine({ blocks: 1 })
@@ -92,7 +92,7 @@ const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
 type CallOf = readonly [Actor, string, readonly unknown[]]
 type Sent = Awaited<ReturnType<ContractsFixture['send']>>
 
-/** In unix seconds, rounded up to a fifteenth of the hold's length. */
+/** Returns unix seconds, rounded up to a fifteenth of the hold's length. */
 export function holdEnd(time: bigint, holdSeconds: bigint): bigint {
   const step = (holdSeconds + 14n) / 15n
   return ((time + holdSeconds + step - 1n) / step) * step

@@ -212,7 +212,6 @@ function timeTravel(client: Client) {
     await client.increaseTime({ seconds })
     await client.mine({ blocks: 1 })
   }
-  /** For `rewind`. */
   async function checkpoint() {
     snapshots.push(await client.snapshot())
   }

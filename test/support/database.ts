@@ -60,7 +60,7 @@ export async function expectNothingWritten(
   }
 }
 
-/** As the administrator. */
+/** Queries as the administrator. */
 export async function query<T>(stack: RunningStack, text: string): Promise<T[]> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {

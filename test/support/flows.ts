@@ -103,7 +103,7 @@ export function beginFlows(
   )
   const outside = outsideOf(stack.info)
   const order = chance.shuffle([...kinds, ...more])
-  // In sequence: a settlement is refused while a draw is in progress.
+  // Sequential: a settlement is refused while a draw is in progress.
   const lines = people.map(async (person, index) => {
     const flows: Flow[] = []
     for (const begin of order.filter((_, at) => at % people.length === index))

@@ -22,12 +22,12 @@ const recoverSurcharge = 3_000n
 const proxySurcharge = 19_800n
 const pageBits = 7n
 
-/** On anvil, by Monad's prices, and what the token's proxy adds. */
+/** Gas on anvil, by Monad's prices, and what the token's proxy adds. */
 export type Measured = { gas: bigint; monad: bigint; proxy: bigint }
 type State = Record<Address, { nonce?: number; code?: Hex; storage?: Record<Hex, Hex> }>
 type Slot = { account: Address; slot: Hex; before: bigint; after: bigint }
 
-/** With the state before it; `test/bench/monad` executes it. */
+/** The state before it is included; `test/bench/monad` executes it. */
 type Trace = { from: Address; to: Address; data: Hex; state: State } & Record<string, unknown>
 const traces = new WeakMap<Measured, Trace>()
 /** `show` appends each trace as a line of JSON. */
@@ -111,7 +111,7 @@ function stateBefore(read: State, slots: readonly Slot[]): State {
   )
 }
 
-/** In anvil's gas used, less refunds. */
+/** Charge in anvil's gas used, less refunds. */
 function ethereumCharge(slots: readonly Slot[]): bigint {
   const charge = ({ before, after }: Slot) => {
     if (before === after) return ethereum.coldSlot
@@ -121,7 +121,7 @@ function ethereumCharge(slots: readonly Slot[]): bigint {
   return slots.reduce((sum, one) => sum + charge(one), 0n)
 }
 
-/** By pages. Clearing a slot may make a new one free; that is not counted on. */
+/** Charge by pages. Clearing a slot may make a new one free; that is not counted on. */
 function monadCharge(slots: readonly Slot[]): bigint {
   const pageOf = ({ account, slot }: Slot) => `${account}:${hexToBigInt(slot) >> pageBits}`
   const pages = new Set(slots.map(pageOf))
@@ -149,7 +149,7 @@ export function show(name: string, measured: Measured, limit: bigint) {
 export const call = (functionName: string, args: readonly unknown[]) =>
   encodeFunctionData({ abi: contractsAbi, functionName, args } as never)
 
-/** For `many`. */
+/** An operation for `many`. */
 export type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op => ({
   kind: opKinds[kind],
@@ -162,12 +162,12 @@ export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op
 /** Local chains keep Ethereum's prices. */
 const dearer = ({ gas, monad, proxy }: Measured) => (gas > monad + proxy ? gas : monad + proxy)
 
-/** At least 5% above the charge of either chain. */
+/** Expects at least 5% above the charge of either chain. */
 export function expectCovered(limit: bigint, measured: Measured) {
   expect(limit).toBeGreaterThan((dearer(measured) * 105n) / 100n)
 }
 
-/** And at most 35% above it. */
+/** Expects at most 35% above it as well. */
 export function expectTight(limit: bigint, measured: Measured) {
   expectCovered(limit, measured)
   expect(limit).toBeLessThan((dearer(measured) * 135n) / 100n)

@@ -14,7 +14,7 @@ export const readerOf = (stack: RunningStack) =>
     timeoutMs: 10_000,
   })
 
-/** From the contract's events only. */
+/** Reads only the contract's events. */
 export async function creditsOf(stack: RunningStack, paymentId: string): Promise<Credit[]> {
   const logs = await readerOf(stack).getContractEvents({
     address: stack.info.chain.creditLine as Address,
@@ -31,7 +31,7 @@ export async function creditsOf(stack: RunningStack, paymentId: string): Promise
   }))
 }
 
-/** In AUSD 10⁻⁶. */
+/** Returns AUSD 10⁻⁶. */
 export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.ausd as Address,

@@ -8,7 +8,7 @@ import { waitUntil } from '#infra/local/wait'
 import { ausdOf, creditsOf, transfersOf } from './ledger'
 import { cashoutBody } from './requests'
 
-/** Until its status is 200, as the app does. */
+/** Retries until the status is 200, as the app does. */
 export const persist = (what: string, ask: () => Promise<Reply>): Promise<Reply> =>
   waitUntil(what, async () => {
     const reply = await ask()
@@ -21,10 +21,10 @@ const refusedAccount = '999999'
 export type Orders = { topup: Reply['body']; cashout: Reply['body']; send: Reply['body'] }
 const takenMicro = 5_000_000n
 const sentMicro = 1_500_000n
-/** For all three paths. */
+/** Enough for all three paths. */
 export const pathsCostMicro = takenMicro + sentMicro
 
-/** In parallel; the bank refuses the cash-out. */
+/** Starts them in parallel; the bank refuses the cash-out. */
 export async function beginPaths(stack: RunningStack, person: Person): Promise<Orders> {
   const recipient = privateKeyToAddress(generatePrivateKey())
   const quote = await person.quote('USD/IDR')

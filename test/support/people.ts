@@ -55,7 +55,7 @@ export async function fund(
   await client.request({ method: 'anvil_dealERC20', params } as never)
 }
 
-/** Its verification is final on the chain. */
+/** The verification is final on the chain. */
 export async function verifiedUser(
   stack: RunningStack,
   has: { ausdMicro?: bigint; wei?: bigint } = {},

@@ -10,7 +10,7 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** With a fresh quote and a signed transfer. */
+/** Uses a fresh quote and a signed transfer. */
 export async function cashoutBody(
   stack: RunningStack,
   person: Person,

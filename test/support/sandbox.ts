@@ -16,7 +16,7 @@ export type Received = {
 // biome-ignore lint/suspicious/noExplicitAny: tests read foreign JSON field by field
 type Answer = { status: number; headers: Headers; json: any }
 
-/** With an HTTP server in place of the gateway. */
+/** An HTTP server replaces the gateway. */
 export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
 
 const deadlineMs = 60_000

@@ -14,7 +14,7 @@ export type ScratchPostgres = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
 }
 
-/** For one suite, on a free port, in its own folder: with all roles and tables, or `empty`. */
+/** A free port and an own folder for one suite: with all roles and tables, or `empty`. */
 export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
   onFreePorts(() => start(what))
 
@@ -40,7 +40,7 @@ async function start(what?: 'empty'): Promise<ScratchPostgres> {
 
 export type ScratchDatabase = AsyncDisposable & { readonly database: Database }
 
-/** With a service's client as the owner of all tables. */
+/** Adds a service's client as the owner of all tables. */
 export async function startScratchDatabase(name: ServiceName): Promise<ScratchDatabase> {
   const server = await startScratchPostgres()
   const log = openLog(name, 'silent')

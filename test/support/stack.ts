@@ -25,7 +25,7 @@ export const quickChecks = {
   sandbox: retries,
 }
 
-/** For one suite: free ports, own folder, removed with the suite. */
+/** Uses free ports and its own folder, removed with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
   const tidy = () => {

@@ -28,7 +28,7 @@ export async function verify(
   return { status: answer.status, body, headers: answer.headers, tookMs }
 }
 
-/** With code independent of the reader. */
+/** Shares no code with the reader. */
 export const truthOf = async (stack: RunningStack, wallet: Address) => ({
   ...(await recordFromChain(placeOf(stack.info), wallet)).record,
   indexer: 'ok',

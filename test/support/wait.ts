@@ -13,7 +13,7 @@ export async function suspend(...pids: number[]): Promise<void> {
   await waitUntil('the processes having stopped', () => pids.every(hasStopped), 60_000, 2)
 }
 
-/** As JetStream does: repeated until done. */
+/** Repeats until done, as JetStream does. */
 export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>
   waitUntil(
     `${message.subject} being done`,

@@ -9,7 +9,7 @@ export type Totals = {
   readonly defaulted: number
 }
 
-/** Over tables of wallets (`repay_count`, `drawn`) and cycles. */
+/** The tables hold wallets (`repay_count`, `drawn`) and cycles. */
 export const totalsQuery = (wallets: string, drawn: string, cycles: string): string => `
   select
     (select count(*)::int from ${wallets}) as wallets,

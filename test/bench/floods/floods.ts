@@ -184,7 +184,7 @@ export async function benchFloods(
   say('starting a stack with the limits of a deployment')
   await using stack = await bootStack({
     ...{ dir: dir.path, ports: 'free', durable: true, times: 'deployed', limits: 'deployed' },
-    // As behind a proxy, so that each request can have its own address.
+    // The bench is the proxy here, so each request can have its own address.
     env: { gateway: { TRUSTED_PROXIES: '127.0.0.1' } },
   })
   const people = Array.from({ length: 20 }, () => personOf(stack.info, generatePrivateKey()))

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** In MB; `pss` divides shared pages among their processes. */
+/** MB; `pss` divides shared pages among their processes. */
 export type Held = { readonly rssMb: number; readonly pssMb: number }
 
-/** In MB, from the kernel; NaN outside Linux. */
+/** Returns the kernel's figure in MB; NaN outside Linux. */
 export const peakMemoryMb = (pid: number): number => read(`/proc/${pid}/status`, 'VmHWM')
 
 /** NaN outside Linux or if the process has exited. */

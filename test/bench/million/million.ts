@@ -12,7 +12,7 @@ import { countStatements } from '../stack/statements'
 import { benchTopup } from '../stack/topup'
 
 const bench = 'million'
-/** Without the books and the public record. */
+/** Leaves out the books and the public record. */
 const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
 /** Sources of a wallet's activity. */
 const activityTables = ['payments.payments', 'payouts.payouts', 'chain_relayer.operation']
@@ -71,7 +71,7 @@ async function measure(
       'GET /me/activity, 10,000 rows': () => many.get('/me/activity'),
     }).map(([name, ask]) => [name, { ask, tookMs: [] as number[] }]),
   )
-  // In turn, so that other load affects all of them.
+  // Alternating lets other load affect all of them.
   for (let turn = 0; turn < readsEach; turn++)
     for (const [name, { ask, tookMs }] of reads) tookMs.push(await timed(name, ask))
   const scrape = () => fetch(`${stack.info.ops.gateway}/metrics`)

@@ -12,7 +12,7 @@ const columns = ['Monad', 'model', 'least limit', 'behind proxy', 'our limit', '
 
 /** `model` excludes the token's proxy. */
 type Given = { name: string; limit: number; anvil: number; model: number }
-/** By `main.rs`; least limits are the smallest with the same outcome. */
+/** `main.rs` measures these; least limits are the smallest with the same outcome. */
 type Found = { gas: number; least: number; ethereum: number; proxied: number; proxiedLeast: number }
 
 const cargo = Bun.which('cargo')

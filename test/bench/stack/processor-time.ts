@@ -6,8 +6,8 @@ const ticksPerMs = 0.1
 type Stat = { readonly parent: number; readonly ms: number }
 
 /**
- * Of a process and its children in ms, including ended children that were waited for; 0 if it has
- * exited, or outside Linux.
+ * Counts a process and its children in ms, including ended children that were waited for; 0 if it
+ * has exited, or outside Linux.
  */
 export function processorMs(pid: number): number {
   const all = new Map<number, Stat>()

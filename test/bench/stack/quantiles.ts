@@ -1,7 +1,7 @@
 import { against, type Figure } from '../figure'
 import { quantile } from '../quantile'
 
-/** In ms, each relative to the yardstick. */
+/** Returns ms, each relative to the yardstick. */
 export const quantileFigures = (
   bench: string,
   name: string,

@@ -18,7 +18,7 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   await waitUntil('every service to be ready', isReady, 30_000)
 }
 
-/** Of services, without begin, commit and rollback. */
+/** Counts the services' statements, without begin, commit and rollback. */
 export async function statementsSent(sql: Sql): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     select coalesce(sum(calls), 0)::int as calls

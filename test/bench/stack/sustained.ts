@@ -85,6 +85,6 @@ async function runAt(
   }
 }
 
-/** From the first request to the last credit, backlog included. */
+/** Counts from the first request to the last credit, backlog included. */
 const creditedPerSecond = ({ credits, startedAt }: Run): number =>
   credits.length / ((Math.max(...credits.map(({ at }) => at)) - startedAt) / 1_000)

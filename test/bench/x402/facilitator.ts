@@ -7,7 +7,6 @@ import type { SignedTransfer } from '#shared/chain/erc3009'
 import { installPeer, nodeBinary } from '../peer'
 import type { Ground } from '../sends/ground'
 
-/** From the x402 packages, installed by npm. */
 export async function startFacilitator({ backbone, processes, dir: groundDir }: Ground) {
   const dir = join(groundDir, 'x402')
   mkdirSync(dir)

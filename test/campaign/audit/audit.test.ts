@@ -20,7 +20,7 @@ type World = {
   captured: number
   back: { status: string; amount: number }[]
   disputes: { status: string; amount: number; currency?: string }[]
-  /** Of the payment, and of its row in the provider's list. */
+  /** The payment's status, and that of its row in the provider's list. */
   standing: { status: string; listed_status: string | null }
   payouts: { reference_id: string; status: string; amount: number }[]
   refs: Map<Hex, UnderRef>

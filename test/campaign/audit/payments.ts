@@ -156,9 +156,7 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   else lossOf(losses, state.wallet)[cause].push(kept)
 }
 
-/**
- * By wallet: losses from reversed credits, and amounts kept from later payments to recover them.
- */
+/** Losses from reversed credits by wallet, and amounts kept from later payments to recover them. */
 type Losses = Map<string, Loss>
 type Loss = {
   lost: { id: string; words: string; micro: bigint }[]

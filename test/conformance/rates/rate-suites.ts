@@ -14,7 +14,7 @@ const unused = {
   QUOTE_SECRETS: 'no quote is issued by these suites',
 }
 
-/** As pricing builds them, in the order of `names`. */
+/** Builds the sources as pricing does, in the order of `names`. */
 function benchesOf(names: readonly string[], env: Environment) {
   const config = readConfig('pricing', fields, {
     ...env,
@@ -27,7 +27,7 @@ function benchesOf(names: readonly string[], env: Environment) {
     .map((source) => ({ source, guards }))
 }
 
-/** Against the local world, with every failure it can simulate. */
+/** Uses the local world, with every failure it can simulate. */
 export function localRateSuites({ url, turn }: RateWorld): Suite[] {
   const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '1000' }
   return benchesOf(sourceNames, env).map((bench) => ({

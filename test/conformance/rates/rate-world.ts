@@ -46,7 +46,6 @@ function quoteIn(weather: RateWeather, fiat: Fiat, source: SourceName): Quote {
   return { rate, date: dayBefore(age), named: weather !== 'missing currency' }
 }
 
-/** On a free port, with healthy sources. */
 export function openRateWorld(): RateWorld {
   const weather = new Map<SourceName, RateWeather>()
   const asked = new Map<SourceName, number>()
@@ -101,7 +100,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
     return named ? { date, base: 'USD', quote: fiat, rate } : { status: 404, message: 'not found' }
   if (source === 'bnm') {
     const currency_code = named ? 'USD' : 'SGD'
-    // For ten dollars: ignoring the unit gives a rate ten times too high.
+    // Rates are for ten dollars: ignoring the unit gives a rate ten times too high.
     const perTen = (more: number) => Number((rate * 10 + more).toFixed(8))
     const middle_rate = weather === 'no middle' ? null : perTen(0)
     const around = { buying_rate: perTen(-0.02), selling_rate: perTen(0.02) }

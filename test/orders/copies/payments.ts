@@ -99,7 +99,7 @@ export function openPayments(
   }
   return {
     context,
-    /** As delivered by the stream. */
+    /** Handles a webhook as the stream delivers it. */
     deliver: (event: string, data: object, messageId: string) =>
       handle(reader, {
         ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
@@ -173,7 +173,7 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
 }
 export type Topup = Awaited<ReturnType<typeof newTopup>>
 
-/** As the provider shows a paid charge. */
+/** A paid charge, as the provider shows it. */
 export const chargeOf = (
   { id, requestId }: Topup,
   paymentId: string,

@@ -32,7 +32,7 @@ export const fiatMinor = 81_250n
 
 /** All transfers that the provider accepted. */
 export type Bank = {
-  /** By our reference. */
+  /** Keys are our references. */
   readonly accepted: Map<string, Evidence[]>
   /** Refusal code by instance; none: accepted. */
   refusing: Partial<Record<string, ProviderMeaning>>

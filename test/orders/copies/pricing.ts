@@ -17,7 +17,7 @@ export function newQuote(): string {
   return mintQuoteId(secret, lock, minted++ % 16)
 }
 
-/** As other services call it, on the session's connection. */
+/** Serves the other services on the session's connection. */
 export function openPricing(side: Side): Record<string, (request: never) => Promise<unknown>> {
   const context = {
     ...{ database: side.database('pricing'), quoteSecrets: [secret], quoteTtlMs: ttlMs, log },

@@ -66,9 +66,9 @@ export function openRelayer(side: Side) {
   })
   return {
     context,
-    /** To lanes that this instance believes it holds. */
+    /** Uses lanes that this instance believes it holds. */
     assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
-    /** As delivered by the stream. */
+    /** Handles an order as the stream delivers it. */
     order: (refId: string, wallet: string, messageId: string) =>
       handle(reader, {
         ...{ subject: 'relay.credit', messageId },

@@ -20,7 +20,7 @@ import { authorizations, locks, openSettlements, takings, together } from '../gu
 import type { Result } from '../order'
 import type { Guard, Race, Stage, Verdict } from '../race'
 
-// Of two concurrent requests at most one may be accepted.
+// At most one of two concurrent requests may be accepted.
 
 type Answer = { ok?: object; refused?: string }
 const answerOf = (result: Result): Answer =>

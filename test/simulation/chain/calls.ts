@@ -89,7 +89,7 @@ const hexAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at)}`
 const addressAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at).slice(24)}`
 const numberAt = (data: Hex, at: number): bigint => BigInt(`0x${wordAt(data, at)}`)
 
-/** By the contract's `Op.kind`. */
+/** The index is the contract's `Op.kind`. */
 const kindsOfMany = [
   { kind: 'credit', held: false },
   { kind: 'credit', held: true },

@@ -7,7 +7,7 @@ import { type Op, opsOf, type Refusal } from './calls'
 import { Contract } from './contract'
 import { logsOf } from './logs'
 
-/** Its bytes are its hash. */
+/** The hash stands for its bytes. */
 export type Signed = CallToSign &
   Fees & {
     readonly lane: Hex
@@ -44,10 +44,10 @@ export class Chain {
   readonly #signed = new Map<Hex, Signed>()
   readonly #pool = new Map<Hex, Signed>()
   readonly #minedIn = new Map<Hex, bigint>()
-  /** By lane; a replaced block returns its nonces. */
+  /** Nonces by lane; a replaced block returns them. */
   readonly #counts = new Map<string, { block: bigint; nonce: number }[]>()
   #forks = 0
-  /** Of third parties, for the next block. */
+  /** Operations of third parties for the next block. */
   readonly #foreign: Op[] = []
 
   constructor(
@@ -195,7 +195,7 @@ export class Chain {
     for (const { signed } of mined) this.#minedIn.set(signed.hash, number)
   }
 
-  /** Their transactions return to the pool or are lost. */
+  /** The transactions return to the pool or are lost. */
   #replace(): void {
     const { world } = this
     const count = 1 + oneOf(world.choices, 2)

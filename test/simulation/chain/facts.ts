@@ -1,4 +1,4 @@
-/** In block order, indexed by subject. */
+/** Events in block order, indexed by subject. */
 export class Facts<Fact extends { readonly block: bigint }> {
   #all: Fact[] = []
   #found = new Map<string, Fact[]>()

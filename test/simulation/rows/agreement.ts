@@ -7,7 +7,7 @@ import { handleOf } from './table'
 // The same random calls of the real stores on Postgres and their stand-ins in memory must return
 // the same, so that the simulation's proof holds for the product.
 
-/** By the name that its stand-in shares. */
+/** Store and stand-in share the name. */
 export type StoreCall = { readonly name: string; readonly given: readonly unknown[] }
 export type Maker = (choices: Choices) => StoreCall
 
@@ -71,7 +71,7 @@ export type Compared = {
   readonly real: object
   readonly standIns: object
   readonly makers: readonly Maker[]
-  /** Their result is not used. */
+  /** The results of these are not used. */
   readonly silent: readonly string[]
 }
 
@@ -99,7 +99,7 @@ export async function compare(database: Database, compared: Compared, seed: numb
   }
 }
 
-/** Without those `apart`. */
+/** Ignores those `apart`. */
 export function notCompared({ real, standIns, makers }: Compared, apart: readonly string[]) {
   const called = new Set(makers.map((make) => make(seeded(1)).name))
   return Object.keys(standIns)

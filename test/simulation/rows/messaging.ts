@@ -52,7 +52,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** For the announcing process; see `shared/platform/db/outbox.store.ts`. */
+/** Applies to the announcing process; see `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 

@@ -39,7 +39,7 @@ export type DeadLetterRow = {
 }
 export type ListingRow = { readonly dueAt: number; readonly readAt: Date | null }
 
-// As the indices in Postgres.
+// Keys as of the indices in Postgres.
 
 const some = (text: string | null): string | undefined => text ?? undefined
 
@@ -90,9 +90,9 @@ type AnyTable = Table<unknown, string>
  * tested on a real Postgres.
  */
 export class Rows {
-  /** Of the open transaction; undefined outside one. */
+  /** Steps of the open transaction; undefined outside one. */
   undo: (() => void)[] | undefined
-  /** Of the open transaction, if its process listens. */
+  /** Notifications of the open transaction, if its process listens. */
   notes: unknown[] | undefined
   #tables: AnyTable[] = []
 

@@ -7,7 +7,7 @@ export type Indices<Row, Name extends string> = {
   readonly [N in Name]: (row: Row) => string | undefined
 }
 
-/** With fewer rows a scan is cheaper. */
+/** A scan of fewer rows is cheaper. */
 const indexedFrom = 8
 
 /**
@@ -36,7 +36,7 @@ export class Table<Row, Name extends string = never> {
   values(): IterableIterator<Row> {
     return this.#all().values()
   }
-  /** In insertion order. */
+  /** Keeps the insertion order. */
   where(fits: (row: Row) => boolean): Row[] {
     const found: Row[] = []
     for (const row of this.#all().values()) if (fits(row)) found.push(row)
@@ -46,7 +46,7 @@ export class Table<Row, Name extends string = never> {
     for (const row of this.#all().values()) if (fits(row)) return row
     return undefined
   }
-  /** In the order in which they got the key. */
+  /** Keeps the order in which they got the key. */
   by(name: Name, text: string): Row[] {
     if (this.#all().size < indexedFrom && !this.#kept.has(name)) {
       const textOf = this.indices[name]
@@ -74,7 +74,7 @@ export class Table<Row, Name extends string = never> {
     const row = this.#all().get(key)
     return row && this.set(key, { ...row, ...change })
   }
-  /** Outside a transaction. */
+  /** Works only outside a transaction. */
   swap(one: string, other: string): void {
     const [first, second] = [this.#all().get(one), this.#all().get(other)]
     this.#put(one, first, second)
@@ -142,7 +142,7 @@ const spanMs = 4_000
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
 
-/** By an index made with `dueIn`. */
+/** Uses an index made with `dueIn`. */
 export function dueBy<Row, Name extends string>(
   table: Table<Row, Name>,
   name: Name,

@@ -30,7 +30,7 @@ export const incoming = (
   ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered: isAgain },
 })
 
-/** Once per id. */
+/** Stores a message once per id. */
 export function post(
   outside: Common,
   message: Pick<Posted, 'id' | 'subject' | 'twin' | 'turn'>,
@@ -144,7 +144,7 @@ export function commonSteps<Outside extends Common>(
     found.push({ step, to: stage.save() })
   }
   const { messages, left } = moment.outside
-  /** Of two with the same content always the first. */
+  /** The first of two with the same content counts. */
   const isUntouched = (id: string): boolean => {
     const { isDone, isRedelivered } = messages.find((one) => one.id === id)!
     const isHeld = moment.tasks.some(({ about }) => about === id)

@@ -49,7 +49,7 @@ type Outside = Common & {
 
 export type Terms = {
   readonly channel: 'qr' | 'card'
-  /** In the smallest unit; 0: none. */
+  /** Smallest unit; 0: none. */
   readonly refundMinor: bigint
   readonly crashes: number
   readonly overtakes: number

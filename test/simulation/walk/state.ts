@@ -5,7 +5,7 @@ import { beginsAt } from '../world/world'
 
 type Said = { readonly value: unknown } | { readonly error: Error }
 
-/** Its subject, and the responses received. */
+/** A subject, and the responses received. */
 export type Task = {
   readonly copy: number
   readonly about: string
@@ -153,7 +153,7 @@ const texts = new WeakMap<object, string>()
 const shortOf = (text: string): string =>
   text.length < 40 ? text : Bun.hash.wyhash(text).toString(36)
 
-/** Of an immutable value; computed once. */
+/** Computed once for an immutable value. */
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const known = texts.get(value)
@@ -191,7 +191,7 @@ export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<O
   return `${tables.join('|')} ${around.join('|')} ${working.join('|')}`
 }
 
-/** In a walk everything slow is a step. */
+/** Everything slow is a step of a walk. */
 export function withoutTimers(): void {
   globalThis.setTimeout = (() => 0) as never
   globalThis.clearTimeout = (() => {}) as never

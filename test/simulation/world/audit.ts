@@ -50,7 +50,7 @@ function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
   return sum(gone.map(({ refundedMinor }) => refundedMinor)) + voided
 }
 
-/** By ref, unless revoked. */
+/** Unrevoked amounts by ref. */
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
   return Array.from({ length: row.refSequence + 1 }, (_, refSequence) =>

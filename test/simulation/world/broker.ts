@@ -46,7 +46,7 @@ export class Broker {
     this.#wake(consumer)
   }
 
-  /** Once per id, within the deduplication window. */
+  /** Stores once per id, within the deduplication window. */
   publish(message: { id: string; subject: string; payload: unknown }): 'stored' | 'duplicate' {
     const { world } = this
     const { id: messageId, subject, payload } = message

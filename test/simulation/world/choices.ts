@@ -40,7 +40,7 @@ export function replayed(drawn: readonly number[]): Choices {
   return { draw: () => drawn[at++] ?? 0 }
 }
 
-/** Below `count`; 0 is the plainest. */
+/** Returns a number below `count`; 0 is the plainest. */
 export const oneOf = (choices: Choices, count: number): number =>
   Math.floor((choices.draw() * count) / choiceMax)
 

@@ -14,11 +14,11 @@ export type Fault =
   | 'crash after'
   | 'freeze'
 
-/** Its faults in shares of 65,536, and their errors. */
+/** `shares` are of 65,536. */
 export type Effect = {
   readonly number: number
   readonly name: string
-  /** Also told if it succeeds. */
+  /** The story mentions it also if it succeeds. */
   readonly isTold: boolean
   /** Latency limit. */
   readonly usualMs: number

@@ -6,7 +6,7 @@ export class List {
 
   readonly #latest = new Map<string, Listed>()
 
-  /** Or its new version. */
+  /** Adds a transaction or its new version. */
   push(row: Listed): void {
     this.#rows.push(row)
     this.#latest.set(row.transactionId, row)

@@ -19,7 +19,7 @@ export const idle: typeof Idle = 'idle'
 /** More rounds would find nothing new. */
 const leastMs = 1_000
 
-/** As `shared/platform/loop.ts`; ends with its process. */
+/** Works as `shared/platform/loop.ts`; ends with its process. */
 export function startLoop(options: {
   everyMs: number
   idleMs?: number
@@ -68,7 +68,7 @@ export function startLoop(options: {
 
 let lastWork: ((signal: AbortSignal) => Promise<unknown>) | undefined
 
-/** Without a world: one round of the loop opened last. */
+/** Runs one round of the loop opened last, without a world. */
 export async function lastRound(): Promise<void> {
   let rounds = 0
   const once = {

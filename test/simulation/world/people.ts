@@ -313,7 +313,7 @@ export class People {
     }
   }
 
-  /** As the gateway orders it; sometimes withdrawn later. */
+  /** Orders a verdict as the gateway does; sometimes withdraws it later. */
   #identity({ address: wallet }: Wallet): void {
     const { world, broker } = this.around
     const order = (verified: boolean, revision: string, repeat: number) => {

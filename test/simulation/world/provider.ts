@@ -32,7 +32,7 @@ export type Payment = Charge & { readonly session: Session; void: Void }
 export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly payment: Payment
   readonly isChargeback: boolean
-  /** Its row in the list has no id. */
+  /** The row in the list has no id. */
   readonly isNameless: boolean
   status: RefundStatus
   refundedMinor: bigint
@@ -51,7 +51,7 @@ export class PaymentsProvider {
 
   constructor(
     private readonly world: World,
-    /** To the gateway. */
+    /** Sends to the gateway. */
     private readonly send: (account: ProviderAccount, about: string, hint: Hint) => void,
   ) {}
 
@@ -124,7 +124,7 @@ export class PaymentsProvider {
     return payment
   }
 
-  /** Or takes the void back. */
+  /** Voids, or takes the void back. */
   void(payment: Payment, to: Void): void {
     const wasListed = payment.void !== 'unlisted'
     payment.void = to

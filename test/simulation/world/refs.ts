@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 
 const names = new Map<Hex, string>()
 
-/** As unique as the hash, and a hundred times faster. */
+/** Is as unique as the hash, and a hundred times faster. */
 export function refOf(businessId: string): Hex {
   const low = Bun.hash.wyhash(businessId, 1n).toString(16).padStart(16, '0')
   const high = Bun.hash.wyhash(businessId, 2n).toString(16).padStart(16, '0')
@@ -13,5 +13,5 @@ export function refOf(businessId: string): Hex {
 
 export const nameOfRef = (ref: Hex): string => names.get(ref) ?? ref
 
-/** At the start of a world. */
+/** Runs at the start of a world. */
 export const forgetRefs = (): void => names.clear()

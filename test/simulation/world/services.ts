@@ -62,7 +62,7 @@ export function commonOf(around: Surroundings, process: Process) {
         broker.publish(message),
       ),
   }
-  const clock = () => Math.floor(world.now) // As the database stores them.
+  const clock = () => Math.floor(world.now) // The database stores whole ms.
   return { database, bus: bus as never, log: logOf(around, process), clock }
 }
 

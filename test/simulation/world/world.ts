@@ -41,7 +41,7 @@ export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 export class World {
   now = beginsAt
   readonly rows: Rows
-  /** Its code runs and owns the timers it sets. */
+  /** The process whose code runs; it owns new timers. */
   current: Process | undefined
   /** Start of the period without faults. */
   calmFrom = Number.POSITIVE_INFINITY
@@ -77,7 +77,7 @@ export class World {
     this.story?.(`${((this.now - beginsAt) / 1_000).toFixed(3).padStart(9)} s  ${line}`)
   }
 
-  /** For a process or for none. */
+  /** `process` is undefined for a callback of none. */
   after(ms: number, process: Process | undefined, run: () => void): Entry {
     return this.#push(ms, process, run, false)
   }
@@ -141,7 +141,7 @@ export class World {
     if (isAnswered && process.isAlive) tell()
   }
 
-  /** As a power cut; pending requests may still arrive. */
+  /** Acts as a power cut; pending requests may still arrive. */
   crash(process: Process): void {
     if (!process.isAlive) return
     process.isAlive = false

@@ -29,7 +29,7 @@ export const admin = devAccount('admin').address
 export const treasury = devAccount('treasury').address
 export const lanes = [devAccount('lane 0').address, devAccount('lane 1').address]
 
-/** As on Monad, but faster blocks. */
+/** Monad's blocks, but faster. */
 const pace = ['--block-time', '0.1', '--slots-in-an-epoch', '1', '--order', 'fifo']
 const fees = ['--block-base-fee-per-gas', '100000000000', '--no-priority-fee', '--accounts', '1']
 
@@ -55,7 +55,7 @@ export async function openDeployFixture() {
 }
 export type DeployFixture = Awaited<ReturnType<typeof openDeployFixture>>
 
-/** In this process. */
+/** Runs in this process. */
 export async function run(
   fixture: DeployFixture,
   more: Env = {},
@@ -82,7 +82,7 @@ export async function run(
   return { deployment, done, text: report(deployment, wanted), exitCode: exitCodeOf(deployment) }
 }
 
-/** As an operator or a container does. */
+/** Runs as an operator or a container does. */
 export async function spawnRun(fixture: DeployFixture, more: Env = {}) {
   const child = Bun.spawn([process.execPath, 'infra/deploy/main.ts'], {
     cwd: repositoryDir,
@@ -136,7 +136,7 @@ export async function installToken(
   await fixture.client.setCode({ address, bytecode: change(code!) })
 }
 
-/** As a faucet; balances are the stand-in's first slot. */
+/** Acts as a faucet; balances are the stand-in's first slot. */
 export async function giveAusd(
   fixture: DeployFixture,
   token: Address,

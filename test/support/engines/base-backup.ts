@@ -21,8 +21,7 @@ export async function copy(from: string, to: string): Promise<void> {
 }
 
 /**
- * Like `pg_basebackup` on a running Postgres: announces the backup, copies the files, then the log
- * of changes since.
+ * Works as `pg_basebackup`: announces the backup, copies the files, then the log of changes since.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Promise<BaseBackup> {

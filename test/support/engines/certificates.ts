@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** For one suite: EC keys, valid for a day. */
+/** EC keys, valid for a day. */
 export type Authority = {
-  /** Its own, as PEM. */
+  /** PEM of its own certificate. */
   readonly certificate: string
   /** PEM with its key. */
   readonly issue: (names: { dns?: string; ip?: string }) => { certificate: string; key: string }

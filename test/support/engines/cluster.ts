@@ -26,12 +26,12 @@ import { answering, freePort, onFreePorts } from './free-ports'
 
 const password = 'admin'
 
-/** For a suite's own Postgres; a stack sets others. */
+/** Used by a suite's own Postgres; a stack sets others. */
 export const passwords = Object.fromEntries(
   loginRoles.map((role) => [role, `it's ${role}`]),
 ) as Record<LoginRole, string>
 
-/** On a free port, until its child process is ended. */
+/** Runs on a free port until its child process is ended. */
 export async function runPostgres(
   dir: string,
   copyOf?: Cluster,
@@ -64,7 +64,7 @@ async function findOrMake(): Promise<Cluster> {
   const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${stateOfMigrations()}`)
   const cluster = { dataDir: join(home, 'data'), password }
   if (existsSync(home)) {
-    // In use, so another run does not remove it as a leftover.
+    // Marked as in use, so another run does not remove it.
     utimesSync(home, new Date(), new Date())
     return cluster
   }
@@ -88,7 +88,7 @@ async function make(dir: string): Promise<void> {
   }
 }
 
-/** Of all migrating files and the Postgres package. */
+/** Hashes all migrating files and the Postgres package. */
 function stateOfMigrations(): string {
   const hash = createHash('sha256')
   const dir = join(repositoryDir, 'infra/migrations')

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** On the PATH; the product does not need it. */
+/** The product does not need it. */
 export const natsCli = Bun.which('nats')
 
 export const noNatsCli =
@@ -11,11 +11,10 @@ export const noNatsCli =
 type Said = { readonly code: number; readonly text: string }
 
 export type NatsShell = Disposable & {
-  /** With its own contexts. */
   readonly run: (command: string) => Promise<Said>
 }
 
-/** Its NATS CLI contexts are in its own folder, removed at the end. */
+/** NATS CLI contexts are in the shell's own folder, removed at the end. */
 export function openNatsShell(): NatsShell {
   const home = mkdtempSync(join(tmpdir(), 'nats-cli-'))
   return {

@@ -13,12 +13,12 @@ import { answering, freePort, onFreePorts } from './free-ports'
 export type NatsNode = {
   readonly name: string
   readonly url: string
-  /** For the other nodes. */
+  /** Port for the other nodes. */
   readonly routePort: number
   readonly monitorUrl: string
-  /** Like a power cut, or gracefully. */
+  /** SIGKILL acts as a power cut. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
-  /** Until it is resumed. */
+  /** Freezes it until `resume`. */
   readonly suspend: () => Promise<void>
   readonly resume: () => void
   /** Resolves when it has caught up. */
@@ -32,10 +32,10 @@ export type NatsCluster = AsyncDisposable & {
   readonly node: (name: string) => NatsNode
   /** Places streams and consumers. */
   readonly leader: () => Promise<NatsNode>
-  /** Of every node, as in NATS_URL. */
+  /** URLs of every node, as in NATS_URL. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  /** To any node unless `url` names one. */
+  /** Connects to any node unless `url` names one. */
   readonly connectAs: (user: NatsUser, url?: string) => Promise<NatsConnection>
 }
 

@@ -32,14 +32,14 @@ export type PostgresPair = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
   readonly adminUrl: string
   readonly onPrimary: <T>(ask: (sql: Sql) => Promise<T>) => Promise<T>
-  /** With its disk. */
+  /** Destroys its disk, too. */
   readonly killPrimary: () => Promise<void>
-  /** Until it is resumed. */
+  /** Freezes it until it is resumed. */
   readonly suspendStandby: () => Promise<void>
   readonly resumeStandby: () => void
   /** Only if the old primary cannot return. */
   readonly promote: () => Promise<void>
-  /** From then on the primary confirms nothing without it. */
+  /** The primary then confirms nothing without it. */
   readonly addStandby: () => Promise<void>
 }
 
@@ -103,7 +103,7 @@ async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): 
 /** Application name of the standby at the primary. */
 const standbyName = 'standby'
 
-/** From a running primary; becomes synchronous. */
+/** Copies a running primary and makes it synchronous. */
 async function follow(primary: Machine, command: Command, port: number): Promise<Machine> {
   const home = mkdtempSync(join(tmpdir(), 'postgres-standby-'))
   const data = join(home, 'data')
@@ -140,7 +140,7 @@ const pidsOf = ({ child: { pid } }: Machine): number[] => {
   return [pid, ...below.split(' ').filter(Boolean).map(Number)]
 }
 
-/** Like a power cut. */
+/** Acts as a power cut. */
 async function endNow(machine: Machine): Promise<void> {
   signalAll(machine, 'SIGKILL')
   await machine.child.exited

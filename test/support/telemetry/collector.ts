@@ -17,7 +17,7 @@ type Export = {
   }[]
 }
 
-/** Like an OpenTelemetry collector. */
+/** Acts as an OpenTelemetry collector. */
 export function openCollector() {
   const spans: Span[] = []
   const server = Bun.serve({
@@ -37,7 +37,7 @@ export function openCollector() {
   return {
     url: `http://127.0.0.1:${server.port}/v1/traces`,
     spans,
-    /** Once a span of each of these names has arrived. */
+    /** Waits until a span of each name has arrived. */
     whole: (traceId: string, names: readonly string[]): Promise<Span[]> =>
       waitUntil('the trace', () => {
         const found = spans.filter((span) => span.traceId === traceId)

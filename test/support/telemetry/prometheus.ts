@@ -8,7 +8,7 @@ import { freePort } from '#infra/local/ports'
 export const alertsDir = join(repositoryDir, 'infra/operations/alerts')
 
 /**
- * From Debian's package `prometheus`: on the PATH, or below PROMETHEUS_DIR after `apt-get download
+ * Debian's package `prometheus`: on the PATH, or below PROMETHEUS_DIR after `apt-get download
  * prometheus && dpkg -x prometheus_*.deb <folder>`.
  */
 export function findProgram(name: 'prometheus' | 'promtool'): string | undefined {
@@ -21,7 +21,7 @@ export const absent =
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }
 
-/** With their panels. */
+/** Queries with their panels. */
 export const readQueries = (): { title: string; expr: string }[] => {
   const text = readFileSync(join(alertsDir, 'dashboard.json'), 'utf8')
   const { panels } = JSON.parse(text) as { panels: Panel[] }
