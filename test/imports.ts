@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** Every reached file, entries included, and every package they name. */
 export type Reached = { files: Set<string>; packages: Set<string> }
 
 export type Reading = (source: string) => string[]
@@ -14,7 +13,6 @@ export const loads: Reading = (source) => transpiler.scanImports(source).map(({ 
 const statement =
   /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
 
-/** Loaded modules and types. */
 export const names: Reading = (source) =>
   [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
 

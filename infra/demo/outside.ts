@@ -1,7 +1,6 @@
 import type { StackFile } from '#infra/local/stack-file'
 import type { Verdict } from '#infra/sandbox/identity/verdict'
 
-/** Payer, payment provider and identity provider, driven through the sandbox's controls. */
 export type Outside = ReturnType<typeof outsideOf>
 
 // biome-ignore lint/suspicious/noExplicitAny: the book is read by tests, field by field

@@ -26,7 +26,6 @@ export async function identityScene({ person, outside, line }: Scene) {
   line.say(`verified on chain, native coin for gas received: ${me.balance.native} wei`)
 }
 
-/** The rate holds for a minute. */
 const lockRate = async ({ person: { api }, line }: Pick<Scene, 'person' | 'line'>) =>
   okOf(await line.during('locking a rate', api.quote('USD/IDR')))
 

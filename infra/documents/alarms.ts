@@ -1,4 +1,4 @@
-/** Log lines with `"alarm":true`, and the operator's steps. State limits have their own list. */
+/** Log lines with `"alarm":true`. State limits have their own list. */
 export type LogAlarm = {
   readonly source: string
   readonly lines: readonly string[]

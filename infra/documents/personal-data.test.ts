@@ -8,7 +8,6 @@ import { holds, isPlain, personalData } from './personal-data'
 
 type Table = { columns: Record<string, { name: string }> }
 
-/** Columns from the newest migration snapshot of each schema. */
 const columns = databaseRoles.flatMap((role) => {
   const meta = join(migrationsDir(role), 'meta')
   const newest = readdirSync(meta)
@@ -31,7 +30,6 @@ type Schema = {
   anyOf?: Schema[]
 }
 
-/** Names of the fields that can hold free text. */
 function textsIn({ properties = {}, items, anyOf = [] }: Schema): string[] {
   const own = Object.entries(properties).flatMap(([name, one]) => [
     ...([one, ...(one.anyOf ?? [])].some(isText) ? [name] : []),

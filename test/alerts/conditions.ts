@@ -42,7 +42,6 @@ export type Condition = {
 const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
 const because = ['--reason', 'drill', '--by', 'sari']
 
-/** Repeats a request, whatever the response, until stopped. */
 function repeat(ask: () => Promise<unknown>, everyMs = 250): End {
   let isOver = false
   void (async () => {

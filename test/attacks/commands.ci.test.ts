@@ -13,7 +13,6 @@ const key = 'marked-0123456789abcdef'
 const refusal = `the key ${key} is not allowed`
 const dir = mkdtempSync(join(tmpdir(), 'commands-'))
 
-/** An RPC endpoint, and a gateway with a record of every wallet. */
 const http = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,

@@ -23,7 +23,6 @@ afterAll(() => {
 
 type Seen = { said: string; endedMs: number | undefined; sentBytes: number }
 
-/** Sends `first`, then `more` repeatedly, and waits for the close. */
 function open(
   first: string,
   { more, everyMs = 100, endsItself = false }: Saying = {},

@@ -88,7 +88,6 @@ export async function settle(person: Person): Promise<Checkout> {
   return reply.body
 }
 
-/** Settles the whole debt and waits for the repayment on chain. */
 export async function settleBy(stack: Stack, person: Person, channel: string): Promise<Checkout> {
   const checkout = await settle(person)
   await outsideOf(stack.info).pay(checkout.paymentId, channel)

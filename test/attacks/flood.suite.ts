@@ -40,7 +40,6 @@ function contractSignInOf(number: number) {
   }
   return fetch(`${stack.info.gateway}/me`, { headers })
 }
-/** Each has a new address. */
 const quoteOf = (number: number) =>
   fetch(`${stack.info.gateway}/quote`, {
     method: 'POST',

@@ -19,7 +19,6 @@ const strangers: readonly Stranger[] = ['somebody else', 'an unverified user', '
 let stack: RunningStack
 let ana: Person
 let others: Record<Exclude<Stranger, 'nobody'>, Person>
-/** A top-up with its quote, a send, a cash-out, and two unused transfers. */
 let hers: {
   readonly quoteId: string
   readonly topup: { readonly amount: string; readonly method: 'qr'; readonly quoteId: string }

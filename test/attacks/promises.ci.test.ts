@@ -89,7 +89,6 @@ const short = {
     "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
 }
 
-/** `bun run ops status --json`; names a late service only once. */
 async function status() {
   const { said, code } = await operate(stack, 'status', '--json')
   return { code, needs: (JSON.parse(said) as { needs: string[] }).needs }

@@ -46,7 +46,6 @@ async function ends(person: Person, paymentId: string, by = channel) {
   await entryIn(person, paymentId, 'expired')
 }
 
-/** An expired checkout for 100 AUSD. */
 async function ended(person: Person): Promise<string> {
   const { paymentId } = await openCheckout(person, terms)
   await ends(person, paymentId)

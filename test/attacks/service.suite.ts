@@ -105,7 +105,6 @@ describe("an attacker overloads the operators' routes", () => {
 
 describe('an attacker with one address', () => {
   const perMinute = 60
-  /** A gateway without the other services. */
   let backbone: Backbone
   let limited: { readonly url: string } & AsyncDisposable
   beforeAll(async () => {
@@ -326,7 +325,6 @@ describe('an attacker floods one stream', () => {
       await nc.close()
     }
   }
-  /** Filled as by hours of flood. */
   const fill = (name: string) =>
     withAdmin(async ({ streams }) => {
       const { state } = await streams.info(name)

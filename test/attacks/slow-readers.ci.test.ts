@@ -15,7 +15,6 @@ const honestRequests = 12
 
 let stack: Stack
 let people: Person[]
-/** Files the gateway holds open with a few users. */
 let quietFiles: number
 beforeAll(async () => {
   // The suite is the proxy here, so each connection can have its own address.

@@ -6,7 +6,6 @@ export type Machine = {
   readonly memoryGiB: number
   readonly os: string
   readonly bun: string
-  /** Load average of the minute before the run. */
   readonly loadBefore: number
 }
 

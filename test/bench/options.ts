@@ -33,7 +33,6 @@ export type Options = {
   /** Top-ups of `sustained` at each rate. */
   readonly payments: number
   readonly sends: number
-  /** Load of `memory`. */
   readonly minutes: number
   /** Old payments that `million` inserts. */
   readonly old: number

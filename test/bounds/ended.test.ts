@@ -4,7 +4,6 @@ import type { Limits } from '#platform/metrics/state-limits'
 import { limits as paymentLimits } from '../../services/payments/payment'
 import { limits as cashoutLimits } from '../../services/payouts/cashout'
 
-/** The service's own table decides. */
 const resting = (limits: Limits<string>) =>
   Object.keys(limits).filter((state) => 'rests' in limits[state]!)
 

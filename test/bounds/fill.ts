@@ -13,7 +13,6 @@ const journal = (schema: string) => ({
   [`${schema}.journal (posting, line, event, item, account, asset, amount, booked_at)`]: `'old' || n / 2, n % 2, 'old', 'old' || n / 4, case n % 2 when 0 then 'treasury' else 'capital' end, 'AUSD', 1 - 2 * (n % 2), ${old}`,
 })
 
-/** Has the fields that a send's activity entry shows. */
 const operation = `jsonb_build_object('ausd', '1', 'sendId', 'old' || n,
   'authorization', jsonb_build_object('value', '1', 'to', ${wallet}))`
 

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import postgres, { type Sql } from 'postgres'
 import { waitUntil } from '../support/wait'
 
-/** Node of `explain (verbose, format json)`. */
 type Node = {
   'Node Type': string
   Schema?: string

@@ -49,7 +49,6 @@ async function age(): Promise<void> {
 const rowsOf = async (schema: string, table: string, where = 'true') =>
   Number((await admin.unsafe(`select count(*) from ${schema}.${table} where ${where}`))[0]!.count)
 
-/** Rows that a replay must not change. */
 async function effects() {
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   const { payouts, payments } = await outsideOf(stack.info).book()
@@ -67,7 +66,6 @@ async function effects() {
   }
 }
 
-/** Every message from the first on, to each consumer. */
 async function deliverAllAgain(): Promise<void> {
   const { url, admin: user } = stack.info.nats
   const nc = await connect({

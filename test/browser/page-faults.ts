@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core'
 
-/** Fields without a label, buttons without a name, low contrast. */
 export const faultsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const faults: string[] = []

@@ -5,7 +5,6 @@ import { type Canary, canaries, copySources } from '../support/canary'
 // played, so half a minute is enough; otherwise another seed is tried. No defect leaves the trace
 // of another.
 
-/** What the report says about each defect. */
 const traces: Record<Canary, RegExp> = {
   outbox: /which is in no stream/, // Never reached the broker.
   relayer: /were paid or returned for 0 transfers/, // Paid for a reverted transfer.

@@ -7,10 +7,8 @@ import { serviceNames } from '#shared/messages/topic'
 import { signalAll } from './processes'
 import type { World } from './world'
 
-/** `begin` starts it and returns its end. */
 export type Fault = {
   readonly name: string
-  /** Group in the report. */
   readonly kind: 'kill' | 'pause' | 'network' | 'provider' | 'chain' | 'webhooks'
   /** Faults of one target never overlap: ending one would end the other. */
   readonly target: string

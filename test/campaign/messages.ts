@@ -7,7 +7,6 @@ export type Stored = {
   /** The header `Nats-Msg-Id`. */
   readonly id: string
   readonly subject: string
-  /** Subject, headers and body. */
   readonly text: string
 }
 export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }

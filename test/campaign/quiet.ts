@@ -13,7 +13,6 @@ const resting = new Set([
 const isOpen = ({ kind, status }: Entry) =>
   !resting.has(status) || (kind !== 'cashout' && status === 'paid')
 
-/** Items in the report. */
 const lastMax = 5
 const listsAtOnce = 8
 const lookEveryMs = 1_000

@@ -17,7 +17,6 @@ export type Report = {
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
   /** Differences in the services' books, without manual review. */
   readonly breaks: readonly string[]
-  /** Messages marked published that no stream has. */
   readonly announced: Announced
   readonly leaks: Leaks
 }

@@ -3,7 +3,6 @@ import { runCampaign } from './campaign'
 import { type Options, readOptions, usage } from './options'
 import { findingsOf, reportText } from './report'
 
-/** `bun run prove campaign`; see `test/campaign/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)

@@ -27,7 +27,6 @@ const local = localStack()
 const overlay = readComposition('compose/secrets.yaml')
 const names = Object.keys(processes)
 
-/** Samples of types that need a certain form. */
 const samples: Readonly<Record<string, string>> = {
   PUBLIC_URL: 'https://api.example.org',
   APP_URL: 'https://app.example.org',

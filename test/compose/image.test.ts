@@ -15,7 +15,6 @@ const packageJson = JSON.parse(readFileSync(join(repositoryDir, 'package.json'),
 const inImage = (path: string) =>
   isSent(path) && copied.some((source) => path === source || path.startsWith(`${source}/`))
 
-/** Programs that compose runs in our image. */
 const programs = [
   ...new Set(
     Object.values(localStack().services)

@@ -11,7 +11,6 @@ import { planPostgres } from '#infra/local/postgres'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
 import { copiesOf, isSent, ourStages } from './dockerfile'
 
-/** A stack's containers as plain processes. */
 export type Rehearsal = AsyncDisposable & {
   readonly gateway: string
   readonly natsMonitor: string
@@ -27,7 +26,6 @@ export type Rehearsal = AsyncDisposable & {
 const variables = localVariables()
 const { services } = localStack()
 
-/** Names and paths inside the containers, and their places here. */
 async function placesIn(dir: string) {
   const [gateway, ops, sandbox, nats, monitor, postgres, chain] = await Promise.all(
     Array.from({ length: 7 }, () => freePort()),

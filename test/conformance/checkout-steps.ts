@@ -121,7 +121,6 @@ const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step =>
   },
 })
 
-/** Bypasses the service, which handles the refusal itself. */
 export async function outcomeOf(
   client: ProviderClient,
   path: string,

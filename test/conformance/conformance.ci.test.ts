@@ -222,7 +222,6 @@ describe('a provider with a different response fails the matching step:', () => 
   })
 })
 
-/** Later steps are not tested here. */
 function untilStep<S extends { name: string }>(steps: readonly S[], name: string): S[] {
   const end = steps.findIndex((step) => step.name.startsWith(name))
   expect(end).toBeGreaterThanOrEqual(0)

@@ -40,7 +40,6 @@ export function testModeKeys(env: Environment) {
 }
 export type TestModeKeys = ReturnType<typeof testModeKeys>
 
-/** All variables, or the names of the missing ones. */
 function all<const N extends string>(
   env: Environment,
   names: readonly N[],

@@ -82,7 +82,6 @@ export function factsOf(
       .filter((row) => row.fact === name)
       .map((row) => row.verdict)
     if (seen.includes('fail')) return { name, state: 'NOT SO' }
-    // All of its steps must pass.
     const whole = seen.length > 0 && seen.every((verdict) => verdict === 'pass')
     return { name, state: whole ? shownAs(name) : 'open' }
   })

@@ -12,7 +12,6 @@ export type Step = {
 export type Suite = {
   readonly name: string
   readonly steps: readonly Step[]
-  /** Why the suite has no steps here. */
   readonly skipped?: string
 }
 
@@ -88,7 +87,6 @@ export function left<T>(value: T | undefined, what: string): T {
   return value
 }
 
-/** Applies to automatic events of a target. */
 export type Waiting = { readonly deadlineMs: number; readonly everyMs: number }
 
 export type Target = AsyncDisposable & {

@@ -36,7 +36,6 @@ export const payoutsV3NotAsked: Suite = {
   skipped: 'PROVIDER_PAYOUTS_API is not v3',
 }
 
-/** Skipped without the account's key. */
 export const withoutKey = (account: 'ID' | 'MY', variable: string): Suite[] =>
   [
     paymentsName(account),

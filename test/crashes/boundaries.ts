@@ -1,6 +1,5 @@
 // Each is named after the step just done.
 
-/** The last step done, and the next one not done. */
 export const meanings: Readonly<Record<string, string>> = {
   'gateway:order-read': 'request read and validated, not passed to its service',
   'gateway:order-answered': 'its service responded, the app has no response',
@@ -76,7 +75,6 @@ export const relayed = (by: string, kind: string, there: readonly string[] = [])
   ...[`chain-relayer:published:relay.${kind}.settled`, `${by}:took:relay.${kind}.settled`],
 ]
 
-/** A payment webhook, up to its effect. */
 export const delivered = (to: 'payments' | 'payouts'): string[] => [
   ...['gateway:delivery-verified', 'gateway:delivery-recorded'],
   ...[`${to}:found:webhooks.payments.>`, `${to}:took:webhooks.payments.>`],
@@ -103,7 +101,6 @@ export const taken = [
   ...['payouts:quote-taken', 'payouts:take-ordered', 'gateway:order-answered'],
   ...[...relayed('payouts', 'take', onChain), 'payouts:published:payouts.taken'],
 ]
-/** The payout at the provider. */
 export const atTheBank = [
   ...['payouts:taken', 'payouts:paying-stored', 'payouts:before-provider'],
   ...['payouts:provider-answered', 'payouts:status-committed'],

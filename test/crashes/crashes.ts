@@ -41,7 +41,6 @@ export async function tryAll(
   return { tried, faults }
 }
 
-/** One batch per stack. */
 function roundsOf(trials: readonly Trial[]): Trial[][] {
   const ofPath = [...Map.groupBy(trials, ({ path }) => path).values()]
   return ofPath.flatMap((all) => {

@@ -4,7 +4,6 @@ import { kinds, type Path } from './path'
 export type Options = {
   readonly kind: Path['kind'] | undefined
   readonly pairs: boolean
-  /** Part of a boundary's name. */
   readonly only: string | undefined
   readonly seed: number
   readonly part: { readonly at: number; readonly of: number }

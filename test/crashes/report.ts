@@ -4,7 +4,6 @@ import { meaningOf, ofNoMoney } from './boundaries'
 import type { Tried } from './crashes'
 import type { Path } from './path'
 
-/** Duration, item that each kill hit, path, boundaries and result. */
 export function lineOf({ path, kills, metIn, seconds, fault }: Tried): string {
   const met = metIn.map((count) => count ?? '-').join(' ')
   const ended = fault === null ? 'once' : `FAULT ${fault}`
@@ -31,14 +30,12 @@ export function summaryOf(tried: readonly Tried[], wholeSeconds: number): string
 const meanOf = (tried: readonly Tried[]): string =>
   `${(tried.reduce((sum, { seconds }) => sum + seconds, 0) / tried.length).toFixed(1)} s`
 
-/** Boundaries in the code that no path lists. */
 export function unpassed(paths: readonly Path[]): string[] {
   const passed = new Set(paths.flatMap(({ boundaries }) => boundaries))
   const named = serviceNames.flatMap((service) => boundariesOf(service))
   return named.filter((name) => !passed.has(name) && !ofNoMoney.has(name))
 }
 
-/** Each boundary with the number of its paths and its meaning. */
 export function listOf(paths: readonly Path[]): string {
   const all = [...new Set(paths.flatMap(({ boundaries }) => boundaries))].sort()
   return all

@@ -5,7 +5,6 @@ import { paths } from './paths'
 import { planOf } from './plan'
 import { lineOf, listOf, summaryOf, unpassed } from './report'
 
-/** `bun run prove crashes`; see `test/crashes/README.md`. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)

@@ -8,7 +8,6 @@ import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { ownStack, quickChecks } from '../support/stack'
 
-/** Services can be killed at given boundaries. */
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
@@ -16,9 +15,7 @@ export type World = AsyncDisposable & {
   /** Kills the next process at the first boundary, then at the second, and so on. */
   readonly arm: (boundaries: readonly string[]) => void
   readonly disarm: () => void
-  /** Boundaries without a kill so far. */
   readonly left: () => string[]
-  /** Disposed with the world. */
   readonly closing: (what: AsyncDisposable) => void
 }
 

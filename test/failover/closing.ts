@@ -5,7 +5,6 @@ import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../support/books'
 import { type Load, statesOf } from './load'
 
-/** No service restarted, no accepted payment is lost, and the books balance. */
 export async function endOfLoad(
   stack: Stack,
   load: Load,

@@ -30,7 +30,6 @@ export type Load = AsyncDisposable & {
   /** Ids of accepted payments, oldest first. */
   readonly promised: readonly string[]
   readonly paid: readonly string[]
-  /** Longest wait for a 200, and failed attempts. */
   readonly since: (startedAt: number) => string
   /** Pending requests included. */
   readonly longestMs: (startedAt: number) => number
@@ -128,7 +127,6 @@ export async function startLoad(stack: Stack): Promise<Load> {
   }
 }
 
-/** Retries, as an app does, until a 200. */
 const insist = (request: () => Promise<Reply>) =>
   waitUntil(
     'a 200',

@@ -75,7 +75,6 @@ const allCurrent = (manager: JetStreamManager) =>
     200,
   )
 
-/** Restarts the node after the next credit; returns the latencies. */
 async function killUnderLoad(
   { cluster, manager, load }: Parts,
   whom: () => Promise<string | undefined>,

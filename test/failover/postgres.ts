@@ -48,7 +48,6 @@ async function silence(pair: PostgresPair, load: Load): Promise<string> {
   return `nothing was accepted for ${seconds(silentMs)}; a payment was credited ${seconds(creditedMs)} after it resumed`
 }
 
-/** Kills the primary for good and promotes the standby. */
 async function replacePrimary(pair: PostgresPair, load: Load): Promise<string> {
   const killedAt = Date.now()
   await pair.killPrimary()

@@ -34,7 +34,6 @@ export async function unstored(stack: Stack, admin: NatsConnection): Promise<str
   return `${rows.length} orders and events, ${taken.length} webhook deliveries`
 }
 
-/** Message ids, oldest first. */
 async function* idsOf(admin: NatsConnection, stream: string): AsyncGenerator<string> {
   const manager = await admin.jetstreamManager()
   let left = (await manager.streams.info(stream)).state.messages

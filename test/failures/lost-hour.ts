@@ -16,7 +16,6 @@ const refusedAccount = '999999'
 const topup = (person: Person, method: 'qr' | 'card'): Promise<Checkout> =>
   openCheckout(person, { pair: 'USD/IDR', amount: '50000', method })
 
-/** Returns the payout id of an accepted cash-out. */
 async function cashOut(stack: Stack, person: Person, accountNumber?: string): Promise<string> {
   const body = await cashoutBody(stack, person, accountNumber ? { accountNumber } : {})
   const reply = await person.insist('/cashouts', body)
@@ -24,7 +23,6 @@ async function cashOut(stack: Stack, person: Person, accountNumber?: string): Pr
   return reply.body.payoutId
 }
 
-/** A user with collateral and a debt of one dollar. */
 async function debtor(stack: Stack): Promise<Person> {
   const person = await verifiedUser(stack, wealth)
   const { paymentId } = await topup(person, 'qr')

@@ -91,7 +91,6 @@ async function sendWithStolenKey(): Promise<string> {
   return hash
 }
 
-/** Credit line transactions under a payment's ref. */
 async function effectsOf(paymentId: string): Promise<string[]> {
   const { creditLine: address } = stack.info.chain
   const read = (eventName: 'CollateralAdded' | 'Repaid') =>
@@ -103,7 +102,6 @@ async function effectsOf(paymentId: string): Promise<string[]> {
   return [...new Set(events.map(({ transactionHash }) => transactionHash as string))]
 }
 
-/** Keys are our ids. */
 async function transfersAtProvider(): Promise<Record<string, number>> {
   const { payouts } = await outsideOf(stack.info).book()
   const byId = Map.groupBy(payouts!, ({ reference_id }) => reference_id as string)
@@ -145,7 +143,6 @@ const paymentsOf = (was: Before, hour: LostHour): [Person, { paymentId: string }
   [was.citra, hour.uncredited, 'credited'],
 ]
 
-/** The backup is restored, and the services run on its rows. */
 async function loseAnHour() {
   const settings = { 'chain-relayer': { BUMP_AFTER_MS: '2000' } }
   stack = await ownStack({

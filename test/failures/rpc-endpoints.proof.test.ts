@@ -22,7 +22,6 @@ const allowed = { requestsPerSecondMax: 25, ethCallsPerSecondMax: 15, takesBatch
  */
 const walksMax = 3
 
-/** Settings for a public chain. */
 const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
   POLL_MS: testnetValues.get('POLL_MS')!,
   ...Object.fromEntries(

@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterEach(() => proxy.setFaults({}))
 
-/** Directly on the chain. */
 async function goThroughCycle() {
   await person.draw(2_000_000n)
   await person.repay(2_000_000n)
@@ -60,7 +59,6 @@ describe('the record matches the chain while the endpoint', () => {
   })
 })
 
-/** The record while its history is unavailable. */
 const withoutHistory = (truth: object) => ({ ...truth, history: null, indexer: 'unavailable' })
 
 const inARow = 5

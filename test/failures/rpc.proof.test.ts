@@ -4,7 +4,6 @@ import { recordTerms as terms } from '../support/verify'
 
 const env = {
   ...quickChecks,
-  // Resends and raises the fee within a second.
   'chain-relayer': { REBROADCAST_AFTER_MS: '600', BUMP_AFTER_MS: '900' },
   'indexer-reader': { LAG_MAX_MS: '4000' },
 }

@@ -22,7 +22,6 @@ export const identityRechecks = {
 let stack: Stack
 let outside: Outside
 
-/** The link is unused. */
 async function userWithLink(): Promise<Person> {
   const person = await newUser(stack)
   expect((await person.insist('/me/verification', {})).body).toMatchObject({ verified: false })

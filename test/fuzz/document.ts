@@ -6,7 +6,6 @@ export type Schema = Readonly<Record<string, unknown>>
 
 export type Operation = {
   readonly method: string
-  /** `{name}` stands for a path parameter. */
   readonly path: string
   readonly security: string | undefined
   readonly body: Schema | undefined

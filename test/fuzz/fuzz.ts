@@ -6,7 +6,6 @@ import { signIn } from '#shared/client/client'
 import { type Operation, readOperations } from './document'
 import { hostileBodies, hostileHeaders, hostilePaths, invalidOf, validOf } from './values'
 
-/** Valid, with one field wrong, or hostile. */
 type Ask = {
   readonly mood: 'valid' | 'invalid' | 'hostile'
   readonly method: string
@@ -25,7 +24,6 @@ export type FuzzReport = {
 const deadlineMs = 15_000
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND']
 
-/** Generated from the served document and a seed. */
 export async function fuzz(
   stack: Pick<Stack, 'info'>,
   person: Person,

@@ -9,7 +9,6 @@ const usage = `bun run prove fuzz [--requests N] [--seed S]
   --requests   number of requests (default: 20000)
   --seed       fixes what is requested (default: 1)`
 
-/** `bun run prove fuzz`; see `test/fuzz/README.md`. */
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },

@@ -48,7 +48,6 @@ function textOf(schema: Schema): Arbitrary<string> {
     .filter((text) => text.length >= min && text.length <= max)
 }
 
-/** Wrong types, wrong sizes, injection strings. */
 const strange: readonly unknown[] = [
   ...[null, true, 0, -1, 1.5, 1e21, 2 ** 53, '', ' ', '0', '-1', '00', '1e3', '0x', '１２３'],
   ...['\u0000', '\u202e', '\ud800', 'a'.repeat(70_000), '9'.repeat(400), '#{7*7}', '{{7*7}}'],
@@ -57,7 +56,6 @@ const strange: readonly unknown[] = [
   ...[[], [[]], {}, { $gt: '' }, { toString: 1 }, Array.from({ length: 2_000 }, () => 'x')],
 ]
 
-/** One field missing, added or wrong. */
 export const invalidOf = (schema: Schema): Arbitrary<unknown> =>
   fc
     .tuple(validOf(schema), fc.nat(), fc.constantFrom('less', 'more', 'other'), fc.nat())

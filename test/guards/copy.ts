@@ -19,7 +19,6 @@ const parts = [
   ...['package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock'],
 ]
 
-/** `tmp` is for its suites. */
 export type Copy = Disposable & { readonly dir: string; readonly tmp: string }
 
 /** Postgres' user can enter the folder. */
@@ -52,7 +51,6 @@ export async function takeOut(
   const clusters = clustersIn(tmp)
   const putBack = () => {
     for (const [file, text] of before) writeFileSync(join(dir, file), text)
-    // Other migrations make it useless.
     for (const one of clustersIn(tmp)) if (!clusters.has(one)) rmSync(one, { recursive: true })
   }
   try {
@@ -79,7 +77,6 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
       .map((name) => join(tmp, name)),
   )
 
-/** Written by `bun run generate contracts`. */
 const generated = [
   'infra/contracts/artifacts.gen.ts',
   'shared/chain/ausd-abi.gen.ts',

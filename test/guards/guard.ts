@@ -38,7 +38,6 @@ export type NamedTest = {
 
 /** A guard against lost or doubled money, and the test that fails without it. */
 export type Guard = {
-  /** The rule, in one sentence. */
   readonly guard: string
   readonly kind: Kind
   readonly edits: readonly Edit[]
@@ -77,7 +76,6 @@ type Table = {
   readonly indexes: Readonly<Record<string, { readonly name: string; readonly isUnique: boolean }>>
 }
 
-/** `index` is `schema.index`; `drop` removes it. */
 export type UniqueIndex = { readonly index: string; readonly schema: string; readonly drop: string }
 
 /** Reads the newest snapshots of drizzle-kit. */

@@ -1,7 +1,6 @@
 import type { Copy } from './copy'
 import type { NamedTest } from './guard'
 
-/** Passed, failed by an expectation, or broken by anything else. */
 export type Verdict =
   | { readonly is: 'green' }
   | { readonly is: 'red'; readonly by: string }

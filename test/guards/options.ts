@@ -6,7 +6,6 @@ export const usage = `bun run prove guards [--only WORD]
 
 Exit code 0: each test failed without its guard.`
 
-/** Throws on the first wrong argument. */
 export function readOptions(words: readonly string[]): Options {
   const [name, only, ...others] = words
   if (name === undefined) return { only: undefined }

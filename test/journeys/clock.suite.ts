@@ -54,7 +54,6 @@ function startNotifier() {
     for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) said += part
   })()
   return {
-    /** Ids in the order of arrival. */
     idsOf: (wallet: string) =>
       said.split('\n').flatMap((line) => (line.startsWith(wallet) ? [line.split(' ')[0]!] : [])),
     async [Symbol.asyncDispose]() {

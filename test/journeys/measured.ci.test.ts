@@ -23,7 +23,6 @@ beforeAll(async () => {
   samples = await scrapeOfAll(stack)
 })
 
-/** A scrape omits slow services: returns the first complete one. */
 const scrapeOfAll = (from: RunningStack) =>
   waitUntil('a scrape of all services', async () => {
     const found = await scrape(from)

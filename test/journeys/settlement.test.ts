@@ -15,7 +15,6 @@ beforeAll(async () => {
   outside = outsideOf(stack.info)
 })
 
-/** The collateral is about 30.77 AUSD. */
 async function borrower(): Promise<Person> {
   const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 18n })
   const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })

@@ -17,7 +17,6 @@ export const together = (...guards: readonly Guard[]): Guard => ({
   ...{ drop: guards.flatMap(({ drop }) => drop ?? [])[0] },
 })
 
-/** An update requires the state that it leaves. */
 export const states: Guard = {
   name: 'the state condition of an update',
   without: (text) =>
@@ -31,7 +30,6 @@ export const states: Guard = {
       ),
 }
 
-/** A message is handled once. */
 export const inbox: Guard = {
   name: 'the inbox',
   without: (text) =>
@@ -41,7 +39,6 @@ export const inbox: Guard = {
     ),
 }
 
-/** A signed transfer has one cash-out. */
 export const authorizations: Guard = {
   name: 'the check for another cash-out of the same transfer, and its unique key',
   without: (text) =>

@@ -16,7 +16,6 @@ import { openSide, type Rules, type Side } from './side'
 
 export type Race = {
   readonly name: string
-  /** All are held by default; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
   /** Random orders of a race with too many or no end. */
   readonly chance?: number
@@ -35,16 +34,13 @@ export type Guard = {
 
 export type Stage = {
   readonly sides: readonly [Side, Side]
-  /** An administrator's connection, never held. */
   readonly db: PostgresJsDatabase
 }
 
-/** Rows, work and rules of one order. */
 export type Try = {
   readonly works: Works
   readonly judge: (results: readonly Result[]) => Promise<Verdict>
 }
-/** `outcome` has a few words. */
 export type Verdict = { readonly outcome: string; readonly wrong: readonly string[] }
 
 export type Report = {
@@ -61,7 +57,6 @@ export type Report = {
 type Extent = {
   /** Random orders from a fixed seed; undefined: all. */
   readonly sample?: number | undefined
-  /** When all are run in sequence. */
   readonly most?: number | undefined
   readonly guard?: Guard
   readonly untilWrong?: boolean

@@ -63,7 +63,6 @@ async function powerCuts(): Promise<void> {
   await step('a byte of a stream changes', () => damageStream(machine, stack, audit))
 }
 
-/** Each payment answered with 200 before the cut is stored. */
 async function cutUnderLoad(machine: Machine, stack: Stack, load: Load): Promise<string> {
   const first = load.promised.length
   await waitUntil('payments', () => load.promised.length >= first + loadMin, 120_000)

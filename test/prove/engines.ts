@@ -4,7 +4,6 @@ export type Engine = {
   readonly proves: string
   /** Default size on two quiet cores. */
   readonly minutes: number
-  /** The words after `bun`. */
   readonly run: readonly string[]
   /** It prints its options for `--help`. */
   readonly hasHelp?: true
@@ -14,7 +13,6 @@ export type Engine = {
 
 const suites = (...paths: string[]) => ['test', '--timeout', '1200000', ...paths]
 
-/** Quickest first. */
 export const engines: readonly Engine[] = [
   {
     name: 'conformance',

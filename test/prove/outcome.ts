@@ -5,7 +5,6 @@ export const outcomeLine = ({ amount, found }: Outcome): string =>
 
 export const printOutcome = (outcome: Outcome): void => console.log(outcomeLine(outcome))
 
-/** Reads bun's counts for suites. */
 export function outcomeIn(output: string): Outcome | undefined {
   const [, amount, found] = /^proof: (.+); (\d+) found$/m.exec(output) ?? []
   if (amount) return { amount, found: Number(found) }

@@ -94,7 +94,6 @@ async function prove({ name, proves, minutes, run, duration }: Engine): Promise<
   }
 }
 
-/** Returns the text as well. */
 async function shown(stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

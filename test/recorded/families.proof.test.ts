@@ -68,7 +68,6 @@ describe('an object of the provider with any malformed field', () => {
   const data = (name: string) => recorded(`payments/${name}`).body.data as Json
   const idOf = (prefix: string) => `${prefix}-${crypto.randomUUID()}`
 
-  /** A webhook for each odd form of the object it names. */
   const serveAll = (event: string, path: string, key: string, prefix: string, object: Json) => {
     const bodies: Json[] = []
     for (const one of oddOnes(object)) {

@@ -20,7 +20,6 @@ export const concerned = (body: unknown): number =>
   Number(readByPayments(textOf(body)).about !== 'payout') +
   Number(readByPayouts(textOf(body)).about !== 'other')
 
-/** The provider serves recorded bodies. */
 export async function openRecorded() {
   const place = { sandbox: '' }
   const served = openServed(() => place.sandbox)

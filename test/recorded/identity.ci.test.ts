@@ -27,7 +27,6 @@ const recorded = (name: string): Body =>
 let backbone: Backbone
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const asked: string[] = []
-/** Vendor API for lookups. */
 const vendor = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -73,7 +72,6 @@ async function post(name: Vendor, body: Body): Promise<void> {
   expect(answer.status).toBe(200)
   if (((await answer.json()) as { status: string }).status === 'recorded') recordedCount++
 }
-/** Whatever the result. */
 const handled = () =>
   waitUntil(
     'the deliveries being handled',

@@ -72,7 +72,6 @@ describe('a body about an object that is not ours is recorded once', () => {
 })
 
 describe('a body about an object of ours', () => {
-  /** A checkout and its payment as the provider reports it. */
   async function paid(amount: string, change: Json, name = 'payment-capture-virtual-account') {
     const checkout = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
     const { body } = recorded(`payments/${name}`)

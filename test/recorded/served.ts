@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Sent or published by a provider. */
 export type Recorded = {
   readonly source: string
   readonly about: string

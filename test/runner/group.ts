@@ -27,7 +27,6 @@ export function onOneStack(
     })
 }
 
-/** Throws if the stack did not start. */
 export function groupStack(): Stack {
   if (!current) throw new Error('the stack of this group did not start')
   return current

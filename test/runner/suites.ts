@@ -10,7 +10,6 @@ export type Tier = 'quick' | 'ci' | 'proof'
 export const tierOf = (path: string): Tier =>
   /\.proof\.test\.ts$/.test(path) ? 'proof' : /\.ci\.test\.ts$/.test(path) ? 'ci' : 'quick'
 
-/** Paths from the repository root. */
 export const allSuites = (): string[] =>
   [...new Glob('{services,shared,infra,test}/**/*.test.ts').scanSync(repositoryDir)].sort()
 

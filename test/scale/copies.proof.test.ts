@@ -31,13 +31,11 @@ const { stack } = world
 
 /** Each step makes four requests, some of them in sequence. */
 const paceMs = 250
-/** Load between two steps. */
 const betweenMs = 1_000
 const copies = [1, 2] as const
 /** A request taken by a dead or frozen gateway is lost; its balancer must handle that. */
 const behindGateway = serviceNames.filter((name) => name !== 'gateway')
 
-/** Each is counted once at the end. */
 const promised: Promised[] = []
 
 /** Every request gets a 200, and every promise is kept. */
@@ -99,7 +97,6 @@ describe('two instances of every service under load', () => {
 describe('the same request, sent to both instances at once, is answered the same and takes effect once', () => {
   const person = world.people[0]!
   const { wallet } = person
-  /** The response, if both are equal. */
   const same = async <Q extends Question>(question: Q, request: RequestOf<Q>) => {
     const answers = await askEveryCopy(stack, question, request)
     expect(answers).toHaveLength(2)

@@ -6,7 +6,6 @@ import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { cashoutBody } from '../support/requests'
 
-/** A request as the client saw it. */
 export type Seen = {
   readonly path: string
   /** 0 without a response. */
@@ -14,7 +13,6 @@ export type Seen = {
   readonly tookMs: number
   readonly said: string
 }
-/** An accepted item, and the status it must reach. */
 export type Promised = {
   readonly kind: 'topup' | 'cashout' | 'send'
   readonly person: Person

@@ -6,7 +6,6 @@ import { kept, startLoad } from './load'
 import { checkedOut } from './older'
 import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
 
-/** The commit before the upgrade. */
 const from = process.env.UPGRADE_FROM ?? 'HEAD^'
 const older = checkedOut(from)
 afterAll(() => older[Symbol.dispose]())

@@ -7,7 +7,6 @@ import { plugin } from 'bun'
 
 const root = join(import.meta.dir, '..', '..')
 
-/** Replaces exports of the same name. */
 const standIns: Readonly<Record<string, string>> = {
   'services/payments/payment.store.ts': 'rows/payments.ts',
   'services/payments/incoming/check.store.ts': 'rows/payments.ts',

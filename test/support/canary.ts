@@ -7,7 +7,6 @@ import { repositoryDir } from '#infra/local/folders'
 export const canaries = ['outbox', 'relayer', 'payouts'] as const
 export type Canary = (typeof canaries)[number]
 
-/** Defects are planted here. */
 export type Copy = Disposable & {
   readonly dir: string
   /** Throws if the patch no longer fits. */

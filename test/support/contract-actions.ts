@@ -20,7 +20,6 @@ export function actionsOn(fixture: ContractsFixture) {
   const { creditLine } = fixture.deployment
   const address = (user: User) => actors[user].address
 
-  /** Used for sending and simulating. */
   const calls = {
     topUp: (ref: number, amount: bigint, held = false, user: User = 'ana') =>
       ['relayer', 'topUp', [refOf(ref), address(user), amount, held]] as const,
@@ -77,9 +76,7 @@ export function actionsOn(fixture: ContractsFixture) {
   }
   /** Last block, unix seconds. */
   const now = async () => (await fixture.client.getBlock()).timestamp
-  /** An action or `settle` mines the next block. */
   const at = (timestamp: bigint) => fixture.client.setNextBlockTimestamp({ timestamp })
-  /** Moves to exactly `timestamp`. */
   const until = async (timestamp: bigint) => {
     await at(timestamp)
     await fixture.client.mine({ blocks: 1 })
@@ -145,7 +142,6 @@ export async function checkedEvents(
   return events.map(({ eventName }) => eventName)
 }
 
-/** First cycle that the transaction closed, or undefined. */
 export function closedAs(sent: Sent) {
   const closed = sent.events.find((one) => one.eventName === 'CycleClosed')
   return closed && outcomes[closed.args.outcome]

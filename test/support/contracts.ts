@@ -120,7 +120,6 @@ function fixtureCalls(client: Client, deployment: Deployment) {
   const refusal = refusalOf(client, deployment)
   const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
 
-  /** Throws if it reverts. */
   async function send<C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -150,7 +149,6 @@ function fixtureCalls(client: Client, deployment: Deployment) {
 type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
-/** Returns the receipt, reverted or not. */
 async function sendUnlocked(
   client: Client,
   request: (ask: RpcAsk) => Promise<unknown>,
@@ -228,5 +226,4 @@ function encode(contract: Contract, functionName: string, args: unknown): Hex {
   return encodeFunctionData({ abi: abis[contract], functionName, args } as never)
 }
 
-/** Distinct for each number. */
 export const refOf = (number: number): Hex => numberToHex(number, { size: 32 })

@@ -60,7 +60,6 @@ export async function expectNothingWritten(
   }
 }
 
-/** Queries as the administrator. */
 export async function query<T>(stack: RunningStack, text: string): Promise<T[]> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {

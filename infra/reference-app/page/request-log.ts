@@ -1,5 +1,4 @@
 export type LoggedRequest = {
-  /** The number of the first request of a repeated question. */
   readonly id: number
   readonly number: number
   readonly method: string
@@ -71,7 +70,6 @@ export function curlOf({ method, url, headers, body }: LoggedRequest): string {
   return parts.join(' \\\n  ')
 }
 
-/** Indents JSON; returns other text unchanged. */
 export function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

@@ -4,7 +4,6 @@ import type { Texts } from './texts/english'
 
 const place = 'requests'
 
-/** The developers' drawer: each request of this tab with its answer. */
 export function openRequests() {
   let log: readonly LoggedRequest[] = JSON.parse(sessionStorage.getItem(place) ?? '[]')
   let draw = () => {}

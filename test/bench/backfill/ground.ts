@@ -11,14 +11,12 @@ import { type BenchChain, fillChain } from '../chain/fill'
 import { unlessInterrupted } from '../interrupt'
 import { type Loop, viemLoop } from './viem-loop'
 
-/** A filled chain, a Postgres server, and NATS for ours. */
 export type Ground = AsyncDisposable & {
   readonly dir: string
   readonly chain: BenchChain
   readonly loop: Loop
   readonly natsUrl: string
   readonly secrets: Secrets
-  /** Returns the URL of an empty database. */
   readonly freshDatabase: (name: string) => Promise<string>
 }
 

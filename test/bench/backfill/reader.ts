@@ -18,7 +18,6 @@ export type Run = {
 
 const deadlineMs = 30 * 60_000
 
-/** Runs from an empty database until a generation serves. */
 export async function runReader(ground: Ground): Promise<Run> {
   const adminUrl = await ground.freshDatabase('reader')
   await migrateAll({ adminUrl, passwords: ground.secrets.databaseRoles })

@@ -4,7 +4,6 @@ import { actsOf, pauseLeastSeconds, termsOf } from './history'
 import { type Node, rpc, startNode } from './node'
 import { openOutbound, relayer, verifier, walletAt } from './outbound'
 
-/** About 100 events per block. */
 const walletsPerBlock = 40
 const eventsPerWallet = 50
 /** Makes every event final; Ponder waits for 30 blocks on an unknown chain. */

@@ -174,7 +174,6 @@ async function honest(stack: Stack, people: readonly Person[], seconds: number):
   return seen
 }
 
-/** Measures the gateway's memory and honest users' latency during each flood, at default limits. */
 export async function benchFloods(
   { seconds, names }: Options,
   say: (line: string) => void,

@@ -23,7 +23,6 @@ export const startPlainServer = (body = '') => startServer('plain-server.ts', '-
 
 type Nats = { url: string; admin: { user: string; password: string } }
 
-/** `quote-server.ts` explains the roles. */
 export const startQuoteServer = (role: 'bare' | 'asking' | 'answering', { url, admin }: Nats) =>
   startServer(
     'quote-server.ts',

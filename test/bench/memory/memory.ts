@@ -19,7 +19,6 @@ const paceMs = 40
 const sampleMs = 1_000
 const restMs = 10_000
 
-/** Memory of each service at rest, under load and afterwards, and its growth under load. */
 export async function benchMemory(stack: Stack, options: Options): Promise<Figure[]> {
   const bare = await bareProcess()
   const outside = outsideOf(stack.info)

@@ -14,7 +14,6 @@ import { benchTopup } from '../stack/topup'
 const bench = 'million'
 /** Leaves out the books and the public record. */
 const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
-/** Sources of a wallet's activity. */
 const activityTables = ['payments.payments', 'payouts.payouts', 'chain_relayer.operation']
 /** Rows of one wallet in each table when full, and before; both exceed a page. */
 const manyRows = 10_000
@@ -23,7 +22,6 @@ const readsEach = 300
 const scrapes = 8
 /** Metrics are cached for 3 s, so each scrape computes them. */
 const scrapeEveryMs = 3_200
-/** The disk and caches settle after the inserts. */
 const settleMs = 5_000
 
 export async function benchMillion(stack: Stack, options: Options): Promise<Figure[]> {
@@ -106,7 +104,6 @@ async function timed(name: string, ask: () => Promise<{ status: number }>): Prom
   return tookMs
 }
 
-/** Assigns the newest `count` old rows to a user. */
 async function giveRows(sql: Sql, { wallet }: Person, count: number): Promise<void> {
   const ids = sql`(select 'old' || n from generate_series(1, ${count}) n)`
   await sql.begin(async (tx) => {

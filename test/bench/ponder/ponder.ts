@@ -78,7 +78,6 @@ async function totalsOf(databaseUrl: string): Promise<Totals> {
   }
 }
 
-/** One figure with the reason if Ponder fails. */
 export async function benchPonder(
   ground: Ground,
   ours: Run | undefined,

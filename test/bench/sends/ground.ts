@@ -38,7 +38,6 @@ import { benchDir } from '../bench-dir'
 
 type Backbone = Awaited<ReturnType<typeof bootBackbone>>
 
-/** Postgres, NATS and a chain with verified wallets, without services. */
 export type Ground = AsyncDisposable & {
   readonly backbone: Backbone
   readonly processes: Processes
@@ -153,7 +152,6 @@ export async function startService(
 
 const finalMs = 300_000
 
-/** Requests all sends and waits for finality; both durations in ms. */
 export async function sendAll(
   { sql }: Ground,
   transfers: readonly SignedTransfer[],

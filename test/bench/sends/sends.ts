@@ -11,7 +11,6 @@ import { type Ground, laySendGround, sendAll, startService } from './ground'
 import type { PlainTask } from './plain-relayer'
 
 const bench = 'sends'
-/** Requests in flight. */
 const askedAtOnce = 512
 /** Transfers in flight; viem polls each receipt in each block. */
 const plainAtOnce = [64, 512]

@@ -91,7 +91,6 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
 
 type Times = Readonly<Record<Measured, number>>
 
-/** CPU time in ms. */
 async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
   const now = async () => ({
     times: Object.fromEntries(

@@ -7,7 +7,6 @@ import { rpc } from '../chain/node'
 
 /** Acts on the chain with the bench's own verifier, without the lanes. */
 export type Hand = {
-  /** Waits until the transaction is mined. */
   readonly blockOf: (hash: Hex) => Promise<number>
   readonly verify: (wallet: Address) => Promise<Hex>
   readonly transfer: () => Promise<Hex>

@@ -20,7 +20,6 @@ const routes = [
   { path: '/me/activity', aim: { of: 'ratio', bound: 'at least', limit: 0.08 } },
 ] as const satisfies readonly { path: string; aim: Aim }[]
 
-/** Routes an app polls, by one user, then by many. */
 export async function benchMe(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.ceil(options.seconds / 2)

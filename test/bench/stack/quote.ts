@@ -8,7 +8,6 @@ import { quantile } from '../quantile'
 const bench = 'quote'
 /** Rounds alternate, so that other load affects all three servers. */
 const rounds = 3
-/** Relative to the bare handler. */
 const aim = { of: 'ratio', bound: 'at least', limit: 0.2 } as const
 
 export async function benchQuote({ info }: Stack, options: Options): Promise<Figure[]> {

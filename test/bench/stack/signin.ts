@@ -12,7 +12,6 @@ const bench = 'signin'
 const signInsPerSecond = 2_500
 const daySeconds = 86_400
 
-/** Each is the first `GET /me` of a new user. */
 export async function benchSignIn(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections } = options
   const seconds = Math.min(4, options.seconds)

@@ -8,7 +8,6 @@ import { openHand } from './hand'
 
 const bench = 'verify'
 
-/** Asks for one wallet, then for new wallets. */
 export async function benchVerify(stack: Stack, options: Options): Promise<Figure[]> {
   const { connections, seconds } = options
   const load = (url: string) => generateLoad({ url, connections, seconds })

@@ -8,7 +8,6 @@ import { openHand } from './hand'
 const transfers = 20
 const transferPaceMs = 317
 
-/** p50 in ms from sending a transaction to its finality. */
 export async function chainYardstick(stack: Stack): Promise<number> {
   const hand = await openHand(stack)
   using finality = watchFinality(hand)

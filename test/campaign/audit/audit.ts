@@ -88,7 +88,6 @@ function auditSends({ deeds, chain, entries }: Evidence, ledger: Ledger): void {
   }
 }
 
-/** Every accepted request is in its user's activity, and no payment is pending. */
 function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
   const states = new Map(entries.map((one) => [one.id, one]))
   const ends = [
@@ -110,7 +109,6 @@ function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
       ledger.find(`${kind} ${id} has not completed: ${status}`)
 }
 
-/** Every unit in or out of the treasury belongs to an item. */
 function auditTreasury({ deeds, chain, entries, treasury }: Evidence, ledger: Ledger) {
   const own = treasury.toLowerCase()
   const takes = new Set(

@@ -27,7 +27,6 @@ function benchesOf(names: readonly string[], env: Environment) {
     .map((source) => ({ source, guards }))
 }
 
-/** Uses the local world, with every failure it can simulate. */
 export function localRateSuites({ url, turn }: RateWorld): Suite[] {
   const env = { FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url, RATE_DEADLINE_MS: '1000' }
   return benchesOf(sourceNames, env).map((bench) => ({

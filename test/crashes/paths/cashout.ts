@@ -6,7 +6,6 @@ import { type Path, rowOf, same, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
 const takenMicro = 2_000_000n
-/** The sandbox pays or refuses these. */
 const accounts = { paid: '1234567890', returned: '999999' } as const
 type End = keyof typeof accounts
 

@@ -48,7 +48,6 @@ const afterwards: Path['begin'] = async (world) => async () => {
   }
 }
 
-/** Underpaid, refunded by an operator. */
 const ordered: Path['begin'] = async (world) => {
   const { stack, sql, outside } = world
   const operator = openOperator(accessOf(stack.info))

@@ -3,7 +3,6 @@ import { type Guard, uniqueIndexes, withoutIndex } from '../guard'
 const tests = 'infra/migrations/unique.test.ts'
 const title = 'of %s, a row of %s with the same %s: %s'
 
-/** Unique indexes that protect no money, and why. */
 export const ofNoMoney: Readonly<Record<string, string>> = {
   'gateway.users_pkey': 'a user is a wallet and a country',
   'gateway.identity_anomalies_pkey': 'a list for operators',

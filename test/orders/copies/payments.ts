@@ -21,7 +21,6 @@ import type { Side } from '../side'
 
 const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
 
-/** The provider's state. */
 export type Book = {
   readonly checkouts: Map<string, Checkout>
   readonly charges: Map<string, FetchedCharge>
@@ -99,7 +98,6 @@ export function openPayments(
   }
   return {
     context,
-    /** Handles a webhook as the stream delivers it. */
     deliver: (event: string, data: object, messageId: string) =>
       handle(reader, {
         ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
@@ -119,7 +117,6 @@ export function openPayments(
   }
 }
 
-/** Successful responses of other services. */
 export function openAsk(answers: Readonly<Record<string, (request: never) => unknown>> = {}): Ask {
   const known: Record<string, (request: never) => unknown> = {
     'chain.account': ({ wallet }: { wallet: string }) =>
@@ -173,7 +170,6 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
 }
 export type Topup = Awaited<ReturnType<typeof newTopup>>
 
-/** A paid charge, as the provider shows it. */
 export const chargeOf = (
   { id, requestId }: Topup,
   paymentId: string,

@@ -30,7 +30,6 @@ const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
 export const ausdMicro = 5_000_000n
 export const fiatMinor = 81_250n
 
-/** All transfers that the provider accepted. */
 export type Bank = {
   /** Keys are our references. */
   readonly accepted: Map<string, Evidence[]>
@@ -45,7 +44,6 @@ const words: Readonly<Record<PayoutStatus, string>> = {
   ...{ pending: 'ACCEPTED', succeeded: 'SUCCEEDED', refused: 'FAILED', reversed: 'REVERSED' },
   unknown: 'UNKNOWN',
 }
-/** The provider's view of the payout. */
 export const evidenceOf = (referenceId: string, status: PayoutStatus, name = ''): Evidence => ({
   ...{ payoutId: `disb-${referenceId}${name}`, referenceId, status, failureCode: null },
   word: words[status],
@@ -168,7 +166,6 @@ export async function newCashout(db: PostgresJsDatabase, state: CashoutState): P
   return row!
 }
 
-/** A cash-out's row, messages, alerts and book differences. */
 export async function lookAtCashout(db: PostgresJsDatabase, id: string) {
   const [row] = await db.select().from(cashouts).where(eq(cashouts.id, id))
   const said = await db

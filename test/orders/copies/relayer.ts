@@ -68,7 +68,6 @@ export function openRelayer(side: Side) {
     context,
     /** Uses lanes that this instance believes it holds. */
     assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
-    /** Handles an order as the stream delivers it. */
     order: (refId: string, wallet: string, messageId: string) =>
       handle(reader, {
         ...{ subject: 'relay.credit', messageId },

@@ -27,7 +27,6 @@ const failures = (results: readonly Result[]): string[] =>
       : [`${'AB'[at]} needs a redelivery`]
   })
 
-/** Allowed ends: state and messages. */
 function paying(options: {
   name: string
   from: CashoutState

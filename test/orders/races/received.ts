@@ -33,9 +33,7 @@ function telling(options: {
   name: string
   before: (ground: Ground, topup: Topup) => Promise<unknown>
   tell: readonly [Telling, Telling]
-  /** State, reason, and the messages sent. */
   ends: Readonly<Record<string, readonly string[]>>
-  /** Further allowed messages. */
   besides?: readonly string[]
   also?: (row: Seen['row']) => readonly (string | false)[]
   guards: readonly Guard[]

@@ -11,7 +11,6 @@ import type { Race } from '../race'
 
 // Each row is taken by one instance.
 
-/** Rows that both took, and rows taken twice or not at all. */
 function shared(results: readonly Result[], wanted: readonly string[]) {
   const taken = results.map((result) => ('value' in result ? (result.value as string[]) : []))
   const failed = results.flatMap((result) => ('error' in result ? [`threw ${result.error}`] : []))

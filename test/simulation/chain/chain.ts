@@ -47,7 +47,6 @@ export class Chain {
   /** Nonces by lane; a replaced block returns them. */
   readonly #counts = new Map<string, { block: bigint; nonce: number }[]>()
   #forks = 0
-  /** Operations of third parties for the next block. */
   readonly #foreign: Op[] = []
 
   constructor(
@@ -195,7 +194,6 @@ export class Chain {
     for (const { signed } of mined) this.#minedIn.set(signed.hash, number)
   }
 
-  /** The transactions return to the pool or are lost. */
   #replace(): void {
     const { world } = this
     const count = 1 + oneOf(world.choices, 2)

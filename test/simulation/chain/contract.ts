@@ -59,7 +59,6 @@ export class Contract {
     return until.at(-1)?.left ?? amount
   }
 
-  /** Returns unix seconds. */
   untilOf(applied: Applied, block: bigint): bigint {
     const later = this.extended.about(applied.ref).filter((one) => one.block <= block)
     return later.at(-1)?.until ?? applied.until
@@ -79,7 +78,6 @@ export class Contract {
     return balance
   }
 
-  /** Why an operation would be refused after that block. */
   refusalOf(op: Op, block: bigint, time: bigint): Refusal | undefined {
     switch (op.kind) {
       case 'credit':

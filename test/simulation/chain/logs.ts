@@ -11,7 +11,6 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
 
-/** Only logs that the services read. */
 export function logsOf(
   { ops }: { readonly ops: readonly Op[] },
   failed: ReadonlyMap<number, Refusal>,
@@ -37,6 +36,5 @@ export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
   ]
 }
 
-/** First topic of its log. */
 export const topicOfUse = ({ isCancelled }: { readonly isCancelled: boolean }): Hex =>
   isCancelled ? cancelledTopic! : usedTopic!

@@ -71,7 +71,6 @@ export type Compared = {
   readonly real: object
   readonly standIns: object
   readonly makers: readonly Maker[]
-  /** The results of these are not used. */
   readonly silent: readonly string[]
 }
 

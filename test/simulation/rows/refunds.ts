@@ -7,8 +7,6 @@ import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Refunds, losses, frozen wallets and anomalies.
-
 type Refunds = typeof import('../../../services/payments/losses/refund.store')
 type Besides = typeof import('../../../services/payments/losses/charge-facts.store')
 type Schema = typeof import('../../../services/payments/schema.store')

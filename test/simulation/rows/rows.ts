@@ -90,7 +90,6 @@ type AnyTable = Table<unknown, string>
  * tested on a real Postgres.
  */
 export class Rows {
-  /** Steps of the open transaction; undefined outside one. */
   undo: (() => void)[] | undefined
   /** Notifications of the open transaction, if its process listens. */
   notes: unknown[] | undefined

@@ -64,7 +64,6 @@ export class Table<Row, Name extends string = never> {
     this.#put(key, before, row)
     return row
   }
-  /** False if the key exists. */
   insert(key: string, row: Row): boolean {
     if (this.#all().has(key)) return false
     this.set(key, row)
@@ -136,13 +135,11 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
   else groups.set(text, new Map([[key, row]]))
 }
 
-/** Width of an index's time buckets. */
 const spanMs = 4_000
 
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
 
-/** Uses an index made with `dueIn`. */
 export function dueBy<Row, Name extends string>(
   table: Table<Row, Name>,
   name: Name,
@@ -163,12 +160,10 @@ export class FromNow {
   constructor(readonly ms: number) {}
 }
 
-/** Arguments and result of the store's function. */
 export type StandIn<F> = F extends (...given: infer Given) => infer Answer
   ? (...given: Given) => Promise<Awaited<Answer>>
   : never
 
-/** The result is not used. */
 export const nothing = undefined as never
 
 /** The handle that services pass on. */

@@ -3,7 +3,6 @@ import { spread } from '../spread'
 import type { Task } from '../worker'
 import { named, type Walked } from './walks'
 
-/** Several at once; reports the size of each. */
 export async function walkAll(
   which: string,
   workers: number,

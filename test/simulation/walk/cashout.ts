@@ -50,13 +50,10 @@ type Outside = Common & {
 export type Terms = {
   readonly crashes: number
   readonly overtakes: number
-  /** Calls without a response: not executed, executed, or executed later. */
   readonly faults: number
-  /** Orders that the bank refuses. */
   readonly refusals: number
   /** Every webhook is delivered twice. */
   readonly isTwice: boolean
-  /** The bank may reverse a paid payout. */
   readonly reverses: boolean
 }
 

@@ -8,7 +8,6 @@ export type Posted = {
   readonly subject: string
   readonly text: string
   readonly isDone: boolean
-  /** It was delivered before. */
   readonly isRedelivered: boolean
   /** Another message with the same content. */
   readonly twin?: string | undefined
@@ -17,7 +16,6 @@ export type Posted = {
 }
 export type Common = {
   messages: Posted[]
-  /** How often each rare event may still happen. */
   left: { crashes: number; overtakes: number; doubles: number }
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
@@ -134,7 +132,6 @@ export function commonSteps<Outside extends Common>(
   stage: Stage<Outside>,
   moment: Moment<Outside>,
   advance: (at: number) => void,
-  /** Whether any row depends on a message. */
   isNoted: (id: string) => boolean,
 ): Step<Outside>[] {
   const found: Step<Outside>[] = []

@@ -35,7 +35,6 @@ const chargeId = 'py-1'
 const fiatMinor = 160_000n
 const ausdMicro = 9_846_153n
 
-/** Provider and chain, and their remaining events. */
 type Outside = Common & {
   isPaid: boolean
   isClosed: boolean

@@ -12,7 +12,6 @@ export type Walk = {
   readonly states: number
   readonly steps: number
   readonly ends: number
-  /** No unvisited state was left. */
   readonly isWhole: boolean
   readonly wrong: { readonly what: string; readonly story: readonly string[] } | undefined
 }
@@ -121,7 +120,6 @@ class Numbers {
 
 type Edges = { readonly from: Numbers; readonly to: Numbers }
 
-/** The first state that reaches no end. */
 function firstWithout(ends: readonly number[], edges: Edges, count: number): number | undefined {
   const { from, to } = edges
   // Steps by target state; `first` has each group's start.

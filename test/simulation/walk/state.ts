@@ -5,14 +5,12 @@ import { beginsAt } from '../world/world'
 
 type Said = { readonly value: unknown } | { readonly error: Error }
 
-/** A subject, and the responses received. */
 export type Task = {
   readonly copy: number
   readonly about: string
   /** The message was delivered before. */
   readonly isAgain?: boolean
   readonly said: readonly Said[]
-  /** Undefined while it waits for a response. */
   readonly outcome?: 'done' | 'again'
 }
 

@@ -25,7 +25,6 @@ const outboxes = [paymentsOutbox, payoutsOutbox, messaging.outbox]
 
 export type Finding = string
 
-/** Compares the final provider, bank and chain with rows and books. */
 export function audit(around: Surroundings): Finding[] {
   const findings: Finding[] = [...around.world.rows.unknown].map(
     (place) => `no stand-in in test/simulation/rows for a statement: ${place}`,

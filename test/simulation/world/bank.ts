@@ -145,7 +145,6 @@ const evidenceOf = ({ id, reference, amountMinor, status }: Payout): Evidence =>
   ...{ reason: null, amountMinor, currency: 'IDR' },
 })
 
-/** This world's only bank. */
 export const bank = {
   ...{ code: 'ID_BCA', name: 'BCA', minMinor: 10_000n, maxMinor: 10n ** 12n, incrementMinor: 1n },
   accountDigits: [6, 20] as const,

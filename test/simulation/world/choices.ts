@@ -34,7 +34,6 @@ export function recorded(choices: Choices): Choices & { readonly drawn: number[]
   }
 }
 
-/** Recorded numbers, then zeros. */
 export function replayed(drawn: readonly number[]): Choices {
   let at = 0
   return { draw: () => drawn[at++] ?? 0 }

@@ -20,7 +20,6 @@ export type Effect = {
   readonly name: string
   /** The story mentions it also if it succeeds. */
   readonly isTold: boolean
-  /** Latency limit. */
   readonly usualMs: number
   readonly shares: readonly (readonly [Fault, number])[]
   /** The error in place of a response, and whether the effect happened. */

@@ -1,18 +1,15 @@
 import type { Listed } from '#shared/provider/transactions'
 
-/** Ordered by last update. */
 export class List {
   readonly #rows: Listed[] = []
 
   readonly #latest = new Map<string, Listed>()
 
-  /** Adds a transaction or its new version. */
   push(row: Listed): void {
     this.#rows.push(row)
     this.#latest.set(row.transactionId, row)
   }
 
-  /** Updated at or after this time. */
   since(fromMs: number): Listed[] {
     const rows = this.#rows
     let [low, high] = [0, rows.length]

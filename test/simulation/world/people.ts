@@ -12,7 +12,6 @@ import type { Authorization, Wallet } from './wallets'
 
 /** A flow's choices are drawn when it begins. */
 export class People {
-  /** Planned user actions. */
   pending = 0
 
   constructor(

@@ -51,7 +51,6 @@ export class PaymentsProvider {
 
   constructor(
     private readonly world: World,
-    /** Sends to the gateway. */
     private readonly send: (account: ProviderAccount, about: string, hint: Hint) => void,
   ) {}
 
@@ -124,7 +123,6 @@ export class PaymentsProvider {
     return payment
   }
 
-  /** Voids, or takes the void back. */
   void(payment: Payment, to: Void): void {
     const wasListed = payment.void !== 'unlisted'
     payment.void = to

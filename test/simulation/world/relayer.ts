@@ -32,7 +32,6 @@ const settings = {
   batchMax: 16,
 }
 
-/** Wired as in its `main.ts`. */
 export function startRelayer(around: Surroundings, process: Process, copies: () => number): Copy {
   const { world, chain, broker } = around
   const { database, bus, log, clock } = commonOf(around, process)

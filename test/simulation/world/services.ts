@@ -109,7 +109,6 @@ function answerOf(
   }
 }
 
-/** Drawn less repaid. */
 export function owedBy({ chain, drawn }: Surroundings, wallet: string): bigint {
   const { contract } = chain
   const repaid = contract.applied

@@ -5,7 +5,6 @@ import { needsContract } from '../../../services/chain-relayer/chain/authorizati
 import { ausd, creditLine } from '../chain/logs'
 import { beginsAt } from './world'
 
-/** Receives cash-outs and pays credits. */
 export const treasury: Hex = '0x7ea5000000000000000000000000000000007ea5'
 export const chainId = 10_143
 export const domain: TokenDomain = {

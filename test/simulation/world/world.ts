@@ -41,7 +41,6 @@ export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 export class World {
   now = beginsAt
   readonly rows: Rows
-  /** The process whose code runs; it owns new timers. */
   current: Process | undefined
   /** Start of the period without faults. */
   calmFrom = Number.POSITIVE_INFINITY
@@ -53,7 +52,6 @@ export class World {
 
   constructor(
     readonly choices: Choices,
-    /** Story line by line; undefined if not needed. */
     readonly story: ((line: string) => void) | undefined,
     readonly saw: (sight: string) => void,
     readonly onCrash: (process: Process) => void,
@@ -77,7 +75,6 @@ export class World {
     this.story?.(`${((this.now - beginsAt) / 1_000).toFixed(3).padStart(9)} s  ${line}`)
   }
 
-  /** `process` is undefined for a callback of none. */
   after(ms: number, process: Process | undefined, run: () => void): Entry {
     return this.#push(ms, process, run, false)
   }
@@ -162,7 +159,6 @@ export class World {
     this.digest = (word + fault.length + (this.now & 0xffffff)) | 0
   }
 
-  /** Returns false if there is none. */
   step(): boolean {
     const entry = this.#next()
     if (!entry) return false

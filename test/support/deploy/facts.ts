@@ -8,7 +8,6 @@ const terms = {
   ...{ holdSeconds: 60n, minCycleSeconds: 60n, minDebt: 1_000_000n, termSeconds: 1_800n },
   ...{ graceSeconds: 86_400n, initialRatioBps: 5_000n },
 }
-/** Default input of all cases. */
 export const wanted: WantedDeployment = {
   ...{ chainId: 10_143, genesisHash: 'unchecked', ausd, creditLine: 'deploy', deployBlock: 'find' },
   ...{ admin, treasury, lanes: [lane], terms, laneWei: parseEther('12'), testFunds: false },

@@ -33,7 +33,6 @@ export const lanes = [devAccount('lane 0').address, devAccount('lane 1').address
 const pace = ['--block-time', '0.1', '--slots-in-an-epoch', '1', '--order', 'fifo']
 const fees = ['--block-base-fee-per-gas', '100000000000', '--no-priority-fee', '--accounts', '1']
 
-/** A chain and a folder for the addresses file. */
 export async function openDeployFixture() {
   const anvil = await startAnvil([...pace, ...fees])
   const dir = mkdtempSync(join(tmpdir(), 'deploy-'))

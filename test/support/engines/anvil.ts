@@ -8,7 +8,6 @@ const platforms: ReadonlyMap<string, string> = new Map([
   ['darwin arm64', 'darwin-arm64'],
 ])
 
-/** `close` waits for its end. */
 export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Promise<void> }
 
 /**

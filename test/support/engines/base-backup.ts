@@ -8,7 +8,6 @@ import { waitUntil } from '#infra/local/wait'
 
 export type BaseBackup = Disposable & {
   readonly takenAt: Date
-  /** The server's data, and its copy. */
   readonly dataDir: string
   readonly copied: string
 }
@@ -51,7 +50,6 @@ export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Pro
   }
 }
 
-/** Later changes are lost. */
 export async function restoreBaseBackup(
   stack: Stack,
   { dataDir, copied }: BaseBackup,

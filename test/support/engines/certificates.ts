@@ -2,7 +2,6 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:cry
 
 /** EC keys, valid for a day. */
 export type Authority = {
-  /** PEM of its own certificate. */
   readonly certificate: string
   /** PEM with its key. */
   readonly issue: (names: { dns?: string; ip?: string }) => { certificate: string; key: string }

@@ -88,7 +88,6 @@ async function make(dir: string): Promise<void> {
   }
 }
 
-/** Hashes all migrating files and the Postgres package. */
 function stateOfMigrations(): string {
   const hash = createHash('sha256')
   const dir = join(repositoryDir, 'infra/migrations')

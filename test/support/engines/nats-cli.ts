@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The product does not need it. */
 export const natsCli = Bun.which('nats')
 
 export const noNatsCli =

@@ -59,7 +59,6 @@ export function accountSection(app: ReferenceApp): PageSection {
   return { slug: 'account', element, update }
 }
 
-/** The check's page is the provider's own. */
 function identityOf(app: ReferenceApp) {
   const { t } = app
   const way = h('p')

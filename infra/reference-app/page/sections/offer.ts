@@ -56,7 +56,6 @@ export function showOffer(
   )
 }
 
-/** How long a finished order stays in its section. */
 const recentMs = 60_000
 
 export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
@@ -73,7 +72,6 @@ export function recentOrders(app: ReferenceApp, kind: Item['kind']) {
   return { element, update }
 }
 
-/** An open checkout has links to pay and to leave. */
 export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   const { t, client } = app
   const { id, kind, checkoutUrl, expiresAt } = item
