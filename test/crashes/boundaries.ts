@@ -1,4 +1,4 @@
-// Each is named after the step just done.
+// Each boundary is named after the step just done.
 
 export const meanings: Readonly<Record<string, string>> = {
   'gateway:order-read': 'request read and validated, not passed to its service',

@@ -40,7 +40,7 @@ type LineOptions = {
   /** Other statements belong to the previous step. */
   readonly mustWait: (statement: Statement) => boolean
   readonly edit: (text: string) => string
-  /** When a statement is held, and when its response has arrived. */
+  /** Called when a statement is held, and when its response has arrived. */
   readonly changed: () => void
 }
 

@@ -91,7 +91,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
       line.letGo()
       return last
     },
-    /** Only if its blocker may have finished, unless `always`. */
+    /** Forgets the blocker if it may have finished, or if `always`. */
     lookAgain: (always: boolean) => {
       if (always || !(blocker?.isInside() || blocker?.isRunning())) blocker = undefined
     },

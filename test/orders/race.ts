@@ -45,7 +45,7 @@ export type Verdict = { readonly outcome: string; readonly wrong: readonly strin
 
 export type Report = {
   readonly orders: number
-  /** Most of each session in any order. */
+  /** Most statements of each session in any order. */
   readonly statements: readonly [number, number]
   /** Orders in which a session waited for a lock. */
   readonly waited: number
@@ -66,7 +66,7 @@ type Extent = {
 const isLate = (result: Result): boolean =>
   'error' in result &&
   /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
-/** Per order with a slow session. */
+/** Attempts of an order in which a session was too slow. */
 const triesMax = 5
 
 export async function runRace(

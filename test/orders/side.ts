@@ -4,7 +4,7 @@ import { openLog } from '#platform/log'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
 import { type Line, openLine, type Statement } from './line'
 
-/** All its connections to Postgres pass through it. */
+/** One of the two sessions: its connections to Postgres pass through it. */
 export type Side = AsyncDisposable & {
   readonly name: string
   /** Opened as a service does, under its role, with one connection. */
@@ -22,7 +22,7 @@ export type Rules = {
   order: number
   readonly turns: (statement: Statement) => boolean
   readonly edit: (text: string) => string
-  /** When a session holds a statement or continues. */
+  /** Called when a session holds a statement or continues. */
   changed: () => void
 }
 

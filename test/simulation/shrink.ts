@@ -13,8 +13,8 @@ const searchesMax = 40
 const attemptsMax = 120
 
 /**
- * Looks for the fault in a world of one or two flows, then replaces each random choice by the
- * plainest that still shows it.
+ * Looks for the fault in a world of few flows, then replaces each random choice by the plainest
+ * that still shows it.
  */
 export function shrink(
   runWorld: typeof Run,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Ready for its first task. */
+/** A worker is ready for its first task. */
 export type Told = { readonly isReady: true }
 
 /** `next` returns undefined when no task is left. Resolves when all are done. */

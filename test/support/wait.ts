@@ -20,7 +20,7 @@ export const handleUntilDone = (context: HandlingContext, message: IncomingMessa
     async () => (await handle(context, message)) === 'done',
   )
 
-/** An app repeats a request after a 503. */
+/** Repeats a request whose lock timed out, as an app repeats one after a 503. */
 export async function untilUnlocked<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
   const givesUpAt = Date.now() + deadlineMs
   for (;;) {

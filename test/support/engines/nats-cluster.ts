@@ -30,7 +30,7 @@ export type NatsNode = {
 export type NatsCluster = AsyncDisposable & {
   readonly nodes: readonly NatsNode[]
   readonly node: (name: string) => NatsNode
-  /** Places streams and consumers. */
+  /** The meta leader, which places streams and consumers. */
   readonly leader: () => Promise<NatsNode>
   /** URLs of every node, as in NATS_URL. */
   readonly url: string

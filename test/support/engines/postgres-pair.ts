@@ -37,7 +37,7 @@ export type PostgresPair = AsyncDisposable & {
   /** Freezes it until it is resumed. */
   readonly suspendStandby: () => Promise<void>
   readonly resumeStandby: () => void
-  /** Only if the old primary cannot return. */
+  /** Promote only if the old primary cannot return. */
   readonly promote: () => Promise<void>
   /** The primary then confirms nothing without it. */
   readonly addStandby: () => Promise<void>
