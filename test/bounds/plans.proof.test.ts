@@ -18,7 +18,7 @@ const rowsEach = 20_000
 const connection = { application_name: 'suite' }
 const workers = [
   ...['gateway', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'],
-  ...['books', 'pruning'],
+  ...['books', 'pruning'], // Connections of operations.
 ]
 
 let stack: Stack

@@ -249,7 +249,7 @@ withBrowser('each item opens its detail, and a receipt to print', async () => {
   const [receipt] = await Promise.all([page.waitForEvent('popup'), press(t.receipt)])
   await receipt.getByText('0.500000 AUSD').waitFor()
   const size = await receipt.locator('h1').evaluate((one) => getComputedStyle(one).fontSize)
-  expect(size).toBe('24px')
+  expect(size).toBe('24px') // Its own styles apply.
   await receipt.close()
 })
 

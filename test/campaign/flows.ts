@@ -95,7 +95,7 @@ async function borrow({ person, chance }: Scene): Promise<boolean> {
   const amountMicro = 200_000n + BigInt(chance.belowMs(300_000))
   return person.draw(amountMicro).then(
     () => true,
-    () => false,
+    () => false, // No collateral yet, or the chain is paused.
   )
 }
 

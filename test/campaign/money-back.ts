@@ -22,6 +22,7 @@ type Case = {
 
 const [short, long] = [4_000, 30_000]
 const half = (chance: Chance) => chance.belowMs(2) === 0
+/** The rest of the payment, or a part. */
 const someOf = ({ chance, part }: Case) => (half(chance) ? {} : part(chance.belowMs(100) / 100))
 
 /** Each leaves nothing pending unless the sandbox is down. */

@@ -12,7 +12,7 @@ function parentOf(pid: string): number | undefined {
     const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
     return Number(parent)
   } catch {
-    return undefined
+    return undefined // It exited.
   }
 }
 
@@ -21,6 +21,8 @@ export function signalAll(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
   for (const one of [pid, ...childrenOf(pid)]) {
     try {
       process.kill(one, signal)
-    } catch {}
+    } catch {
+      // It exited.
+    }
   }
 }

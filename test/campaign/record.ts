@@ -24,6 +24,7 @@ export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
   readonly wallet: Address
   readonly pair: 'USD/IDR' | 'USD/MYR'
+  /** Null until there is a response. */
   answer: Promised | null
   /** Events at the provider; `came back`: money went back, and may have returned to us. */
   readonly after: Set<'paid' | 'declined' | 'expired first' | 'came back' | Fate>

@@ -5,6 +5,7 @@ export type Outcome = {
   /** Item that each kill hit, from 1; null if its boundary was never reached. */
   readonly metIn: readonly (number | null)[]
   readonly seconds: number
+  /** Null if each item took effect exactly once. */
   readonly fault: string | null
 }
 

@@ -21,6 +21,7 @@ beforeAll(async () => {
   await pathsEnding(person, await beginPaths(stack, person), 60_000)
 })
 
+/** Missing on a stack without the books. */
 const isOfBooks = (name: string) => name.startsWith('ausd_books_')
 
 test('every metric that a rule or the dashboard reads exists', async () => {

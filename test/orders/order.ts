@@ -14,6 +14,7 @@ export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
 export type Ground = {
   readonly sides: readonly [Side, Side]
   readonly rules: Rules
+  /** Reads which session waits for which. */
   readonly watch: Sql
 }
 

@@ -16,6 +16,7 @@ import { openSide, type Rules, type Side } from './side'
 
 export type Race = {
   readonly name: string
+  /** All are held by default; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
   /** Random orders of a race with too many or no end. */
   readonly chance?: number
@@ -34,6 +35,7 @@ export type Guard = {
 
 export type Stage = {
   readonly sides: readonly [Side, Side]
+  /** An administrator's connection, never held. */
   readonly db: PostgresJsDatabase
 }
 

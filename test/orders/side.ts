@@ -18,6 +18,7 @@ export type Side = AsyncDisposable & {
 export type Role = 'payments' | 'payouts' | 'pricing' | 'chain_relayer'
 
 export type Rules = {
+  /** Nothing is held outside an order. */
   isOn: boolean
   order: number
   readonly turns: (statement: Statement) => boolean

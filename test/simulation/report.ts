@@ -26,6 +26,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
         `${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`,
       )
     },
+    /** False if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
       const { missingAmong } = await import('./coverage')
       const flows = worlds * run.flows

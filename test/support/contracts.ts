@@ -120,6 +120,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
   const refusal = refusalOf(client, deployment)
   const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
 
+  /** Throws if it reverts. */
   async function send<C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -149,6 +150,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
 type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
+/** Returns the receipt, reverted or not. */
 async function sendUnlocked(
   client: Client,
   request: (ask: RpcAsk) => Promise<unknown>,

@@ -1,4 +1,5 @@
 export type LoggedRequest = {
+  /** The number of the first request of a repeated question. */
   readonly id: number
   readonly number: number
   readonly method: string

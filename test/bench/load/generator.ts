@@ -12,6 +12,7 @@ import type { Load } from './load'
 export type Seen = {
   requests: number
   perSecond: number
+  /** Responses other than 200, and missing ones. */
   errors: number
   /** The reader did not respond to the gateway in time. */
   withoutHistory: number

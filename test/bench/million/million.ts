@@ -22,6 +22,7 @@ const readsEach = 300
 const scrapes = 8
 /** Metrics are cached for 3 s, so each scrape computes them. */
 const scrapeEveryMs = 3_200
+/** The disk and caches settle after the inserts. */
 const settleMs = 5_000
 
 export async function benchMillion(stack: Stack, options: Options): Promise<Figure[]> {

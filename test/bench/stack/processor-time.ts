@@ -32,6 +32,6 @@ function statOf(pid: number): Stat | undefined {
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
     return { parent: Number(fields[1]), ms: ticks / ticksPerMs }
   } catch {
-    return undefined
+    return undefined // It exited.
   }
 }

@@ -27,6 +27,7 @@ export async function statementsSent(sql: Sql): Promise<number> {
   return row!.calls
 }
 
+/** Committed or not, in all databases. */
 export async function transactionsEnded(sql: Sql): Promise<number> {
   const [row] = await sql<{ ended: number }[]>`
     select sum(xact_commit + xact_rollback)::int as ended from pg_stat_database`

@@ -59,6 +59,7 @@ export class Contract {
     return until.at(-1)?.left ?? amount
   }
 
+  /** Returns unix seconds. */
   untilOf(applied: Applied, block: bigint): bigint {
     const later = this.extended.about(applied.ref).filter((one) => one.block <= block)
     return later.at(-1)?.until ?? applied.until

@@ -71,6 +71,7 @@ export type Compared = {
   readonly real: object
   readonly standIns: object
   readonly makers: readonly Maker[]
+  /** Their results are not used. */
   readonly silent: readonly string[]
 }
 

@@ -64,6 +64,7 @@ export class Table<Row, Name extends string = never> {
     this.#put(key, before, row)
     return row
   }
+  /** False if the key exists. */
   insert(key: string, row: Row): boolean {
     if (this.#all().has(key)) return false
     this.set(key, row)

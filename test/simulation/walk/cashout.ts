@@ -50,6 +50,7 @@ type Outside = Common & {
 export type Terms = {
   readonly crashes: number
   readonly overtakes: number
+  /** Calls without a response: not executed, executed, or executed later. */
   readonly faults: number
   readonly refusals: number
   /** Every webhook is delivered twice. */

@@ -41,6 +41,7 @@ export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 export class World {
   now = beginsAt
   readonly rows: Rows
+  /** The process whose code runs; it owns new timers. */
   current: Process | undefined
   /** Start of the period without faults. */
   calmFrom = Number.POSITIVE_INFINITY
