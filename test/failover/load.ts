@@ -23,7 +23,7 @@ const peopleMax = 6
 /** Lasts from the first attempt to the 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
-/** Users who pay and read at a steady rate until disposal. */
+/** Users who pay at a steady rate and keep reading until disposal. */
 export type Load = AsyncDisposable & {
   /** Errors of payers that gave up. */
   readonly failures: readonly string[]
