@@ -131,7 +131,7 @@ async function layNode(
   }
 }
 
-/** JetStream state from any node that responds; empty without one. */
+/** Name of the meta leader, by any node that responds; empty without a leader. */
 async function leaderOf(nodes: readonly NatsNode[]): Promise<string> {
   const signal = AbortSignal.timeout(2_000)
   const answer = await Promise.any(

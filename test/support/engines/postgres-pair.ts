@@ -32,7 +32,7 @@ export type PostgresPair = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
   readonly adminUrl: string
   readonly onPrimary: <T>(ask: (sql: Sql) => Promise<T>) => Promise<T>
-  /** Destroys its disk, too. */
+  /** Its disk is never used again. */
   readonly killPrimary: () => Promise<void>
   /** Freezes it until it is resumed. */
   readonly suspendStandby: () => Promise<void>
