@@ -75,7 +75,7 @@ function alerts(): string[] {
 }
 
 function limits(): string[] {
-  return stateLimits.flatMap(({ service, limits, steps }) => {
+  return stateLimits.flatMap(([service, limits]) => {
     const limited = Object.entries(limits).flatMap(([state, limit]) =>
       'alarm' in limit ? [{ state, ...limit }] : [],
     )
@@ -84,7 +84,7 @@ function limits(): string[] {
       const [first] = same
       const states = codes(same.map(({ state }) => state))
       const limit = durationText(first!.afterMs)
-      return `- ${service}, ${states}, ${limit}: ${code(alarm)}. ${steps[first!.state] ?? ''}`
+      return `- ${service}, ${states}, ${limit}: ${code(alarm)}. ${first!.steps}`
     })
   })
 }

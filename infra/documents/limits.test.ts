@@ -30,18 +30,14 @@ describe.each(lifecycles)('limits of %s', (_, lifecycle, limits) => {
   })
 })
 
-test.each(stateLimits)('every limited state of $service has steps', ({ limits, steps }) => {
-  const limited = Object.keys(limits).filter((state) => 'alarm' in limits[state]!)
-  expect(Object.keys(steps).sort()).toEqual(limited.sort())
-  for (const state of limited) expect(steps[state]).toMatch(/\w/)
+test.each(stateLimits)('every limited state of %s has steps', (_, limits) => {
+  for (const limit of Object.values(limits)) if ('alarm' in limit) expect(limit.steps).toMatch(/\w/)
 })
 
 test('states with the same alarm have the same limit and steps', () => {
-  for (const { limits, steps } of stateLimits) {
-    const limited = Object.entries(limits).flatMap(([state, limit]) =>
-      'alarm' in limit ? [{ ...limit, steps: steps[state] }] : [],
-    )
-    const distinct = new Set(limited.map((one) => JSON.stringify(one)))
+  for (const [, limits] of stateLimits) {
+    const limited = Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit] : []))
+    const distinct = new Set(limited.map(({ afterMs, steps }) => `${afterMs} ${steps}`))
     expect(distinct.size).toBe(new Set(limited.map(({ alarm }) => alarm)).size)
   }
 })

@@ -13,7 +13,7 @@ import {
 } from '#platform/db/compiled-query'
 import { lockNamed, lockOf } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
-import type { PaymentState } from './payment'
+import { type PaymentState, unsettledStates } from './payment'
 import { type NewPayment, type PaymentRow, payments } from './payment.table'
 
 const readPayment = rowReader(payments)
@@ -85,7 +85,7 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
       and(
         eq(payments.wallet, wallet),
         eq(payments.kind, 'settlement'),
-        inArray(payments.state, ['opening', 'awaiting_payment', 'paid']),
+        inArray(payments.state, [...unsettledStates]),
       ),
     )
 

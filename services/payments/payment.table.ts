@@ -10,15 +10,22 @@ import {
 } from '#platform/db/columns'
 import { limitedStates } from '#platform/metrics/state-limits'
 import { pairs, providerAccounts } from '#shared/money/pair'
-import { limits, type PaymentState, paymentKinds, paymentStates, reasons } from './payment'
+import {
+  limits,
+  type PaymentState,
+  paymentKinds,
+  paymentStates,
+  reasons,
+  statesWith,
+} from './payment'
 import { schema } from './schema.store'
 
 type ExpectedColumns = Record<'state' | 'held' | 'holdEndedAt', SQLWrapper>
 type OpenColumns = ExpectedColumns & { readonly reason: SQLWrapper }
 
 const expectedWords = ({ state, held, holdEndedAt }: ExpectedColumns): SQL =>
-  sql`${state} in ('opening', 'awaiting_payment', 'paid', 'held', 'revoking', 'review', 'refunding') or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
-/** Payments of which money is expected or on hold, except late ones. */
+  sql`${state} in (${quotedList(statesWith('open'))}) or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
+/** Condition of payments in progress, without late ones: those of which money is expected or on hold. */
 export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWords(columns)})`
 
 /** Open payments, late ones included; the partial index uses the same expression. */
@@ -32,7 +39,10 @@ export const isLostHold = ({
 }: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
   sql`${frozenAt} is not null and ${holdEndedAt} is null`
 
-/** One promise per quote, and its progress. */
+/** States of a payment that may have no charge of its own. */
+export const mayLackCharge: readonly PaymentState[] = [...statesWith('unpaid'), 'review']
+
+/** Payments: one promise per quote, and its progress. */
 export const payments = schema.table(
   'payments',
   {
@@ -144,7 +154,7 @@ export const payments = schema.table(
     ),
     check(
       'payments_evidence',
-      sql`${table.state} in ('opening', 'awaiting_payment', 'expired', 'replaced', 'review') or ${table.providerPaymentId} is not null`,
+      sql`${table.state} in (${quotedList(mayLackCharge)}) or ${table.providerPaymentId} is not null`,
     ),
   ],
 )

@@ -1,23 +1,13 @@
 import { canBecome, type Lifecycle } from '#platform/lifecycle'
-import type { Limits } from '#platform/metrics/state-limits'
+import type { Limit, Limits, Rest } from '#platform/metrics/state-limits'
+import type { activityStatuses, NextAction } from '#shared/messages/activity'
 import type { Fiat } from '#shared/money/money'
 
 export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]
 
-export type TopupState =
-  | 'opening'
-  | 'awaiting_payment'
-  | 'expired'
-  | 'paid'
-  | 'held'
-  | 'credited'
-  | 'revoking'
-  | 'revoked'
-  | 'refunded'
-  | 'review'
-  | 'refunding'
-  | 'accepted'
+/** The states that users see, and the one before there is a checkout. */
+export type TopupState = 'opening' | (typeof activityStatuses.topup)[number]
 
 /** Only an operator, or the provider taking back what had led to it, ends `review`. */
 export const topupLifecycle: Lifecycle<TopupState> = {
@@ -41,19 +31,7 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   accepted: ['review'], // Paid again.
 }
 
-export type SettlementState =
-  | 'opening'
-  | 'awaiting_payment'
-  | 'expired'
-  | 'replaced'
-  | 'paid'
-  | 'repaid'
-  | 'revoking'
-  | 'revoked'
-  | 'refunded'
-  | 'review'
-  | 'refunding'
-  | 'accepted'
+export type SettlementState = 'opening' | (typeof activityStatuses.settlement)[number]
 
 /**
  * Money from a held channel repays immediately; the contract keeps its value encumbered until the
@@ -83,28 +61,97 @@ export const paymentStates = [
 const minuteMs = 60_000
 /** Longest sensible hold (a week) plus the day it may be extended by. */
 const holdMaxMs = 8 * 86_400_000
-const noRate = { afterMs: 60 * minuteMs, alarm: 'late payment still has no exchange rate' }
-const noEnd = { afterMs: holdMaxMs, alarm: 'hold has not ended' }
-
-/** Maximum time in each state before an alert; `awaited` in `payment.table.ts` selects the rows. */
-export const limits: Limits<PaymentState> = {
-  opening: { afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
-  // Counted from the end of the checkout.
-  awaiting_payment: { afterMs: 60 * minuteMs, alarm: 'checkout outcome unknown' },
-  // Only for a payment that awaits a rate; otherwise nothing is owed.
-  expired: noRate,
-  replaced: noRate,
-  paid: { afterMs: 10 * minuteMs, alarm: 'payment not recorded on chain' },
-  held: noEnd,
-  repaid: noEnd, // Only during its hold.
-  revoking: { afterMs: 10 * minuteMs, alarm: 'payment not revoked on chain' },
-  credited: { rests: 'the collateral is credited' },
-  revoked: { rests: 'the money was refunded and the AUSD reversed' },
-  refunded: { rests: 'the money was refunded and no AUSD was credited' },
-  review: { rests: 'an alert was raised on entry' },
-  refunding: { afterMs: 24 * 60 * minuteMs, alarm: 'refund not completed by provider' },
-  accepted: { rests: 'an operator accepted it as it is' },
+const noRate = {
+  afterMs: 60 * minuteMs,
+  alarm: 'late payment still has no exchange rate',
+  steps:
+    '`bus micro stats pricing --json`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).',
 }
+const noEnd = {
+  afterMs: holdMaxMs,
+  alarm: 'hold has not ended',
+  steps:
+    '`dc logs payments`: provider or chain cannot be read. A longer `HOLD_SECONDS` needs a higher limit in the code.',
+}
+
+/** Facts about a state, apart from its limit. Everything that treats states alike derives from them. */
+type StateFacts = {
+  /**
+   * Nothing is decided yet, so that indexes, console, `ops` and cover count it. `repaid` is open only
+   * during its hold, `expired` and `replaced` only while they await a rate: see `isOpen`.
+   */
+  readonly open?: true
+  /** No money was received, so that there is no charge of the provider. */
+  readonly unpaid?: true
+  /** Users see it in flight: its money arrived, and an effect on the chain or a refund is not final. */
+  readonly inFlight?: true
+  /** While it is on hold, the hold must not end before the provider's word. */
+  readonly mayHold?: true
+  /** Next step of its user. */
+  readonly nextAction: NextAction | null
+}
+
+/**
+ * Every state: its maximum time before an alert, and its facts. `awaited` in `payment.table.ts` selects
+ * the rows that a limit applies to.
+ */
+export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts } = {
+  opening: {
+    ...{ afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
+    steps: '`dc logs payments`, Postgres, age of the outbox.',
+    ...{ open: true, unpaid: true, nextAction: null, awaits: 'the provider to open the checkout' },
+  },
+  // Counted from the end of the checkout.
+  awaiting_payment: {
+    ...{ afterMs: 60 * minuteMs, alarm: 'checkout outcome unknown' },
+    steps: '`dc logs payments`: is the provider down, or `PROVIDER_REQUESTS_PER_MINUTE` too low?',
+    ...{ open: true, unpaid: true, nextAction: 'pay', awaits: 'the payer' },
+  },
+  // Limited only for a payment that awaits a rate; otherwise nothing is owed.
+  expired: { ...noRate, unpaid: true, nextAction: null },
+  replaced: { ...noRate, unpaid: true, nextAction: null },
+  paid: {
+    ...{ afterMs: 10 * minuteMs, alarm: 'payment not recorded on chain' },
+    steps: 'Check the relayer.',
+    ...{ open: true, inFlight: true, nextAction: 'wait' },
+    awaits: 'the credit to become final on the chain',
+  },
+  held: {
+    ...{ ...noEnd, open: true, mayHold: true, nextAction: 'wait' },
+    awaits: 'the hold to end (the payment can still be reversed)',
+  },
+  // Limited only during its hold.
+  repaid: { ...noEnd, mayHold: true, nextAction: null },
+  revoking: {
+    ...{ afterMs: 10 * minuteMs, alarm: 'payment not revoked on chain' },
+    steps: 'Refunded money stays usable until this is done. Check the relayer.',
+    ...{ open: true, inFlight: true, mayHold: true, nextAction: 'wait' },
+    awaits: 'the reversal to become final on the chain',
+  },
+  credited: { rests: 'the collateral is credited', nextAction: null },
+  revoked: { rests: 'the money was refunded and the AUSD reversed', nextAction: null },
+  refunded: { rests: 'the money was refunded and no AUSD was credited', nextAction: null },
+  review: {
+    ...{ rests: 'an alert was raised on entry', open: true, nextAction: 'contact support' },
+    awaits: 'manual review',
+  },
+  refunding: {
+    ...{ afterMs: 24 * 60 * minuteMs, alarm: 'refund not completed by provider' },
+    steps:
+      "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days.",
+    ...{ open: true, inFlight: true, nextAction: 'wait' },
+    awaits: 'the provider to make the refund',
+  },
+  accepted: { rests: 'an operator accepted it as it is', nextAction: null },
+}
+export const limits: Limits<PaymentState> = states
+
+/** Returns the states with a fact, in the order of the table. */
+export const statesWith = (fact: Exclude<keyof StateFacts, 'nextAction'>): PaymentState[] =>
+  (Object.keys(states) as PaymentState[]).filter((state) => states[state][fact])
+
+/** States of a settlement that can still be paid or is not yet on the chain. */
+export const unsettledStates: readonly SettlementState[] = ['opening', 'awaiting_payment', 'paid']
 
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
   const table = kind === 'topup' ? topupLifecycle : settlementLifecycle
@@ -182,7 +229,7 @@ type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
 
 /** Returns true if its hold must not end before the provider's word, or before its revocation. */
 export const needsHold = (payment: HoldFacts & Pick<PaymentFacts, 'state'>): boolean =>
-  isOnHold(payment) && ['held', 'repaid', 'revoking'].includes(payment.state)
+  isOnHold(payment) && states[payment.state].mayHold === true
 
 /** Returns the value left after refunds (10⁻⁶ AUSD, rounded down). */
 export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: RemainderFacts): bigint =>

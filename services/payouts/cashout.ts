@@ -38,12 +38,33 @@ export const lifecycle: Lifecycle<CashoutState> = {
 const minuteMs = 60_000
 
 export const limits: Limits<CashoutState> = {
-  opening: { afterMs: 10 * minuteMs, alarm: 'cash-out neither accepted nor ended' },
+  opening: {
+    ...{ afterMs: 10 * minuteMs, alarm: 'cash-out neither accepted nor ended' },
+    steps: '`dc logs payouts`, Postgres. Nothing was taken, and the user has no response.',
+    awaits: 'the quote to be taken',
+  },
   expired: { rests: 'it was never accepted' },
-  taking: { afterMs: 15 * minuteMs, alarm: 'cash-out AUSD not taken' },
-  taken: { afterMs: 10 * minuteMs, alarm: 'cash-out not ordered at provider' },
-  paying: { afterMs: 120 * minuteMs, alarm: 'bank transfer outcome unknown' },
-  returning: { afterMs: 10 * minuteMs, alarm: 'cash-out AUSD not returned' },
+  taking: {
+    ...{ afterMs: 15 * minuteMs, alarm: 'cash-out AUSD not taken' },
+    steps: '`dc logs chain-relayer` has the reason.',
+    awaits: 'the AUSD to reach the treasury',
+  },
+  taken: {
+    ...{ afterMs: 10 * minuteMs, alarm: 'cash-out not ordered at provider' },
+    steps: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
+    awaits: 'the payout to be submitted',
+  },
+  paying: {
+    ...{ afterMs: 120 * minuteMs, alarm: 'bank transfer outcome unknown' },
+    steps:
+      "Look up the payout id as reference in the provider's dashboard. Never send a second transfer.",
+    awaits: 'the bank',
+  },
+  returning: {
+    ...{ afterMs: 10 * minuteMs, alarm: 'cash-out AUSD not returned' },
+    steps: 'Check the relayer. Does the treasury hold enough AUSD?',
+    awaits: 'the AUSD to be returned on the chain',
+  },
   paid: { rests: 'the bank was paid; rechecks look for a reversal' },
   failed: { rests: 'no AUSD was taken; the relayer watches the signed transfer' },
   returned: { rests: 'the AUSD is back in the wallet' },

@@ -1,6 +1,23 @@
 import type { Text } from '#shared/language/language'
 
-/** No native speaker has read the Indonesian or Malay yet. */
+/** Names of the states, on a receipt. Cash-outs share `paid`. */
+export const paymentLabels = {
+  awaiting_payment: { en: 'awaiting payment', id: 'menunggu pembayaran', ms: 'menunggu bayaran' },
+  expired: { en: 'expired', id: 'kedaluwarsa', ms: 'tamat tempoh' },
+  replaced: { en: 'replaced', id: 'digantikan', ms: 'digantikan' },
+  paid: { en: 'paid', id: 'dibayar', ms: 'dibayar' },
+  held: { en: 'held', id: 'ditahan', ms: 'ditahan' },
+  credited: { en: 'credited', id: 'dikreditkan', ms: 'dikreditkan' },
+  repaid: { en: 'repaid', id: 'lunas', ms: 'dijelaskan' },
+  revoking: { en: 'revoking', id: 'sedang ditarik kembali', ms: 'sedang ditarik balik' },
+  revoked: { en: 'revoked', id: 'ditarik kembali', ms: 'ditarik balik' },
+  refunded: { en: 'refunded', id: 'dana dikembalikan', ms: 'dipulangkan' },
+  review: { en: 'review', id: 'ditinjau', ms: 'disemak' },
+  refunding: { en: 'refunding', id: 'dana sedang dikembalikan', ms: 'sedang dipulangkan' },
+  accepted: { en: 'accepted', id: 'diselesaikan', ms: 'diselesaikan' },
+} as const satisfies Record<string, Text>
+
+/** Sentences about a top-up or a settlement. Not yet read by a native speaker of Indonesian or Malay. */
 export const paymentTexts = {
   'payment.awaiting_payment': {
     en: 'Pay before the checkout closes.',

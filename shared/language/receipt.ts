@@ -1,4 +1,5 @@
 import type { Text } from '#shared/language/language'
+import { paymentLabels } from '#shared/language/payments'
 import type {
   ActivityEntry,
   activityStatuses,
@@ -42,19 +43,7 @@ export const kindTexts = {
 } as const satisfies Record<ActivityEntry['kind'], Text>
 
 export const statusTexts = {
-  awaiting_payment: { en: 'awaiting payment', id: 'menunggu pembayaran', ms: 'menunggu bayaran' },
-  expired: { en: 'expired', id: 'kedaluwarsa', ms: 'tamat tempoh' },
-  replaced: { en: 'replaced', id: 'digantikan', ms: 'digantikan' },
-  paid: { en: 'paid', id: 'dibayar', ms: 'dibayar' },
-  held: { en: 'held', id: 'ditahan', ms: 'ditahan' },
-  credited: { en: 'credited', id: 'dikreditkan', ms: 'dikreditkan' },
-  repaid: { en: 'repaid', id: 'lunas', ms: 'dijelaskan' },
-  revoking: { en: 'revoking', id: 'sedang ditarik kembali', ms: 'sedang ditarik balik' },
-  revoked: { en: 'revoked', id: 'ditarik kembali', ms: 'ditarik balik' },
-  refunded: { en: 'refunded', id: 'dana dikembalikan', ms: 'dipulangkan' },
-  review: { en: 'review', id: 'ditinjau', ms: 'disemak' },
-  refunding: { en: 'refunding', id: 'dana sedang dikembalikan', ms: 'sedang dipulangkan' },
-  accepted: { en: 'accepted', id: 'diselesaikan', ms: 'diselesaikan' },
+  ...paymentLabels,
   taking: { en: 'taking', id: 'AUSD sedang diambil', ms: 'AUSD sedang diambil' },
   taken: { en: 'taken', id: 'AUSD diterima', ms: 'AUSD diterima' },
   paying: { en: 'paying', id: 'sedang ditransfer', ms: 'sedang dipindahkan' },

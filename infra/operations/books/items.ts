@@ -25,10 +25,13 @@ const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transact
 /** A number may follow the payment id in the reference of a refund that we ordered. */
 const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
 
-/** The index on `next_check_at` finds items in progress. */
-const onTheirWay = {
-  payments: "('opening', 'awaiting_payment', 'paid', 'revoking', 'refunding')",
-  payouts: "('taking', 'taken', 'paying', 'returning')",
+/**
+ * States in which an item with a next check is not in progress: on hold, or over and rechecked for
+ * late money or a reversal. Any other is compared; the index on `next_check_at` finds them.
+ */
+const resting = {
+  payments: "('held', 'repaid', 'expired', 'replaced')",
+  payouts: "('opening', 'expired', 'paid', 'failed')",
 } as const
 
 /**
@@ -46,9 +49,9 @@ const touched = ({ since, block }: BookSpan) => `
       from books.provider_moves m left join payments.refunds r on r.id = ${refundId}
       where m.read_at >= ${moment(since)}
     union select id from payments.payments
-      where next_check_at is not null and state in ${onTheirWay.payments}
+      where next_check_at is not null and state not in ${resting.payments}
     union select id from payouts.payouts
-      where next_check_at is not null and state in ${onTheirWay.payouts}
+      where next_check_at is not null and state not in ${resting.payouts}
     union select id from payouts.payouts where state = 'returning'
       and changed_at >= ${moment(since)} - interval '1 hour'
     union select item from books.breaks where closed_at is null;

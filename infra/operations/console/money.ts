@@ -1,4 +1,6 @@
 import type { Sql } from 'postgres'
+import { states, statesWith } from '../../../services/payments/payment'
+import { inFlightStates } from '../../../services/payouts/cashout'
 
 /** Amounts are strings in the smallest unit. */
 export type MoneyRow = {
@@ -23,8 +25,8 @@ const shownMax = 20
 
 /** An open checkout has no money in flight until its payer pays. */
 const inFlight = {
-  payments: ['paid', 'held', 'revoking', 'review', 'refunding'],
-  payouts: ['taking', 'taken', 'paying', 'returning'],
+  payments: statesWith('open').filter((state) => !states[state].unpaid),
+  payouts: [...inFlightStates],
 }
 
 export async function readMoney(sql: Sql): Promise<MoneyInFlight> {

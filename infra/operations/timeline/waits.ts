@@ -1,3 +1,9 @@
+import type { Limits } from '#platform/metrics/state-limits'
+import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
+import { limits as paymentLimits } from '../../../services/payments/payment'
+import { limits as cashoutLimits } from '../../../services/payouts/cashout'
+
+/** History of an item as read from the rows and the bus. */
 export type ToldWaits = {
   readonly items: readonly { readonly kind: string; readonly id: string; readonly state: string }[]
   readonly entries: readonly Entry[]
@@ -23,24 +29,13 @@ export type TimelineLine<E extends Entry> = { readonly entry: E } | { readonly w
 /** Shorter gaps are processing time, not waits. */
 const shownFromMs = 400
 
-/** What each state waits for; other states are final. */
-const awaited: ReadonlyMap<string, string> = new Map([
-  ['opening', 'the provider to open the checkout'],
-  ['awaiting_payment', 'the payer'],
-  ['paid', 'the credit to become final on the chain'],
-  ['held', 'the hold to end (the payment can still be reversed)'],
-  ['revoking', 'the reversal to become final on the chain'],
-  ['review', 'manual review'],
-  ['refunding', 'the provider to make the refund'],
-  ['taking', 'the AUSD to reach the treasury'],
-  ['taken', 'the payout to be submitted'],
-  ['paying', 'the bank'],
-  ['returning', 'the AUSD to be returned on the chain'],
-  ['waiting', 'a lane'],
-  ['assigned', 'the transaction to become final'],
-])
-/** Unlike a payment, a cash-out is done when `paid`. */
-const isOver = (kind: string, state: string) => kind === 'cashout' && state === 'paid'
+/** What a state waits for, by kind of item; other states are final. Unlike a payment, a `paid` cash-out is. */
+const limitsOf = (kind: string): Limits<string> => {
+  if (kind === 'topup' || kind === 'settlement') return paymentLimits
+  return kind === 'cashout' ? cashoutLimits : operationLimits(0)
+}
+const awaitedBy = ({ kind, state }: { kind: string; state: string }): string | undefined =>
+  limitsOf(kind)[state]?.awaits
 
 /** Reasons by the event that ended the wait. */
 const endedBy: ReadonlyMap<string, string> = new Map([
@@ -71,10 +66,9 @@ export function withWaits<E extends Entry>(
     lines.push({ entry })
     last = entry.at ?? last
   }
-  const open = items.find(({ kind, state }) => awaited.has(state) && !isOver(kind, state))
-  if (!open || !last) return lines
+  const reason = items.map(awaitedBy).find((one) => one !== undefined)
+  if (!reason || !last) return lines
   const ms = Math.max(0, now.getTime() - last.getTime())
-  const reason = awaited.get(open.state)!
   const at = entries.findLastIndex((entry) => entry.at !== null)
   const after = lines.findIndex((line) => 'entry' in line && line.entry === entries[at]) + 1
   return lines.toSpliced(after, 0, { wait: { from: last, to: null, ms, reason } })

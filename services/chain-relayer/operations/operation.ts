@@ -40,10 +40,13 @@ export const lifecycle: Lifecycle<OperationState> = {
 }
 
 export const limitsOf = (afterMs: number): Limits<OperationState> => {
-  const underWay = { afterMs, alarm: 'oldest operation pending too long' }
+  const pending = {
+    ...{ afterMs, alarm: 'oldest operation pending too long' },
+    steps: '`dc logs chain-relayer`: its other alarms name the cause.',
+  }
   return {
-    waiting: underWay,
-    assigned: underWay,
+    waiting: { ...pending, awaits: 'a lane' },
+    assigned: { ...pending, awaits: 'the transaction to become final' },
     settled: { rests: 'final on the chain' },
     failed: { rests: 'reported; a take that can still be submitted is watched' },
   }

@@ -4,7 +4,10 @@ import { type Progress, referenceOf, type Statement, type Undated, type Word } f
 
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
 
-const late = { afterMs: 600_000, alarm: 'identity verdict not on chain' }
+const late = {
+  ...{ afterMs: 600_000, alarm: 'identity verdict not on chain' },
+  steps: 'A rejected user stays verified until this is done. Check the relayer.',
+}
 
 /** How long a verdict's orders may be awaited: the flag on the chain, then the coin. */
 export const limits: Limits<IdentityState> = {

@@ -1,7 +1,8 @@
 import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
-import { isOneOf } from '#platform/db/columns'
+import { isOneOf, quotedList } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { isWalletDue, wallets } from '../losses/refund.store'
+import { statesWith } from '../payment'
 import { type PaymentRow, payments } from '../payment.table'
 
 /** Longer than one check, so that another instance takes over only after a crash. */
@@ -13,10 +14,11 @@ const checkLeaseSeconds = 30
  */
 export const checkKinds = ['holds', 'orders', 'others'] as const
 export type CheckKind = (typeof checkKinds)[number]
+const holding = quotedList(statesWith('mayHold'))
 const ofKind: Readonly<Record<CheckKind, SQL>> = {
-  holds: sql`${payments.state} in ('held', 'repaid', 'revoking')`,
+  holds: sql`${payments.state} in (${holding})`,
   orders: sql`${payments.state} = 'paid'`,
-  others: sql`${payments.state} not in ('held', 'repaid', 'revoking', 'paid')`,
+  others: sql`${payments.state} not in (${holding}, 'paid')`,
 }
 
 const listedRestMs = 21_600_000

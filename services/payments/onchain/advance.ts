@@ -119,7 +119,7 @@ const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
 
 /** A late payment is still received. */
 export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
-  if (payment.state !== 'awaiting_payment' && payment.state !== 'opening') return
+  if (!mayBecome(payment, 'expired')) return
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
 }
 

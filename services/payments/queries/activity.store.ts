@@ -5,7 +5,7 @@ import type { Database, Db } from '#platform/db/open'
 import { type Cursor, cursorValues, newestFirst } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
 import { isMissing, reversals } from '../losses/refund.store'
-import type { PaymentState } from '../payment'
+import { type PaymentState, statesWith } from '../payment'
 import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payment.table'
 
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
@@ -35,7 +35,7 @@ const inFlight = and(
   isOpen(payments),
   or(
     and(eq(state, 'awaiting_payment'), gt(expiresAt, sql.placeholder('now'))),
-    inArray(state, ['paid', 'revoking', 'refunding']),
+    inArray(state, statesWith('inFlight')),
     and(eq(state, 'review'), isNull(txHash)),
     eq(reason, 'awaiting_rate'),
   ),

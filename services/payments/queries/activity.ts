@@ -9,7 +9,7 @@ import { listingAgeMs } from '#shared/provider/listing.store'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
 import { countFrozen, sumMissing } from '../losses/refund.store'
-import { awaitsRate, limits } from '../payment'
+import { awaitsRate, limits, states } from '../payment'
 import type { PaymentProvider } from '../provider'
 import { deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/treasury'
@@ -76,9 +76,7 @@ function entryOf(
 /** Money has arrived but its effect is not final on the chain or at the provider. */
 const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   awaitsRate({ reason }) ||
-  state === 'paid' ||
-  state === 'revoking' ||
-  state === 'refunding' ||
+  states[state].inFlight === true ||
   (state === 'review' && !txHash && reason !== 'paid_twice')
 
 /** Figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */

@@ -1,19 +1,14 @@
 import { sentenceOf, type TextRef } from '#shared/language/catalogue'
 import type { ActivityReason, NextAction } from '#shared/messages/activity'
-import { awaitsRate, isOnHold, type PaymentState, type Reason } from '../payment'
+import { awaitsRate, isOnHold, type PaymentState, type Reason, states } from '../payment'
 import type { ListedPayment } from './activity.store'
 
 type Words = { readonly texts: readonly TextRef[]; readonly nextAction: NextAction | null }
 type Status = Exclude<PaymentState, 'opening'>
 
-const nextActions: Readonly<Record<Status, NextAction | null>> = {
-  ...{ awaiting_payment: 'pay', expired: null, replaced: null, paid: 'wait', held: 'wait' },
-  ...{ credited: null, repaid: null, revoking: 'wait', revoked: null, refunded: null },
-  ...{ review: 'contact support', refunding: 'wait', accepted: null },
-}
 const wordsAbout = (status: Status): Words => ({
   texts: [{ code: `payment.${status}` }],
-  nextAction: nextActions[status],
+  nextAction: states[status].nextAction,
 })
 
 const unconfirmed: Words = { texts: [{ code: 'payment.unconfirmed' }], nextAction: 'wait' }

@@ -3,12 +3,22 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { type Reading, seconds } from '#platform/metrics/readings'
 
-// Time limits, each in a table next to its lifecycle, for the alarms, `/metrics` and the runbook.
+// The time limit of each state is declared in one table next to its lifecycle. The alarms,
+// `/metrics`, the timeline of an item and the runbook all use it.
 
-/** The log line raises an alarm. */
-export type Limit = { readonly afterMs: number; readonly alarm: string }
-/** Why the state has no time limit. */
-export type Rest = { readonly rests: string }
+type Awaits = {
+  /** What an item in the state waits for, as operators read it; omitted if it may be final. */
+  readonly awaits?: string
+}
+/** Raises an alarm with this log line after this long in the state. */
+export type Limit = Awaits & {
+  readonly afterMs: number
+  readonly alarm: string
+  /** Steps of an operator on the alarm, as Markdown of the runbook. */
+  readonly steps: string
+}
+/** The state has no time limit, for this reason. */
+export type Rest = Awaits & { readonly rests: string }
 export type Limits<S extends string> = { readonly [state in S]: Limit | Rest }
 
 export type Oldest<S extends string = string> = {
@@ -24,10 +34,11 @@ export const limitedStates = <S extends string>(limits: Limits<S>): S[] =>
 export const overdueAmong = <S extends string>(
   limits: Limits<S>,
   oldest: readonly Oldest<S>[],
-): (Oldest<S> & Limit)[] =>
+): (Oldest<S> & Pick<Limit, 'afterMs' | 'alarm'>)[] =>
   oldest.flatMap((one) => {
     const limit: Limit | Rest = limits[one.state]
-    return 'alarm' in limit && one.oldestMs > limit.afterMs ? [{ ...one, ...limit }] : []
+    if (!('alarm' in limit) || one.oldestMs <= limit.afterMs) return []
+    return [{ ...one, afterMs: limit.afterMs, alarm: limit.alarm }]
   })
 
 /** In ms, 0 if none. */

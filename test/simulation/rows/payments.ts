@@ -1,5 +1,10 @@
 import type { CheckKind } from '../../../services/payments/incoming/check.store'
-import type { NewPayment, PaymentRow } from '../../../services/payments/payment.table'
+import { states, unsettledStates } from '../../../services/payments/payment'
+import {
+  mayLackCharge,
+  type NewPayment,
+  type PaymentRow,
+} from '../../../services/payments/payment.table'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, type StandIn } from './table'
@@ -45,8 +50,6 @@ class Constraint extends Error {
   override name = 'Constraint'
 }
 
-const needNoEvidence = ['opening', 'awaiting_payment', 'expired', 'replaced', 'review']
-
 function check(rows: Rows, row: PaymentRow): void {
   const refuse = (rule: string) => {
     throw new Constraint(`${row.id} breaks ${rule}`)
@@ -60,7 +63,7 @@ function check(rows: Rows, row: PaymentRow): void {
     refuse('payments_shares')
   if (row.refundedMinor < 0n || row.overpaidMinor < 0n) refuse('payments_back')
   if (row.state === 'awaiting_payment' && row.checkoutUrl === null) refuse('payments_awaiting')
-  if (!needNoEvidence.includes(row.state) && row.providerPaymentId === null)
+  if (!mayLackCharge.includes(row.state) && row.providerPaymentId === null)
     refuse('payments_evidence')
 }
 
@@ -99,12 +102,12 @@ export const firstPaymentAt: StandIn<Payments['firstPaymentAt']> = async (db) =>
   return first?.createdAt ?? null
 }
 
-const unsettled = ['opening', 'awaiting_payment', 'paid']
+const unsettled: ReadonlySet<string> = new Set(unsettledStates)
 
 export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0], wallet: string) =>
   rowsOf(db)
     .payments.by('wallet', wallet)
-    .filter(({ kind, state }) => kind === 'settlement' && unsettled.includes(state))
+    .filter(({ kind, state }) => kind === 'settlement' && unsettled.has(state))
 
 export const countUnpaidSettlements: StandIn<Limits['countUnpaidSettlements']> = async () => 0
 
@@ -232,9 +235,8 @@ export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
   }
 }
 
-const holds = ['held', 'repaid', 'revoking']
 const kindOf = ({ state }: PaymentRow): CheckKind => {
-  if (holds.includes(state)) return 'holds'
+  if (states[state].mayHold) return 'holds'
   return state === 'paid' ? 'orders' : 'others'
 }
 
