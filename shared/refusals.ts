@@ -1,3 +1,10 @@
+type DeclaredRefusal = {
+  readonly status: 400 | 403 | 429 | 503
+  readonly message: string
+  /** When a retry may succeed: after midnight (UTC), or in an hour. `Retry-After` has the seconds. */
+  readonly ends?: 'midnight' | 'hour'
+}
+
 /**
  * The message is the English one an app may show; the other languages are in `shared/language/refusals.ts`.
  * Services exchange the code alone; the gateway turns it into a response.
@@ -33,25 +40,30 @@ export const refusals = {
   },
   day_limit_reached: {
     status: 429,
+    ends: 'midnight',
     message: 'Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.',
   },
   cashouts_refused_too_many: {
     status: 429,
+    ends: 'midnight',
     message:
       'Banks have refused too many cash-outs of this wallet or to this account today. Check the details, and try again after 00:00 UTC.',
   },
   account_checks_too_many: {
     status: 429,
+    ends: 'midnight',
     message:
       'Too many account checks today. You can cash out without one, or try again after 00:00 UTC.',
   },
   gas_budget_spent: {
     status: 429,
+    ends: 'midnight',
     message: 'Too many transfers today. Try again after 00:00 UTC.',
   },
 
   verification_limit_reached: {
     status: 429,
+    ends: 'midnight',
     message: 'Too many verification links today. Use the last one, or try again after 00:00 UTC.',
   },
   statement_too_long: {
@@ -66,6 +78,7 @@ export const refusals = {
   },
   cancellations_too_many: {
     status: 429,
+    ends: 'midnight',
     message: 'Too many checkouts canceled today. This one closes by itself if it is not paid.',
   },
 
@@ -76,6 +89,7 @@ export const refusals = {
   },
   settlements_too_many: {
     status: 429,
+    ends: 'hour',
     message: 'Too many checkouts for this debt. Pay the open one, or try again in an hour.',
   },
   debt_too_large: {
@@ -167,7 +181,7 @@ export const refusals = {
   },
   chain_unavailable: { status: 503, message: 'The blockchain is unavailable. Try again.' },
   indexer_lags: { status: 503, message: 'The credit record is not up to date. Try again later.' },
-} as const satisfies Record<string, { status: 400 | 403 | 429 | 503; message: string }>
+} as const satisfies Record<string, DeclaredRefusal>
 
 /** About the request, its sender or the service rather than a business rule. */
 export const generalRefusals = {

@@ -33,29 +33,19 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
     since ? [{ code }, { code: 'paused_since', since }] : [{ code }],
-    daily.has(code)
-      ? secondsToMidnight(Date.now())
-      : code === 'settlements_too_many'
-        ? hourSeconds
-        : since
-          ? pausedSeconds
-          : undefined,
+    secondsLeft(code) ?? (since ? pausedSeconds : undefined),
     code,
   )
 
-const hourSeconds = 3_600
-/** A pause ends only by an operator. */
+/** Only an operator ends a pause, which takes a while. */
 const pausedSeconds = 60
 
-/** End at midnight UTC. */
-const daily: ReadonlySet<RefusalCode> = new Set([
-  'day_limit_reached',
-  'cashouts_refused_too_many',
-  'account_checks_too_many',
-  'gas_budget_spent',
-  'verification_limit_reached',
-  'cancellations_too_many',
-])
+function secondsLeft(code: RefusalCode): number | undefined {
+  const refusal = refusals[code]
+  if (!('ends' in refusal)) return undefined
+  return refusal.ends === 'hour' ? 3_600 : secondsToMidnight(Date.now())
+}
+
 const dayMs = 86_400_000
 const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
