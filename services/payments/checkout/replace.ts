@@ -30,14 +30,18 @@ export async function maySettle(
   if (rival) return ok({ rival })
   const opening = unsettled.find(({ state }) => state === 'opening')
   if (opening && isLeased(context, opening)) return refuse('provider_unavailable')
-  if ((await countUnpaidSettlements(tx, wallet)) >= perHourMax)
-    return refuse('settlements_too_many')
+  const tooMany = await refuseTooMany(tx, wallet)
+  if (tooMany) return tooMany
   if (opening) await supersede(tx, context, opening)
   return undefined
 }
 
 /** Each unpaid settlement costs calls at the provider. */
 const perHourMax = 10
+const refuseTooMany = async (tx: Tx, wallet: `0x${string}`) =>
+  (await countUnpaidSettlements(tx, wallet)) >= perHourMax
+    ? refuse('settlements_too_many')
+    : undefined
 
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()
@@ -71,10 +75,8 @@ export async function receiveEarlier(
   const all = await open(context, wallet)
   const earlier = all.filter((one) => !isSame(context, one, terms))
   if (earlier.length === 0) return ok({})
-  const admitted = await context.database.transaction(async (tx) =>
-    (await countUnpaidSettlements(tx, wallet)) >= perHourMax
-      ? refuse('settlements_too_many')
-      : admit(tx),
+  const admitted = await context.database.transaction(
+    async (tx) => (await refuseTooMany(tx, wallet)) ?? admit(tx),
   )
   if ('refused' in admitted) return admitted
   for (const one of earlier) {
