@@ -4,7 +4,8 @@ import type { Roots } from '#infra/operations/timeline/entry'
 
 type Found = { kind: 'payment' | 'cashout' | 'operation'; id: string }
 
-const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
+/** Returns true for an address, in any case. */
+export const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
 const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
 const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
 

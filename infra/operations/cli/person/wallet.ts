@@ -1,4 +1,4 @@
-const pattern = /^0x[0-9a-fA-F]{40}$/
+import { isWallet } from '#infra/operations/timeline/find'
 
 export const walletFault = ([wallet = '']: readonly string[]): string | undefined =>
-  pattern.test(wallet) ? undefined : 'expected a wallet: 0x and 40 hex digits'
+  isWallet(wallet) ? undefined : 'expected a wallet: 0x and 40 hex digits'
