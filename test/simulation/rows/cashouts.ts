@@ -1,27 +1,17 @@
 import { is, SQL, StringChunk } from 'drizzle-orm'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from '../../../services/payouts/cashout'
-import type { Cashout } from '../../../services/payouts/cashout.table'
+import { type Cashout, cashouts } from '../../../services/payouts/cashout.table'
 import { checkWait } from '../../../services/payouts/decide'
 import { type Rows, rowsOf } from './rows'
-import { dueBy, FromNow, nothing, type StandIn } from './table'
+import { dueBy, FromNow, nothing, nullsOf, type StandIn } from './table'
 
 type Cashouts = typeof import('../../../services/payouts/cashout.store')
 type Promises = typeof import('../../../services/payouts/treasury/promise.store')
 type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 
-const defaults = {
-  ...{
-    requestId: null,
-    spreadBps: 0,
-    providerPayoutId: null,
-    providerStatus: null,
-    failureCode: null,
-  },
-  ...{ reason: null, takeTxHash: null, returnTxHash: null, attempts: 0, attemptedAt: null },
-  ...{ payoutApi: null, paidAt: null, nextCheckAt: null, checks: 0 },
-}
+const defaults = { ...nullsOf(cashouts), spreadBps: 0, attempts: 0, checks: 0 }
 
 /** Resolves expressions such as `now()`. */
 export function written(rows: Rows, changes: object): object {

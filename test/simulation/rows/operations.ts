@@ -7,10 +7,13 @@ import {
   racing,
 } from '../../../services/chain-relayer/operations/operation'
 import type { Watched } from '../../../services/chain-relayer/operations/operation.store'
-import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
+import {
+  type Operation,
+  operations,
+} from '../../../services/chain-relayer/operations/operation.table'
 import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
-import { dueBy, nothing, type StandIn } from './table'
+import { dueBy, nothing, nullsOf, type StandIn } from './table'
 
 type Operations = typeof import('../../../services/chain-relayer/operations/operation.store')
 type Wallets = typeof import('../../../services/chain-relayer/operations/wallet.store')
@@ -22,10 +25,7 @@ const greater = (left: bigint, right: bigint): bigint => {
   return right
 }
 
-const defaults = {
-  ...{ state: 'waiting', lane: null, nonce: null, tries: 0, txHash: null, blockNumber: null },
-  ...{ blockHash: null, reason: null, watchAt: null, repeats: 0 },
-}
+const defaults = { ...nullsOf(operations), state: 'waiting', tries: 0, repeats: 0 }
 
 export const findOperation: StandIn<Operations['findOperation']> = async (db, id) =>
   rowsOf(db).operations.get(id)

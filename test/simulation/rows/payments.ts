@@ -4,10 +4,11 @@ import {
   mayLackCharge,
   type NewPayment,
   type PaymentRow,
+  payments,
 } from '../../../services/payments/payment.table'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
-import { dueBy, nothing, type StandIn } from './table'
+import { dueBy, nothing, nullsOf, type StandIn } from './table'
 
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
@@ -16,33 +17,10 @@ type Activity = typeof import('../../../services/payments/queries/activity.store
 type Promises = typeof import('../../../services/payments/treasury/promise.store')
 
 const defaults = {
-  ...{
-    requestId: null,
-    leftMicro: 0n,
-    method: null,
-    spreadBps: 0,
-    lateRateMinorPerUsd: null,
-    promisedMicro: null,
-  },
-  ...{ checkoutId: null, checkoutUrl: null, expiresAt: null, openingUntil: null },
-  ...{ paymentRequestId: null, providerPaymentId: null, channel: null, held: null },
-  ...{
-    paidMinor: null,
-    paidAt: null,
-    refSequence: 0,
-    onchainMicro: 0n,
-    recoveredMicro: 0n,
-    writtenOffMicro: 0n,
-  },
-  ...{ creditedAt: null, refundsCheckedAt: null, holdEndedAt: null, refundedMinor: 0n },
-  ...{ extendedAt: null, frozenAt: null },
-  ...{
-    topupMicro: 0n,
-    refundAppliedMinor: 0n,
-    overpaidMinor: 0n,
-    overpaidRefundedMinor: 0n,
-  },
-  ...{ reason: null, txHash: null, nextCheckAt: null, checks: 0 },
+  ...nullsOf(payments),
+  ...{ spreadBps: 0, refSequence: 0, checks: 0, topupMicro: 0n, refundAppliedMinor: 0n },
+  ...{ leftMicro: 0n, onchainMicro: 0n, recoveredMicro: 0n, writtenOffMicro: 0n },
+  ...{ refundedMinor: 0n, overpaidMinor: 0n, overpaidRefundedMinor: 0n },
 }
 
 /** A payment breaks a constraint of the table. */

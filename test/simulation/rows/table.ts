@@ -1,5 +1,16 @@
+import { getTableColumns } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Db } from '#platform/db/open'
 
+/** Returns null for each nullable column of a table, as an insert without it stores. */
+export const nullsOf = (table: PgTable): Record<string, null> =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(table)).flatMap(([name, { notNull }]) =>
+      notNull ? [] : [[name, null]],
+    ),
+  )
+
+/** Undoes a change when its transaction does not commit. */
 type Undo = () => void
 
 /** Undefined leaves the row out of that index. */
