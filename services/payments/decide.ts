@@ -11,6 +11,7 @@ import {
   type PaymentState,
   type Reason,
   remainderFloor,
+  states,
   wasCredited,
 } from './payment'
 import { lateWorthFloor } from './price'
@@ -238,8 +239,6 @@ export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): 
   switch (quiet.state) {
     case 'opening':
       return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))
-    case 'awaiting_payment':
-      return new Date(nowMs + recheckAfterMs)
     case 'held':
     case 'repaid':
       // Immediately: only the chain knows when the hold ends.
@@ -261,6 +260,7 @@ export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): 
       return checkMs > endsMs ? null : new Date(checkMs)
     }
     default:
-      return null
+      // The provider is asked about money that may come; anything else is over or up to an operator.
+      return states[quiet.state].unpaid ? new Date(nowMs + recheckAfterMs) : null
   }
 }

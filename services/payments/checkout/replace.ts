@@ -2,6 +2,7 @@ import type { Tx } from '#platform/db/open'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { supersede } from '../onchain/advance'
+import { states } from '../payment'
 import { findUnsettled } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Terms } from '../price'
@@ -23,7 +24,7 @@ export async function maySettle(
   { wallet, terms, readAt }: { wallet: `0x${string}`; terms: Terms; readAt: Date },
 ): Promise<Answer<{ readonly rival: PaymentRow } | 'changed'> | undefined> {
   const unsettled = await findUnsettled(tx, wallet)
-  if (unsettled.some(({ state }) => state === 'paid')) return refuse('settlement_on_its_way')
+  if (unsettled.some(isReceived)) return refuse('settlement_on_its_way')
   const last = await lastRepaidAt(tx, wallet)
   if (last !== null && last >= readAt) return ok('changed')
   const rival = unsettled.find((one) => isSame(context, one, terms))
@@ -36,7 +37,10 @@ export async function maySettle(
   return undefined
 }
 
-/** Each unpaid settlement costs calls at the provider. */
+/** Returns true if the money of an unsettled one has arrived. */
+const isReceived = ({ state }: PaymentRow): boolean => states[state].inFlight === true
+
+/** Settlements that a wallet may leave unpaid in an hour; each costs calls at the provider. */
 const perHourMax = 10
 const refuseTooMany = async (tx: Tx, wallet: `0x${string}`) =>
   (await countUnpaidSettlements(tx, wallet)) >= perHourMax
@@ -98,6 +102,6 @@ export async function endEarlier(context: Context, payment: PaymentRow): Promise
   const unsettled = await context.database.read((db) => findUnsettled(db, payment.wallet))
   const others = unsettled.filter(({ id }) => id !== payment.id)
   if (others.length === 0) return ok({})
-  const isPaid = others.some(({ state }) => state === 'paid')
+  const isPaid = others.some(isReceived)
   return refuse(isPaid ? 'settlement_on_its_way' : 'provider_unavailable')
 }

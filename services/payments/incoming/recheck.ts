@@ -7,7 +7,7 @@ import { nextCheck } from '../decide'
 import { recheckWallets } from '../losses/reversal'
 import { expire, orderEffect } from '../onchain/advance'
 import { checkHold } from '../onchain/hold'
-import { awaitsRate, isOnHold } from '../payment'
+import { awaitsRate, isOnHold, states } from '../payment'
 import { lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { noteRefusedLookUp } from '../providers/look-up'
@@ -148,11 +148,6 @@ async function check(
     case 'opening':
       await onLocked(context, payment, (tx, row) => expire(tx, context, row))
       return
-    case 'awaiting_payment':
-    case 'expired':
-    case 'replaced':
-      await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
-      return
     case 'paid':
       await resend(context, payment)
       return
@@ -167,6 +162,8 @@ async function check(
     case 'repaid':
       return isOnHold(payment) ? checkHold(context, payment, mayAsk) : undefined
     default:
+      if (states[payment.state].unpaid)
+        await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
       return
   }
 }
