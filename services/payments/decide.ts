@@ -192,13 +192,15 @@ const isBeyondRevoking = (payment: PaymentFacts) =>
  */
 export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
   const beyondMicro = beyondCeil(payment)
-  const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
-  if (!given || !isBeyondRevoking(payment) || !hasOpenRefund(payment)) return beyondMicro
-  const { onchainMicro, recoveredMicro, writtenOffMicro } = payment
-  return (
-    beyondMicro +
-    atLeastZero(onchainMicro + recoveredMicro - writtenOffMicro - remainderFloor(payment))
-  )
+  if (!isBeyondRevoking(payment)) return beyondMicro
+  return beyondMicro + atLeastZero(unpaidMicro(payment) - payment.writtenOffMicro)
+}
+
+/** AUSD given for it beyond the value left (10⁻⁶ AUSD). An order that failed gave nothing. */
+function unpaidMicro(payment: PaymentFacts): bigint {
+  const { creditedAt, onchainMicro, recoveredMicro } = payment
+  const creditedMicro = creditedAt === null ? 0n : onchainMicro
+  return atLeastZero(creditedMicro + recoveredMicro - remainderFloor(payment))
 }
 
 /**
@@ -208,7 +210,7 @@ export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
   if (!given || !isBeyondRevoking(payment)) return {}
-  const givenUp = remainderFloor(payment) - remainderFloor({ ...payment, refundedMinor })
+  const givenUp = unpaidMicro({ ...payment, refundedMinor }) - unpaidMicro(payment)
   return {
     writtenOffMicro: payment.writtenOffMicro + givenUp,
     refundAppliedMinor: payment.refundAppliedMinor + (refundedMinor - payment.refundedMinor),

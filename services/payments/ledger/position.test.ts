@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { getTableColumns } from 'drizzle-orm'
 import fc from 'fast-check'
 import { difference, unbalanced } from '#shared/ledger/position'
+import { lostMicro, waiverOf } from '../decide'
 import {
   type PaymentKind,
   type PaymentState,
@@ -264,6 +265,29 @@ test('the position of any row sums to 0 in every asset', () => {
       }),
       (state, kind, more) => {
         expect(unbalanced(positionOf({ ...opened, ...more, kind, state }))).toEqual([])
+      },
+    ),
+  )
+})
+
+test('the loss by a payment is what its wallet owes in the books, and a waived refund adds none', () => {
+  const micro = fc.bigInt({ min: 0n, max: 100_000_000n })
+  const minor = fc.bigInt({ min: 0n, max: opened.fiatMinor })
+  fc.assert(
+    fc.property(
+      fc.constantFrom<PaymentState>('credited', 'repaid', 'review', 'refunding'),
+      fc.record({
+        ...{ onchainMicro: micro, recoveredMicro: micro, writtenOffMicro: micro },
+        ...{ refundedMinor: minor, refundAppliedMinor: minor },
+        creditedAt: fc.constantFrom(null, someTime),
+      }),
+      minor,
+      (state, more, refundedMinor) => {
+        const payment = { ...opened, ...received, ...more, state, holdEndedAt: someTime }
+        const owed = (totals(payment)['clawback AUSD'] ?? 0n) + more.recoveredMicro
+        expect(lostMicro(payment)).toBe(owed > 0n ? owed : 0n)
+        const waived = { ...payment, refundedMinor, ...waiverOf(payment, refundedMinor) }
+        expect(lostMicro(waived)).toBe(lostMicro(payment))
       },
     ),
   )

@@ -254,6 +254,43 @@ describe('a frozen wallet', () => {
     expect(BigInt(off!.revision)).toBeGreaterThan(BigInt(on!.revision))
   })
 
+  describe('whose top-up repaid its loss, but could not be credited,', () => {
+    /** 100,000: one half repaid the loss, the other is not on the chain. */
+    async function halfCredited(refundedMinor: bigint) {
+      const wallet = await frozen()
+      const id = await opened(wallet, { amount: '100000' })
+      await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+      const shares = { recoveredMicro: 3_076_923n, onchainMicro: 3_076_923n }
+      await fixture.becomes(id, { state: 'paid', ...shares })
+      await fixture.settle('credit', id, true)
+      await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
+      await refund(id, { amount: Number(refundedMinor) })
+      await fixture.becomes(id, { refundedMinor })
+      return { wallet, id }
+    }
+
+    test('owes nothing for a refund of the other part', async () => {
+      const { wallet, id } = await halfCredited(20_000n)
+      expect(await missingOf(wallet)).toBe(0n)
+      expect((await fixture.walletRow(wallet))!.frozen).toBe(false)
+      expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 1846153 micro-AUSD')
+      await fixture.becomes(id, { state: 'paid', onchainMicro: 1_846_153n })
+    })
+
+    test.each([
+      ['more than the other part', 60_000n, 615_385n],
+      ['all of it', 100_000n, 3_076_923n],
+    ])('owes the rest of a refund of %s, and an operator can still decide', async (_, ...back) => {
+      const [refundedMinor, owedMicro] = back
+      const { wallet, id } = await halfCredited(refundedMinor)
+      expect(await missingOf(wallet)).toBe(owedMicro)
+      expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 0 micro-AUSD')
+      await fixture.becomes(id, { state: 'credited', reason: 'made_good', onchainMicro: 0n })
+      expect(await missingOf(wallet)).toBe(owedMicro)
+      expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
+    })
+  })
+
   test('recovers nothing by a reversible channel', async () => {
     const wallet = await frozen()
     const id = await credited(wallet, { channel: 'DANA' })

@@ -37,7 +37,8 @@ export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
   const counted = { fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
-  if (remainderFloor({ ...payment, ...counted }) === 0n)
+  // One that repaid an earlier loss has an effect to keep, whatever went back.
+  if (remainderFloor({ ...payment, ...counted }) === 0n && payment.recoveredMicro === 0n)
     return { not: 'nothing is left after refunds' }
   return {
     ...counted,

@@ -12,7 +12,7 @@ import { findReports } from '../losses/refund.store'
 import { backOf } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { takeStep } from '../onchain/advance'
-import { orderedReference, refIdOf, remainderFloor } from '../payment'
+import { atLeastZero, orderedReference, refIdOf, remainderFloor } from '../payment'
 import { findPayment, lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { lateWorthFloor } from '../price'
@@ -110,7 +110,7 @@ const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   const price = { ...counted, rateMinorPerUsd, currency }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
   const set = { ...counted, ...late, promisedMicro: promisedOf(payment, counted, late) }
-  const freeMicro = remainderFloor({ ...payment, ...set }) - payment.recoveredMicro
+  const freeMicro = atLeastZero(remainderFloor({ ...payment, ...set }) - payment.recoveredMicro)
   const isSafe = payment.kind === 'topup' && payment.held === false
   const takenMicro = isSafe ? await makeGood(tx, context, payment, freeMicro) : 0n
   const onchainMicro = freeMicro - takenMicro
