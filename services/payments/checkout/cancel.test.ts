@@ -196,3 +196,15 @@ test('a wallet may cancel ten checkouts a day; the next ones stay open', async (
   expect(refused).toBe('cancellations_too_many')
   expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
 })
+
+test('of checkouts canceled at the same moment, those beyond the ten expire and keep counting for the limits', async () => {
+  const wallet = newWallet()
+  const ids = await Promise.all(
+    Array.from({ length: cancellationsPerDayMax + 3 }, () => topup(wallet)),
+  )
+  await Promise.all(ids.map((id) => fixture.cancel({ wallet, kind: 'topup', id })))
+  const rows = (await fixture.rows()).filter((row) => row.wallet === wallet)
+  const beyond = rows.filter(({ reason }) => reason !== 'cancelled')
+  expect(rows.length - beyond.length).toBe(cancellationsPerDayMax)
+  for (const row of beyond) expect(row.topupMicro).toBeGreaterThan(0n)
+})

@@ -1,8 +1,9 @@
 import { handler } from '#platform/bus/serve'
+import type { Db } from '#platform/db/open'
 import { CheckoutCancel } from '#shared/messages/payments'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
-import { cancel } from '../onchain/advance'
+import { cancel, expire } from '../onchain/advance'
 import { findPayment } from '../payment.store'
 import { readItem } from '../queries/activity'
 import { countCanceled } from '../treasury/limits.store'
@@ -23,9 +24,13 @@ export const answerCancellations = (context: Context) =>
     const payment = await find()
     if (payment?.wallet !== wallet || payment.kind !== kind) return ok({ item: null })
     if (payment.state === 'awaiting_payment') {
-      const canceled = await database.read((db) => countCanceled(db, wallet, new Date(clock())))
-      if (canceled >= cancellationsPerDayMax) return refuse('cancellations_too_many')
-      if (await endCheckout(context, payment, cancel)) return refuse('cancellation_unconfirmed')
+      const isSpent = async (db: Db) =>
+        (await countCanceled(db, wallet, new Date(clock()))) >= cancellationsPerDayMax
+      if (await database.read(isSpent)) return refuse('cancellations_too_many')
+      // Others may have used up the day since: the limits then keep counting this one.
+      const end: typeof cancel = async (tx, ...row) =>
+        ((await isSpent(tx)) ? expire : cancel)(tx, ...row)
+      if (await endCheckout(context, payment, end)) return refuse('cancellation_unconfirmed')
       // Completed, but its charge is not yet decided.
       if ((await find())?.state === 'awaiting_payment') return refuse('cancellation_unconfirmed')
     }
