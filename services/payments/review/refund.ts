@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { money } from '#shared/money/money'
-import type { ProviderMeaning, ProviderRefusal } from '#shared/provider/problem'
+import { ProviderBusy, type ProviderMeaning, type ProviderRefusal } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { receiveRefund, withRate } from '../incoming/receive'
 import { findReports } from '../losses/refund.store'
@@ -9,7 +9,13 @@ import { backOf } from '../losses/report'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { endRefunding } from './refund-outcome'
-import { countRequest, findOrders, noteOrder, type RefundOrderRow } from './review.store'
+import {
+  countRequest,
+  findOrders,
+  noteOrder,
+  type RefundOrderRow,
+  uncountRequest,
+} from './review.store'
 
 // The provider may not support idempotency keys here. So each refund is stored and each request
 // counted before it is sent, after a lookup; a request without a response is retried only if it is
@@ -62,7 +68,10 @@ async function request(
   failpoint('payments:before-refund')
   const fiat = money(minor, currency)
   const asked = { account, paymentRequestId, reference, fiat, isSecond }
-  const answer = await context.provider.createRefund(asked)
+  const answer = await context.provider.createRefund(asked).catch(async (error) => {
+    if (error instanceof ProviderBusy) await uncount(context, order)
+    throw error
+  })
   failpoint('payments:refund-answered')
   if ('ok' in answer) return recordRefund(context, answer.ok, fetched)
   return refused(context, order, answer.refused)
@@ -81,10 +90,15 @@ const ofTheMoment: readonly ProviderMeaning[] = ['try_later', 'account_misconfig
 async function refused(context: Context, order: RefundOrderRow, refusal: ProviderRefusal) {
   const { meaning, code } = refusal
   const isRepeat = order.requests > 0
-  if (ofTheMoment.includes(meaning)) return
+  if (ofTheMoment.includes(meaning)) return uncount(context, order)
   if (!isRepeat || !ofAnEarlier.includes(meaning)) return giveUp(context, order, code)
   const fields = { paymentId: order.paymentId, reference: order.reference, code, alarm: true }
   context.log.error(fields, 'refund refused, earlier request not found')
+}
+
+/** Else an order that the provider does not show would never be requested again. */
+async function uncount(context: Context, order: RefundOrderRow): Promise<void> {
+  await context.database.run((db) => uncountRequest(db, order))
 }
 
 /** As a webhook would. */

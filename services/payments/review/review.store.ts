@@ -116,6 +116,13 @@ export async function countRequest(db: Db, { reference, requests }: RefundOrderR
   return counted.length === 1
 }
 
+/** For a request that certainly had no effect. Changes nothing if another was counted since. */
+export const uncountRequest = (db: Db, { reference, requests }: RefundOrderRow) =>
+  db
+    .update(refundOrders)
+    .set({ requests, updatedAt: sql`now()` })
+    .where(and(eq(refundOrders.reference, reference), eq(refundOrders.requests, requests + 1)))
+
 /**
  * Updates an open order, or one whose refund came back after all. Returns undefined for any other.
  */

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { position } from '#shared/ledger/position'
+import { ProviderBusy } from '#shared/provider/problem'
 import { positionOf } from '../ledger/position'
 import { journal } from '../schema.store'
 import { type Fixture, newWallet, openFixture } from '../test-support'
@@ -14,6 +15,8 @@ afterEach(async () => {
   fixture.chain.ref = 'unused'
   await fixture.control('faults', {})
 })
+
+const busy = { status: 503, code: 'TEMPORARILY_UNAVAILABLE', meaning: 'try_later', message: '' }
 
 type Refund = Record<'id' | 'reference_id' | 'status' | 'idempotency_key', string> & {
   amount: number
@@ -141,6 +144,25 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
     expect(await atProvider(id)).toHaveLength(1)
   })
+
+  test.each([
+    ['refused for the moment', async () => ({ refused: busy })],
+    ['held back by the rate limit', () => Promise.reject(new ProviderBusy('POST /refunds', 1))],
+  ])(
+    'that was %s is requested again, also while the provider shows none',
+    async (_, createRefund) => {
+      const id = await differing()
+      await fixture.resolve(id, 'refund')
+      await fixture.control('faults', { api: { hideRefunds: 1 } })
+      const { provider } = fixture.context
+      Object.assign(fixture.context, { provider: { ...provider, createRefund } })
+      await fixture.recheck()
+      Object.assign(fixture.context, { provider })
+      await fixture.recheck(700_000)
+      expect(await atProvider(id)).toMatchObject([{ status: 'PENDING', replays: 0 }])
+      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
+    },
+  )
 
   test('that certainly was not made is requested again under the same key', async () => {
     const id = await differing()
