@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { findBatches, verdictOn } from '#shared/chain/batches'
@@ -104,6 +105,17 @@ test('the loss of an endpoint is logged once, and so is its return', async () =>
     return told().length > 1
   })
   expect(told()).toEqual(['rpc endpoint unavailable', 'rpc endpoint available again'])
+})
+
+test('an endpoint is not reported unavailable by a call that spent most of its time waiting for budget', async () => {
+  const lines: string[] = []
+  const telling = openLog('test', 'info', { write: (line) => void lines.push(line) })
+  const slow = serve((asked) => pause(300).then(() => good(asked, 1)) as never)
+  const budget = { requestsPerSecond: 1, ethCallsPerSecond: 1 }
+  const endpoints = openRpcEndpoints({ rpcUrls: [slow.url], budget, log: telling })
+  const ask = openAsker({ endpoints, chain: chainOf(10_143), timeoutMs: 1_100, batches: false })
+  await Promise.allSettled([ask(chainId), ask(chainId)])
+  expect(lines).toEqual([])
 })
 
 describe('an endpoint that reports a rate limit', () => {

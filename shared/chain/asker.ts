@@ -47,6 +47,9 @@ class AskedTooOften extends Error {
   }
 }
 
+/** Waiting left the endpoint too little time, so it is not to blame. */
+class CutShort extends TimeoutError {}
+
 /** These must not wait for other calls, or would delay them. */
 const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
 
@@ -139,7 +142,9 @@ async function beforeEnd(
   try {
     return await within(asked, Math.max(1, leftMs), method)
   } catch (error) {
-    throw error instanceof Overdue ? new TimeoutError({ body: { method }, url: host }) : error
+    if (!(error instanceof Overdue)) throw error
+    const Late = leftMs < timeoutMs / 2 ? CutShort : TimeoutError
+    throw new Late({ body: { method }, url: host })
   }
 }
 
@@ -177,6 +182,7 @@ function closedForMs(error: unknown): number | undefined {
 /** A JSON-RPC error comes from a node that is up. */
 const isAway = (error: unknown): boolean =>
   error instanceof BaseError &&
+  !(error instanceof CutShort) &&
   error.walk((one) => one instanceof TimeoutError || one instanceof HttpRequestError) !== null
 
 /** A read may be repeated at once. */
