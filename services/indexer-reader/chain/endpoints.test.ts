@@ -78,6 +78,8 @@ describe('an RPC error is classified by code and message', () => {
     [429, 'slow down', 'busy'],
     [-32603, 'overloaded, try again later', 'busy'],
     [-32603, 'internal error', 'broken'],
+    [-32601, 'Method not found', 'broken'],
+    [-32601, 'the method eth_getLogs does not exist or is not available', 'broken'],
     [-1, 'an unknown message', 'broken'],
   ] as const)('%d %s: %s', (code, message, kind) => {
     expect(kindOfError(code, message)).toBe(kind)

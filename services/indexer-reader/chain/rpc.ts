@@ -144,9 +144,13 @@ const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exc
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
 const busyWords = /overloaded|try again/i
 
+/** "Method not found" says nothing about blocks. */
+const noMethod = -32601
+
 /** Codes changed between node releases, so the message decides as well. */
 export function kindOfError(code: number, message: string): FaultKind {
   if (isTooOften(code, message) || busyWords.test(message)) return 'busy'
+  if (code === noMethod) return 'broken'
   if (behindWords.test(message)) return 'behind'
   if (rangeCodes.has(code) || rangeWords.test(message)) return 'range'
   return 'broken'
