@@ -70,6 +70,14 @@ test('one call of the chain serves all requests within two seconds', async () =>
   expect(calls).toBe(2)
 })
 
+test('a treasury reading from before the clock was set back is read again', async () => {
+  const time = { now: Date.now() }
+  const again = await ask(() => time.now)
+  await again()
+  time.now -= 60_000
+  expect((await again()).ok!.readAt).toBe(new Date(time.now).toISOString())
+})
+
 test('a failed treasury reading is refused, and the next request reads again', async () => {
   const again = await ask()
   fixture.endpoint.intercept = () => Promise.resolve(new Response('', { status: 500 }))

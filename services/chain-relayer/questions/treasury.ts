@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { ChainTreasury } from '#shared/messages/chain'
+import { isRecent } from '../chain/chain-snapshot'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
 import { newestSpending, orderedMicro } from '../operations/treasury.store'
@@ -17,7 +18,7 @@ export function treasuryReader(context: Context): () => Promise<Treasury | undef
   let last: { at: number; reading: Promise<Treasury | undefined> } | undefined
   return () => {
     const now = context.clock()
-    if (last && now - last.at < freshMs) return last.reading
+    if (last && isRecent(last.at, now, freshMs)) return last.reading
     const reading = readTreasury(context, new Date(now))
     last = { at: now, reading }
     // Failed readings are not cached.
