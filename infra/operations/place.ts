@@ -41,7 +41,7 @@ export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place
   },
 })
 
-const providerFields = {
+export const providerFields = {
   PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
@@ -53,7 +53,7 @@ const providerFields = {
 
 function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   if (!env.PROVIDER_ID_SECRET_KEY) return undefined
-  const config = readConfig('operator', providerFields)
+  const config = readConfig('operator', providerFields, env)
   return {
     url: config.providerUrl,
     requestsPerMinute: config.providerRequestsPerMinute,

@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
-import { operatorPlace } from '#infra/operations/place'
+import { operatorPlace, operatorRpcUrl, providerFields } from '#infra/operations/place'
 import { readConfig } from '#platform/config'
-import { integer, natsServers, text, url } from '#platform/config-fields'
+import { natsServers, text } from '#platform/config-fields'
 import {
   changeOf,
   decide,
@@ -29,19 +29,13 @@ Exits 0 if no decision is left.`
 const fields = {
   NATS_URL: natsServers({ about: 'URLs of nats-server' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
-  PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
-  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
-  PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'maximum calls per minute and endpoint',
-    fallback: '60',
-  }),
+  ...providerFields,
 }
 
-/** The running local stack, or the deployment if RPC_URL is set. */
-function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'provider'> {
-  if (env.RPC_URL) {
-    const config = readConfig('restore', fields)
+/** The running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
+export function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'provider'> {
+  if (operatorRpcUrl(env)) {
+    const config = readConfig('restore', fields, env)
     const { natsUrl, natsPasswordAdmin, providerUrl, providerRequestsPerMinute } = config
     const keys = { ID: config.providerIdSecretKey, MY: config.providerMySecretKey }
     const provider = { url: providerUrl, requestsPerMinute: providerRequestsPerMinute, keys }
