@@ -138,7 +138,12 @@ const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<bo
   (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1))
     .length > 0
 
-/** Returns undefined if there is no such posting. Throws if it was already reversed. */
+/** The message names the posting. */
+export class NotReversible extends Error {
+  override name = 'NotReversible'
+}
+
+/** Returns undefined if there is no such posting. Throws `NotReversible` if it was already reversed. */
 export async function reverse(
   tx: Tx,
   journal: JournalTable,
@@ -157,7 +162,7 @@ export async function reverse(
     .select({ posting: journal.posting })
     .from(journal)
     .where(eq(journal.reverses, reverses))
-  if (before[0]) throw new Error(`${reverses} was already reversed by ${before[0].posting}`)
+  if (before[0]) throw new NotReversible(`${reverses} was already reversed by ${before[0].posting}`)
   const posting = `${item}/${crypto.randomUUID()}`
   const event = `reversed: ${reason}`
   await tx.insert(journal).values(

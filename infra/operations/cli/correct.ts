@@ -5,7 +5,7 @@ import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 import { type CommandOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
 import { changing } from '#infra/operations/cli/command'
 import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
-import { journalTable, reverse } from '#shared/ledger/journal.store'
+import { journalTable, NotReversible, reverse } from '#shared/ledger/journal.store'
 
 async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
   const schemas = await sql<{ name: DatabaseRole }[]>`
@@ -20,12 +20,13 @@ async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undef
 }
 
 /**
- * Throws if the posting was reversed before. Within seconds the owning service books the item again
- * from its row: after correcting a row by hand, reverse the newest posting of its item.
+ * Throws `NotReversible` if the posting is missing or was reversed before. Within seconds the owning
+ * service books the item again from its row: after correcting a row by hand, reverse the newest
+ * posting of its item.
  */
 export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
   const schema = await schemaOf(sql, posting)
-  if (!schema) throw new Error(`no journal has the posting ${posting}; nothing was changed`)
+  if (!schema) throw new NotReversible(`no journal has the posting ${posting}; nothing was changed`)
   const journal = journalTable(pgSchema(schema))
   const made = await drizzle(sql).transaction((tx) => reverse(tx, journal, { posting, reason }))
   return `${posting} of ${made!.item} reversed by ${made!.posting}`
@@ -38,17 +39,21 @@ export const correctPosting = changing({
   takes: 1,
   change: async ({ words: [posting = ''], reason, by }, operator) => {
     const deed = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
-    return [await perform(operator, deed, () => outcomeOf(posting, reason))]
+    return [await perform(operator, deed, () => outcomeOf(operatorDatabaseUrl(), posting, reason))]
   },
 })
 
-/** A missing or already reversed posting is a refusal, not a failure. */
-async function outcomeOf(posting: string, reason: string): Promise<CommandOutcome> {
+/** Throws if the connection is lost: the reversal may be committed. */
+export async function outcomeOf(
+  url: string,
+  posting: string,
+  reason: string,
+): Promise<CommandOutcome> {
   try {
     const work = (sql: Sql) => correct(sql, posting, reason)
-    return { done: await withDatabase(operatorDatabaseUrl(), work) }
+    return { done: await withDatabase(url, work) }
   } catch (error) {
-    if ((error as Error).constructor !== Error) throw error
-    return { refused: (error as Error).message }
+    if (!(error instanceof NotReversible)) throw error
+    return { refused: error.message }
   }
 }
