@@ -20,6 +20,8 @@ const paid = {
 let server: ScratchServer
 const opened: Bus[] = []
 let live: Live
+/** Ends the next connection before its subscriptions are active. */
+let isRefused = false
 beforeAll(async () => {
   server = await startScratchServer()
   const open = async () => {
@@ -27,7 +29,12 @@ beforeAll(async () => {
     const user = { user: 'console', name: 'console', password: passwords.console }
     const bus = await openBus({ url, ...user, log, onFatal: () => {} })
     opened.push(bus)
-    return bus
+    if (!isRefused) return bus
+    isRefused = false
+    const nc = Object.assign(Object.create(bus.nc), {
+      flush: () => Promise.reject(new Error('no pong')),
+    })
+    return { ...bus, nc }
   }
   live = openLive({ open, clock: Date.now, log, lingerMs: 50 })
 })
@@ -61,5 +68,27 @@ test('the live feed sends published messages to every viewer over one bus connec
   await anew.listening
   expect([opened.length, anew.lately().length]).toEqual([2, 0])
   anew.end()
+  await publisher.close()
+})
+
+test('the live feed connects again for the next viewer after its subscriptions failed', async () => {
+  await opened.at(-1)!.nc.closed()
+  const before = opened.length
+  isRefused = true
+  const first = live.watch(() => {})
+  await expect(first.listening).rejects.toThrow('no pong')
+  await within(opened[before]!.nc.closed(), 60_000, 'the end of the failed connection')
+
+  const heard: Heard[] = []
+  const next = live.watch((motion) => heard.push(motion))
+  await next.listening
+  expect(opened).toHaveLength(before + 2)
+  const publisher = await server.connectAs('payments')
+  publisher.publish(PaymentPaid.subject, JSON.stringify({ ...paid, paymentId: 'pay_1' }))
+  publisher.publish(PaymentPaid.subject, JSON.stringify({ ...paid, paymentId: 'pay_2' }))
+  await waitUntil('the last message being heard', () => heard.some(({ item }) => item === 'pay_2'))
+  expect(heard.map(({ item }) => item)).toEqual(['pay_1', 'pay_2'])
+  first.end()
+  next.end()
   await publisher.close()
 })

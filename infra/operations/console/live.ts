@@ -72,8 +72,13 @@ export function openLive(options: LiveOptions): Live {
   }
   const begin = (): Promise<AsyncDisposable> => {
     clearTimeout(leaving)
-    listening ??= listen(options, hear)
-    return listening
+    if (listening) return listening
+    const open = listen(options, hear)
+    listening = open
+    open.catch(() => {
+      if (listening === open) listening = undefined
+    })
+    return open
   }
   return {
     watch: (watcher) => {
@@ -103,7 +108,13 @@ async function listen(
   const subscriptions: Subscription[] = topics.map(({ subject }) =>
     bus.nc.subscribe(subject, { callback: take }),
   )
-  await bus.nc.flush()
+  try {
+    await bus.nc.flush()
+  } catch (error) {
+    // Its subscriptions would repeat every message to the next connection's watchers.
+    await bus[Symbol.asyncDispose]()
+    throw error
+  }
   return {
     [Symbol.asyncDispose]: async () => {
       for (const subscription of subscriptions) subscription.unsubscribe()
