@@ -139,6 +139,16 @@ export const failIdentity = (tx: Tx, wallet: `0x${string}`, failure: string) =>
     .set({ failedAt: sql`now()`, failure, checkAt: null, updatedAt: sql`now()` })
     .where(eq(identities.wallet, wallet))
 
+/** A flag order is still awaited. Returns false if the wallet had coin before. */
+export async function failDrip(tx: Tx, wallet: `0x${string}`, failure: string): Promise<boolean> {
+  const rows = await tx
+    .update(identities)
+    .set({ failedAt: sql`now()`, failure, checkAt: checkAtOfFlag, updatedAt: sql`now()` })
+    .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
+    .returning({ wallet: identities.wallet })
+  return rows.length === 1
+}
+
 export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
   database.read((db) =>
     db

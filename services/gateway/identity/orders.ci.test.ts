@@ -189,6 +189,46 @@ describe('an identity', () => {
     })
     expect(row).toMatchObject({ failure: 'reverted', checkAt: null, dripOrderedAt: null })
   })
+  describe('whose drip fails', () => {
+    const failed = async (wallet: `0x${string}`) => {
+      const before = (await inboxRows()).length
+      const reason = 'reverted'
+      await relayer.tell(relayFailed('drip'), { operationId: 'op', cause: wallet, wallet, reason })
+      await waitUntil('the failed drip', async () => (await inboxRows()).length > before)
+      return (await identityOf(wallet))!
+    }
+    const inboxRows = () => backbone.database.read((db) => db.select().from(inbox))
+    const approve = async () => {
+      const wallet = walletOf(freshWallet())
+      const at = Date.now() - 10_000
+      await review(wallet, 'GREEN', at)
+      await published(flagOrderId(wallet, BigInt(at)))
+      await settle(wallet, BigInt(at))
+      await published(dripOrderId(wallet))
+      return { wallet, at }
+    }
+    test('is marked for manual review', async () => {
+      const { wallet } = await approve()
+      expect(await failed(wallet)).toMatchObject({ failure: 'reverted', checkAt: null })
+    })
+    test('still has its withdrawal ordered again', async () => {
+      const { wallet, at } = await approve()
+      await review(wallet, 'RED', at + 1)
+      await published(flagOrderId(wallet, BigInt(at + 1)))
+      const row = await failed(wallet)
+      expect(row.failure).toBe('reverted')
+      expect(row.checkAt).not.toBeNull()
+      onChain.set(wallet, { verified: true, native: '0' })
+      await sweepLater(minuteMs)
+      await published(flagOrderId(wallet, BigInt(at + 1), 1))
+    })
+    test('after the wallet had coin is not marked', async () => {
+      const { wallet } = await approve()
+      await relayer.tell(relaySettled('drip'), dripped(wallet))
+      await waitUntil('the drip', async () => (await identityOf(wallet))?.dripSettledAt)
+      expect(await failed(wallet)).toMatchObject({ failedAt: null, failure: null })
+    })
+  })
   test('that is verified gets no link', async () => {
     const who = freshWallet()
     await review(walletOf(who), 'GREEN')

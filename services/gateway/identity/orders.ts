@@ -9,6 +9,7 @@ import { DripOrdered, relayFailed, relaySettled, VerifyOrdered } from '#shared/m
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import {
+  failDrip,
   failIdentity,
   findAwaited,
   findIdentity,
@@ -63,7 +64,7 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
   }),
   reactTo(relayFailed('drip'), {
     async apply(tx, { wallet, reason }) {
-      await failIdentity(tx, wallet, reason)
+      if (!(await failDrip(tx, wallet, reason))) return
       context.log.error({ wallet, reason, alarm: true }, 'native coin drip failed')
     },
   }),
