@@ -21,6 +21,8 @@ const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const graceSeconds = day
 
 const chain = { now: 0, dueAt, number: 1, isOpen: true, paused: false, lags: false }
+/** Alone on the first page; the chain is not read for it. */
+let failing: string | undefined
 let wallet: `0x${string}`
 let wallets = 0
 
@@ -35,28 +37,33 @@ beforeAll(async () => {
       handler(ChainTerms, async () => ({
         ok: { ...chainTerms, cycle: { ...chainTerms.cycle, graceSeconds } },
       })),
-      handler(ChainAccount, async (request) => ({
-        ok: {
-          ...account,
-          wallet: request.wallet,
-          cycle: chain.isOpen
-            ? {
-                ...{ number: chain.number, openedAt: openedAt(), dueAt: String(chain.dueAt) },
-                defaultsAt: String(chain.dueAt + graceSeconds),
-              }
-            : null,
-          paused: chain.paused,
-          blockTime: String(chain.now),
-        },
-      })),
+      handler(ChainAccount, async (request) => {
+        if (request.wallet === failing) return refuse('chain_unavailable')
+        return {
+          ok: {
+            ...account,
+            wallet: request.wallet,
+            cycle: chain.isOpen
+              ? {
+                  ...{ number: chain.number, openedAt: openedAt(), dueAt: String(chain.dueAt) },
+                  defaultsAt: String(chain.dueAt + graceSeconds),
+                }
+              : null,
+            paused: chain.paused,
+            blockTime: String(chain.now),
+          },
+        }
+      }),
     ]),
     await answerAs(backbone, 'indexer-reader', [
       handler(IndexerDue, async ({ after }) => {
         if (chain.lags) return refuse('indexer_lags')
         const { number } = chain
         const one = { wallet, number, openedAt: openedAt(), dueAt: String(chain.dueAt) }
-        const cycles = after === null ? [one] : []
-        return { ok: { cycles, isLast: true, blockTime: String(chain.now) } }
+        const pages = failing ? [{ ...one, wallet: failing }, one] : [one]
+        const at = after === null ? 0 : 1
+        const isLast = at === pages.length - 1
+        return { ok: { cycles: [pages[at]!], isLast, blockTime: String(chain.now) } }
       }),
     ]),
   )
@@ -68,6 +75,7 @@ afterAll(async () => {
   await backbone?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
+  failing = undefined
   wallets += 1
   wallet = `0x${wallets.toString(16).padStart(40, '0')}`
   Object.assign(chain, { dueAt, number: 1, isOpen: true, paused: false, lags: false })
@@ -156,6 +164,14 @@ describe('the reminders of a debt', () => {
     await rounds(round, [midnight, midnight + 8 * 3_600 - 1])
     expect(await kinds()).toEqual([])
     await rounds(round, [midnight + 8 * 3_600])
+    expect(await kinds()).toEqual(['1 due'])
+  })
+
+  test('are sent to the wallets of later pages while one wallet keeps failing', async () => {
+    const round = instance()
+    failing = `0x${'f'.repeat(40)}`
+    chain.now = dueAt
+    for (let turn = 0; turn < 2; turn++) expect(await round()).toBe(false)
     expect(await kinds()).toEqual(['1 due'])
   })
 
