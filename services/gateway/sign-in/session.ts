@@ -50,8 +50,8 @@ export function parseSession(
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const order = 2n * halfOrder + 1n
 
-/** `foreign`: by another key, which a contract wallet may accept. `malformed`: never valid. */
-export type SignatureVerdict = 'signed' | 'foreign' | 'malformed'
+/** `foreign`: not by the wallet's key, in any form: a contract wallet gives its bytes their meaning. */
+export type SignatureVerdict = 'signed' | 'foreign'
 
 /** EIP-191. `signature` is lower-case hex of at least 65 bytes. */
 export function judgeSignature(
@@ -63,8 +63,8 @@ export function judgeSignature(
   const r = BigInt(signature.slice(0, 66))
   const s = BigInt(`0x${signature.slice(66, 130)}`)
   const v = Number.parseInt(signature.slice(130), 16)
-  if (![0, 1, 27, 28].includes(v)) return 'malformed'
-  if (r === 0n || r >= order || s === 0n || s > halfOrder) return 'malformed'
+  if (![0, 1, 27, 28].includes(v)) return 'foreign'
+  if (r === 0n || r >= order || s === 0n || s > halfOrder) return 'foreign'
   const bytes = hexToBytes(signature)
   const bit = v % 27 === 0 ? 0 : 1
   const key = recovered(hashMessage(text, 'bytes'), bytes.subarray(0, 64), bit)

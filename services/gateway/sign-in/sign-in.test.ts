@@ -202,6 +202,16 @@ describe('a contract wallet', () => {
     expect(asked).toHaveLength(2)
   })
   test.each([
+    ['with v 31, as a Safe expects of eth_sign', `0x${'77'.repeat(64)}1f`],
+    ['with v 32', `0x${'77'.repeat(64)}20`],
+    ['with a high s', `0x${'77'.repeat(32)}${'ff'.repeat(32)}1b`],
+    ['with an r that is no number of the curve', `0x${'ff'.repeat(32)}${'11'.repeat(32)}1b`],
+    ['with a zero r and s', `0x${'00'.repeat(64)}01`],
+  ])('is admitted by 65 bytes %s, if its contract accepts them', async (_, signature) => {
+    const { enter } = open({ 'chain.signature.check': okay({ valid: true }) })
+    expect(await enter(`Service ${contract}.${tomorrow}.${signature}`)).toBe(contract)
+  })
+  test.each([
     ['the chain cannot be read', { 'chain.signature.check': refusing('chain_unavailable') }],
     ['no service reads the chain', {}],
   ])('security: is not admitted while %s', async (_, replies) => {

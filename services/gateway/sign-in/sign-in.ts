@@ -58,7 +58,6 @@ async function prove(
   const text = signInText(wallet, until)
   const verdict = judgeSignature(wallet, text, signature)
   if (verdict === 'signed') return ownKeyTtlMs
-  if (verdict === 'malformed') return 0
   const leave = places.enter()
   try {
     const answer = await ask(SignatureCheck, { wallet, text, signature })
