@@ -55,9 +55,20 @@ const unmapped = (address: string): string =>
 /** One household or phone shares an IPv6 /64. */
 function normalised(address: string): string {
   if (!address.includes(':')) return address.slice(0, 45)
-  const [head = ''] = address.toLowerCase().split('::')
-  return `${head.split(':').slice(0, 4).join(':')}::/64`
+  const [head = '', tail = ''] = address.replace(/%.*/, '').split('::')
+  const [before, after] = [groupsOf(head), groupsOf(tail)]
+  const zeros = Array<number>(Math.max(0, 8 - before.length - after.length)).fill(0)
+  const network = [...before, ...zeros, ...after].slice(0, 4)
+  return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
+
+/** An IPv4 address at the end takes the place of two groups, which no network contains. */
+const groupsOf = (text: string): number[] =>
+  text === ''
+    ? []
+    : text
+        .split(':')
+        .flatMap((group) => (group.includes('.') ? [0, 0] : [Number.parseInt(group, 16)]))
 
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 

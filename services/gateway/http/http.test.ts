@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
@@ -117,8 +118,25 @@ describe('the address that limits count by', () => {
     ['security: ignores the header of an untrusted neighbour', '10.0.1.1', '1.2.3.4', '10.0.1.1'],
     ['is IPv4 also when mapped', '::ffff:198.51.100.1', null, '198.51.100.1'],
     ['is the /64 of IPv6', '2001:db8:1:2:3:4:5:6', null, '2001:db8:1:2::/64'],
+    ['is the /64 of compressed IPv6', '2001:db8:1::5', null, '2001:db8:1:0::/64'],
+    ['is the /64 of IPv6 that contains IPv4', '64:ff9b::1.2.3.4', null, '64:ff9b:0:0::/64'],
   ])('%s', (_, socket, header, address) => {
     expect(addressOf(socket, header, proxiesOf(['10.0.0.0/24', 'fd00::1']))).toBe(address)
+  })
+  test('security: is the same /64 for every spelling of an IPv6 address', () => {
+    const group = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 0xffff }))
+    const groups = fc.array(group, { minLength: 8, maxLength: 8 })
+    fc.assert(
+      fc.property(groups, fc.nat(7), fc.nat(8), fc.boolean(), (all, from, length, isPadded) => {
+        const hex = all.map((one) => one.toString(16).padStart(isPadded ? 4 : 1, '0'))
+        const until = Math.min(8, from + length)
+        const isZero = until > from && all.slice(from, until).every((one) => one === 0)
+        const compressed = `${hex.slice(0, from).join(':')}::${hex.slice(until).join(':')}`
+        const spelt = isZero ? compressed : hex.join(':')
+        const network = all.slice(0, 4).map((one) => one.toString(16))
+        expect(addressOf(spelt, null, proxiesOf([]))).toBe(`${network.join(':')}::/64`)
+      }),
+    )
   })
   test('security: is the socket address when no proxy is configured, whatever the headers contain', () => {
     expect(addressOf('127.0.0.1', '1.2.3.4', proxiesOf([]))).toBe('127.0.0.1')
