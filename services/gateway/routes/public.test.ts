@@ -106,6 +106,22 @@ describe('GET /verify/:wallet', () => {
     const whole = { ...record, score: '530', cycles: 4, history: now }
     expect([response.status, await response.json()]).toEqual([200, whole])
   })
+  test('omits a history that contradicts the contract when a further reading hangs', async () => {
+    let readings = 0
+    const old = { history: { ...history, score: '510' }, blockNumber: '75' }
+    const hanging = new Promise<never>(() => {})
+    const fixture = await fixtureOf({
+      ...chain,
+      'indexer.record': () => (readings++ === 0 ? { ok: old } : hanging),
+    })
+    const response = await fixture.call('GET', path)
+    expect([response.status, await response.json()]).toEqual([200, without])
+  })
+  test('answers 503 when the chain hangs', async () => {
+    const hanging = new Promise<never>(() => {})
+    const fixture = await fixtureOf({ ...reader, 'chain.account': () => hanging })
+    expect((await fixture.call('GET', path)).status).toBe(503)
+  })
   test('ignores the case of the wallet, and is 304 for a current ETag', async () => {
     const fixture = await fixtureOf({ ...chain, ...reader })
     const first = await fixture.call('GET', path)

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { StaticDecode } from 'typebox'
 import { getAddress } from 'viem'
 import type { Ask } from '#platform/bus/ask'
-import { pause } from '#platform/deadline'
+import { Overdue, pause } from '#platform/deadline'
 import { joined } from '#platform/reads'
 import { GetRecord } from '#shared/api/record'
 import type { AnswerOf } from '#shared/api/route'
@@ -10,6 +10,7 @@ import { ChainAccount } from '#shared/messages/chain'
 import { Address } from '#shared/messages/fields'
 import { IndexerRecord } from '#shared/messages/indexer'
 import type { Context } from '../context'
+import { inTime } from '../http/deadline'
 import { answerTagged, tagged } from '../http/etag'
 import { badRequest, okOf } from '../http/failure'
 import { exampleRecord, operation } from '../openapi/operation'
@@ -57,9 +58,24 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
-/** Without an agreeing history, only the figures are returned. */
+/** Without an agreeing history in time, only the figures are returned. */
 async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRecord>> {
   const accounts: Account[] = []
+  try {
+    return await inTime(agreeingRecord(ask, wallet, accounts), 'the record')
+  } catch (error) {
+    const newest = accounts.at(-1)
+    if (error instanceof Overdue && newest) return recordWith(wallet, newest, null)
+    throw error
+  }
+}
+
+/** Adds each account that it reads to `accounts`. */
+async function agreeingRecord(
+  ask: Ask,
+  wallet: string,
+  accounts: Account[],
+): Promise<AnswerOf<typeof GetRecord>> {
   for (;;) {
     const [answer, history] = await Promise.all([
       ask(ChainAccount, { wallet }),
