@@ -12,6 +12,8 @@ export function takeFrom(limiter: Limiter, key: string): void {
 export type Limiter = {
   /** Returns 0, or the seconds until a token is available. */
   readonly take: (key: string) => number
+  /** For work that failed through no fault of the caller. */
+  readonly giveBack: (key: string) => void
 }
 
 type Bucket = { tokens: number; at: number }
@@ -41,6 +43,10 @@ export function openLimiter(options: {
       const waitSeconds = tokens >= 1 ? 0 : Math.ceil((1 - tokens) / perMs / 1000)
       buckets.set(key, { tokens: waitSeconds === 0 ? tokens - 1 : tokens, at: now })
       return waitSeconds
+    },
+    giveBack(key) {
+      const now = clock()
+      buckets.set(key, { tokens: Math.min(atOnce, refilled(key, now) + 1), at: now })
     },
   }
 }

@@ -61,6 +61,14 @@ describe('GET /me/export', () => {
     expect(refused.status).toBe(503)
   })
 
+  test('costs no export of the day when it is a 503', async () => {
+    const replies: Replies = { ...quiet, 'chain.person.read': refusing('provider_unavailable') }
+    const fixture = await fixtureOf(replies)
+    for (let count = 0; count < 6; count++) expect((await get(fixture)).status).toBe(503)
+    replies['chain.person.read'] = none
+    expect((await get(fixture)).status).toBe(200)
+  })
+
   test('ends with an invalid document if a service fails after the first page', async () => {
     const replies = {
       ...quiet,

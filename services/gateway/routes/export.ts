@@ -41,7 +41,10 @@ export const exportRoute = (context: Context, access: Access) => {
         const firsts = await inTime(
           Promise.all(readers.map((read) => read({ wallet }))),
           'the rows',
-        )
+        ).catch((error) => {
+          starts.giveBack(wallet)
+          throw error
+        })
         const begun = readers.map((read, at) => ({ read, first: firsts[at]! }))
         const opening = { wallet, exportedAt: new Date(clock()).toISOString() }
         set.headers['content-type'] = 'application/json'
