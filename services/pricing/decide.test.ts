@@ -159,6 +159,7 @@ describe('the age of a rate is counted from its own date', () => {
     ['2026-11-20', '2026-11-22T23:00:00Z', 70n], // Friday's on Sunday: half a percent more
     ['2026-11-20', '2026-11-24T00:00:00Z', 70n], // 96 h
     ['2026-11-20', '2026-11-24T00:00:01Z', undefined],
+    ['2026-11-19T20:00:00Z', '2026-11-21T09:00:00Z', 70n], // of an evening, and Saturday began
     ['2026-12-23', '2026-12-25T08:00:00Z', 70n], // over a holiday
     ['2026-12-22', '2026-12-23T20:00:00Z', undefined],
   ])('of %s at %s: spread %p', (asOf, now, spreadBps) => {

@@ -95,11 +95,12 @@ function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | '
 }
 
 function spansRest(fromMs: number, toMs: number, { holidays }: Guards): boolean {
-  for (let atMs = fromMs; atMs <= toMs; atMs += dayMs) {
+  // From midnight, so that the day of `toMs` counts at any time of day.
+  for (let atMs = fromMs - (fromMs % dayMs); atMs <= toMs; atMs += dayMs) {
     const weekday = new Date(atMs).getUTCDay()
     if (weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))) return true
   }
-  return holidays.has(dayOf(toMs))
+  return false
 }
 
 function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards: Guards): boolean {
