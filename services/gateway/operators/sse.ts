@@ -32,6 +32,7 @@ export function pushing(leaving: AbortSignal, start: (push: Push) => () => void)
         }
         leaving.addEventListener('abort', close, { once: true })
         const beating = setInterval(() => write(': still here\n\n'), beatMs)
+        if (leaving.aborted) return close() // The event came before the listener.
         stop = start((event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
         if (ended) end()
       },
