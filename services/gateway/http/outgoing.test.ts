@@ -14,6 +14,10 @@ test('a small body is sent as it is, and a large one arrives whole in chunks', a
   expect(await large.text()).toBe(text)
 })
 
+test('a body is large by its bytes, not its characters', () => {
+  expect(openOutgoing()(body('é', streamedFromBytes / 2))).toBeInstanceOf(Response)
+})
+
 test('security: beyond the limit, the body that has waited longest is dropped, and no other', async () => {
   const send = openOutgoing(300_000)
   const [first, second, third] = ['a', 'b', 'c'].map((letter) => send(body(letter, 100_000)))

@@ -12,7 +12,7 @@ const untakenBytesMax = 32 * 1024 * 1024
 export function openOutgoing(bytesMax = untakenBytesMax) {
   const hold = openHeld(bytesMax)
   return (body: string): string | Response => {
-    if (body.length < streamedFromBytes) return body
+    if (Buffer.byteLength(body) < streamedFromBytes) return body
     const bytes = new TextEncoder().encode(body)
     let position = 0
     let release = () => {}
