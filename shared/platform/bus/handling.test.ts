@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { pgSchema } from 'drizzle-orm/pg-core'
 import { Type } from 'typebox'
 import { type HandlingContext, handle } from '#platform/bus/handling'
 import { reactTo } from '#platform/bus/reaction'
+import { attemptsMax } from '#platform/bus/verdict'
 import { claim } from '#platform/db/inbox.store'
 import { messagingTables } from '#platform/db/messaging'
 import { type Database, openDatabase, type Tx } from '#platform/db/open'
+import { Overdue } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { event } from '#shared/messages/topic'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -87,6 +89,28 @@ describe('a message', () => {
     const { deadLetters } = messaging
     const kept = await copies[0].read((db) => db.select().from(deadLetters))
     expect(kept).toMatchObject([{ messageId: 'odd', payload: { odd: 1 }, redrivenAt: null }])
+  })
+
+  test('whose last attempt commits without a response is not dead-lettered', async () => {
+    const { inbox, deadLetters } = messaging
+    const row = { consumer: 'payments', messageId: 'committed', attempts: attemptsMax - 1 }
+    await copies[0].run((db) => db.insert(inbox).values(row))
+    let isLost = false
+    const losing: Database = {
+      ...copies[0],
+      transaction: async (work) => {
+        const result = await copies[0].transaction(work)
+        if (isLost) return result
+        isLost = true
+        throw new Overdue('the database', 1)
+      },
+    }
+    expect(await handle(contextOf(losing), messageOf('committed'))).toBe('done')
+    expect(await timesDone('committed')).toBe(1)
+    const kept = await copies[0].read((db) =>
+      db.select().from(deadLetters).where(eq(deadLetters.messageId, 'committed')),
+    )
+    expect(kept).toEqual([])
   })
 })
 

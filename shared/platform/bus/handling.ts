@@ -141,10 +141,13 @@ async function judge(
     log.warn({ messageId, subject, attempts, err: error }, 'message failed, will retry')
     return verdict
   }
-  await database.transaction(async (tx) => {
+  const isDead = await database.transaction(async (tx) => {
+    // False if the work committed after all; a redrive would then repeat it.
+    if (!(await claim(tx, messaging.inbox, consumer, messageId))) return false
     await storeDeadLetter(tx, messaging.deadLetters, { consumer, ...message, reason: verdict.dead })
-    await claim(tx, messaging.inbox, consumer, messageId)
+    return true
   })
-  log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message dead-lettered')
+  if (!isDead) log.warn({ messageId, subject, err: error }, 'message failed after it was handled')
+  else log.error({ messageId, subject, reason: verdict.dead, alarm: true }, 'message dead-lettered')
   return 'done'
 }
