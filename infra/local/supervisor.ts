@@ -30,28 +30,29 @@ const recoveredMs = 10_000
 
 export function supervise(command: Command, watcher: ProcessWatcher): Supervised {
   let child: Child | undefined
-  let wanted = false
+  let wanted: AbortController | undefined
   let backoffMs = backoffMinMs
 
-  const launch = async () => {
-    while (wanted) {
+  // Each start has its own signal: a loop that still waits must not take a later start for its own.
+  const launch = async (stopped: AbortSignal) => {
+    while (!stopped.aborted) {
       const startedAt = Date.now()
       child = startChild(command)
       watcher.onStart(command.name, child.pid)
       const how = await child.exited
-      if (!wanted) return
+      if (stopped.aborted) return
       const livedMs = Date.now() - startedAt
       const { name, logFile, restMaxMs = backoffMaxMs } = command
       backoffMs = livedMs > recoveredMs ? backoffMinMs : Math.min(restMaxMs, backoffMs * 2)
       watcher.onDeath({ name, how, livedMs, restartInMs: backoffMs, logFile })
-      await pause(backoffMs)
+      await pause(backoffMs, stopped)
     }
   }
   const start = () => {
     if (wanted) return
-    wanted = true
+    wanted = new AbortController()
     backoffMs = backoffMinMs / 2
-    void launch()
+    void launch(wanted.signal)
   }
   start()
   return {
@@ -59,7 +60,8 @@ export function supervise(command: Command, watcher: ProcessWatcher): Supervised
     pid: () => child?.pid ?? -1,
     kill: (signal) => child?.kill(signal),
     stop: async (signal) => {
-      wanted = false
+      wanted?.abort()
+      wanted = undefined
       await child?.end(signal)
     },
     start,
