@@ -13,13 +13,27 @@ import { amountsOf, orderCard } from './offer'
 
 export const pageItems = 20
 
+/** Each item once: at its first place, as last read. */
+const onceEach = <T extends Pick<Item, 'id'>>(items: readonly T[]): readonly T[] => [
+  ...new Map(items.map((item) => [item.id, item])).values(),
+]
+
+/** A new item pushes others off the first page; they stay listed. */
+export const withNewest = <T extends Pick<Item, 'id'>>(
+  known: readonly T[],
+  firstPage: readonly T[],
+) => onceEach([...firstPage, ...known, ...firstPage])
+
+export const withOlder = <T extends Pick<Item, 'id'>>(known: readonly T[], page: readonly T[]) =>
+  onceEach([...known, ...page])
+
 export function activitySection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const list = h('div', { class: 'cards' })
   const none = h('p', {}, t.nothingYet)
   const show = keyedList<Item>(list, (item) => row(app, item))
-  /** Pages the user asked for, and the cursor after them. */
-  let older: readonly Item[] = []
+  let known: readonly Item[] = []
+  /** Cursor after the pages that the user asked for. */
   let cursor: string | null | undefined
   const more = step(
     app,
@@ -28,7 +42,7 @@ export function activitySection(app: ReferenceApp): PageSection {
     async () => {
       const from = cursor ?? app.activity.nextCursor ?? undefined
       const page = okOf(await client.activity({ limit: pageItems, cursor: from }))
-      older = [...older, ...page.items]
+      known = withOlder(known, page.items)
       cursor = page.nextCursor
       update()
       return undefined
@@ -37,7 +51,8 @@ export function activitySection(app: ReferenceApp): PageSection {
   )
   const update = () => {
     const { items, nextCursor } = app.activity
-    show([...new Map([...items, ...older].map((item) => [item.id, item])).values()])
+    known = withNewest(known, items)
+    show(known)
     none.hidden = items.length > 0
     more.element.hidden = (cursor === undefined ? nextCursor : cursor) === null
   }
