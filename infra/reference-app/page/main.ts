@@ -27,7 +27,7 @@ import { accountOf, isKey, keyOf, signIn } from './wallet'
 
 const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
-const requests = openRequests()
+const requests = openRequests(sessionStorage)
 const pollMs = 2_000
 /** Aborted when the page is built again in another language. */
 let shown = new AbortController()

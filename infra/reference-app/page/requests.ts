@@ -4,13 +4,17 @@ import type { Texts } from './texts/english'
 
 const place = 'requests'
 
-export function openRequests() {
-  let log: readonly LoggedRequest[] = JSON.parse(sessionStorage.getItem(place) ?? '[]')
+export function openRequests(storage: Pick<Storage, 'getItem' | 'setItem'>) {
+  let log: readonly LoggedRequest[] = JSON.parse(storage.getItem(place) ?? '[]')
   let draw = () => {}
   return {
     report: (exchange: LoggedRequest): void => {
       log = added(log, exchange)
-      sessionStorage.setItem(place, JSON.stringify(log))
+      try {
+        storage.setItem(place, JSON.stringify(log))
+      } catch {
+        // Storage is full: until a reload, the page has the log.
+      }
       draw()
     },
     show: (t: Texts): HTMLElement => {
