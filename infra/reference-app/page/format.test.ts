@@ -87,6 +87,7 @@ test('a duration is written in its largest whole unit', () => {
   expect(durationText(60, 'en')).toBe('1 minute')
   expect(durationText(15, 'en')).toBe('15 seconds')
   expect(durationText(691_200, 'id')).toBe('8 hari')
+  expect(durationText(5_400, 'en')).toBe('90 minutes')
 })
 
 test('the language is the stored one, else the first of the browser, else English', () => {

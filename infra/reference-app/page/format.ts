@@ -64,8 +64,9 @@ export function durationText(seconds: number, language: Language): string {
     ['hour', 3_600],
     ['minute', 60],
   ] as const
-  const [unit, size] = sizes.find(([, one]) => seconds >= one) ?? (['second', 1] as const)
-  const value = Math.round(seconds / size)
+  const [unit, size] =
+    sizes.find(([, one]) => seconds >= one && seconds % one === 0) ?? (['second', 1] as const)
+  const value = seconds / size
   const style = { style: 'unit', unit, unitDisplay: 'long' } as const
   return new Intl.NumberFormat(locales[language], style).format(value)
 }
