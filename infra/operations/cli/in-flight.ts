@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
 import { reading } from '#infra/operations/cli/command'
+import { endedCashouts, endedPayments } from '#infra/operations/pruning/subjects'
 
 /** `since` is the start of the item. */
 export type InFlight = {
@@ -16,9 +17,9 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
   {
     role: 'payments',
     table: 'payments',
-    over: ['expired', 'replaced', 'credited', 'repaid', 'revoked', 'refunded'],
+    over: ['expired', 'replaced', 'repaid', ...endedPayments],
   },
-  { role: 'payouts', table: 'payouts', over: ['expired', 'paid', 'failed', 'returned'] },
+  { role: 'payouts', table: 'payouts', over: endedCashouts },
   { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
 ]
 const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']

@@ -28,6 +28,10 @@ describe('ops in-flight', () => {
         (id, kind, cause, wallet, payload, content_hash, leaves_micro, state, created_at)
       values ('waits', 'drip', 'a', '0x', '{}', 'h', 0, 'waiting', now() - interval '1 minute'),
         ('done', 'drip', 'b', '0x', '{}', 'h', 0, 'settled', now())`
+    await sql`
+      insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+        fiat_minor, ausd_micro, quote_id, request_fingerprint, account, provider_payment_id)
+      values ('pay_accepted', 'topup', 'accepted', '0x', 'USD/IDR', 'IDR', 1, 1, 1, 'q', 'f', 'ID', 'py')`
     const found = await listInFlight(sql)
     expect(found.map(({ id, state }) => [id, state])).toEqual([
       ['waits', 'waiting'],
