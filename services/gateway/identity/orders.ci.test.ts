@@ -270,6 +270,15 @@ describe('the sweep of an order without a result', () => {
     const waited = (await identityOf(wallet))!.checkAt!.getTime() - row!.checkAt!.getTime()
     expect(Math.round(waited / minuteMs)).toBe(2)
   })
+  test('orders nothing more when it gives up', async () => {
+    const { wallet, revision } = await approve(false)
+    await backbone.database.transaction((tx) =>
+      tx.update(identities).set({ sweeps: 20 }).where(eq(identities.wallet, wallet)),
+    )
+    await sweepLater(minuteMs)
+    expect((await identityOf(wallet))?.checkAt).toBeNull()
+    expect(await stored(flagOrderId(wallet, revision, 21))).toBe(0)
+  })
   test('orders the coin again until the wallet holds coin', async () => {
     const { wallet, revision } = await approve(true, '5')
     await sweepLater(minuteMs)

@@ -113,18 +113,16 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
     const row = await lockAwaited(tx, found)
     if (!row) return
     const waitMs = Math.min(postponeMsMax, context.config.recheckAfterMs * 2 ** row.sweeps)
-    await postpone(tx, row.wallet, nextSweep(context, row, waitMs))
+    const checkAt = row.sweeps < sweepsMax ? new Date(context.clock() + waitMs) : null
+    await postpone(tx, row.wallet, checkAt)
     if (row.flagSettledAt === null && row.revision !== null)
       await repeatFlag(tx, context, row, row.revision, account.ok.verified)
-    else await repeatDrip(tx, row, BigInt(account.ok.balance.native))
+    else await repeatDrip(tx, context, row, BigInt(account.ok.balance.native))
   })
 }
 
-function nextSweep(context: Context, row: IdentityRow, waitMs: number): Date | null {
-  if (row.sweeps < sweepsMax) return new Date(context.clock() + waitMs)
-  context.log.error({ wallet: row.wallet, alarm: true }, 'identity order unanswered, giving up')
-  return null
-}
+const giveUp = (context: Context, wallet: string) =>
+  context.log.error({ wallet, alarm: true }, 'identity order unanswered, giving up')
 
 async function repeatFlag(
   tx: Tx,
@@ -136,14 +134,21 @@ async function repeatFlag(
   const { wallet, sweeps } = row
   const wanted = row.state === 'verified'
   if (verified === wanted) return flagSettled(tx, context, wallet, revision)
+  if (sweeps >= sweepsMax) return giveUp(context, wallet)
   const order = { wallet, verified: wanted, revision: String(revision) }
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }
 
 /** After a repeated order, any coin in the wallet settles the drip, whoever sent it. */
-async function repeatDrip(tx: Tx, row: IdentityRow, nativeWei: bigint): Promise<void> {
+async function repeatDrip(
+  tx: Tx,
+  context: Context,
+  row: IdentityRow,
+  nativeWei: bigint,
+): Promise<void> {
   const { wallet, revision, sweeps } = row
   if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)
+  else if (sweeps >= sweepsMax) giveUp(context, wallet)
   else
     await announce(tx, outbox, DripOrdered, dripRepeatId(wallet, revision, sweeps + 1), { wallet })
 }
