@@ -135,13 +135,19 @@ const provider = (
   target: kind,
   lastsMs,
   begin: async ({ outside }, chance) => {
-    await outside.faults({ ...faults, seed: chance.belowMs(1_000_000) })
     const section = kind === 'webhooks' ? 'webhooks' : 'api'
-    return async () => {
+    const end = async () => {
       await waitUntil('the sandbox to accept new settings', () =>
         outside.faults({ [section]: noFaults[section] }),
       )
     }
+    try {
+      await outside.faults({ ...faults, seed: chance.belowMs(1_000_000) })
+    } catch (error) {
+      await end() // The sandbox may have applied them.
+      throw error
+    }
+    return end
   },
 })
 
