@@ -160,7 +160,7 @@ describe('a malformed or slow connection is answered or ended, and does not affe
     ],
     ['has a length that is none', post('Content-Length: 5x\r\n', '{}   '), {}, [400]],
     ['does not speak HTTP', '\x16\x03\x01\x02\x00\x01\x00', {}, [400]],
-  ] // prettier-ignore
+  ]
 
   test('all malformed connections at once', async () => {
     const all: { what: string; statuses: readonly number[]; seen: Seen }[] = []
