@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
@@ -13,6 +13,7 @@ type Reply = (asked: Call | Call[], times: number) => Response
 
 const servers: { stop: (now: boolean) => unknown }[] = []
 afterEach(() => {
+  setSystemTime()
   for (const server of servers.splice(0)) server.stop(true)
 })
 
@@ -134,6 +135,17 @@ describe('an endpoint that reports a rate limit', () => {
     const { ask } = open([busy.url], { timeoutMs: 20_000 })
     expect(await ask(chainId)).toBe('0x279f')
     expect(busy.asked).toHaveLength(2)
+  })
+
+  test('is paused no longer when the machine clock is set back', async () => {
+    const busy = serve((asked, times) =>
+      times === 1 ? tooMany('0')(asked, times) : good(asked, times),
+    )
+    const { ask, endpoints } = open([busy.url], { timeoutMs: 20_000 })
+    const asked = ask(chainId)
+    await waitUntil('the pause', () => endpoints.all[0]!.counts.tooMany === 1)
+    setSystemTime(Date.now() - 3_600_000)
+    expect(await asked).toBe('0x279f')
   })
 
   test('ends a call that cannot wait so long', async () => {

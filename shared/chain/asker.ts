@@ -7,7 +7,7 @@ import {
   TimeoutError,
   type Transport,
 } from 'viem'
-import { type Clock, systemClock } from '#platform/clock'
+import { steadyClock, systemClock } from '#platform/clock'
 import { Overdue, within } from '#platform/deadline'
 import { inSpan } from '#platform/tracing/spans'
 import { batchMax } from '#shared/chain/batches'
@@ -36,7 +36,6 @@ export type AskerOptions = {
   readonly batches: boolean
   /** Default: that of each method. */
   readonly urgency?: Urgency | undefined
-  readonly clock?: Clock
 }
 
 /** viem's own errors lose the delay that the endpoint asks for. */
@@ -60,12 +59,12 @@ const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLo
  * round once more. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): ChainAsk {
-  const { endpoints, timeoutMs, urgency, clock = systemClock } = options
+  const { endpoints, timeoutMs, urgency } = options
   const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
   const deadlineMs = timeoutMs * endpoints.all.length
 
   const ask: ChainAsk = async (call, { first, isAnswer = shouldThrow } = {}) => {
-    const until = clock() + deadlineMs
+    const until = steadyClock() + deadlineMs
     const failed = new Set<RpcEndpoint>()
     let last: unknown
     let mayRepeat = call.method !== 'eth_sendRawTransaction'
@@ -76,7 +75,7 @@ export function openAsker(options: AskerOptions): ChainAsk {
         failed.clear()
       }
       const among = endpoints.inOrder(first).filter((one) => !failed.has(one))
-      const turn = { calls: [call], among, patienceMs: until - clock(), urgency }
+      const turn = { calls: [call], among, patienceMs: until - steadyClock(), urgency }
       const endpoint = await turnAmong(endpoints, turn).catch((spent) => {
         throw last ?? spent
       })
@@ -87,13 +86,13 @@ export function openAsker(options: AskerOptions): ChainAsk {
       try {
         const way = ways.get(endpoint)!
         const bounded = (asked: RpcCall) =>
-          beforeEnd(way(asked), asked, endpoint, { leftMs: until - clock(), timeoutMs })
+          beforeEnd(way(asked), asked, endpoint, { leftMs: until - steadyClock(), timeoutMs })
         await endpoints.identify(endpoint, async (asked) => {
-          const patienceMs = until - clock()
+          const patienceMs = until - steadyClock()
           await turnAmong(endpoints, { calls: [asked], among: [endpoint], patienceMs, urgency })
           return bounded(asked)
         })
-        const askedAt = clock()
+        const askedAt = steadyClock()
         const result = await bounded(call)
         tell('ok')
         endpoints.note(call, result)
@@ -148,11 +147,11 @@ async function beforeEnd(
   }
 }
 
-function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches, clock }: AskerOptions) {
+function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOptions) {
   const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(input, init)
     if (response.status === 429)
-      throw new AskedTooOften(retryAfterMs(response.headers, (clock ?? systemClock)()))
+      throw new AskedTooOften(retryAfterMs(response.headers, systemClock()))
     return response
   }
   const open = (batch: false | { batchSize: number }) =>

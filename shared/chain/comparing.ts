@@ -1,3 +1,4 @@
+import { steadyClock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
@@ -16,10 +17,10 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
     let wasBehind = false
     let restsUntil = 0
     const work = async () => {
-      if (Date.now() < restsUntil) return
+      if (steadyClock() < restsUntil) return
       // Callers find out and report outages.
       await compare(endpoints, endpoint).catch(() => {
-        restsUntil = Date.now() + closedMs
+        restsUntil = steadyClock() + closedMs
       })
       const isBehind = endpoints.isBehind(endpoint)
       if (isBehind === wasBehind) return
@@ -43,8 +44,8 @@ async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<
     return callOne(endpoints, endpoint, call)
   }
   await endpoints.identify(endpoint, ask)
-  if (Date.now() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return
-  const askedAt = Date.now()
+  if (steadyClock() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return
+  const askedAt = steadyClock()
   const block = await ask(finalized)
   endpoints.note(finalized, block)
   endpoints.judge(endpoint, finalized, block, askedAt)

@@ -1,5 +1,5 @@
 import { BaseError } from 'viem'
-import { type Clock, systemClock } from '#platform/clock'
+import { type Clock, steadyClock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { type Outage, openOutage } from '#platform/outage'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
@@ -52,7 +52,7 @@ export type RpcEndpoints = {
   readonly note: (call: RpcCall, result: unknown) => void
   /**
    * Notes heads for the comparison. Throws `Stale` if the endpoint lacks a block that must exist.
-   * `askedAt` is in Unix ms.
+   * `askedAt` is in Unix ms by `steadyClock`.
    */
   readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
   /** Others have had newer finalized blocks for some time. */
@@ -65,7 +65,7 @@ export type RpcEndpoints = {
     endpoint: RpcEndpoint,
     ask: (call: RpcCall) => Promise<unknown>,
   ) => Promise<void>
-  /** In Unix ms. */
+  /** In Unix ms by `steadyClock`. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
 }
@@ -98,7 +98,7 @@ export function openRpcEndpoints(options: {
   identity?: ChainIdentity
   log?: Log
 }): RpcEndpoints {
-  const { rpcUrls, budget = unlimited, clock = systemClock, log, identity } = options
+  const { rpcUrls, budget = unlimited, clock = steadyClock, log, identity } = options
   const turns = openTurns(budget, clock)
   const perBlock = openCallsPerBlock()
   const shunnedUntil = new Map<RpcEndpoint, number>()

@@ -3,5 +3,8 @@ export type Clock = () => number
 
 export const systemClock: Clock = () => Date.now()
 
+/** Unix ms from the start of the process on, whoever sets the clock of the machine. */
+export const steadyClock: Clock = () => performance.timeOrigin + performance.now()
+
 /** Rounded down: the unit of chain times and of sign-in. */
 export const toUnixSeconds = (unixMs: number): number => Math.floor(unixMs / 1000)
