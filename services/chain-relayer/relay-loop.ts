@@ -1,6 +1,6 @@
+import { isRecent } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { idle, type Loop, startLoop } from '#platform/loop'
-import { isRecent } from './chain/chain-snapshot'
 import type { Context } from './context'
 import { releaseLanes } from './lanes/lane.store'
 import { holdLanes, withOpen } from './lanes/lease'

@@ -1,5 +1,5 @@
 import { type Hex, multicall3Abi } from 'viem'
-import type { Clock } from '#platform/clock'
+import { type Clock, isRecent } from '#platform/clock'
 import { keptMs } from '#shared/chain/heads'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
@@ -44,9 +44,6 @@ export async function lookAt(
   memory.look = { at, ...head, ...newest }
   return memory.look
 }
-
-export const isRecent = (at: number, now: number, withinMs: number): boolean =>
-  at <= now && now - at < withinMs
 
 async function readNewest({ reader }: Node, lanes: readonly Hex[]) {
   const there = { address: multicall3, abi: multicallAbi } as const

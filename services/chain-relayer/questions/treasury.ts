@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
+import { isRecent } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { ChainTreasury } from '#shared/messages/chain'
-import { isRecent } from '../chain/chain-snapshot'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
 import { newestSpending, orderedMicro } from '../operations/treasury.store'

@@ -1,3 +1,4 @@
+import { isRecent } from '#platform/clock'
 import { lastReadAt } from '#shared/provider/listing.store'
 import type { Listed } from '#shared/provider/transactions'
 import type { Context } from '../context'
@@ -30,7 +31,7 @@ export async function readFreshList(context: Context, payment: PaymentRow): Prom
   const fromMs = Math.max(createdAt.getTime(), readAt?.getTime() ?? 0) - backMs
   const latest = known.get(account)
   const now = clock()
-  if (latest && now - latest.beganAt <= holdMarginMs / 5 && latest.fromMs <= fromMs)
+  if (latest && isRecent(latest.beganAt, now, holdMarginMs / 5) && latest.fromMs <= fromMs)
     return latest.rows
   const rows = provider.listTransactions(account, now - fromMs)
   const reading = { beganAt: now, fromMs, rows }

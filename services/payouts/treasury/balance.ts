@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock'
+import { type Clock, isRecent } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
@@ -46,7 +46,8 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
     })
     return reading
   }
-  const fresh = () => (last && clock() - last.readAt.getTime() <= readingMaxMs ? last : undefined)
+  const fresh = () =>
+    last && isRecent(last.readAt.getTime(), clock(), readingMaxMs) ? last : undefined
   return {
     refresh,
     current: async () => {
