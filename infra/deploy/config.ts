@@ -3,21 +3,17 @@ import {
   address,
   amount,
   durationMs,
+  genesisHash,
   integer,
   list,
   oneOf,
+  orWord,
   privateKey,
   privateKeys,
   text,
 } from '#platform/config-fields'
 
 export const realAusd: `0x${string}` = '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'
-
-const orWord = <W extends string, T>(word: W, inner: Field<T>): Field<T | W> => ({
-  ...inner,
-  type: `${inner.type} | ${word}`,
-  parse: (raw) => (raw === word ? word : inner.parse(raw)),
-})
 
 const atLeast = (least: number, inner: Field<number>): Field<number> => ({
   ...inner,
@@ -36,10 +32,7 @@ export const fields = {
     secret: true,
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
-  GENESIS_HASH: text({
-    about: 'hash of block 0, to detect a reset chain; unchecked: any',
-    fallback: 'unchecked',
-  }),
+  GENESIS_HASH: genesisHash,
   AUSD_ADDRESS: orWord(
     'deploy',
     address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: realAusd }),

@@ -2,11 +2,11 @@ import {
   address,
   amount,
   durationMs,
+  genesisHash,
   integer,
   list,
   privateKey,
   privateKeys,
-  text,
 } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 
@@ -26,10 +26,7 @@ export const fields = {
     fallback: '10',
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
-  GENESIS_HASH: text({
-    about: 'hash of block 0, to detect a reset chain; unchecked: any',
-    fallback: 'unchecked',
-  }),
+  GENESIS_HASH: genesisHash,
   AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',

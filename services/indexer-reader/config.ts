@@ -1,4 +1,4 @@
-import { address, durationMs, integer, list, oneOf, text } from '#platform/config-fields'
+import { address, durationMs, genesisHash, integer, list, oneOf } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 
 export const fields = {
@@ -13,10 +13,7 @@ export const fields = {
     fallback: '8',
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report' }),
-  GENESIS_HASH: text({
-    about: 'hash of block 0, to detect a reset chain; unchecked: any',
-    fallback: 'unchecked',
-  }),
+  GENESIS_HASH: genesisHash,
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),

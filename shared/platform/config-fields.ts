@@ -159,14 +159,14 @@ export const address = (words: Words) =>
     (raw) => mustMatch(/^0x[0-9a-fA-F]{40}$/, 'an address')(raw).toLowerCase() as `0x${string}`,
   )
 
+const keyPattern = /^0x[0-9a-fA-F]{64}$/
+
 export const hash = (words: Words) =>
   field(
     '32-byte hash',
     words,
-    (raw) => mustMatch(/^0x[0-9a-f]{64}$/, 'a 32-byte hash')(raw) as `0x${string}`,
+    (raw) => mustMatch(keyPattern, 'a 32-byte hash')(raw).toLowerCase() as `0x${string}`,
   )
-
-const keyPattern = /^0x[0-9a-fA-F]{64}$/
 
 export const privateKey = (words: Omit<Words, 'secret' | 'fallback'>) =>
   field(
@@ -183,3 +183,17 @@ export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
     if (new Set(keys).size !== keys.length) throw new Error('must not contain a key twice')
     return keys as `0x${string}`[]
   })
+
+export const orWord = <W extends string, T>(word: W, inner: Field<T>): Field<T | W> => ({
+  ...inner,
+  type: `${inner.type} | ${word}`,
+  parse: (raw) => (raw === word ? word : inner.parse(raw)),
+})
+
+export const genesisHash = orWord(
+  'unchecked',
+  hash({
+    about: 'hash of block 0, to detect a reset chain; unchecked: any',
+    fallback: 'unchecked',
+  }),
+)

@@ -8,6 +8,7 @@ import { readConfig } from '#platform/config'
 import {
   databaseUrl,
   durationMs,
+  genesisHash,
   list,
   natsServers,
   networksOrNone,
@@ -192,4 +193,11 @@ describe('the Postgres URL', () => {
   ])('the separate password is put into %s', (url, whole) => {
     expect(databaseUrlOf({ databaseUrl: url, databasePassword: 'p@ss' })).toBe(whole)
   })
+})
+
+test('the hash of block 0 may be in upper case, and nothing else than a hash or "unchecked"', () => {
+  const upper = `0x${'AB'.repeat(32)}`
+  expect(genesisHash.parse(upper)).toBe(upper.toLowerCase() as `0x${string}`)
+  expect(genesisHash.parse('unchecked')).toBe('unchecked')
+  expect(() => genesisHash.parse('none')).toThrow('must be a 32-byte hash')
 })
