@@ -1,6 +1,6 @@
 import { type Loop, startLoop } from '#platform/loop'
 import { overdueAmong } from '#platform/metrics/state-limits'
-import { paceAfter } from './chain/head-progress'
+import { haltedMs, paceAfter } from './chain/head-progress'
 import type { Context } from './context'
 import { findCursor } from './operations/cursor.store'
 import { limitsOf } from './operations/operation'
@@ -17,8 +17,6 @@ export async function raiseAlarms(context: Context): Promise<void> {
   const failed = looked.find((one) => one.status === 'rejected')
   if (failed) throw failed.reason
 }
-
-const haltedMs = 30_000
 
 async function lookAtHead({ clock, memory, node, settings }: Context, call: Call) {
   const head = await node.newestHead()

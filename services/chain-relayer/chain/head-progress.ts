@@ -15,6 +15,9 @@ export function paceAfter(
   return blockNumber > before.blockNumber ? { blockNumber, seenAt: now, movedAt: now } : before
 }
 
+/** A chain that stands still for this long has an operator's attention. */
+export const haltedMs = 30_000
+
 /** While the chain stands still, an unmined transaction does not indicate a low fee. */
 export const stands = ({ movedAt }: HeadProgress, now: number, stillMs: number): boolean =>
   movedAt === undefined || now - movedAt > stillMs

@@ -2,7 +2,7 @@ import pMap from 'p-map'
 import { failpoint } from '#platform/failpoint'
 import { lookAt } from '../chain/chain-snapshot'
 import { afterSend, textOf, verdictOnSend } from '../chain/errors'
-import { paceAfter, stands } from '../chain/head-progress'
+import { haltedMs, paceAfter, stands } from '../chain/head-progress'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
@@ -29,7 +29,6 @@ const soonMs = 1_000
 const raiseEveryMs = 1_000
 /** Alarms are raised long before. */
 const attemptsMax = 40
-const haltedMs = 30_000
 /** A transfer is then sure to revert, so a cheaper noop replaces it. */
 const lapsedMs = 30_000
 /** Nodes queue later nonces, so a lane need not wait for each. */

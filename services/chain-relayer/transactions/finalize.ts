@@ -139,10 +139,12 @@ async function isUsedByAnother(
   return now?.attempts.every(({ hash }) => hash !== txHash) ?? false
 }
 
+const placeOf = (lane: string, nonce: number) => `${lane}:${nonce}`
+
 /** Takes many calls, so it runs at intervals. */
 async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
   const { node, memory, clock, log } = context
-  const key = `${lane}:${nonce}`
+  const key = placeOf(lane, nonce)
   if (clock() - (memory.searchedAt.get(key) ?? 0) < searchEveryMs) return undefined
   memory.searchedAt.set(key, clock())
   try {
@@ -276,6 +278,7 @@ async function close(
   failpoint('chain-relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
   if (!closed) return false
+  context.memory.searchedAt.delete(placeOf(transaction.lane, transaction.nonce))
   context.poke()
   for (const spent of closed.spentBy)
     context.log.error({ ...spent, alarm: true }, 'wallet exceeded its daily gas budget')
