@@ -93,13 +93,13 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     body: BodyOf<R>,
     rest: Omit<Rest, 'authorization'> = {},
   ): Promise<Answered<AnswerOf<R>>> => {
-    const once = async () =>
-      ask(place, route, body, { ...rest, authorization: await session.header() })
-    const first = await once()
+    const once = (authorization: string) => ask(place, route, body, { ...rest, authorization })
+    const header = await session.header()
+    const first = await once(header)
     if (!('refused' in first) || first.refused.code !== 'sign_in_again') return first
     // Nothing was done: the session expired, or a clock was adjusted.
-    session.forget()
-    return once()
+    await session.forget(header)
+    return once(await session.header())
   }
   const me = () => signed(GetMe, undefined)
   const activity = (page: { limit?: number; cursor?: string | undefined } = {}) =>

@@ -34,9 +34,10 @@ export function openSession(account: Signer) {
   }
   return {
     header,
-    /** Signs out: the session is only held here. */
-    forget: () => {
-      current = undefined
+    /** Signs again after this header was refused, unless another call already has. */
+    forget: async (refused: string) => {
+      const mine = current
+      if (mine && (await mine.header) === refused && current === mine) current = undefined
     },
   }
 }
