@@ -173,11 +173,12 @@ export async function outboxLag(database: Database, outbox: OutboxTable) {
     db
       .select({
         waiting: sql<number>`count(*)::int`,
-        oldest: sql<string | null>`min(${outbox.createdAt})`,
+        oldestMs: sql<
+          number | null
+        >`(extract(epoch from now() - min(${outbox.createdAt})) * 1000)::float8`,
       })
       .from(outbox)
       .where(isNull(outbox.publishedAt)),
   )
-  const { waiting, oldest } = rows[0]!
-  return { waiting, oldestMs: oldest === null ? null : Date.now() - Date.parse(oldest) }
+  return rows[0]!
 }
