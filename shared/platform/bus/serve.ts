@@ -194,6 +194,6 @@ const isRefusal = (answered: unknown): boolean =>
 function refuseAs(message: Msg, code: number, why: string): void {
   const carried = headers()
   carried.set(ServiceErrorCodeHeader, String(code))
-  carried.set(ServiceErrorHeader, why)
+  carried.set(ServiceErrorHeader, why.replace(/[\r\n]+/g, ' ')) // nats refuses line breaks.
   message.respond(undefined, { headers: carried })
 }
