@@ -125,9 +125,13 @@ export function growthText(grown: readonly Growth[], payments: number, perDay: n
   const line = (...cells: string[]) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(15))).join('')
   const sorted = grown.toSorted((left, right) => right.bytesInYear - left.bytesInYear)
+  const few =
+    payments < enough
+      ? ` With fewer than ${enough.toLocaleString('en')} payments, index overhead inflates the estimate.`
+      : ''
   const inYear = grown.reduce((sum, { bytesInYear }) => sum + bytesInYear, 0)
   return [
-    `${payments} payments and cash-outs. Projection for one year at ${perDay}/day. With fewer than 1,000 payments, index overhead inflates the estimate.`,
+    `${payments} payments and cash-outs. Projection for one year at ${perDay}/day.${few}`,
     line('', 'rows', 'MiB', 'rows/1000', 'MiB/1000', 'kept, days', 'MiB in a year'),
     ...sorted.map(({ name, rows, bytes, rowsPer1000, bytesPer1000, keptDays, bytesInYear }) =>
       line(

@@ -33,8 +33,8 @@ export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
     const command = bus.takes.get(id)
     const authorization = command ? canonical(command) : taken.get(key)?.authorization
     if (!authorization || more.length > 0) {
-      const sum = payout && `${payout.amount.decimal} ${payout.currency}, ${payout.id}`
-      found.undecided.push(`payout ${id}: ${sum}: no record of whose AUSD was taken`)
+      const sum = payout ? `${payout.amount.decimal} ${payout.currency}, ${payout.id}: ` : ''
+      found.undecided.push(`payout ${id}: ${sum}no record of whose AUSD was taken`)
       continue
     }
     const place = taken.get(keyOf(authorization))

@@ -39,7 +39,7 @@ const readings = (figures: Figures): Reading[] => {
       'Outstanding reversal losses, in micro-AUSD.',
       Number(figures.missingMicro),
     ),
-    seconds(age, list, figures.listAgeMs, { list: 'whole' }),
+    seconds(age, list, figures.listAgeMs, { list: 'recent' }),
     seconds(age, list, figures.latestListAgeMs, { list: 'latest' }),
     ...coverReadings(figures.cover),
   ]

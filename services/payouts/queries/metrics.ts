@@ -30,7 +30,7 @@ const readings = (figures: Figures): Reading[] => [
     "Age of the last complete reading of the provider's transaction list, in seconds.",
     figures.listAgeMs,
     {
-      list: 'whole',
+      list: 'recent',
     },
   ),
   gauge(
