@@ -72,27 +72,32 @@ async function restore(asked: RestoreOptions, apply: boolean): Promise<boolean> 
   return undecided.length === 0
 }
 
-if (import.meta.main) {
+/** Throws if the arguments are malformed. */
+export function askedBy(args: readonly string[]) {
   const many = { type: 'string', multiple: true, default: [] as string[] } as const
   const { values } = parseArgs({
+    args: [...args],
     options: {
       since: { type: 'string' },
       apply: { type: 'boolean', default: false },
       ...{ accept: many, checkout: many, 'give-back': many, erased: many },
     },
   })
-  const since = new Date(values.since ?? '')
-  if (Number.isNaN(since.getTime())) {
-    console.error(usage)
-    process.exit(2)
-  }
   const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values
-  const erased = readErased(values.erased)
-  const done = await restore({ since, accept, checkouts, giveBack, erased }, apply).catch(
-    (error: Error) => {
-      console.error(error.message)
-      return false
-    },
-  )
-  process.exit(done ? 0 : 1)
+  const since = new Date(values.since ?? '')
+  if (Number.isNaN(since.getTime())) throw new Error('--since must be the time of the backup')
+  return { asked: { since, accept, checkouts, giveBack, erased: readErased(values.erased) }, apply }
+}
+
+if (import.meta.main) {
+  let isAsked = false
+  try {
+    const { asked, apply } = askedBy(process.argv.slice(2))
+    isAsked = true
+    process.exit((await restore(asked, apply)) ? 0 : 1)
+  } catch (error) {
+    console.error((error as Error).message)
+    if (!isAsked) console.error(usage)
+    process.exit(isAsked ? 1 : 2)
+  }
 }

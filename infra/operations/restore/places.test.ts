@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { operatorPlace } from '#infra/operations/place'
-import { otherPlaces } from './main'
+import { askedBy, otherPlaces } from './main'
 
 const wallet = `0x${'1'.repeat(40)}`
 const env = {
@@ -29,4 +29,12 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
       provider,
     })
   })
+})
+
+test.each([
+  [['--since', 'soon'], '--since must be the time of the backup'],
+  [['--since', '2026-11-01', '--erased', 'nonsense'], 'nonsense is not <wallet>@<time>'],
+  [['--sinze', '2026-11-01'], "Unknown option '--sinze'"],
+])('a restore refuses the arguments %p', (args, fault) => {
+  expect(() => askedBy(args)).toThrow(fault)
 })
