@@ -11,7 +11,7 @@ type Promises = typeof import('../../../services/payouts/treasury/promise.store'
 type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 
-const defaults = { ...nullsOf(cashouts), spreadBps: 0, attempts: 0, checks: 0 }
+const defaults = () => ({ ...nullsOf(cashouts), spreadBps: 0, attempts: 0, checks: 0 })
 
 /** Resolves expressions such as `now()`. */
 export function written(rows: Rows, changes: object): object {
@@ -60,7 +60,7 @@ export const insertCashout: StandIn<Cashouts['insertCashout']> = async (tx, cash
   if (rivals.length > 0 || rows.cashouts.has(given.id)) return undefined
   const now = rows.now()
   const times = { createdAt: now, updatedAt: now, changedAt: now }
-  return store(rows, { ...defaults, ...times, ...given })
+  return store(rows, { ...defaults(), ...times, ...given })
 }
 
 export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing

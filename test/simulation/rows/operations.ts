@@ -25,7 +25,7 @@ const greater = (left: bigint, right: bigint): bigint => {
   return right
 }
 
-const defaults = { ...nullsOf(operations), state: 'waiting', tries: 0, repeats: 0 }
+const defaults = () => ({ ...nullsOf(operations), state: 'waiting', tries: 0, repeats: 0 })
 
 export const findOperation: StandIn<Operations['findOperation']> = async (db, id) =>
   rowsOf(db).operations.get(id)
@@ -60,7 +60,7 @@ export async function insertOperation(
   }
   const now = rows.now()
   const times = { notBefore: now, createdAt: now, updatedAt: now }
-  rows.operations.set(order.id, { ...defaults, ...times, ...order, ...as } as Operation)
+  rows.operations.set(order.id, { ...defaults(), ...times, ...order, ...as } as Operation)
   return true
 }
 

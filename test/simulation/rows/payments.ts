@@ -16,12 +16,12 @@ type Limits = typeof import('../../../services/payments/treasury/limits.store')
 type Activity = typeof import('../../../services/payments/queries/activity.store')
 type Promises = typeof import('../../../services/payments/treasury/promise.store')
 
-const defaults = {
+const defaults = () => ({
   ...nullsOf(payments),
   ...{ spreadBps: 0, refSequence: 0, checks: 0, topupMicro: 0n, refundAppliedMinor: 0n },
   ...{ leftMicro: 0n, onchainMicro: 0n, recoveredMicro: 0n, writtenOffMicro: 0n },
   ...{ refundedMinor: 0n, overpaidMinor: 0n, overpaidRefundedMinor: 0n },
-}
+})
 
 /** A payment breaks a constraint of the table. */
 class Constraint extends Error {
@@ -61,7 +61,7 @@ export const insertPayment: StandIn<Payments['insertPayment']> = async (db, paym
   if (hasRival || rows.payments.has(given.id)) return undefined
   const openingUntil = new Date(now.getTime() + leaseMs)
   const times = { createdAt: now, topupAt: now, updatedAt: now, changedAt: now }
-  return store(rows, { ...defaults, ...times, ...given, openingUntil } as PaymentRow)
+  return store(rows, { ...defaults(), ...times, ...given, openingUntil } as PaymentRow)
 }
 
 export const findByQuote: StandIn<Payments['findByQuote']> = async (db, quoteId) =>
