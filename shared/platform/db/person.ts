@@ -65,7 +65,9 @@ export async function findPersonTables(
       schemas.map((schema) => sql`${schema}`),
       sql`, `,
     )}) and c.relkind = 'r'
-    order by (n.nspname || '.' || c.relname) collate "C", a.attnum`)) as readonly (Column & { table: string })[]
+    order by (n.nspname || '.' || c.relname) collate "C", a.attnum`)) as readonly (Column & {
+    table: string
+  })[]
   const byTable = Map.groupBy(found, ({ table }) => table)
   return [...byTable].flatMap(([name, all]) => {
     const of = conditionOf(name, new Set(all.map((column) => column.name)))
