@@ -36,6 +36,7 @@ const samples: Readonly<Record<string, string>> = {
   LANE_KEYS: `${devKey('one')},${devKey('two')}`,
   QUOTE_SECRETS: 's'.repeat(32),
   BANK_DETAILS_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`,
+  GENESIS_HASH: `0x${'3'.repeat(64)}`,
   DEPLOY_BLOCK: '41000000',
   SPREADS_BPS: 'USD/IDR=0,USD/MYR=50',
 }
