@@ -22,7 +22,7 @@ import { chainOf } from '#shared/chain/client'
 import type { RateWorld } from '../conformance/rates/rate-world'
 import { query } from '../support/database'
 import { ausdOf } from '../support/ledger'
-import { fund } from '../support/people'
+import { fund, mint } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
@@ -128,7 +128,7 @@ async function emptyTreasury(scene: Scene, leftMicro: bigint): Promise<End> {
     gas: 120_000n,
     ...(await bid(client)),
   })
-  return () => fund(stack, treasury, { ausdMicro: movedMicro })
+  return () => mint(stack, treasury, movedMicro)
 }
 
 export const conditions: readonly Condition[] = [

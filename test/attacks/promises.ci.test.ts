@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Address, createWalletClient, http, publicActions } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import type { Address } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
-import { bid } from '#infra/local/fees'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -12,10 +10,9 @@ import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { placeOf } from '#infra/operations/place'
 import { urlInRole } from '#platform/db/url'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
-import { chainOf } from '#shared/chain/client'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
-import { fund, verifiedUser } from '../support/people'
+import { callerOf, fund, mint, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate, ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
@@ -43,30 +40,16 @@ const seen = (name: string, value: number) =>
 
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
-  if (has < micro) await fund(stack, treasury, { ausdMicro: micro - has })
+  if (has < micro) await mint(stack, treasury, micro - has)
   if (has > micro) await sendAway(has - micro)
   await seen('ausd_treasury_balance_micro', Number(micro))
 }
 
 async function sendAway(micro: bigint) {
-  const { rpcUrl, chainId, ausd } = stack.info.chain
   await fund(stack, treasury, {})
-  const account = privateKeyToAccount(devKey('treasury'))
-  const chain = chainOf(chainId)
-  const client = createWalletClient({ account, chain, transport: http(rpcUrl) }).extend(
-    publicActions,
-  )
-  const hash = await client.writeContract({
-    address: ausd as Address,
-    abi: ausdAbi,
-    functionName: 'transfer',
-    args: ['0x000000000000000000000000000000000000dEaD', micro],
-    gas: 120_000n,
-    ...(await bid(client)),
-  })
-  await waitUntil('AUSD leaving the treasury', () =>
-    client.getTransactionReceipt({ hash }).catch(() => undefined),
-  )
+  const nowhere = '0x000000000000000000000000000000000000dEaD'
+  const { send } = callerOf(stack, devKey('treasury'))
+  await send(stack.info.chain.ausd, ausdAbi, 'transfer', [nowhere, micro])
 }
 
 const shortages: readonly (string | null)[] = ['treasury_short', 'treasury_empty', 'payouts_short']

@@ -13,6 +13,7 @@ import { outsideOf } from '#infra/demo/outside'
 import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
 import { bid } from '#infra/local/fees'
+import { devKey } from '#infra/local/keys'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -111,6 +112,10 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
     },
   }
 }
+
+/** With its event, which the books of the treasury need. Only on a stack of one suite: by the administrator's key. */
+export const mint = (stack: RunningStack, wallet: Hex, micro: bigint) =>
+  callerOf(stack, devKey('admin')).send(stack.info.chain.ausd, ausdAbi, 'mint', [wallet, micro])
 
 /** Newest block, unix seconds. */
 export async function chainSeconds({ info: { chain } }: RunningStack): Promise<number> {
