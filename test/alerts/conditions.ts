@@ -1,28 +1,17 @@
 import { connect } from 'nats'
 import postgres from 'postgres'
-import {
-  type Address,
-  createTestClient,
-  type Hex,
-  http,
-  parseEther,
-  publicActions,
-  walletActions,
-} from 'viem'
-import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
+import { type Address, createTestClient, type Hex, http, parseEther } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
-import { bid } from '#infra/local/fees'
-import { devKey } from '#infra/local/keys'
 import type { Stack, StackProcess } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
-import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import type { RateWorld } from '../conformance/rates/rate-world'
 import { query } from '../support/database'
 import { ausdOf } from '../support/ledger'
-import { fund, mint } from '../support/people'
+import { mint, spendTreasury } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
@@ -112,22 +101,10 @@ async function lockTable({ stack }: Scene, table: string): Promise<End> {
   }
 }
 
-/** Leaves this much, moved with the treasury's own key. */
-async function emptyTreasury(scene: Scene, leftMicro: bigint): Promise<End> {
-  const { stack } = scene
+async function emptyTreasury({ stack }: Scene, leftMicro: bigint): Promise<End> {
   const treasury = stack.info.chain.treasury as Address
   const movedMicro = (await ausdOf(stack, treasury)) - leftMicro
-  await fund(stack, treasury, {})
-  const client = node(scene).extend(publicActions).extend(walletActions)
-  await client.writeContract({
-    account: privateKeyToAccount(devKey('treasury')),
-    address: stack.info.chain.ausd as Address,
-    abi: ausdAbi,
-    functionName: 'transfer',
-    args: ['0x000000000000000000000000000000000000dEaD', movedMicro],
-    gas: 120_000n,
-    ...(await bid(client)),
-  })
+  await spendTreasury(stack, movedMicro)
   return () => mint(stack, treasury, movedMicro)
 }
 

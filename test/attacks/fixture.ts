@@ -7,10 +7,9 @@ import { bid } from '#infra/local/fees'
 import { natsAnswers } from '#infra/local/nats'
 import type { Stack, StackOptions } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { chainOf, openChainReader } from '#shared/chain/client'
+import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { openRpcEndpoints } from '#shared/chain/endpoints'
-import { ausdOf } from '../support/ledger'
+import { ausdOf, chainSeconds, readerOf } from '../support/ledger'
 import { answered, type Checkout } from '../support/requests'
 import { quickChecks } from '../support/stack'
 
@@ -99,17 +98,6 @@ export async function statusOf(person: Person, id: string): Promise<string | und
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
   return items.find((entry: { id: string }) => entry.id === id)?.status
 }
-
-export const readerOf = ({ info }: Stack) =>
-  openChainReader({
-    endpoints: openRpcEndpoints({ rpcUrls: [info.chain.rpcUrl] }),
-    chainId: info.chain.chainId,
-    timeoutMs: 10_000,
-  })
-
-/** Returns unix seconds. */
-export const chainSeconds = async (stack: Stack): Promise<number> =>
-  Number((await readerOf(stack).getBlock()).timestamp)
 
 /** Waits until the chain's clock is past this unix second. */
 export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>

@@ -15,10 +15,10 @@ import { chainOf } from '#shared/chain/client'
 import { idFor } from '#shared/ids'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
-import { ausdOf } from '../support/ledger'
+import { ausdOf, readerOf } from '../support/ledger'
 import { fund, newCaller, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
-import { type broken, explained, happens, openBooks, readerOf, stolen } from './fixture'
+import { type broken, explained, happens, openBooks, stolen } from './fixture'
 
 let stack: Stack
 

@@ -5,12 +5,12 @@ import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 import { verify } from '../support/verify'
 import { becomes } from '../support/wait'
 import {
-  chainSeconds,
   explained,
   liquidityOf,
   openBooks,

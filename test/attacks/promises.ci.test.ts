@@ -2,17 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
-import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { acceptAsCapital } from '#infra/operations/books/external/accept'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { placeOf } from '#infra/operations/place'
 import { urlInRole } from '#platform/db/url'
-import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
-import { callerOf, fund, mint, verifiedUser } from '../support/people'
+import { mint, spendTreasury, verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate, ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
@@ -41,15 +39,8 @@ const seen = (name: string, value: number) =>
 async function treasuryHas(micro: bigint) {
   const has = await ausdOf(stack, treasury)
   if (has < micro) await mint(stack, treasury, micro - has)
-  if (has > micro) await sendAway(has - micro)
+  if (has > micro) await spendTreasury(stack, has - micro)
   await seen('ausd_treasury_balance_micro', Number(micro))
-}
-
-async function sendAway(micro: bigint) {
-  await fund(stack, treasury, {})
-  const nowhere = '0x000000000000000000000000000000000000dEaD'
-  const { send } = callerOf(stack, devKey('treasury'))
-  await send(stack.info.chain.ausd, ausdAbi, 'transfer', [nowhere, micro])
 }
 
 const shortages: readonly (string | null)[] = ['treasury_short', 'treasury_empty', 'payouts_short']

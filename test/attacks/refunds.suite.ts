@@ -4,11 +4,11 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { becomes } from '../support/wait'
 import {
-  chainSeconds,
   explained,
   holdSeconds,
   loseJetStream,

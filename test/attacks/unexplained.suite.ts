@@ -11,11 +11,11 @@ import { placeOf } from '#infra/operations/place'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
-import { ausdOf, transfersOf } from '../support/ledger'
+import { ausdOf, readerOf, transfersOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
-import { explained, openBooks, readerOf } from './fixture'
+import { explained, openBooks } from './fixture'
 
 let stack: Stack
 let sql: Sql

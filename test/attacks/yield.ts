@@ -3,8 +3,8 @@ import { devKey } from '#infra/local/keys'
 import type { RunningStack, Stack } from '#infra/local/stack'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { readerOf } from '../support/ledger'
 import { callerOf } from '../support/people'
-import { readerOf } from './fixture'
 
 /**
  * Adds yield (AUSD 10⁻⁶) to all collateral as the contract's administrator, which changes the value

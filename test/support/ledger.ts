@@ -14,6 +14,10 @@ export const readerOf = (stack: RunningStack) =>
     timeoutMs: 10_000,
   })
 
+/** Time of the newest block, unix seconds. */
+export const chainSeconds = async (stack: RunningStack): Promise<number> =>
+  Number((await readerOf(stack).getBlock()).timestamp)
+
 /** Reads only the contract's events. */
 export async function creditsOf(stack: RunningStack, paymentId: string): Promise<Credit[]> {
   const logs = await readerOf(stack).getContractEvents({

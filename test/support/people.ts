@@ -1,6 +1,5 @@
 import {
   type Abi,
-  createPublicClient,
   createTestClient,
   createWalletClient,
   type Hex,
@@ -19,6 +18,7 @@ import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { ausdOf } from './ledger'
 
 export async function newUser(
   stack: RunningStack,
@@ -35,24 +35,20 @@ export async function newUser(
  * which suites in other processes take, too.
  */
 export async function fund(
-  { info: { chain } }: RunningStack,
+  stack: RunningStack,
   wallet: Hex,
   has: { ausdMicro?: bigint; wei?: bigint },
 ) {
+  const { chain } = stack.info
   const client = createTestClient({
     mode: 'anvil',
     chain: chainOf(chain.chainId),
     transport: http(chain.rpcUrl),
-  }).extend(publicActions)
+  })
   if (has.wei !== 0n) await client.setBalance({ address: wallet, value: has.wei ?? walletWei })
   if (!has.ausdMicro) return
-  const ausd = { address: chain.ausd as Hex, abi: ausdAbi } as const
-  const heldMicro = await client.readContract({
-    ...ausd,
-    functionName: 'balanceOf',
-    args: [wallet],
-  })
-  const params = [wallet, ausd.address, toHex(heldMicro + has.ausdMicro)]
+  const heldMicro = await ausdOf(stack, wallet)
+  const params = [wallet, chain.ausd, toHex(heldMicro + has.ausdMicro)]
   await client.request({ method: 'anvil_dealERC20', params } as never)
 }
 
@@ -117,8 +113,10 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
 export const mint = (stack: RunningStack, wallet: Hex, micro: bigint) =>
   callerOf(stack, devKey('admin')).send(stack.info.chain.ausd, ausdAbi, 'mint', [wallet, micro])
 
-/** Newest block, unix seconds. */
-export async function chainSeconds({ info: { chain } }: RunningStack): Promise<number> {
-  const client = createPublicClient({ transport: http(chain.rpcUrl) })
-  return Number((await client.getBlock()).timestamp)
+/** Moves AUSD out of the treasury by its own key; same condition as `mint`. */
+export async function spendTreasury(stack: RunningStack, micro: bigint) {
+  const { ausd, treasury } = stack.info.chain
+  await fund(stack, treasury as Hex, {})
+  const nowhere = '0x000000000000000000000000000000000000dEaD'
+  await callerOf(stack, devKey('treasury')).send(ausd, ausdAbi, 'transfer', [nowhere, micro])
 }
