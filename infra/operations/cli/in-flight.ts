@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
 import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
 import { reading } from '#infra/operations/cli/command'
-import { endedCashouts, endedPayments } from '#infra/operations/pruning/subjects'
+import { endedCashouts } from '#infra/operations/pruning/subjects'
+import { paymentStates, states } from '../../../services/payments/payment'
 
 /** `since` is the start of the item. */
 export type InFlight = {
@@ -17,7 +18,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
   {
     role: 'payments',
     table: 'payments',
-    over: ['expired', 'replaced', 'repaid', ...endedPayments],
+    over: paymentStates.filter((state) => !states[state].open),
   },
   { role: 'payouts', table: 'payouts', over: endedCashouts },
   { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
