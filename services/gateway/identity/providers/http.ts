@@ -26,7 +26,7 @@ export type IdentityApi = {
 export function openIdentityApi(
   apiUrl: string,
   clock: Clock,
-  headersAt: (nowMs: number, method: Call['method'], path: string, body: string) => HeadersOf,
+  headersAt: (nowMs: number, method: Call['method'], path: string, body: string) => RequestHeaders,
 ): IdentityApi {
   const theirs = openProviderClock(clock)
   const send = async (method: Call['method'], path: string, body: string) => {
@@ -51,7 +51,7 @@ export function openIdentityApi(
   }
 }
 
-type HeadersOf = Readonly<Record<string, string>>
+type RequestHeaders = Readonly<Record<string, string>>
 
 const calls = timer({
   what: 'identity_call_duration',
@@ -62,7 +62,7 @@ const calls = timer({
 
 const json = { 'Content-Type': 'application/json' }
 
-async function call({ method, url, body }: Call, headers: HeadersOf) {
+async function call({ method, url, body }: Call, headers: RequestHeaders) {
   const startedMs = performance.now()
   try {
     const response = await fetch(url, {
