@@ -108,7 +108,7 @@ export type Chargeback = {
   readonly amountMinor: bigint
   /** What its row names besides our reference; absent: nothing. */
   readonly names?: 'payment' | 'request'
-  /** Of the dispute; absent: the account's. */
+  /** Currency of the dispute; absent: the account's. */
   readonly currency?: string
   readonly status: TransactionStatus
   readonly createdAt: string

@@ -9,7 +9,7 @@ export type Cycle = {
   readonly number: number
   readonly outcome: OutcomeOfCycle | null
   readonly openedAtSeconds: number
-  /** Of the time when the cycle was last open. */
+  /** Due date at the time when the cycle was last open. */
   readonly dueAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint

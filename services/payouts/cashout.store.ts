@@ -72,7 +72,7 @@ const totals = {
     filter (where ${cashouts.state} in ('taking', 'taken', 'paying')))::int`,
 }
 
-/** Of this UTC day (10⁻⁶ AUSD), without cash-outs that came to nothing. */
+/** Sums this UTC day (10⁻⁶ AUSD), without cash-outs that came to nothing. */
 export async function sumToday(db: Db, wallet: `0x${string}`) {
   const [row] = await db
     .select({ ...totals, pausedSince: pausedSince(pauses) })

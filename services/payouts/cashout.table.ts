@@ -48,7 +48,7 @@ export const cashouts = schema.table(
     ausdMicro: amountColumn('ausd_micro').notNull(),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     quoteId: text('quote_id').notNull(),
-    /** Of purpose, wallet and body; another request with this quote is refused. */
+    /** Hash of purpose, wallet and body; another request with this quote is refused. */
     requestFingerprint: text('request_fingerprint').notNull(),
     requestId: text('request_id'),
     authorizer: addressColumn('authorizer').notNull(),

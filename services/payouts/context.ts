@@ -21,7 +21,7 @@ export type Context = {
   readonly dayMicroMax: bigint
   /** Cash-outs given back per UTC day after which no more are accepted. */
   readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
-  /** Of all wallets per UTC day. */
+  /** Limit of all wallets together per UTC day. */
   readonly accountChecksDayMax: number
   readonly recheckAfterMs: number
   readonly reversalWatchMs: number

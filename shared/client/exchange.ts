@@ -21,7 +21,7 @@ export type Sent = {
 
 export type ClientTarget = {
   readonly baseUrl: string
-  /** Of `message` and every `sentence`; default: English. */
+  /** Language of `message` and every `sentence`; default: English. */
   readonly language?: Language
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** How long new attempts may start; default 30 s. */

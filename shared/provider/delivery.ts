@@ -31,7 +31,7 @@ const keptIn = (object: Record<string, unknown>) =>
     used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]),
   )
 
-/** Of a value other than a text, keeps only that it is one. */
+/** Empties an object, whose content nobody reads. */
 const keptValue = (value: unknown): unknown => {
   if (typeof value === 'string') return value.slice(0, textMax)
   return typeof value === 'object' && value !== null ? {} : value

@@ -13,7 +13,7 @@ export type Listed = {
   readonly transactionId: string
   readonly type: ListedType | 'unknown'
   readonly status: ListedStatus
-  /** Of the object that moved the money, `py-…` for a payment; null if it is not safe in a path. */
+  /** Id of the object that moved the money, `py-…` for a payment; null if it is not safe in a path. */
   readonly productId: string | null
   /** Documented for payments only. */
   readonly paymentRequestId: string | null

@@ -25,7 +25,7 @@ export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
 export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
   asked(() => openNode(place.rpcUrl).getBalance({ address }))
 
-/** Of the Indonesian account. */
+/** Access to the Indonesian account. */
 export type ProviderAccess = { url: string; secretKey: string }
 
 /** Rounded down. */

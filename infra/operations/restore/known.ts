@@ -40,7 +40,7 @@ export type KnownRows = {
   /** Lowest nonce per lane that is not finalized. */
   openFrom: Map<string, number>
   identityProvider: string | undefined
-  /** Of the latest cash-out, in rupiah per dollar. */
+  /** Rate of the latest cash-out, in rupiah per dollar. */
   rateMinorPerUsd: bigint | undefined
 }
 

@@ -50,7 +50,7 @@ export type TimelinePart = {
 export type Roots = {
   readonly payments: readonly string[]
   readonly cashouts: readonly string[]
-  /** Of neither: sends, verifications, drips, freezes, returned deposits. */
+  /** Those of no payment or cash-out: sends, verifications, drips, freezes, returned deposits. */
   readonly operations: readonly string[]
   readonly wallets: readonly string[]
   /** The id itself, and its other names in the books and operator commands. */

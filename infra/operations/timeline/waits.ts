@@ -29,7 +29,7 @@ export type TimelineLine<E extends Entry> = { readonly entry: E } | { readonly w
 /** Shorter gaps are processing time, not waits. */
 const shownFromMs = 400
 
-/** What a state waits for, by kind of item; other states are final. Unlike a payment, a `paid` cash-out is. */
+/** A state that awaits nothing is final, as `paid` of a cash-out, unlike that of a payment. */
 const limitsOf = (kind: string): Limits<string> => {
   if (kind === 'topup' || kind === 'settlement') return paymentLimits
   return kind === 'cashout' ? cashoutLimits : operationLimits(0)

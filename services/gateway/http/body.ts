@@ -10,7 +10,7 @@ export const bodyBytesMax = 64 * 1024
 /** Each chunk costs a turn of the event loop. */
 const chunksMax = 1_024
 const bodyDeadlineMs = 5_000
-/** Of all bodies that are arriving, also of refused requests. */
+/** Limit of all bodies that are arriving together, also those of refused requests. */
 const arrivingBytesMax = 32 * 1024 * 1024
 const hold = openHeld(arrivingBytesMax)
 

@@ -5,7 +5,7 @@ export const streamedFromBytes = 16 * 1024
 /** `listen` ends such a connection if its client takes nothing. */
 export const largeHeaders = { connection: 'close' }
 const chunkBytes = 16 * 1024
-/** Of all clients together. */
+/** Limit of all clients together. */
 const untakenBytesMax = 32 * 1024 * 1024
 
 /** Sends large bodies as clients take them. Beyond the limit, the one that waits longest is dropped. */

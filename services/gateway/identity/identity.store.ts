@@ -22,7 +22,7 @@ export const identities = schema.table(
     sameAs: addressColumn('same_as'),
     /** Wallets of the same person by the provider's latest answer. */
     named: text('named').array().notNull().default(sql`'{}'`),
-    /** Of the newest order to the relayer. */
+    /** Revision of the newest order to the relayer. */
     revision: amountColumn('revision'),
     /** When the ordered flag was on the chain. */
     flagSettledAt: at('flag_settled_at'),

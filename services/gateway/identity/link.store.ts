@@ -11,7 +11,7 @@ export const links = schema.table(
     id: uuid('id').primaryKey().defaultRandom(),
     wallet: addressColumn('wallet').notNull(),
     provider: text('provider').notNull(),
-    /** Of the inquiry; null if the provider gives none. */
+    /** Id of the inquiry; null if the provider gives none. */
     providerRef: text('provider_ref'),
     createdAt: at('created_at').notNull().defaultNow(),
   },

@@ -13,7 +13,7 @@ export const rechecks = schema.table(
     wallet: addressColumn('wallet').primaryKey(),
     /** Each provider knows only its own users. */
     provider: text('provider').notNull(),
-    /** Of the newest link; null if a verdict came without one. */
+    /** Time of the newest link; null if a verdict came without one. */
     linkedAt: at('linked_at'),
     /** Last reported progress, and its time by the provider's clock. */
     progress: text('progress').$type<Progress>(),

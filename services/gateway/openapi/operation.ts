@@ -20,7 +20,7 @@ export type OperationDoc = {
   worded?: true
   /** ETag and If-None-Match. */
   tagged?: true
-  /** Besides 431 and 500. */
+  /** Every route also has 431 and 500. */
   errors: readonly (400 | 401 | 403 | 404 | 413 | 415 | 429 | 503)[]
 }
 

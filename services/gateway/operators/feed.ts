@@ -13,7 +13,7 @@ export type PageFeed = {
 
 /** A page renews the feed within the lease of `operations`. */
 const renewMs = 5_000
-/** Of a renewal. */
+/** Deadline of a renewal. */
 const answerMs = 4_000
 
 /** One subscription for each open page. */

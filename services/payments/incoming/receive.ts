@@ -295,7 +295,7 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
 
 export type ReceivedRefund = FetchedRefund & {
   readonly origin?: ReportOrigin
-  /** Of a row of the list: the refund that it names. */
+  /** The refund that a row of the list names. */
   readonly objectId?: string | null
 }
 

@@ -29,7 +29,7 @@ export const refunds = schema.table(
     refundedMinor: amountColumn('refunded_minor'),
     status: text('status').$type<RefundStatus>().notNull(),
     origin: text('origin', { enum: reportOrigins }).notNull().default('refund'),
-    /** Of a row of the provider's list: the refund that it names. */
+    /** The refund that a row of the provider's list names. */
     objectId: text('object_id'),
     ...timestamps(),
   },

@@ -17,7 +17,7 @@ export type Report = {
   readonly status: RefundStatus
   /** Null if inexact or in another currency than the charge. */
   readonly refundedMinor: bigint | null
-  /** Of a row of the list: the refund that it names, null if it names none that can be found. */
+  /** The refund that a row of the list names; null if it names none that can be found. */
   readonly objectId: string | null
 }
 

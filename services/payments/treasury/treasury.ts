@@ -13,7 +13,7 @@ export type TreasuryReading = {
   readonly refresh: () => Promise<void>
   /** Returns undefined if there is no reading recent enough to promise from. */
   readonly current: () => Promise<Treasury | undefined>
-  /** Of any age. */
+  /** May be of any age. */
   readonly last: () => Treasury | undefined
 }
 

@@ -43,7 +43,7 @@ export const countChecksTo = (db: Db, marks: readonly string[]) =>
   countWhere(db, isOneOf(accountChecks.accountMark, marks))
 export const countChecks = (db: Db) => countWhere(db)
 
-/** Of this UTC day. */
+/** Finds only checks of this UTC day. */
 export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: string) {
   const { askedAt, id, verdict } = accountChecks
   const isSame = and(

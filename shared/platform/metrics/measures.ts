@@ -67,7 +67,7 @@ export function counter<L extends string>(options: {
 }
 
 /**
- * Of labels that are all lists. Their series begin at 0: `rate` and `increase` do not count the first
+ * All combinations, if every label is a list. Their series begin at 0: `rate` and `increase` do not count the first
  * observation of a new series.
  */
 function combinations<L extends string>(labels: Labels<L>): Said<L>[] {

@@ -7,7 +7,7 @@ export type BalanceRow = typeof balances.$inferSelect
 export const findBalance = async (db: Db, place: string): Promise<BalanceRow | undefined> =>
   (await db.select().from(balances).where(eq(balances.place, place)))[0]
 
-/** Of concurrent instances the later reading wins. */
+/** The later reading of concurrent instances wins. */
 export const noteBalance = (db: Db, balance: typeof balances.$inferInsert) =>
   db
     .insert(balances)
