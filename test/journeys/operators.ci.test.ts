@@ -4,10 +4,17 @@ import { quickChecks } from '../support/stack'
 /** Only the sandbox's clock ends a hold of days. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 
-const env = { ...quickChecks, gateway: { REMINDERS_EVERY_MS: '1000' } }
+const env = {
+  ...quickChecks,
+  gateway: { REMINDERS_EVERY_MS: '1000' },
+  // `promises` changes what the provider holds.
+  payouts: { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' },
+}
 
 onOneStack(() => ({ env, terms }), {
+  // First: the books have nothing else in them.
   questions: () => import('#infra/operations/cli/questions.suite'),
+  promises: () => import('../attacks/promises.suite'),
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
+import { groupStack } from '../runner/group'
 import { newUser } from '../support/people'
-import { ownStack, quickChecks } from '../support/stack'
 import { waitUntil } from '../support/wait'
 import { largePathsOf, openSlowReaders } from './slow-readers'
 
@@ -17,14 +17,10 @@ let stack: Stack
 let people: Person[]
 let quietFiles: number
 beforeAll(async () => {
-  // The suite is the proxy here, so each connection can have its own address.
-  const gateway = { TRUSTED_PROXIES: '127.0.0.1' }
-  stack = await ownStack({ limits: 'deployed', env: { ...quickChecks, gateway } })
+  stack = groupStack()
   people = await Promise.all(Array.from({ length: 4 }, () => newUser(stack)))
   quietFiles = openFiles()
 })
-afterAll(() => stack?.[Symbol.asyncDispose]())
-
 function memoryMb(): number {
   const status = readFileSync(`/proc/${stack.process('gateway').pid()}/status`, 'utf8')
   const [, kb] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? []

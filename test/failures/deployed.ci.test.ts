@@ -1,0 +1,16 @@
+import { onOneStack } from '../runner/group'
+import { quickChecks } from '../support/stack'
+import { identityRechecks } from './verdicts.suite'
+
+const persona = { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' }
+/** The suite of slow readers is the proxy, so each of its connections can have its own address. */
+const gateway = {
+  ...{ ...identityRechecks, ...persona, IDENTITY_RECHECKS_PER_MINUTE: '1200' },
+  TRUSTED_PROXIES: '127.0.0.1',
+}
+
+onOneStack(() => ({ limits: 'deployed', env: { ...quickChecks, gateway, sandbox: persona } }), {
+  'verdicts of persona': async () => (await import('./verdicts.suite')).verdictsAreNotMissed(),
+  // Last: it uses up the limits of this machine's address.
+  'slow-readers': () => import('../attacks/slow-readers.suite'),
+})
