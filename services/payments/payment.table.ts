@@ -33,11 +33,8 @@ export const isOpen = (columns: OpenColumns): SQL =>
   sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
 
 /** Payments whose wallet is frozen because their hold could not be kept. */
-export const isLostHold = ({
-  frozenAt,
-  holdEndedAt,
-}: Record<'frozenAt' | 'holdEndedAt', SQLWrapper>) =>
-  sql`${frozenAt} is not null and ${holdEndedAt} is null`
+export const isLostHold = ({ lostHold }: Record<'lostHold', SQLWrapper>) =>
+  sql`${lostHold} = 'frozen'`
 
 /** States of a payment that may have no charge of its own. */
 export const mayLackCharge: readonly PaymentState[] = [...statesWith('unpaid'), 'review']
@@ -96,8 +93,8 @@ export const payments = schema.table(
     holdEndedAt: at('hold_ended_at'),
     /** First extension of the present hold. */
     extendedAt: at('extended_at'),
-    /** When the wallet was frozen because the hold could not be kept. */
-    frozenAt: at('frozen_at'),
+    /** Set while the hold could not be kept: the wallet is frozen, or an operator cleared it. */
+    lostHold: text('lost_hold', { enum: ['frozen', 'cleared'] }),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
     overpaidMinor: amountColumn('overpaid_minor').notNull().default(sql`0`),

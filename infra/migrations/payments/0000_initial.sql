@@ -50,7 +50,7 @@ CREATE TABLE "payments"."payments" (
 	"refunds_checked_at" timestamp (3) with time zone,
 	"hold_ended_at" timestamp (3) with time zone,
 	"extended_at" timestamp (3) with time zone,
-	"frozen_at" timestamp (3) with time zone,
+	"lost_hold" text,
 	"refunded_minor" numeric(78,0) DEFAULT 0 NOT NULL,
 	"refund_applied_minor" numeric(78,0) DEFAULT 0 NOT NULL,
 	"overpaid_minor" numeric(78,0) DEFAULT 0 NOT NULL,
@@ -226,7 +226,7 @@ CREATE INDEX "payments_created" ON "payments"."payments" USING btree ("created_a
 CREATE INDEX "payments_credited" ON "payments"."payments" USING btree ("credited_at");--> statement-breakpoint
 CREATE INDEX "payments_activity" ON "payments"."payments" USING btree ("wallet","created_at","id");--> statement-breakpoint
 CREATE INDEX "payments_request" ON "payments"."payments" USING btree ("payment_request_id");--> statement-breakpoint
-CREATE INDEX "payments_lost_hold" ON "payments"."payments" USING btree ("wallet") WHERE "payments"."payments"."frozen_at" is not null and "payments"."payments"."hold_ended_at" is null;--> statement-breakpoint
+CREATE INDEX "payments_lost_hold" ON "payments"."payments" USING btree ("wallet") WHERE "payments"."payments"."lost_hold" = 'frozen';--> statement-breakpoint
 CREATE UNIQUE INDEX "payments_open_settlement" ON "payments"."payments" USING btree ("wallet","state") WHERE "payments"."payments"."kind" = 'settlement' and "payments"."payments"."state" in ('opening', 'awaiting_payment');--> statement-breakpoint
 CREATE INDEX "refunds_provider_payment" ON "payments"."refunds" USING btree ("provider_payment_id");--> statement-breakpoint
 CREATE INDEX "refunds_payment" ON "payments"."refunds" USING btree ("payment_id");--> statement-breakpoint

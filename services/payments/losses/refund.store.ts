@@ -213,6 +213,12 @@ export async function hasLostHold(db: Db, wallet: `0x${string}`): Promise<boolea
   return rows.length > 0
 }
 
+export const clearLostHolds = (tx: Tx, wallet: `0x${string}`) =>
+  tx
+    .update(payments)
+    .set({ lostHold: 'cleared' })
+    .where(and(eq(payments.wallet, wallet), isLostHold(payments)))
+
 /** Wallets that were ever frozen. */
 export const wallets = schema.table(
   'wallets',

@@ -11,6 +11,7 @@ import type { PaymentRow } from '../payment.table'
 import { outbox, recordAnomaly } from '../schema.store'
 import {
   addMadeGood,
+  clearLostHolds,
   clearMissing,
   findDueWallets,
   findMissing,
@@ -66,12 +67,13 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
  * that nothing is on its way back. Once per hold: an operator may clear the wallet before.
  */
 export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
-  const { id: paymentId, wallet, state, frozenAt } = payment
-  if (frozenAt) return
-  await notePayment(tx, paymentId, { frozenAt: new Date(context.clock()) })
+  const { id: paymentId, wallet, state, lostHold } = payment
+  if (lostHold) return
+  await notePayment(tx, paymentId, { lostHold: 'frozen' })
   const fields = { paymentId, wallet, state, alarm: true }
   context.log.error(fields, 'hold could not be kept, wallet frozen')
-  await followFreeze(tx, context, wallet)
+  // A new revision even if it is frozen already: no operator has seen this hold.
+  await storeAndOrder(tx, context, wallet, true)
 }
 
 /** Freezes the wallet as long as it has a loss, or a hold that could not be kept. */
@@ -149,6 +151,7 @@ export async function clearWallet(
     if (String(row.revision) !== seen.revision || String(missing) !== seen.missing)
       return { refused: `the freeze or the losses of ${wallet} have changed: look again` }
     for (const cleared of await clearMissing(tx, wallet)) await bookGivenUp(tx, cleared)
+    await clearLostHolds(tx, wallet)
     await storeAndOrder(tx, context, wallet, false)
     context.log.info({ wallet, by, reason }, 'wallet freeze cleared by operator')
     return { done: `${wallet} is no longer frozen; the order to the chain is in progress` }

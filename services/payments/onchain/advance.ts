@@ -110,7 +110,7 @@ const restartOf = ({ refSequence, refundedMinor }: PaymentRow, onchainMicro: big
   refundsCheckedAt: null,
   holdEndedAt: null,
   extendedAt: null,
-  frozenAt: null,
+  lostHold: null,
 })
 
 /** Ends a checkout now, so that later payments count as late. One never shown has no end. */

@@ -148,12 +148,12 @@ async function mature(context: Context, payment: PaymentRow): Promise<void> {
     const row = await lockPayment(tx, id)
     if (!row || !isWhole(row, payment) || !isOnHold(row)) return
     if (row.state !== 'held' && row.state !== 'repaid') return
-    const set = { holdEndedAt: new Date(context.clock()), frozenAt: null }
+    const set = { holdEndedAt: new Date(context.clock()), lostHold: null }
     const moved = await takeDecided(tx, context, row, decideMatured(row), set)
     if (!moved) await notePayment(tx, id, { ...set, nextCheckAt: null })
     if (!moved) await bookChange(tx, row, { ...row, ...set }, 'hold ended')
     context.log.info({ paymentId: id, state: row.state }, 'hold ended')
-    if (row.frozenAt) await followFreeze(tx, context, row.wallet)
+    if (row.lostHold) await followFreeze(tx, context, row.wallet)
   })
   failpoint('payments:hold-ended')
 }

@@ -73,7 +73,7 @@ const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
   // An earlier check counts for nothing.
   refundsCheckedAt: null,
   ...(leftMicro === remainderFloor(payment) ? { refundAppliedMinor: payment.refundedMinor } : {}),
-  ...(leftMicro === 0n ? { frozenAt: null } : {}),
+  ...(leftMicro === 0n ? { lostHold: null } : {}),
 })
 
 const failed = (context: Context, order: Order) =>
@@ -81,7 +81,7 @@ const failed = (context: Context, order: Order) =>
     apply: (tx, { cause }) =>
       advanceOf(tx, context, cause, {
         decide: (payment) => decideFailed(payment, order),
-        set: () => (order === 'revoke' ? { frozenAt: null } : {}),
+        set: () => (order === 'revoke' ? { lostHold: null } : {}),
       }),
   })
 
@@ -108,5 +108,5 @@ async function advanceOf(
   if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return
   const set = setOf(payment, leftMicro)
   await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
-  if (payment.frozenAt) await followFreeze(tx, context, payment.wallet)
+  if (payment.lostHold) await followFreeze(tx, context, payment.wallet)
 }

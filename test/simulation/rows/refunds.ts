@@ -99,7 +99,14 @@ export const storeReversal: StandIn<Refunds['storeReversal']> = async (tx, given
 export const hasLostHold: StandIn<Refunds['hasLostHold']> = async (db, wallet) =>
   rowsOf(db)
     .payments.by('wallet', wallet)
-    .some(({ frozenAt, holdEndedAt }) => frozenAt !== null && holdEndedAt === null)
+    .some(({ lostHold }) => lostHold === 'frozen')
+
+export const clearLostHolds: StandIn<Refunds['clearLostHolds']> = async (tx, wallet) => {
+  const { payments } = rowsOf(tx)
+  for (const { id, lostHold } of payments.by('wallet', wallet))
+    if (lostHold === 'frozen') payments.update(id, { lostHold: 'cleared' })
+  return nothing
+}
 
 export const findMissing = async (db: Db, wallet: string): Promise<Reversal[]> =>
   rowsOf(db)
