@@ -13,6 +13,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.rest()
+  fixture.present.set('USD/IDR', '16250')
   await fixture.control('faults', {})
 })
 
@@ -268,6 +269,26 @@ describe('a frozen wallet', () => {
       await fixture.becomes(id, { refundedMinor })
       return { wallet, id }
     }
+
+    test('was late, and is credited at the rate of its arrival, whatever the rate is now', async () => {
+      fixture.time.aheadMs = 0
+      const wallet = await frozen()
+      const id = await opened(wallet, { amount: '100000' })
+      await fixture.control(`sessions/${id}/expire`)
+      await fixture.becomes(id, { state: 'expired' })
+      await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+      await fixture.becomes(id, { state: 'paid', recoveredMicro: 3_076_923n })
+      await fixture.settle('credit', id, true)
+      await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
+      for (const rate of ['90000', null]) {
+        if (rate) fixture.present.set('USD/IDR', rate)
+        else fixture.present.delete('USD/IDR')
+        expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(': 3076923 micro-AUSD')
+        const { refSequence } = await fixture.becomes(id, { state: 'paid', ausdMicro: 6_153_846n })
+        await fixture.settle('credit', `${id}.${refSequence}`, true)
+        await fixture.becomes(id, { state: 'review', recoveredMicro: 3_076_923n })
+      }
+    })
 
     test('owes nothing for a refund of the other part', async () => {
       const { wallet, id } = await halfCredited(20_000n)

@@ -92,7 +92,9 @@ async function askOutside(
     if (found.ok.state !== 'unused')
       return { refused: `ref ${refId} is ${found.ok.state} on the chain` }
   }
-  if (resolution !== 'credit' || !isLate(payment, payment)) return {}
+  // A part of it that repaid an earlier loss was priced on arrival, and so is the rest.
+  const isPriced = payment.recoveredMicro > 0n
+  if (resolution !== 'credit' || isPriced || !isLate(payment, payment)) return {}
   const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
   if ('refused' in rate)
     return { refused: 'the payment was late and there is no exchange rate: try again later' }
