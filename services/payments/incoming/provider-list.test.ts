@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readWindow } from '#shared/provider/listing'
+import { paymentIdFrom } from '../payment'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 
 let fixture: Fixture
@@ -32,6 +33,14 @@ const read = () =>
     const reading = await readWindow(fixture.listing, settings, { account: 'ID', window: 'recent' })
     return reading === 'not due' ? undefined : reading
   })
+/** Rows of a payment that the next reading receives again. */
+async function undoneRows(id: string) {
+  const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
+  const own = rows.filter(({ reference }) => paymentIdFrom(reference ?? '') === id)
+  expect(own.length).toBeGreaterThan(0)
+  const done = await fixture.listing.done('ID', own)
+  return own.filter((row) => !done.has(row)).map(({ type, status }) => `${type} ${status}`)
+}
 
 describe("the provider's list of transactions", () => {
   test('brings a payment without a webhook, once', async () => {
@@ -149,5 +158,39 @@ describe("the provider's list of transactions", () => {
     await fixture.clear(wallet)
     expect(await dispute({ status: 'REVERSED' })).toEqual(['credited', 0n, false])
     expect(await dispute({ status: 'SUCCESS' })).toEqual(['review', 50_000n, true])
+  })
+
+  test.each([
+    ['FAILED', 'VOIDED', async (id: string) => `payments/${id}/tell`, ['VOIDED', 'FAILED']],
+    [
+      'PENDING',
+      'SUCCESS of a refund',
+      async (id: string) =>
+        `refunds/${(await fixture.control(`payments/${id}/refund`, { status: 'SUCCEEDED' })).id}/tell`,
+      ['SUCCESS', 'PENDING'],
+    ],
+  ])('is not read again for the row %s after %s', async (_, __, path, words) => {
+    const id = await paid()
+    await fixture.list()
+    await fixture.settle('credit', id)
+    const told = await path(id)
+    for (const listed of words) {
+      await fixture.control(told, { listed })
+      await fixture.list()
+    }
+    expect(await fixture.row(id)).toMatchObject({ state: 'review', refundedMinor: 50_000n })
+    expect(await undoneRows(id)).toEqual([])
+  })
+
+  test('is not read again for a dispute that is open again after it was lost', async () => {
+    const id = await paid()
+    await fixture.list()
+    await fixture.settle('credit', id)
+    const made = (await fixture.control(`payments/${id}/chargeback`)) as unknown as { id: string }
+    await fixture.list()
+    await fixture.control(`chargebacks/${made.id}`, { status: 'PENDING' })
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject({ state: 'review', refundedMinor: 50_000n })
+    expect(await undoneRows(id)).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ import type { Context } from '../context'
 import { bookListed, bookMatchedRow } from '../ledger/book'
 import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
-import { chargebackId, listedId, voidId } from '../losses/report'
+import { chargebackId, contains, listedId, voidId } from '../losses/report'
 import { paymentIdFrom } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -109,7 +109,7 @@ async function doneOf(
     const doubt = reports.get(voidId(transactionId))
     if (type === 'payment') {
       if (status === 'pending') return true
-      if (status !== 'succeeded') return !isCounted || doubt?.status === doubtOf(row)
+      if (status !== 'succeeded') return !isCounted || contains(doubt?.status, doubtOf(row))
       // The charge itself may have read otherwise, wrongly or before the provider took that back.
       const doubts = [doubt, reports.get(voidId(productId ?? ''))]
       const isClear = doubts.every((one) => !one || one.status === 'dead')
@@ -123,7 +123,7 @@ async function doneOf(
     const object = reports.get(report.objectId ?? '')
     // A restore may have brought back the payment of a charge that matched none.
     const isNamed = report.paymentId !== '' || !isOwned(row)
-    const isAsListed = report.status === statusOf[status] && isNamed
+    const isAsListed = contains(report.status, statusOf[status]) && isNamed
     if (type === 'refund') return isAsListed && object?.status === report.status
     const isExact = row.currency === countryBy('account', account).currency
     return isAsListed && report.refundedMinor === (isExact ? amountMinor : null)

@@ -27,6 +27,10 @@ export const listedId = (transactionId: string): string => `${listedPrefix}${tra
 export const chargebackId = (transactionId: string): string => `chargeback:${transactionId}`
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
+/** Returns true if a report stored as `stored` says all that `status` does. See `recordReport`. */
+export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
+  stored === status || (stored === 'succeeded' && (status === 'pending' || status === 'unknown'))
+
 export type Back = {
   /** In the smallest unit of the charge's currency. */
   readonly goneMinor: bigint
