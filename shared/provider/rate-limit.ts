@@ -54,8 +54,10 @@ export function openRateLimit(
     const now = clock()
     const { capacity, tokensPerMs } = paceOf(endpoint)
     const bucket = buckets.get(endpoint) ?? { tokens: capacity, filledAt: now, blockedUntil: 0 }
-    const gained = Math.max(0, now - bucket.filledAt) * tokensPerMs
-    bucket.tokens = Math.min(capacity, bucket.tokens + gained)
+    const passedMs = now - bucket.filledAt
+    bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, passedMs) * tokensPerMs)
+    // The clock was set back.
+    if (passedMs < 0) bucket.blockedUntil += passedMs
     bucket.filledAt = now
     buckets.set(endpoint, bucket)
     return bucket

@@ -22,13 +22,16 @@ beforeEach(() => {
   seen.length = 0
 })
 
-const read = (order: Partial<Parameters<typeof listTransactions>[1]> = {}) =>
+const read = (
+  order: Partial<Parameters<typeof listTransactions>[1]> = {},
+  requestsPerMinute = 60_000,
+) =>
   listTransactions(
     openProviderClient({
       baseUrl: server.url.origin,
       secretKey: 'xnd_development_x',
       account: 'ID',
-      requestsPerMinute: 60_000,
+      requestsPerMinute,
       log: openLog('payments', 'silent'),
     }),
     { types: ['payment'], updatedFrom: new Date('2026-08-01T00:00:00Z'), ...order },
@@ -227,11 +230,18 @@ describe('reading the list', () => {
   })
 
   test('uses one budget of calls for all pages', async () => {
-    const spent = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '40' }
+    const spent = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '100' }
     const more = JSON.stringify({ has_more: true, data: [{ id: 'txn_1' }] })
     replies = [body(more, { headers: spent }), page([])]
     expect(await thrownBy(read())).toBeInstanceOf(ProviderBusy)
     expect(seen.length).toBe(1)
+  })
+
+  test('is read to its end even if its share of calls allows one every four seconds', async () => {
+    const more = (id: string) => page([{ id }], true)
+    replies = [more('txn_1'), more('txn_2'), more('txn_3'), page([{ id: 'txn_4' }])]
+    const ids = (await read({}, 36)).map(({ transactionId }) => transactionId)
+    expect(ids).toEqual(['txn_1', 'txn_2', 'txn_3', 'txn_4'])
   })
 })
 
@@ -273,10 +283,10 @@ describe('a list that may be incomplete is rejected:', () => {
   })
 
   test('too many calls', async () => {
-    replies = [body('{}', { status: 429, headers: { 'Retry-After': '40' } })]
+    replies = [body('{}', { status: 429, headers: { 'Retry-After': '100' } })]
     const error = await thrownBy(read())
     expect(error).toBeInstanceOf(ProviderBusy)
-    expect(error.retryAfterMs).toBeGreaterThan(38_000)
+    expect(error.retryAfterMs).toBeGreaterThan(98_000)
   })
 })
 

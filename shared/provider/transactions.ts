@@ -114,6 +114,9 @@ export class WindowTooWide extends ProviderUnknown {
   }
 }
 
+/** Half of it is for the turn: an instance may have one call a minute, and a list many pages. */
+const pageDeadlineMs = 150_000
+
 /** Windows are not split below this size. */
 const windowMinMs = 60_000
 
@@ -159,7 +162,8 @@ async function pageOf(
     ['limit', String(rowsPerPage)],
     ...(afterId === undefined ? [] : [['after_id', afterId]]),
   ])
-  const answer = await client.get(`/transactions?${query}`, { schema: WirePage })
+  const asked = { schema: WirePage, deadlineMs: pageDeadlineMs }
+  const answer = await client.get(`/transactions?${query}`, asked)
   if ('ok' in answer) return answer.ok
   const { refused: refusal } = answer
   const text = `provider refused the transaction list: ${refusal.status} ${refusal.code}`
