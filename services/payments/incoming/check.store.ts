@@ -98,9 +98,17 @@ export async function leaseDue(
     .returning()
 }
 
-/** Plans the next check unless the payment has moved, which planned its own. */
-export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null) =>
+/**
+ * Plans the next check unless the payment has moved, which planned its own. One that `isPutOff` does
+ * not count.
+ */
+export const planCheck = (
+  db: Db,
+  { id, state, checks }: PaymentRow,
+  nextCheckAt: Date | null,
+  isPutOff: boolean,
+) =>
   db
     .update(payments)
-    .set({ nextCheckAt })
+    .set({ nextCheckAt, ...(isPutOff ? { checks: checks - 1 } : {}) })
     .where(and(eq(payments.id, id), eq(payments.state, state), eq(payments.checks, checks)))

@@ -125,11 +125,17 @@ async function checkAndPlan(
   mayAsk: (isLast: boolean) => boolean,
 ): Promise<void> {
   const { database, clock, log, recheckAfterMs } = context
+  let isPutOff = false
+  const asks = (isLast: boolean): boolean => {
+    const may = mayAsk(isLast)
+    isPutOff ||= !may && !isLast
+    return may
+  }
   try {
-    const at = await check(context, payment, mayAsk)
+    const at = await check(context, payment, asks)
     const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), recheckAfterMs)
     const next = at && usual && payment.state === 'revoking' && usual < at ? usual : (at ?? usual)
-    await database.run((db) => planCheck(db, payment, next))
+    await database.run((db) => planCheck(db, payment, next, isPutOff))
   } catch (error) {
     // It is checked again once the lease expires.
     const { id: paymentId, state } = payment

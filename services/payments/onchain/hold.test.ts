@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { recheckOnce } from '../incoming/recheck'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { checkHold } from './hold'
 
@@ -161,6 +162,22 @@ describe.each([
       refundedMinor: (await fixture.row(id))!.fiatMinor,
     })
   })
+})
+
+test('a hold whose first look the budget did not allow is looked at an hour later', async () => {
+  fixture.time.aheadMs += 10_000
+  const ids = [await onHold('topup'), await onHold('topup')]
+  holdFor(3 * 86_400)
+  await fixture.control('faults', { webhooks: { drop: 1 } })
+  for (const id of ids) await fixture.control(`payments/${id}/refund`)
+  const found = async () => {
+    fixture.time.aheadMs += fixture.context.holdRecheckMs
+    await recheckOnce(fixture.context, 1)
+    const states = await Promise.all(ids.map(async (id) => (await fixture.row(id))!.state))
+    return states.filter((state) => state === 'revoking').length
+  }
+  expect(await found()).toBe(1)
+  expect(await found()).toBe(2)
 })
 
 describe('a partial refund that fails within the hold', () => {

@@ -234,11 +234,17 @@ export const leaseDue: StandIn<Checks['leaseDue']> = async (
     .map((row) => rows.payments.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 }))
 }
 
-export const planCheck: StandIn<Checks['planCheck']> = async (db, leased, nextCheckAt) => {
+export const planCheck: StandIn<Checks['planCheck']> = async (
+  db,
+  leased,
+  nextCheckAt,
+  isPutOff,
+) => {
   const rows = rowsOf(db)
   const row = rows.payments.get(leased.id)
+  const checks = leased.checks - (isPutOff ? 1 : 0)
   if (row?.state === leased.state && row.checks === leased.checks)
-    rows.payments.set(row.id, { ...row, nextCheckAt })
+    rows.payments.set(row.id, { ...row, nextCheckAt, checks })
   return nothing
 }
 
