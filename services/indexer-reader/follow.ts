@@ -1,4 +1,5 @@
 import type { Address } from 'viem'
+import { isRecent } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { pause } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
@@ -157,7 +158,11 @@ async function step(following: Following, cursor: GenerationCursor, endpoint: En
 /** No event is missing, so no logs need to be read. */
 async function keepHead(following: Following, cursor: GenerationCursor, proof: Proof) {
   const { database, clock } = following.context
-  if (cursor.state === 'serving' && cursor.complete && clock() < following.storedAtMs + restMs) {
+  if (
+    cursor.state === 'serving' &&
+    cursor.complete &&
+    isRecent(following.storedAtMs, clock(), restMs)
+  ) {
     following.unstored = proof
     const { block: blockNumber, hash: blockHash, atSeconds: blockTimeSeconds } = proof.head
     return { ...cursor, blockNumber, blockHash, blockTimeSeconds }

@@ -1,5 +1,6 @@
 import { pMapSettled } from 'p-map'
 import type { Hex } from 'viem'
+import { isRecent } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
@@ -145,7 +146,7 @@ const placeOf = (lane: string, nonce: number) => `${lane}:${nonce}`
 async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
   const { node, memory, clock, log } = context
   const key = placeOf(lane, nonce)
-  if (clock() - (memory.searchedAt.get(key) ?? 0) < searchEveryMs) return undefined
+  if (isRecent(memory.searchedAt.get(key) ?? 0, clock(), searchEveryMs)) return undefined
   memory.searchedAt.set(key, clock())
   try {
     const place = await findNonceUse(node, lane, nonce, head)

@@ -65,6 +65,16 @@ describe('GET /config', () => {
     expect(fixture.asked.length).toBe(once + 4)
   })
 
+  test('asks the services again if the clock was set back', async () => {
+    let now = nowMs
+    const fixture = await fixtureOf(replies, { clock: () => now })
+    await fixture.call('GET', '/config')
+    const once = fixture.asked.length
+    now -= 3_600_000
+    await fixture.call('GET', '/config')
+    expect(fixture.asked.length).toBeGreaterThan(once)
+  })
+
   test('is 304 without a body for a current ETag', async () => {
     const { call } = await fixtureOf(replies)
     const etag = (await call('GET', '/config')).headers.get('etag') ?? ''

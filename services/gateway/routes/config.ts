@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Ask } from '#platform/bus/ask'
+import { isRecent } from '#platform/clock'
 import { joined } from '#platform/reads'
 import { GetConfig } from '#shared/api/config'
 import type { AnswerOf } from '#shared/api/route'
@@ -22,11 +23,11 @@ const keptMs = 60_000
 const keptSeconds = keptMs / 1_000
 
 export const configRoute = ({ ask, clock }: Context, access: Access) => {
-  let kept: { readonly until: number; readonly answer: Tagged } | undefined
+  let kept: { readonly at: number; readonly answer: Tagged } | undefined
   const gathered = joined(
     async () => {
       const answer = tagged(await gather(ask))
-      kept = { until: clock() + keptMs, answer }
+      kept = { at: clock(), answer }
       return answer
     },
     () => '',
@@ -34,7 +35,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
   return new Elysia().use(access).get(
     GetConfig.path,
     async ({ request, set }) => {
-      const isFresh = kept !== undefined && clock() < kept.until
+      const isFresh = kept !== undefined && isRecent(kept.at, clock(), keptMs)
       const answer = isFresh ? kept!.answer : await inTime(gathered(undefined), 'the owners')
       set.headers['cache-control'] = `public, max-age=${keptSeconds}`
       return answerTagged({ request, set }, answer)

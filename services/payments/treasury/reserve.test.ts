@@ -248,6 +248,15 @@ describe('a treasury that cannot be read', () => {
     await treasuryWith(topupMicro)
   })
 
+  test('is not used by a reading that our clock, set back since, has in the future', async () => {
+    await treasuryWith(2n * topupMicro)
+    fixture.chain.treasury = null
+    fixture.time.aheadMs -= 3_600_000
+    expect(await fixture.topup(ask(fixture.quote()))).toEqual({ refused: 'chain_unavailable' })
+    fixture.time.aheadMs += 3_600_000
+    await treasuryWith(topupMicro)
+  })
+
   test('and was never read lets no top-up open', async () => {
     const { database, ask: question, clock, log } = fixture.context
     fixture.chain.treasury = null

@@ -1,5 +1,5 @@
 import { type Ask, askOr } from '#platform/bus/ask'
-import type { Clock } from '#platform/clock'
+import { type Clock, isRecent } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { type Log, openLogThrottled } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
@@ -40,6 +40,8 @@ export function openTreasury(means: Means): TreasuryReading {
   const logSeldom = openLogThrottled(log, clock)
   const note = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
   let last: Treasury | undefined
+  /** Of the reading, by this clock, which the reader's may be ahead of. */
+  let lastAtMs = 0
   let stored: { micro: bigint; at: number } | undefined
   let reading: Promise<void> | undefined
 
@@ -48,7 +50,7 @@ export function openTreasury(means: Means): TreasuryReading {
     const answer = await askOr(ask, PayoutsOwed, request, 'provider_unavailable', askDeadlineMs)
     if ('refused' in answer) return last?.owedMicro ?? (await database.read(findOwed))
     const micro = BigInt(answer.ok.ausd)
-    if (stored?.micro !== micro || clock() - stored.at > storeAfterMs) {
+    if (stored?.micro !== micro || !isRecent(stored.at, clock(), storeAfterMs)) {
       await database.run((db) => storeOwed(db, micro, new Date(readAt)))
       stored = { micro, at: clock() }
     }
@@ -69,6 +71,7 @@ export function openTreasury(means: Means): TreasuryReading {
       repayMaxMicro: BigInt(repayMax),
       readAt: new Date(readAt),
     }
+    lastAtMs = Math.min(last.readAt.getTime(), clock())
   }
   const refresh = () => {
     reading ??= read().finally(() => {
@@ -76,8 +79,7 @@ export function openTreasury(means: Means): TreasuryReading {
     })
     return reading
   }
-  const youngerThan = (ms: number) =>
-    last && clock() - last.readAt.getTime() <= ms ? last : undefined
+  const youngerThan = (ms: number) => (last && isRecent(lastAtMs, clock(), ms) ? last : undefined)
   return {
     refresh,
     current: async () => {
@@ -131,7 +133,7 @@ export function watchTreasury(
   const work = async () => {
     const before = treasury.last()
     await treasury.refresh()
-    if (clock() - lookedAt >= alarmEveryMs) {
+    if (!isRecent(lookedAt, clock(), alarmEveryMs)) {
       lookedAt = clock()
       await look()
     }

@@ -34,6 +34,13 @@ describe('the list of banks', () => {
     await channels.find('ID_BCA')
     expect(state.asked).toBe(2)
   })
+  test('is fetched again if the clock was set back', async () => {
+    const { state, channels } = openList()
+    await channels.find('ID_BCA')
+    state.nowMs = -3_600_000
+    await channels.find('ID_BCA')
+    expect(state.asked).toBe(2)
+  })
   test('is served after its expiry while the provider is down', async () => {
     const { state, channels } = openList()
     await channels.find('ID_BCA')

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '#platform/clock'
+import { type Clock, isRecent } from '#platform/clock'
 import type { Log } from '#platform/log'
 import type { Channel, PayoutProvider } from '../provider'
 
@@ -24,7 +24,7 @@ export function openChannels(options: {
 }): Channels {
   const { provider, refreshMs, clock, log } = options
   let byCode: ReadonlyMap<string, Channel> | undefined
-  let dueAtMs = 0
+  let asked = { at: Number.NEGATIVE_INFINITY, restMs: 0 }
   let fetching: Promise<void> | undefined
 
   const refresh = async () => {
@@ -32,17 +32,18 @@ export function openChannels(options: {
       const list = await provider.listChannels()
       if (list.length === 0) throw new Error('the list of banks is empty')
       byCode = new Map(list.map((channel) => [channel.code, channel]))
-      dueAtMs = clock() + refreshMs
+      asked = { at: clock(), restMs: refreshMs }
     } catch (error) {
-      dueAtMs = clock() + retryMs
+      asked = { at: clock(), restMs: retryMs }
       log.warn({ err: error, listed: byCode?.size ?? 0 }, 'bank list fetch failed')
       throw error
     } finally {
       fetching = undefined
     }
   }
+  const isDue = () => !isRecent(asked.at, clock(), asked.restMs)
   const listed = async () => {
-    if (!byCode || clock() >= dueAtMs) {
+    if (!byCode || isDue()) {
       fetching ??= refresh()
       if (byCode)
         fetching.catch(() => {}) // Use the stale list.
@@ -54,7 +55,7 @@ export function openChannels(options: {
     find: async (code) => (await listed())?.get(code),
     all: async () => [...((await listed())?.values() ?? [])],
     nameOf: (code) => {
-      if (clock() >= dueAtMs) listed().catch(() => {})
+      if (isDue()) listed().catch(() => {})
       return byCode?.get(code)?.name ?? code
     },
   }
