@@ -116,6 +116,7 @@ async function doneOf(
       return isCounted ? isClear : isUnmatched(row)
     }
     if (type !== 'refund' && type !== 'chargeback') return true
+    if (doubt && doubt.status !== 'dead') return false
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
     // What never took place needs no record. A webhook may have reported a refund that bounced.
     const isReported = type === 'refund' && (isOwned(row) || reports.has(productId ?? ''))
@@ -205,6 +206,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
     if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
     await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
+    await endMissing(tx, context, row)
     // An operator decides which of the two is right; until then the money counts as gone.
     if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
       await raiseAlert(tx, context, 'status_unknown', { account, object: row.transactionId })
@@ -219,6 +221,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
     await bookMatchedRow(tx, row)
     if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
+    await endMissing(tx, context, row)
     if (row.status === 'reversed')
       await recordAnomaly(tx, {
         ...{ kind: 'dispute_won', account, object: row.transactionId },
@@ -239,14 +242,28 @@ const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund 
   ...(origin === 'chargeback' ? { origin } : {}),
 })
 
-/** Records a row whose charge cannot be found. A row of our own payment raises an alert instead. */
+/**
+ * Records a row whose charge cannot be found. If it is of our own payment, money of that may be on
+ * its way back until the row is received: its hold must not end.
+ */
 async function noteMissing(context: Context, account: ProviderAccount, row: Listed) {
   const owner = await ownerOf(context, account, row)
   await context.database.transaction(async (tx) => {
     if (!owner && row.status === 'succeeded') return noteUnmatched(tx, context, account, row)
+    if (!owner) return
     const about = { account, object: row.transactionId }
-    if (owner) await raiseAlert(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
+    await raiseAlert(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
+    if (statusOf[row.status] === 'dead') return endMissing(tx, context, row)
+    if (owner.providerPaymentId === null) return
+    const doubt = { account, id: voidId(row.transactionId), status: 'unknown' } as const
+    await receiveDoubt(tx, context, owner.providerPaymentId, doubt)
   })
+}
+
+/** Ends the doubt of `noteMissing` about a row that is received now, or took nothing back. */
+async function endMissing(tx: Tx, context: Context, { transactionId }: Listed) {
+  const [doubt] = await findReportsById(tx, [voidId(transactionId)])
+  if (doubt) await endDoubt(tx, context, doubt)
 }
 
 /** `rows` were read by the caller. Throws if an object that a row names cannot be fetched. */
