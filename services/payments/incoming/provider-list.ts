@@ -16,7 +16,7 @@ import { bookListed, bookMatchedRow } from '../ledger/book'
 import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
 import { chargebackId, contains, listedId, voidId } from '../losses/report'
-import { paymentIdFrom } from '../payment'
+import { isOrderedByUs, paymentIdFrom } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
@@ -205,7 +205,10 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
     await bookMatchedRow(tx, row)
     if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
-    await receiveRefund(tx, context, { ...reportOf(row, 'refund'), objectId }, fetched)
+    // The row of a refund that we ordered may name another reference.
+    const ordered = isOrderedByUs(refund?.reference ?? null) ? { origin: 'ordered' as const } : {}
+    const report = { ...reportOf(row, 'refund'), objectId, ...ordered }
+    await receiveRefund(tx, context, report, fetched)
     await endMissing(tx, context, row)
     // An operator decides which of the two is right; until then the money counts as gone.
     if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
