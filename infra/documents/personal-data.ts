@@ -155,7 +155,7 @@ const plainNames =
   'id kind state status pair currency event posting reverses consumer messageId subject last_error verb lane ' +
   'quote_id refId payment_id paymentId payout_id payoutId operation_id operationId refund_id deed_id message_id ' +
   'request_id delivery_id deliveryId object_id operation_ids nonce authorization_nonce provider provider_status ' +
-  'failure_code resolution asset spending cashflow held_repayments payout_api bank_details_key_id hash tx_hash ' +
+  'failure_code resolution lost_hold asset spending cashflow held_repayments payout_api bank_details_key_id hash tx_hash ' +
   'block_hash content_hash genesis_hash open_tx_hash close_tx_hash take_tx_hash return_tx_hash ' +
   // Numbers and times whose names do not match `measured`.
   'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +

@@ -1,8 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { ReceivedRefund } from '../incoming/receive'
 import { receiveCharge, receiveRefund } from '../incoming/receive'
-import { listings } from '../schema.store'
 import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
 import { actionsOn, type Kind, kinds } from './test-support'
 
@@ -113,69 +111,6 @@ describe.each(kinds)('a %s on hold is revoked', (kind) => {
   })
 })
 
-describe('a row of the list whose charge is not found', () => {
-  const { account, window } = listings
-  /** The row lies before the reading of which the last look at the hold reads the rest. */
-  const pastRow = () =>
-    fixture.database.run((db) =>
-      db
-        .insert(listings)
-        .values({
-          ...{ account: 'ID', window: 'recent', dueAt: sql`now() + interval '1 hour'` },
-          readAt: new Date(fixture.context.clock() + 700_000),
-        })
-        .onConflictDoUpdate({
-          target: [account, window],
-          set: { readAt: sql`excluded.read_at` },
-        }),
-    )
-  afterEach(() => fixture.database.run((db) => db.update(listings).set({ readAt: null })))
-
-  test.each([
-    ['dispute', (id: string) => dispute(id)],
-    [
-      'refund',
-      async (id: string) => {
-        await refund(id)
-        await fixture.control('faults', {
-          webhooks: { drop: 1 },
-          api: { hidePayments: 1, hideRefunds: 1 },
-        })
-      },
-    ],
-  ])('keeps the hold from ending until its %s is counted', async (_, happen) => {
-    const id = await ending()
-    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
-    await happen(id)
-    await fixture.list()
-    expect(await fixture.row(id)).toMatchObject({ state: 'held', refundedMinor: 0n })
-    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
-    await pastRow()
-    await fixture.recheck(0)
-    expect((await fixture.row(id))!.refundsCheckedAt).toBeNull()
-    expect(await isExtended(id)).toBe(true)
-    await fixture.list()
-    await fixture.becomes(id, { state: 'revoking', refundedMinor: 50_000n })
-    await fixture.settle('revoke', id)
-    await fixture.becomes(id, { state: 'revoked' })
-  })
-
-  test('delays the hold no longer once its dispute is won', async () => {
-    const id = await ending()
-    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
-    const made = await dispute(id, { status: 'PENDING' })
-    await fixture.list()
-    await fixture.recheck(0)
-    expect(await isExtended(id)).toBe(true)
-    await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
-    await fixture.list()
-    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-    holdFor(4)
-    await fixture.recheck(20_000)
-    expect((await fixture.row(id))!.refundsCheckedAt).not.toBeNull()
-  })
-})
-
 describe('after the hold', () => {
   test.each([
     ['REVERSED in the list', { listed: 'REVERSED' }],
@@ -207,25 +142,6 @@ describe('after the hold', () => {
     await fixture.list()
     await fixture.becomes(id, { state: 'credited', reason: 'refund_undone', refundedMinor: 0n })
     expect(await isFrozen(id)).toBe(false)
-  })
-
-  test('a refund that we ordered is waived no longer once it bounces, whatever its row refers to', async () => {
-    const id = await given('QRIS')
-    const made = await refund(id, { reference_id: `ordered-${id}`, amount: 20_000 })
-    const readRow = async () => {
-      const since = new Date(fixture.context.clock() - 600_000)
-      for (const row of await fixture.listing.list('ID', since))
-        if (row.productId === made) await fixture.listing.receive('ID', { ...row, reference: null })
-    }
-    await readRow()
-    await fixture.becomes(id, { state: 'credited', writtenOffMicro: 1_230_770n })
-    await fixture.control(`refunds/${made}/fail`)
-    await readRow()
-    await fixture.becomes(id, { state: 'credited', refundedMinor: 0n, writtenOffMicro: 0n })
-    await dispute(id, { amount: 20_000 })
-    await fixture.list()
-    await fixture.becomes(id, { refundedMinor: 20_000n })
-    expect(await isFrozen(id)).toBe(true)
   })
 
   test('a refund that bounces after the loss was repaid raises an alert', async () => {

@@ -138,3 +138,22 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     )
   })
 })
+
+test('a refund that we ordered is waived no longer once it bounces, whatever its row refers to', async () => {
+  const id = await given('QRIS')
+  const made = await refund(id, { reference_id: `ordered-${id}`, amount: 20_000 })
+  const readRow = async () => {
+    const since = new Date(fixture.context.clock() - 600_000)
+    for (const row of await fixture.listing.list('ID', since))
+      if (row.productId === made) await fixture.listing.receive('ID', { ...row, reference: null })
+  }
+  await readRow()
+  await fixture.becomes(id, { state: 'credited', writtenOffMicro: 1_230_770n })
+  await fixture.control(`refunds/${made}/fail`)
+  await readRow()
+  await fixture.becomes(id, { state: 'credited', refundedMinor: 0n, writtenOffMicro: 0n })
+  await dispute(id, { amount: 20_000 })
+  await fixture.list()
+  await fixture.becomes(id, { refundedMinor: 20_000n })
+  expect(await isFrozen(id)).toBe(true)
+})

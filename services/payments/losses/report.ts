@@ -29,7 +29,7 @@ export const voidId = (chargeOrTransactionId: string): string => `void:${chargeO
 
 /** Returns true if a report stored as `stored` says all that `status` does. See `recordReport`. */
 export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
-  stored === status || (stored === 'succeeded' && (status === 'pending' || status === 'unknown'))
+  stored === status || (stored === 'succeeded' && status !== undefined && isOpen({ status }))
 
 export type Back = {
   /** In the smallest unit of the charge's currency. */
@@ -76,7 +76,8 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
 
 const names = (refund: Report) => (row: Report) => row.objectId === refund.id
 const isGone = ({ status }: Move): boolean => status === 'succeeded'
-const isOpen = ({ status }: Move): boolean => status === 'pending' || status === 'unknown'
+const isOpen = ({ status }: Pick<Move, 'status'>): boolean =>
+  status === 'pending' || status === 'unknown'
 
 /** Where refund and row contradict each other, the money counts as gone, else as on its way. */
 function merged(refund: Report, rows: readonly Report[]): Move {

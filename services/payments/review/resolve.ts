@@ -19,6 +19,7 @@ import { lateWorthFloor } from '../price'
 import { acceptanceOf, type Credit, creditOf, ownMinorToRefund } from './resolution'
 import {
   countOrders,
+  findOrders,
   findSeconds,
   insertOrders,
   insertResolution,
@@ -165,6 +166,14 @@ const refund: Deed = async (tx, context, payment) => {
   if (owed.some(({ isOpen }) => isOpen)) return stillOpen
   if (owed.length === 0)
     return { refused: 'nothing to refund: the money was applied or refunded already' }
+  // A charge is refunded by us once.
+  const again = (await findOrders(tx, id)).find((order) =>
+    owed.some((one) => one.providerPaymentId === order.providerPaymentId),
+  )
+  if (again)
+    return {
+      refused: `${again.providerPaymentId} was refunded in part as ${again.reference}: refund the rest in the provider's dashboard`,
+    }
   const before = await countOrders(tx, id)
   const orders = owed.map(({ isOpen: _, ...charge }, at) => ({
     ...{ ...charge, paymentId: id, account, currency },

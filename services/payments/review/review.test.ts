@@ -95,6 +95,23 @@ describe('a refund that an operator orders', () => {
     expect(await atProvider(id)).toMatchObject([{ replays: 0 }])
   })
 
+  test('is refused, not failed, for a rest that comes back after another refund of ours', async () => {
+    const id = await differing()
+    const made = await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
+    await fixture.becomes(id, { refundedMinor: 10_000n })
+    await fixture.resolve(id, 'refund')
+    await fixture.recheck()
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded', refundedMinor: 40_000n })
+    await fixture.control(`refunds/${made.id}/fail`)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', refundedMinor: 30_000n })
+    expect((await fixture.resolve(id, 'refund')).ok!.refused).toContain(
+      "in the provider's dashboard",
+    )
+    expect((await fixture.resolve(id, 'credit')).ok).toHaveProperty('done')
+  })
+
   test('ends without a webhook, by a look-up at the provider', async () => {
     const id = await differing()
     await fixture.control('faults', { webhooks: { drop: 1 } })
