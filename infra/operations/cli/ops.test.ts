@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
+import { explained } from '#infra/operations/cli/reconcile'
 import { listUnexplained, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, listFrozen } from '#infra/operations/cli/wallets'
 import type { Ask } from '#platform/bus/ask'
@@ -53,6 +54,21 @@ describe('ops wallets list', () => {
       { wallet: frozen, missingMicro: '3000000', onChain: true, payments: ['pay_a'] },
     ])
   })
+})
+
+test('ops reconcile explain records each new explanation of a break, and a repeated one once', async () => {
+  const [{ id }] = await sql<[{ id: string }]>`
+    insert into books.breaks (rule, item, asset, amount, about)
+    values ('r', 'i', 'AUSD', 1, 'a') returning id::text`
+  const explain = (reason: string) =>
+    explained({ sql }, sql, { id, owner: 'Ana', reason, until: new Date(9e12), by: 'sari' })
+  const inForce = async () => (await sql`select reason from books.breaks where id = ${id}`)[0]
+  for (const reason of ['ticket 1', 'ticket 2', 'ticket 1']) {
+    expect(await explain(reason)).not.toHaveProperty('earlier')
+    expect(await explain(reason)).toMatchObject({ earlier: { by: 'sari', reason } })
+    expect(await inForce()).toEqual({ reason })
+  }
+  expect(await readDeeds(sql, `break ${id}`)).toHaveLength(3)
 })
 
 test('ops wallets clear lists payments that still need a decision', () => {

@@ -1,4 +1,5 @@
-import { perform } from '#infra/operations/audit-log/audit-log.store'
+import type { Sql } from 'postgres'
+import { type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { type OpenItem, readSheet } from '#infra/operations/books/balance-sheet'
 import { explainBreak } from '#infra/operations/books/explain'
 import {
@@ -10,7 +11,7 @@ import { ruleNamed } from '#infra/operations/books/rules/catalogue'
 import { breakLine, csvOf } from '#infra/operations/books/text'
 import { itemLine } from '#infra/operations/cli/books'
 import { asksForHelp, jsonOf, readWords, type Verb, wordsOf } from '#infra/operations/cli/command'
-import { openOperator, operatorName } from '#infra/operations/cli/operator'
+import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
 import { commandFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/words'
@@ -47,9 +48,9 @@ async function run(words: string[], say: Say): Promise<number> {
   return counts || found.unreadable !== undefined ? 1 : 0
 }
 
-type Explained = { id: string; owner: string; reason: string; until: Date; by: string | undefined }
+type Told = { id: string; owner: string; reason: string; until: Date; by: string }
 
-function explainedIn(words: string[]): Explained | { wrong: string } {
+function explanationIn(words: string[]): Told | { wrong: string } {
   const word = { type: 'string' } as const
   const read = readWords(words, { owner: word, reason: word, until: word, by: word })
   if ('wrong' in read) return read
@@ -62,25 +63,45 @@ function explainedIn(words: string[]): Explained | { wrong: string } {
   const day = new Date(until)
   if (Number.isNaN(day.getTime()))
     return { wrong: `--until ${until} is not a date such as 2026-12-31` }
-  return { id, owner: owner!, reason: reason!, until: day, by }
+  return { id, owner: owner!, reason: reason!, until: day, by: operatorName(by) }
 }
 
 async function explain(words: string[], say: Say): Promise<number> {
   if (asksForHelp(words)) return helped(say)
-  const told = explainedIn(words)
+  const told = explanationIn(words)
   if ('wrong' in told) return helped(say, told.wrong)
-  const { id, owner, reason, until: day, by } = told
   await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
   await using operator = openOperator()
-  const cause = `${owner}, until ${day.toISOString()}`
-  const deed = { verb: 'reconcile explain', target: `break ${id}`, cause, reason }
-  const performed = await perform(operator, { ...deed, by: operatorName(by) }, async () => {
-    const noted = await explainBreak(books.sql, id, { owner, reason, until: day })
-    if (!noted) return { refused: `break ${id} is not open` }
-    return { done: `break ${id} muted until ${day.toISOString()}` }
-  })
+  const performed = await explained(operator, books.sql, told)
   say(wordsOf(performed))
   return 'done' in performed ? 0 : 1
+}
+
+const explainVerb = 'reconcile explain'
+
+/** Numbered: an explanation that replaces another one is a new command, even if it is an older one. */
+async function causeOf(sql: Sql, target: string, explanation: string): Promise<string> {
+  const done = await sql<{ cause: string }[]>`
+    select d.cause from ops.deeds d join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+    where d.verb = ${explainVerb} and d.target = ${target} order by o.id`
+  const last = `${done.length}. ${explanation}`
+  return done.at(-1)?.cause === last ? last : `${done.length + 1}. ${explanation}`
+}
+
+export async function explained(
+  operator: Pick<Operator, 'sql'>,
+  books: Sql,
+  { id, owner, reason, until, by }: Told,
+): Promise<Performed> {
+  const target = `break ${id}`
+  const explanation = `${owner}, until ${until.toISOString()}: ${reason}`
+  const cause = await causeOf(operator.sql, target, explanation)
+  const deed = { verb: explainVerb, target, cause, reason, by }
+  return perform(operator, deed, async () =>
+    (await explainBreak(books, id, { owner, reason, until }))
+      ? { done: `break ${id} muted until ${until.toISOString()}` }
+      : { refused: `break ${id} is not open` },
+  )
 }
 
 function helped(say: Say, wrong?: string): number {
