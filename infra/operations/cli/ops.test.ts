@@ -4,7 +4,7 @@ import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
 import { listUnexplained, returned } from '#infra/operations/cli/unexplained'
-import { clearedText, listFrozen } from '#infra/operations/cli/wallets'
+import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
 import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -76,6 +76,25 @@ test('ops wallets clear lists payments that still need a decision', () => {
     '0x1 is free; pay_a may still need review: bun run ops review show pay_a',
   )
   expect(clearedText('0x1 is free')).toBe('0x1 is free')
+})
+
+test('ops wallets given-back reaches payments again after an equal second needless repayment', async () => {
+  let asked = 0
+  const ask = (async () => {
+    asked++
+    await sql`
+      update payments.reversals set made_good_micro = 0, given_back_micro = given_back_micro + 7
+      where payment_id = 'pay_needless'`
+    return { ok: { done: 'given back' } }
+  }) as unknown as Ask
+  await sql`
+    insert into payments.reversals (payment_id, wallet, lost_micro)
+    values ('pay_needless', ${`0x${'3'.repeat(40)}`}, 0)`
+  for (const times of [1, 2]) {
+    await sql`update payments.reversals set made_good_micro = 7 where payment_id = 'pay_needless'`
+    await gaveBack({ sql, ask }, 'pay_needless', { reason: 'ticket 3', by: 'sari' })
+    expect(asked).toBe(times)
+  }
 })
 
 describe('ops unexplained list', () => {

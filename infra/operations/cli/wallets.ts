@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
-import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
+import type { Operator } from '#infra/operations/cli/operator'
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
@@ -33,13 +34,19 @@ const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet
     ...payments,
   ].join('  ')
 
-/** Repaid (10⁻⁶ AUSD) for a loss that was undone later, and not given back yet. */
-export type NeedlessRepayment = { wallet: string; paymentId: string; micro: string }
+/** `micro`: repaid for a loss that was undone later, and not given back yet. In 10⁻⁶ AUSD. */
+export type NeedlessRepayment = {
+  wallet: string
+  paymentId: string
+  micro: string
+  givenBackMicro: string
+}
 
 /** Oldest first; with `paymentId`, only that of this payment. */
 export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepayment[]> =>
   sql<NeedlessRepayment[]>`
-    select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro
+    select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro,
+      given_back_micro::text as "givenBackMicro"
     from payments.reversals
     where made_good_micro > lost_micro and ${paymentId} in ('', payment_id) order by updated_at`
 
@@ -102,18 +109,27 @@ const clear = changing({
   },
 })
 
+export async function gaveBack(
+  operator: Pick<Operator, 'sql' | 'ask'>,
+  paymentId: string,
+  { reason, by }: { reason: string; by: string },
+): Promise<Performed> {
+  const [needless] = await listNeedless(operator.sql, paymentId)
+  const { micro, givenBackMicro } = needless ?? { micro: '0', givenBackMicro: '0' }
+  const cause = `${micro} repaid needlessly, ${givenBackMicro} given back before`
+  const deed = { verb: 'wallets given-back', target: paymentId, cause, reason, by }
+  return perform(operator, deed, (id) =>
+    askOutcome(operator, LossGivenBack, { deed: id, by, reason, paymentId, micro }),
+  )
+}
+
 const givenBack = changing({
   does: 'record that a needless repayment was given back',
   usage: 'wallets given-back <payment> --reason <why> [--by <who>]',
   takes: 1,
-  change: async ({ words: [paymentId = ''], reason, by }, operator) => {
-    const micro = (await listNeedless(operator.sql, paymentId))[0]?.micro ?? '0'
-    const cause = `${micro} repaid needlessly`
-    const deed = { verb: 'wallets given-back', target: paymentId, cause, reason, by }
-    const ask = (id: string) =>
-      askOutcome(operator, LossGivenBack, { deed: id, by, reason, paymentId, micro })
-    return [await perform(operator, deed, ask)]
-  },
+  change: async ({ words: [paymentId = ''], reason, by }, operator) => [
+    await gaveBack(operator, paymentId, { reason, by }),
+  ],
 })
 
 export const wallets = among('frozen wallets: list, clear, given-back', {
