@@ -105,7 +105,7 @@ function asText(facts: SystemFacts, lines: readonly string[]): string {
     ),
     row(
       'books',
-      books
+      books.endedAt
         ? `reconciled ${ageText(Date.now() - books.endedAt.getTime())} ago`
         : 'never reconciled',
       breaksText(facts.breaks),

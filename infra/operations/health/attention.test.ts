@@ -17,7 +17,7 @@ const fine: SystemFacts = {
     deadLetters: [{ service: 'payments', count: 0 }],
     lanes: [{ address: '0xab', fault: null }],
   },
-  ...{ frozenWallets: 0, secondWallets: 0, books: undefined, breaks: [] },
+  ...{ frozenWallets: 0, secondWallets: 0, books: { endedAt: null, since: null }, breaks: [] },
   lists: [],
   unexplained: { count: 0, ausdMicro: '0', oldestMs: 0 },
   ...bus({ rates: [{ pair: 'USD/IDR', rate: '16250' }] }),
@@ -34,6 +34,8 @@ test('status reports no alert while all is well', () => {
   expect(needs(fine, floors)).toEqual([])
   expect(needs({ ...fine, ...state('payment', 'paid', 600_000) }, floors)).toEqual([])
   expect(needs({ ...fine, ...state('operation', 'brand_new', 1e12) }, floors)).toEqual([])
+  const young = { books: { endedAt: null, since: new Date() } }
+  expect(needs({ ...fine, ...young }, floors)).toEqual([])
 })
 
 describe('status reports', () => {
@@ -139,8 +141,13 @@ describe('status reports', () => {
     ],
     [
       'books that are no longer reconciled',
-      { books: { endedAt: new Date(0), open: 0 } },
+      { books: { endedAt: new Date(0), since: new Date(0) } },
       /last reconciliation \d+ d ago/,
+    ],
+    [
+      'books that were never reconciled since the first payment',
+      { books: { endedAt: null, since: new Date(0) } },
+      /^books not reconciled since the first payment \d+ d ago: bun run ops reconcile$/,
     ],
     [
       'breaks beyond their grace period, and no others',

@@ -94,11 +94,12 @@ function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
   return [`${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`]
 }
 
-function comparedNeeds({ books }: SystemFacts): string[] {
-  const ageMs = books ? Date.now() - books.endedAt.getTime() : 0
-  return ageMs > comparedMaxMs
+function comparedNeeds({ books: { endedAt, since } }: SystemFacts): string[] {
+  const ageMs = since ? Date.now() - since.getTime() : 0
+  if (ageMs <= comparedMaxMs) return []
+  return endedAt
     ? [`last reconciliation ${ageText(ageMs)} ago: ${ops} reconcile`]
-    : []
+    : [`books not reconciled since the first payment ${ageText(ageMs)} ago: ${ops} reconcile`]
 }
 
 function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: SystemFacts): string[] {

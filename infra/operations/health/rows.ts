@@ -45,7 +45,8 @@ export type Rows = {
   frozenWallets: number
   /** Wallets whose person has another one, without an operator's decision. */
   secondWallets: number
-  books: { endedAt: Date; open: number } | undefined
+  /** `since`: the last run, or the first payment or cash-out if there was none. */
+  books: { endedAt: Date | null; since: Date | null }
   /** Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
   unexplained: Unexplained
@@ -78,13 +79,15 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       select coalesce(sum(ausd_micro) filter (where ${textOf(tx, owesAusd)}), 0)::text as owed,
         coalesce(sum(fiat_minor) filter (where ${textOf(tx, owesFiat)}), 0)::text as unpaid
       from payouts.payouts where ${textOf(tx, isOpenCashout(cashouts))}`
-    const [books] = await tx<{ endedAt: Date; open: number }[]>`
-      select ended_at as "endedAt", open from books.runs order by id desc limit 1`
+    const [books] = await tx<Rows['books'][]>`
+      select "endedAt", coalesce("endedAt", least((select min(created_at) from payments.payments),
+        (select min(created_at) from payouts.payouts))) as since
+      from (select max(ended_at) as "endedAt" from books.runs) r`
     const [frozen] = await tx<{ count: number }[]>`
       select count(*)::int as count from payments.wallets where frozen`
     const duplicates = await listDuplicates(tx)
     return {
-      ...{ states, books, frozenWallets: frozen!.count },
+      ...{ states, books: books!, frozenWallets: frozen!.count },
       secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
       breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
       paused: await listPaused(tx),

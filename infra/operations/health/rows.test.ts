@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { readRows } from './rows'
+
+test('books count as unreconciled since the last run, or before it since the first payment', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const [paid, ended] = [new Date(1), new Date(2)]
+  const books = async () => (await readRows(sql)).books
+  expect(await books()).toEqual({ endedAt: null, since: null })
+  await sql`
+    insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+      fiat_minor, ausd_micro, quote_id, request_fingerprint, account, created_at)
+    values ('pay_1', 'topup', 'expired', '0x', 'USD/IDR', 'IDR', 1, 1, 1, 'q', 'f', 'ID', ${paid})`
+  expect(await books()).toEqual({ endedAt: null, since: paid })
+  await sql`
+    insert into books.runs (started_at, ended_at, whole, items, open)
+    values (${ended}, ${ended}, true, 0, 0)`
+  expect(await books()).toEqual({ endedAt: ended, since: ended })
+  await sql.end({ timeout: 1 })
+})
