@@ -1,7 +1,7 @@
 import { consumers } from '#infra/nats/topology'
 import { askEverybody, type DownCopy, type Roster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
-import { processNames, serviceNames } from '#shared/messages/topic'
+import { processNames } from '#shared/messages/topic'
 
 export type Lag = {
   readonly reader: string
@@ -58,7 +58,7 @@ const figuresIn = (stats: Stats | undefined): ServiceFigures =>
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 
 const gatherStats = (bus: Bus): Promise<Stats[]> =>
-  askEverybody(bus, '$SRV.STATS', serviceNames, (reply) => {
+  askEverybody(bus, '$SRV.STATS', (reply) => {
     const answer = reply.json<Stats>()
     return { from: answer.name, answer }
   })

@@ -2,7 +2,7 @@ import type { Msg } from 'nats'
 import { askEverybody } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { answererHeaders, metricsSubject } from '#platform/metrics/answer'
-import { type ProcessName, serviceNames } from '#shared/messages/topic'
+import type { ProcessName } from '#shared/messages/topic'
 
 /** Prometheus text of one instance. */
 export type Gathered = {
@@ -13,7 +13,7 @@ export type Gathered = {
 
 /** Omits instances that do not respond in time. If not even this one does, the bus is down: it throws. */
 export async function gatherMetrics(bus: Bus): Promise<Gathered[]> {
-  const gathered = await askEverybody(bus, metricsSubject, serviceNames, (reply) => {
+  const gathered = await askEverybody(bus, metricsSubject, (reply) => {
     const answer = answerOf(reply)
     return { from: answer.service, answer }
   })

@@ -1,18 +1,20 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { asker, Unavailable } from '#platform/bus/ask'
-import { countCopies } from '#platform/bus/instances'
+import { askEverybody, countCopies } from '#platform/bus/instances'
 import { openBus } from '#platform/bus/open'
 import { handler, serve } from '#platform/bus/serve'
 import { Overdue, pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
+import { metricsSubject } from '#platform/metrics/answer'
 import { QuoteFind } from '#shared/messages/pricing'
+import { type ProcessName, processNames } from '#shared/messages/topic'
 import { startScratchServer } from '#test/support/scratch-server'
 import { waitUntil } from '#test/support/wait'
 
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
 const log = openLog('pricing', 'silent')
-const open = (name: 'payments' | 'pricing') =>
+const open = (name: ProcessName) =>
   openBus({
     ...{ url: server.url, user: name, password: server.passwords[name], name, log },
     onFatal: () => {},
@@ -132,4 +134,24 @@ describe('the instances of a service', () => {
     await second[Symbol.asyncDispose]()
     await looksAgain(counted, 1)
   })
+})
+
+test('a request to all processes waits for each, even if operations responds long after the services', async () => {
+  await using buses = new AsyncDisposableStack()
+  for (const name of processNames) {
+    const { nc } = buses.use(await open(name))
+    nc.subscribe(metricsSubject, {
+      callback: async (_, message) => {
+        if (name === 'operations') await pause(500)
+        message.respond(name)
+      },
+    })
+    await nc.flush()
+  }
+  const gateway = buses.use(await open('gateway'))
+  const names = await askEverybody(gateway, metricsSubject, (reply) => {
+    const name = reply.string()
+    return { from: name, answer: name }
+  })
+  expect(names.toSorted()).toEqual([...processNames].sort())
 })

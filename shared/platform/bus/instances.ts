@@ -4,7 +4,12 @@ import { type Clock, systemClock } from '#platform/clock'
 import { within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
-import { type ProcessName, type ServiceName, serviceNames } from '#shared/messages/topic'
+import {
+  type ProcessName,
+  processNames,
+  type ServiceName,
+  serviceNames,
+} from '#shared/messages/topic'
 
 // Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping.
 // So each can also be reached outside the group: all to report presence, and one by its name.
@@ -95,18 +100,17 @@ const gatherMs = 2_000
 const quietMs = 100
 
 /**
- * Ends when all `awaited` processes have responded, or after 2 s, without those that have not. Throws if the
- * bus is unavailable.
+ * Ends when every process has responded, or after 2 s, without those that have not. Throws if the bus is
+ * unavailable.
  */
 export async function askEverybody<Answer>(
   { nc }: Bus,
   subject: string,
-  awaited: readonly ProcessName[],
   read: (reply: Msg) => { readonly from: string; readonly answer: Answer },
 ): Promise<Answer[]> {
   const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
   const replies = (await nc.requestMany(subject, undefined, asked))[Symbol.asyncIterator]()
-  const silent = new Set<string>(awaited)
+  const silent = new Set<string>(processNames)
   const answers: Answer[] = []
   for (;;) {
     const patienceMs = silent.size === 0 ? quietMs : gatherMs
