@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { openBreaks } from '../books/judge'
 
 export type Exception = {
   readonly kind: 'review' | 'frozen' | 'anomaly' | 'break' | 'lane'
@@ -59,10 +60,12 @@ const anomalies = (sql: Sql) => sql<Exception[]>`
     from gateway.identity_anomalies
   ) found where since > now() - ${anomaliesFor}::interval order by since desc limit ${namedMax}`
 
-const breaks = (sql: Sql) => sql<Exception[]>`
-  select 'break' as kind, item as id, rule || ': ' || about as says, found_at as since
-  from books.breaks where closed_at is null and (rests_until is null or rests_until < now())
-  order by found_at limit ${namedMax}`
+async function breaks(sql: Sql): Promise<Exception[]> {
+  const counting = (await openBreaks(sql)).filter(({ standing }) => standing === 'counts')
+  return counting.slice(0, namedMax).map(({ rule, item, about, foundAt }) => ({
+    ...{ kind: 'break', id: item, says: `${rule}: ${about}`, since: foundAt },
+  }))
+}
 
 const lanes = (sql: Sql) => sql<Exception[]>`
   select 'lane' as kind, address as id, 'lane blocked: ' || fault as says,

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { readRows } from '../health/rows'
+import { readAttention } from './exceptions'
+
+test('the console lists the breaks that status counts: neither young nor explained ones', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 2, onnotice: () => {} })
+  const hour = 3_600_000
+  const noted = async (item: string, foundAt: number, restsUntil: number | null = null) =>
+    sql`
+      insert into books.breaks (rule, item, asset, amount, about, found_at, rests_until)
+      values ('payment_chain', ${item}, 'AUSD', 1, 'why', ${new Date(foundAt)},
+        ${restsUntil && new Date(restsUntil)})`
+  await noted('young', Date.now())
+  await noted('old', Date.now() - hour)
+  await noted('explained', Date.now() - hour, Date.now() + hour)
+  const listed = (await readAttention(sql)).exceptions.map(({ id }) => id)
+  expect(listed).toEqual(['old'])
+  const { breaks } = await readRows(sql)
+  expect(breaks.filter(({ standing }) => standing === 'counts')).toHaveLength(listed.length)
+  await sql.end({ timeout: 1 })
+})
