@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { passwordVariable } from '#infra/nats/server-environment'
-import { type BusUser, busUsers } from '#shared/messages/topic'
+import { type BusUser, busUsers, processNames } from '#shared/messages/topic'
 
 export const usersPath = join(import.meta.dir, 'users.gen.conf')
 
@@ -20,11 +20,11 @@ ${busUsers.map(userOf).join('')}]
 const replies = '{ max: 1, expires: "12s" }'
 
 /**
- * The console hears messages whose publishers wait for JetStream's acknowledgement, and must not be
- * able to send it. The integrator answers nothing.
+ * Only for processes, which serve requests. The console hears messages whose publishers wait for JetStream's
+ * acknowledgement, and must not be able to send it.
  */
 const repliesOf = (user: BusUser) =>
-  user === 'console' || user === 'integrator' ? '' : `      allow_responses: ${replies}\n`
+  processNames.some((name) => name === user) ? `      allow_responses: ${replies}\n` : ''
 
 /** nats-server treats an empty list as no restriction. */
 const nothing = '{ deny: ">" }'

@@ -260,6 +260,29 @@ test('security: the console cannot confirm to a publisher that its message is st
   await Promise.all([publisher.close(), listener.close()])
 })
 
+const withoutAnswers = busUsers.filter((name) => !processNames.some((process) => process === name))
+test.each(withoutAnswers)(
+  'security: %s, which serves no requests, cannot publish to the reply subject of a message',
+  async (user) => {
+    const listener = await server.connectAs(user)
+    const admin = await server.connectAs('admin')
+    const refused = { publish: new Set<string>(), subscription: new Set<string>() }
+    const told = gather(listener, refused)
+    listener.subscribe(`_INBOX_${user}.one`, {
+      callback: (_, message) => {
+        message.respond('forged')
+        listener.publish(lastOfAll)
+      },
+    })
+    await listener.flush()
+    const { subject } = topics[0]!
+    admin.publish(`_INBOX_${user}.one`, '', { reply: concrete(subject) })
+    await told
+    expect([...refused.publish]).toEqual([concrete(subject)])
+    await Promise.all([listener.close(), admin.close()])
+  },
+)
+
 describe('a client without a password', () => {
   test.each(busUsers)('security: is not admitted as %s', async (user) => {
     const other = busUsers.find((name) => name !== user)!
