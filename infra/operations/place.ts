@@ -4,7 +4,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { operatorAccess } from '#infra/operations/cli/operator'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
-import { readConfig } from '#platform/config'
+import { readConfig, variableIn } from '#platform/config'
 import { integer, text, url } from '#platform/config-fields'
 import { urlInRole } from '#platform/db/url'
 
@@ -52,7 +52,7 @@ export const providerFields = {
 }
 
 function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
-  if (!env.PROVIDER_ID_SECRET_KEY) return undefined
+  if (!variableIn(env, 'PROVIDER_ID_SECRET_KEY')) return undefined
   const config = readConfig('operator', providerFields, env)
   return {
     url: config.providerUrl,
@@ -63,14 +63,14 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
 
 /** RPC_URL, or the first of the services' endpoints. */
 export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
-  env.RPC_URL || env.RPC_URLS?.split(',')[0] || undefined
+  variableIn(env, 'RPC_URL') ?? variableIn(env, 'RPC_URLS')?.split(',')[0]
 
 /** The running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrl = operatorRpcUrl(env)
   if (!rpcUrl) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
   const need = (name: string): string => {
-    const value = env[name]
+    const value = variableIn(env, name)
     if (!value) throw new Error(`RPC_URL is set: set ${name} too`)
     return value
   }
@@ -80,7 +80,7 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
     creditLine: need('CREDIT_LINE_ADDRESS') as Address,
     treasury: need('TREASURY_ADDRESS') as Address,
     deployBlock: BigInt(need('DEPLOY_BLOCK')),
-    logsRangeMax: BigInt(env.LOGS_RANGE_MAX ?? rangeMax),
+    logsRangeMax: BigInt(variableIn(env, 'LOGS_RANGE_MAX') ?? rangeMax),
     gateway: need('GATEWAY_URL'),
     sandbox: env.SANDBOX_URL,
     provider: providerPlace(env),
@@ -92,4 +92,4 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
  * rights than the books.
  */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DATABASE_BOOKS_URL ?? urlInRole(operatorAccess(env).databaseUrl, 'books')
+  variableIn(env, 'DATABASE_BOOKS_URL') ?? urlInRole(operatorAccess(env).databaseUrl, 'books')

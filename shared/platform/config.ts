@@ -55,6 +55,15 @@ export function readConfig<F extends Fields>(
   return config as ConfigOf<F>
 }
 
+/** For a variable that decides which others are read. Undefined if it is empty. Throws `Misconfigured`. */
+export function variableIn(env: Environment, name: string): string | undefined {
+  try {
+    return rawOf(name, env)
+  } catch (fault) {
+    throw new Misconfigured(`${name} ${(fault as Error).message}`)
+  }
+}
+
 /** Raw values, which must not appear in any log line. */
 export const secretsOf = (fields: Fields, env: Environment = process.env): string[] =>
   Object.entries(fields)

@@ -18,6 +18,9 @@ import { processes } from '#infra/configuration/processes'
 import { testnetValues } from '#infra/configuration/testnet'
 import { devKey } from '#infra/local/keys'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
+import { operatorAccess } from '#infra/operations/cli/operator'
+import { operatorSecrets } from '#infra/operations/cli/stack'
+import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { backbone, faultsOf } from '#infra/operations/settings'
 import { loadConfig } from '#infra/sandbox/config'
 import { type Fields, readConfig } from '#platform/config'
@@ -139,22 +142,24 @@ describe('secrets from files', () => {
     }
   })
 
-  const others = ['nats', 'nats-box', 'postgres']
+  const others = ['nats', 'nats-box', 'postgres', 'ops']
   const ours = Object.keys(overlay.services).filter((name) => !others.includes(name))
   test.each(ours)('%s starts with them instead of variables', (name) => {
     const dir = secretsIn(inFiles)
-    const rest = Object.fromEntries(
-      Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
-    )
-    const env = Object.fromEntries(
-      Object.entries(environmentOf(withFiles.services[name]!, rest)).map(([key, value]) => [
-        key,
-        value.replace('/run/secrets', dir),
-      ]),
-    )
+    const env = environmentWith(dir, name)
     if (name === 'settings') expect(faultsOf(env)).toEqual([])
     else expect(() => readConfig(name, processes[name]!, env)).not.toThrow()
     expect(Object.values(env)).not.toContain(filledIn.TREASURY_KEY)
+    rmSync(dir, { recursive: true })
+  })
+
+  test('an operator reaches the same deployment with them as with variables', () => {
+    const dir = secretsIn(inFiles)
+    const inVariables = environmentOf(composition.services.ops!, filledIn)
+    const inFilesOnly = environmentWith(dir, 'ops')
+    expect(Object.keys(inFilesOnly).filter((key) => inFiles.includes(key))).toEqual([])
+    for (const read of [operatorAccess, operatorPlace, operatorSecrets, booksDatabaseUrl])
+      expect(read(inFilesOnly)).toEqual(read(inVariables))
     rmSync(dir, { recursive: true })
   })
 
@@ -202,9 +207,18 @@ describe('secrets from files', () => {
     return dir
   }
   const withFiles = merged(composition, overlay)
-  /** The settings are those of all processes. */
+  function environmentWith(dir: string, name: string): Record<string, string> {
+    const rest = Object.fromEntries(
+      Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
+    )
+    const env = environmentOf(withFiles.services[name]!, rest)
+    return Object.fromEntries(
+      Object.entries(env).map(([key, value]) => [key, value.replace('/run/secrets', dir)]),
+    )
+  }
+  /** The settings and the operator's variables are those of all processes. */
   const fieldsOf = (name: string): Fields => {
-    if (name === 'settings')
+    if (name === 'settings' || name === 'ops')
       return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }
     return processes[name] ?? backbone
   }

@@ -8,8 +8,8 @@ import { openSql } from '#infra/operations/cli/stack'
 import { type Ask, asker, Unavailable } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
 import { serversOf } from '#platform/bus/servers'
-import { readConfig } from '#platform/config'
-import { databaseUrl, natsServers } from '#platform/config-fields'
+import { readConfig, variableIn } from '#platform/config'
+import { databaseUrl, natsServers, text } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
 
 /** Credentials of the Postgres role and the NATS user `ops`. */
@@ -33,20 +33,22 @@ export const accessOf = ({ ops, nats }: StackFile): OperatorAccess => ({
   nats: { url: nats.url, password: ops.natsPassword },
 })
 
-const addresses = {
+const fields = {
   DATABASE_OPS_URL: databaseUrl({ about: 'Postgres URL of ops' }),
+  DATABASE_PASSWORD_OPS: text({ about: 'Postgres password of ops', fallback: '', secret: true }),
   NATS_URL: natsServers({ about: 'nats-server; empty: no bus', fallback: '' }),
+  NATS_PASSWORD_OPS: text({ about: 'NATS password of ops', fallback: '', secret: true }),
 }
 
 /** The running local stack, or the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
-  if (!env.DATABASE_OPS_URL)
+  if (!variableIn(env, 'DATABASE_OPS_URL'))
     return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
-  const { databaseOpsUrl, natsUrl } = readConfig('ops', addresses, env)
-  const databasePassword = env.DATABASE_PASSWORD_OPS ?? ''
+  const config = readConfig('ops', fields, env)
+  const { databaseOpsUrl, databasePasswordOps: databasePassword, natsUrl: url } = config
   return {
     databaseUrl: databaseUrlOf({ databaseUrl: databaseOpsUrl, databasePassword }),
-    nats: { url: natsUrl, password: env.NATS_PASSWORD_OPS ?? '' },
+    nats: { url, password: config.natsPasswordOps },
   }
 }
 

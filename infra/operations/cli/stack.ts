@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
-import { readConfig } from '#platform/config'
-import { databaseUrl } from '#platform/config-fields'
+import { readConfig, variableIn } from '#platform/config'
+import { databaseUrl, text } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
 
 /** Values that must not be printed. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
-  secretNames.flatMap((name) => env[name] ?? [])
+  secretNames.flatMap((name) => variableIn(env, name) ?? [])
 const secretNames = [
   ...[
     'RPC_URL',
@@ -23,15 +23,17 @@ const secretNames = [
   ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY', 'NATS_PASSWORD_ADMIN'],
 ]
 
-const address = { DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner' }) }
+const fields = {
+  DATABASE_ADMIN_URL: databaseUrl({ about: 'Postgres URL of the table owner' }),
+  DATABASE_ADMIN_PASSWORD: text({ about: 'its password', fallback: '', secret: true }),
+}
 
 /** Postgres as the owner: DATABASE_ADMIN_URL, or the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
-  if (!env.DATABASE_ADMIN_URL)
+  if (!variableIn(env, 'DATABASE_ADMIN_URL'))
     return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
-  const { databaseAdminUrl } = readConfig('ops', address, env)
-  const databasePassword = env.DATABASE_ADMIN_PASSWORD ?? ''
-  return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword })
+  const { databaseAdminUrl, databaseAdminPassword } = readConfig('ops', fields, env)
+  return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword: databaseAdminPassword })
 }
 
 /** Connects on first use. The caller closes it. */

@@ -5,6 +5,7 @@ import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
 import { operatorPlace, operatorRpcUrl, type Place } from '#infra/operations/place'
 import { counted, rateText, sentence } from '#infra/operations/words'
+import { variableIn } from '#platform/config'
 import { moneyText } from '#shared/money/text'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
@@ -18,7 +19,7 @@ type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floo
 /** The running local stack, or the deployment in the environment. */
 function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access {
   const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
-    BigInt(env[name] || fallback)
+    BigInt(variableIn(env, name) ?? fallback)
   const laneWei =
     set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) +
     set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI)
@@ -34,7 +35,9 @@ function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access 
 }
 
 function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
-  const { PROVIDER_ID_SECRET_KEY: secretKey, PROVIDER_URL: url } = env
+  const [secretKey, url] = ['PROVIDER_ID_SECRET_KEY', 'PROVIDER_URL'].map((name) =>
+    variableIn(env, name),
+  )
   if (secretKey && url) return { url, secretKey }
   if (operatorRpcUrl(env)) return undefined
   const { sandbox, provider } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { operatorPlace } from '#infra/operations/place'
 import { askedBy, otherPlaces } from './main'
 
@@ -13,8 +16,13 @@ const env = {
 }
 
 describe('restore reads chain, bus and provider from the same deployment', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'secrets-')), 'rpc_urls')
+  writeFileSync(file, 'https://one.example.com,https://two.example.com\n')
+  afterAll(() => rmSync(dirname(file), { recursive: true }))
+
   test.each([
     { RPC_URL: 'https://one.example.com' },
+    { RPC_URLS_FILE: file },
     { RPC_URLS: 'https://one.example.com,https://two.example.com' },
   ])('if %o is set', (chain) => {
     const deployment = { ...env, ...chain }
