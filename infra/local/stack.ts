@@ -118,7 +118,8 @@ async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stac
   })
   emptyDir(join(options.dir, 'logs'))
   removeStackFile(options.dir)
-  const booting = boot(processes, options, keep, owned)
+  const listeners = new AsyncDisposableStack()
+  const booting = boot(processes, options, { keep, owned, listeners })
   try {
     const either = Promise.race([lost.promise, booting])
     const stack = await unlessStopped(either, options.signal)
@@ -129,15 +130,22 @@ async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stac
     if (options.signal?.aborted) owned.ending()
     await processes.end()
     await booting.catch(() => {})
+    await listeners.disposeAsync()
     throw error
   }
+}
+
+type Booting = {
+  readonly keep: { current: () => void }
+  readonly owned: OwnedFolder
+  /** Closed with the stack, or by the caller if the boot fails. */
+  readonly listeners: AsyncDisposableStack
 }
 
 async function boot(
   processes: Processes,
   options: StackOptions,
-  keep: { current: () => void },
-  owned: OwnedFolder,
+  { keep, owned, listeners }: Booting,
 ): Promise<Stack> {
   const { choose: choosePort, moved } = choosing(options)
   const own = options.own ?? {}
@@ -165,8 +173,10 @@ async function boot(
   // An earlier stack's book does not match a new database and chain.
   if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
-  const controls = options.controls && !own.PROVIDER_URL ? openControls() : undefined
-  const rpcProxy = options.proxied ? openRpcProxy({ target: places.rpcUrl }) : undefined
+  const isControlled = options.controls && !own.PROVIDER_URL
+  const controls = isControlled ? listeners.use(openControls()) : undefined
+  const { rpcUrl: target } = places
+  const rpcProxy = options.proxied ? listeners.use(openRpcProxy({ target })) : undefined
   startOwnProcesses(
     processes,
     reached(places, rpcProxy, options),
@@ -214,8 +224,7 @@ async function boot(
       owned.ending()
       removeStackFile(options.dir)
       await processes.end()
-      await rpcProxy?.[Symbol.asyncDispose]()
-      await controls?.[Symbol.asyncDispose]()
+      await listeners.disposeAsync()
     },
   }
 }

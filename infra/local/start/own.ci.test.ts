@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestClient, http, publicActions } from 'viem'
@@ -37,6 +37,33 @@ test("a stack runs on the user's own Postgres and NATS", async () => {
   expect(stack.adminUrl).toBe(postgres.adminUrl)
   expect(() => stack.process('postgres')).toThrow('does not run')
   expect((await fetch(`${stack.info.gateway}/ready`)).status).toBe(200)
+})
+
+/** Ports on which this process listens. */
+function listening(): string[] {
+  const sockets = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`)
+    } catch {
+      return '' // Closed since.
+    }
+  })
+  const own = new Set(sockets)
+  return readFileSync('/proc/self/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === '0A' && own.has(`socket:[${inode}]`))
+    .map(([, local]) => local!)
+    .sort()
+}
+
+test('a start that fails closes the listeners of the controls and the RPC proxy', async () => {
+  const before = listening()
+  const codeDir = () => {
+    throw new Error('no code here')
+  }
+  await expect(ownStack({ controls: true, proxied: true, codeDir })).rejects.toThrow('no code here')
+  expect(listening()).toEqual(before)
 })
 
 const refusedWith = (own: Record<string, string>) =>
