@@ -38,17 +38,19 @@ function own(): string {
   throw new Error('no nats-server package for this platform: put it on the PATH, or set NATS_URL')
 }
 
-/** Throws `Hopeless` if our administrator is refused. */
+/** Throws `Hopeless` if our administrator is refused, or there is no JetStream. */
 export async function natsSignsIn(url: string, password: string): Promise<boolean> {
   try {
     const nc = await connect({
       ...{ servers: url.split(','), user: 'admin', pass: password, inboxPrefix: '_INBOX_admin' },
       ...{ reconnect: false, timeout: 2_000 },
     })
-    await nc.close()
+    await nc.jetstreamManager().finally(() => nc.close())
     return true
   } catch (error) {
     const { code, message } = error as NatsError
+    if (code === ErrorCode.NoResponders || code === ErrorCode.JetStreamNotEnabled)
+      throw new Hopeless('the nats-server at NATS_URL has no JetStream')
     throw code === ErrorCode.AuthorizationViolation ? new Hopeless(message) : error
   }
 }

@@ -19,9 +19,17 @@ import { redactorOf, secretWordsOf } from '#platform/redaction'
 /** Runs the whole backend until Ctrl-C; `--limits` keeps a deployment's limits, so that floods can be tried. */
 const usualDir = join(repositoryDir, '.local')
 const words = process.argv.slice(2)
+const usage = `usage: bun run start [--keep] [--limits]
+  --keep    continue with the data of the last run
+  --limits  keep a deployment's rate limits
+LOCAL_DIR=/path/to/folder runs a second stack. Ports that are taken are replaced.`
+if (words.includes('--help')) {
+  console.log(usage)
+  process.exit()
+}
 const unknown = words.filter((word) => word !== '--keep' && word !== '--limits')
 if (unknown.length > 0) {
-  console.error(`unknown argument: ${unknown.join(' ')}\nusage: bun run start [--keep] [--limits]`)
+  console.error(`unknown argument: ${unknown.join(' ')}\n${usage}`)
   process.exit(2)
 }
 const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
@@ -75,7 +83,7 @@ async function explain(error: Error, dir: string): Promise<never> {
   }
   const secrets = Object.values(processes).flatMap((fields) => secretsOf(fields))
   const redact = redactorOf(secrets.flatMap(secretWordsOf))
-  console.error(redact(`Start failed: ${error.message}.`))
+  console.error(redact(`Start failed: ${error.message.replace(/[.?!]*$/, '.')}`))
   const advice = adviceOn(error, dir)
   if (advice) console.error(advice)
   process.exit(1)

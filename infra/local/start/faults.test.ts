@@ -38,7 +38,9 @@ describe('the folder of a stack', () => {
     const file = join(dir, 'file')
     writeFileSync(file, '')
     expect(faultOf(() => usableDir(file, dir)).message).toContain('is a file, not a folder')
-    expect(faultOf(() => usableDir(join(file, 'below'), dir)).message).toContain('ENOTDIR')
+    expect(faultOf(() => usableDir(join(file, 'below'), dir)).message).toContain(
+      'cannot be created or written (ENOTDIR)',
+    )
     expect(faultOf(() => usableDir('/proc/nowhere', dir)).advice).toContain('LOCAL_DIR=')
   })
 
@@ -52,7 +54,13 @@ describe('the folder of a stack', () => {
 test.each([
   ['initdb failed (exit 1): could not write: No space left on device', 'free some space'],
   ["'Authorization Violation'", 'infra/nats/nats-server.conf'],
+  ['no space left on device', `or of ${tmpdir()}`],
+  ['the nats-server at NATS_URL has no JetStream', 'infra/nats/nats-server.conf'],
   ['password authentication failed for user "me"', 'wrong user, password or database'],
+  ['role "me" is not permitted to log in', 'wrong user, password or database'],
+  ['no pg_hba.conf entry for host "10.0.0.2"', 'pg_hba.conf'],
+  ['permission denied to create role', 'allowed to create roles and schemas'],
+  ['permission denied for database postgres', 'allowed to create roles and schemas'],
   ['timed out after 30000 ms waiting for Postgres to respond', `${dir}/logs`],
   ['postgres found its port taken by another process', 'keeps taking the chosen ports'],
 ])('a start that fails with "%s" prints the fix', (message, advice) => {

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Hopeless } from '#infra/local/wait'
 
@@ -27,26 +28,26 @@ export function usableDir(named: string | undefined, usual: string, needsBytes =
   }
   const { bavail, bsize } = statfsSync(dir)
   const free = bavail * bsize
-  if (free < needsBytes) throw diskFull(dir, megabytes(free))
+  if (free < needsBytes) throw diskFull(dir, free, needsBytes)
   return dir
 }
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1024 ** 2)
 const elsewhere = 'use another folder: LOCAL_DIR=/path/to/folder bun run start'
 
-const diskFull = (dir: string, freeMb: number) =>
+const diskFull = (dir: string, free: number, needed: number) =>
   new StartFault(
-    `not enough disk space in ${dir}: ${freeMb} MB free, ${megabytes(bytesMin)} MB needed`,
+    `not enough disk space in ${dir}: ${megabytes(free)} MB free, ${megabytes(needed)} MB needed`,
     `Free some space, or ${elsewhere}`,
   )
 
 function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
-  if (error.code === 'ENOSPC') return diskFull(dir, 0)
+  if (error.code === 'ENOSPC') return diskFull(dir, 0, bytesMin)
   if (existsSync(dir) && !statSync(dir).isDirectory())
     return new StartFault(`${dir} is a file, not a folder`, `Remove it, or ${elsewhere}`)
   return new StartFault(
-    `${dir} is not writable (${error.code})`,
-    `Make it writable, or ${elsewhere}`,
+    `${dir} cannot be created or written (${error.code})`,
+    `Create it as a folder you can write, or ${elsewhere}`,
   )
 }
 
@@ -62,19 +63,22 @@ export function adviceOn(error: Named, dir: string): string | undefined {
 }
 
 const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
-  [/ENOSPC|No space left|disk is full/i, (dir) => `The disk of ${dir} is full: free some space.`],
   [
-    /Authorization Violation|AUTHORIZATION_VIOLATION/i,
-    () =>
-      'The server at NATS_URL does not have our users: start it with infra/nats/nats-server.conf, and set NATS_PASSWORD_ADMIN and the other passwords both there and here (infra/nats/README.md).',
+    /ENOSPC|No space left|disk is full/i,
+    (dir) => `The disk of ${dir}, or of ${tmpdir()}, is full: free some space.`,
   ],
   [
-    /password authentication failed|role ".*" does not exist|database ".*" does not exist/i,
+    /Authorization Violation|AUTHORIZATION_VIOLATION|has no JetStream/i,
     () =>
-      'DATABASE_URL has a wrong user, password or database; its user must be allowed to create roles and schemas.',
+      'The server at NATS_URL does not have our settings and users: start it with infra/nats/nats-server.conf, and set NATS_PASSWORD_ADMIN and the other passwords both there and here (infra/nats/README.md).',
   ],
   [
-    /lost its port|found its port taken/,
+    /password authentication failed|(?:role|database) ".*" (?:does not exist|is not permitted)|pg_hba\.conf|permission denied (?:to|for) /i,
+    () =>
+      'DATABASE_URL has a wrong user, password or database, or its server refuses this machine (pg_hba.conf); its user must be allowed to create roles and schemas.',
+  ],
+  [
+    /found its port taken/,
     () => 'Another process keeps taking the chosen ports: stop it, or start again.',
   ],
   [

@@ -5,10 +5,14 @@ import { join } from 'node:path'
 import { createTestClient, http, publicActions } from 'viem'
 import { multicall3Address } from '#infra/contracts/deploy'
 import { chainAnswers } from '#infra/local/chain'
+import { startChild } from '#infra/local/child'
+import { planNats } from '#infra/local/nats'
+import { freePort } from '#infra/local/ports'
 import { planPostgres } from '#infra/local/postgres'
 import { openProcesses } from '#infra/local/processes'
 import { bootStack } from '#infra/local/stack'
 import { untilOwnAnswers } from '#infra/local/start/own'
+import { waitUntil } from '#infra/local/wait'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
@@ -92,6 +96,22 @@ test('a wrong server is reported with the variable and the address', async () =>
   await expect(waited).rejects.toThrow(
     `no node responds at RPC_URL (${place}): unexpected response; this does not look like an Ethereum node (HTTP 200)`,
   )
+})
+
+test('a nats-server without JetStream is refused at once', async () => {
+  const port = await freePort()
+  const logFile = join(dir, 'plain.log')
+  const { bin } = planNats({ dir, port, monitorPort: 0, passwords: {} as never })
+  const args = ['--addr', '127.0.0.1', '--port', String(port)]
+  const plain = startChild({ name: 'nats-server', bin, args, env: {}, logFile })
+  try {
+    await waitUntil('nats-server', () => readFileSync(logFile, 'utf8').includes('Server is ready'))
+    expect(await refusedWith({ NATS_URL: `nats://127.0.0.1:${port}` })).toBe(
+      'Hopeless: the nats-server at NATS_URL has no JetStream',
+    )
+  } finally {
+    await plain.end()
+  }
 })
 
 test('a read-only database is refused', async () => {
