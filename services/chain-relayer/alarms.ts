@@ -28,10 +28,15 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
     call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'base fee above its cap')
 }
 
+export const needsCoin = (
+  { laneMinBalanceWei, laneRefillWei }: Context['settings'],
+  balanceWei: bigint,
+): boolean => balanceWei < laneMinBalanceWei + laneRefillWei
+
 async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {
     const balanceWei = await node.reader.getBalance({ address })
-    if (balanceWei < settings.laneMinBalanceWei + settings.laneRefillWei)
+    if (needsCoin(settings, balanceWei))
       call(address, { lane: address, balanceWei: String(balanceWei) }, 'lane needs a refill')
   }
 }

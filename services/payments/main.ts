@@ -66,7 +66,7 @@ await runService(name, fields, async (config, runtime) => {
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
   const answers = answersOf(context)
-  const figures = figuresOf(context)
+  const figures = figuresOf(context, lowMicro)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
   await runUntilStopped(config, runtime)

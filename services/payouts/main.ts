@@ -70,7 +70,7 @@ await runService(name, fields, async (config, runtime) => {
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
   const answers = answersOf(context)
-  const figures = { ...figuresOf(context), unseal: unsealWith(context) }
+  const figures = { ...figuresOf(context, config), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
   await runUntilStopped(config, runtime)

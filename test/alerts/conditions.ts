@@ -278,10 +278,10 @@ export const conditions: readonly Condition[] = [
     },
   },
   {
-    cause: 'a lane has less than 13 coins',
+    cause: 'a lane has less than one coin',
     alerts: ['LaneBalanceLow'],
     begin: async (scene) => {
-      await node(scene).setBalance({ address: lane, value: parseEther('12') })
+      await node(scene).setBalance({ address: lane, value: parseEther('0.9') })
       return () => node(scene).setBalance({ address: lane, value: parseEther('1000') })
     },
   },

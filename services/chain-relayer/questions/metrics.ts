@@ -2,6 +2,7 @@ import { gauge, messagingReadings, type Reading, seconds, total } from '#platfor
 import { stateReadings } from '#platform/metrics/state-limits'
 import type { RpcEndpoints, RpcFigures } from '#shared/chain/endpoints'
 import { rpcReadings } from '#shared/chain/rpc-readings'
+import { needsCoin } from '../alarms'
 import type { Context } from '../context'
 import { limitsOf } from '../operations/operation'
 import { statsOf } from './answers'
@@ -17,10 +18,10 @@ export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figur
 const weiPerGwei = 1_000_000_000n
 
 const readingsOf =
-  ({ oldestAlarmMs }: { oldestAlarmMs: number }) =>
+  (settings: Context['settings']) =>
   ({ operations, outbox, deadLetters, lanes, rpc }: Figures): Reading[] => [
     ...messagingReadings({ ...outbox, dead: deadLetters }),
-    ...stateReadings(limitsOf(oldestAlarmMs), operations.oldestMs),
+    ...stateReadings(limitsOf(settings.oldestAlarmMs), operations.oldestMs),
     gauge('operations', 'Open operations.', operations.waiting, { state: 'waiting' }),
     gauge('operations', 'Open operations.', operations.assigned, { state: 'assigned' }),
     seconds(
@@ -48,6 +49,12 @@ const readingsOf =
           'lane_balance_gwei',
           'Native coin balance of the lane, in gwei.',
           balanceGwei,
+          labels,
+        ),
+        gauge(
+          'lane_low',
+          '1 if the lane holds less than LANE_MIN_BALANCE_WEI and LANE_REFILL_WEI.',
+          balanceWei === null ? null : Number(needsCoin(settings, BigInt(balanceWei))),
           labels,
         ),
       ]

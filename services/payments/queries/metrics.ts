@@ -7,7 +7,13 @@ import { readStats } from './activity'
 type Figures = Awaited<ReturnType<typeof readStats>>
 
 /** For `nats micro stats --json` and `/metrics`. */
-export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
+export const figuresOf = (context: Context, lowMicro: bigint) => ({
+  stats: () => readStats(context),
+  readings: (figures: Figures) => [
+    ...readings(figures),
+    ...coverReadings(figures.cover, Number(lowMicro)),
+  ],
+})
 
 const readings = (figures: Figures): Reading[] => {
   const { inFlight, awaitingPayment, onHold, inReview } = figures
@@ -41,12 +47,11 @@ const readings = (figures: Figures): Reading[] => {
     ),
     seconds(age, list, figures.listAgeMs, { list: 'recent' }),
     seconds(age, list, figures.latestListAgeMs, { list: 'latest' }),
-    ...coverReadings(figures.cover),
   ]
 }
 
 /** Absent before the first reading of the treasury. */
-const coverReadings = (cover: Figures['cover']): Reading[] => [
+const coverReadings = (cover: Figures['cover'], lowMicro: number): Reading[] => [
   gauge('treasury_balance_micro', 'Treasury balance, in micro-AUSD.', cover?.treasuryMicro),
   gauge(
     'treasury_allowance_micro',
@@ -67,6 +72,11 @@ const coverReadings = (cover: Figures['cover']): Reading[] => [
     'treasury_free_micro',
     'Uncommitted treasury AUSD, available for new top-ups, in micro-AUSD.',
     cover?.freeMicro,
+  ),
+  gauge(
+    'treasury_low',
+    '1 if uncommitted treasury AUSD is below TREASURY_LOW_AUSD.',
+    cover && Number(cover.freeMicro < lowMicro),
   ),
   seconds(
     'treasury_reading_age',

@@ -6,7 +6,17 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-export const figuresOf = (context: Context) => ({ stats: () => readStats(context), readings })
+export const figuresOf = (context: Context, { balanceLowIdr }: { balanceLowIdr: bigint }) => ({
+  stats: () => readStats(context),
+  readings: (figures: Figures) => [...readings(figures), lowReading(figures, balanceLowIdr)],
+})
+
+const lowReading = ({ cover }: Figures, lowMinor: bigint): Reading =>
+  gauge(
+    'provider_low',
+    '1 if the uncommitted provider balance is below BALANCE_LOW_IDR.',
+    cover && Number(cover.freeMinor < Number(lowMinor)),
+  )
 
 const noneIn = Object.fromEntries(inFlightStates.map((state) => [state, 0]))
 
