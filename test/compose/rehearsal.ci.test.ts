@@ -113,7 +113,6 @@ describe('a local stack whose containers run as processes with the same commands
   })
 
   test.each([
-    ['migrate', 'infra/operations/cli/wallets.ts list'],
     ['ops', 'infra/operations/cli/main.ts status'],
     ['indexer-reader', 'services/indexer-reader/rebuild.ts'],
   ])('an operator runs in %s: bun %s', async (name, words) => {
