@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
+import { NotAcceptable } from '#infra/operations/books/external/accept'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
-import { listUnexplained, returned } from '#infra/operations/cli/unexplained'
+import { accepted, listUnexplained, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
 import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -133,6 +134,26 @@ describe('ops unexplained list', () => {
       { name: `${hash('1')}:3`, wallet, ausdMicro: '5000000', state: null },
     ])
   })
+})
+
+test('ops unexplained accept is recorded once per acceptance, and a refusal as one', async () => {
+  const said = { reason: 'ticket 4', by: 'sari' }
+  const post = (posting: string, event: string, amount: number) => sql`
+    insert into books.journal (posting, line, event, item, account, asset, amount)
+    values (${posting}, 0, ${event}, 'txn_1', 'capital', 'IDR', ${amount}),
+      (${posting}, 1, ${event}, 'txn_1', 'provider_id', 'IDR', ${-amount})`
+  for (const time of [1, 2]) {
+    const book = async () =>
+      void (await post(`accepted ${time}`, 'accepted as capital: ticket 4', -5))
+    expect(await accepted({ sql }, 'txn_1', said, book)).not.toHaveProperty('earlier')
+    expect(await accepted({ sql }, 'txn_1', said, book)).toHaveProperty('earlier')
+    await post(`reversed ${time}`, 'reversed', 5)
+  }
+  const refuse = () => Promise.reject(new NotAcceptable('it moved nothing'))
+  expect(await accepted({ sql }, 'txn_2', said, refuse)).toMatchObject({
+    refused: 'it moved nothing',
+  })
+  expect((await readDeeds(sql, 'txn_1')).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
 })
 
 describe('ops unexplained return', () => {

@@ -6,18 +6,11 @@ import {
   type Performed,
   perform,
 } from '#infra/operations/audit-log/audit-log.store'
-import { acceptAsCapital } from '#infra/operations/books/external/accept'
+import { acceptAsCapital, NotAcceptable } from '#infra/operations/books/external/accept'
+import { acceptedEvent } from '#infra/operations/books/external/journal.store'
 import { openBooksOf } from '#infra/operations/books/reconcile'
-import {
-  among,
-  asksForHelp,
-  type CommandResult,
-  changing,
-  reading,
-  readWords,
-  type Verb,
-} from '#infra/operations/cli/command'
-import { type Operator, operatorName } from '#infra/operations/cli/operator'
+import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
+import type { Operator } from '#infra/operations/cli/operator'
 import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { pause } from '#platform/deadline'
@@ -173,40 +166,49 @@ const giveBack = changing({
   },
 })
 
-const acceptUsage = `usage: bun run ops unexplained accept <item> --reason <why> [--by <who>]
-
-Books your own deposit or withdrawal as capital. <item> is a treasury transfer, <transaction>:<log>, or
-a provider transaction, txn_…, as \`reconcile\` prints them.`
-
-type Said = { item: string; askedBy: string; reason: string }
-
-function saidIn(words: string[]): Said | { wrong: string } {
-  const word = { type: 'string' } as const
-  const read = readWords(words, { reason: word, by: word })
-  if ('wrong' in read) return read
-  const [item, ...more] = read.words
-  const reason = String(read.options.reason ?? '').trim()
-  if (!item || more.length > 0) return { wrong: 'expected one item' }
-  if (reason === '') return { wrong: '--reason is required' }
-  return { item, askedBy: operatorName(read.options.by), reason }
+/** Its number, so that accepting an item again after a reversal is a new command. */
+async function acceptanceOf(sql: Sql, item: string): Promise<string> {
+  const [standing] = await capitalOf(sql, sql`${item}`)
+  const [made] = await sql<[{ count: number }]>`
+    select count(distinct posting)::int as count from books.journal
+    where item = ${item} and reverses is null and event like ${`${acceptedEvent}%`}`
+  return `acceptance ${made.count + (standing ? 0 : 1)}`
 }
 
-/** Books an item in the role of the books. Repeating it changes nothing. */
-const accept: Verb = {
-  does: 'book your own transfer as capital',
-  run: async (words, say) => {
-    const isHelp = asksForHelp(words)
-    const said = isHelp ? undefined : saidIn(words)
-    if (!said || 'wrong' in said) {
-      say([acceptUsage, ...(said ? [`error: ${said.wrong}`] : [])].join('\n'))
-      return isHelp ? 0 : 2
+/** `book` is `acceptAsCapital`. */
+export async function accepted(
+  operator: Pick<Operator, 'sql'>,
+  item: string,
+  { reason, by }: { reason: string; by: string },
+  book: (reason: string) => Promise<void>,
+): Promise<Performed> {
+  const cause = await acceptanceOf(operator.sql, item)
+  const deed = { verb: 'unexplained accept', target: item, cause, reason, by }
+  return perform(operator, deed, async () => {
+    try {
+      await book(`${reason} (${by})`)
+      return { done: `${item} booked as capital` }
+    } catch (error) {
+      if (!(error instanceof NotAcceptable)) throw error
+      return { refused: error.message }
     }
-    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
-    await acceptAsCapital(books, said.item, `${said.reason} (${said.askedBy})`)
-    say(`${said.item} booked as capital`)
-    return 0
-  },
+  })
 }
+
+const accept = changing({
+  does: 'book your own transfer, <transaction>:<log> or txn_… at the provider, as capital',
+  usage: 'unexplained accept <item> --reason <why> [--by <who>]',
+  takes: 1,
+  change: async ({ words: [given = ''], reason, by }, operator) => {
+    const item = nameForm.test(given) ? given.toLowerCase() : given
+    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    return [
+      await accepted(operator, item, { reason, by }, (because) =>
+        acceptAsCapital(books, item, because),
+      ),
+    ]
+  },
+})
 
 export const unexplained = among('unexplained money: list, return, accept', {
   ...{ list, return: giveBack, accept },
