@@ -19,6 +19,7 @@ CREATE TABLE "gateway"."identities" (
 	"named" text[] DEFAULT '{}' NOT NULL,
 	"revision" numeric(78,0),
 	"flag_settled_at" timestamp (3) with time zone,
+	"flag_failed_at" timestamp (3) with time zone,
 	"drip_ordered_at" timestamp (3) with time zone,
 	"drip_settled_at" timestamp (3) with time zone,
 	"failed_at" timestamp (3) with time zone,

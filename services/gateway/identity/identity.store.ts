@@ -26,9 +26,11 @@ export const identities = schema.table(
     revision: amountColumn('revision'),
     /** When the ordered flag was on the chain. */
     flagSettledAt: at('flag_settled_at'),
+    /** When the relayer gave the ordered flag up, which ends its sweeps. */
+    flagFailedAt: at('flag_failed_at'),
     dripOrderedAt: at('drip_ordered_at'),
     dripSettledAt: at('drip_settled_at'),
-    /** When the relayer gave up; needs manual review. */
+    /** When the relayer gave up the flag or the coin; needs manual review. */
     failedAt: at('failed_at'),
     failure: text('failure'),
     sweeps: integer('sweeps').notNull().default(0),
@@ -44,6 +46,8 @@ export const identities = schema.table(
   ],
 )
 export type IdentityRow = typeof identities.$inferSelect
+
+const newFlag = { flagSettledAt: null, flagFailedAt: null }
 
 /** Locks the wallet for this transaction, even without a row. */
 export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Identity | undefined> {
@@ -70,7 +74,7 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Pro
     ...{ providerRef, sameAs },
     decidedAt: new Date(next.decidedAtMs),
     revision: next.revision,
-    ...(ordered ? { flagSettledAt: null, failedAt: null, failure: null, sweeps: 0, checkAt } : {}),
+    ...(ordered ? { ...newFlag, failedAt: null, failure: null, sweeps: 0, checkAt } : {}),
   }
   const firstVerifiedAt = next.state === 'verified' ? sql`clock_timestamp()` : null
   await tx
@@ -86,14 +90,16 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Pro
     })
 }
 
-const checkAtOfDrip = sql`case when ${identities.dripOrderedAt} is not null
-  and ${identities.dripSettledAt} is null then ${identities.checkAt} end`
+/** Once the flag is no longer awaited, an ordered drip still is. */
+const checkAtOfDrip = (checkAt: Date) => sql`case when ${identities.dripOrderedAt} is not null
+  and ${identities.dripSettledAt} is null then ${checkAt.toISOString()}::timestamptz end`
 
 /** Returns undefined if another revision is awaited. */
 export async function settleFlag(
   tx: Tx,
   wallet: `0x${string}`,
   revision: bigint,
+  checkAt: Date,
 ): Promise<IdentityRow | undefined> {
   const awaited = and(
     eq(identities.wallet, wallet),
@@ -104,7 +110,7 @@ export async function settleFlag(
     .update(identities)
     .set({
       flagSettledAt: sql`now()`,
-      checkAt: checkAtOfDrip,
+      checkAt: checkAtOfDrip(checkAt),
       sweeps: 0,
       updatedAt: sql`now()`,
     })
@@ -124,7 +130,7 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): P
 }
 
 const checkAtOfFlag = sql`case when ${identities.flagSettledAt} is null
-  then ${identities.checkAt} end`
+  and ${identities.flagFailedAt} is null then ${identities.checkAt} end`
 
 export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
   tx
@@ -132,11 +138,18 @@ export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
     .set({ dripSettledAt: sql`now()`, checkAt: checkAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
 
-/** Ends the sweeps; needs manual review. */
-export const failIdentity = (tx: Tx, wallet: `0x${string}`, failure: string) =>
+/** Ends the sweeps of the flag; needs manual review. */
+export const failFlag = (tx: Tx, wallet: `0x${string}`, failure: string, checkAt: Date) =>
   tx
     .update(identities)
-    .set({ failedAt: sql`now()`, failure, checkAt: null, updatedAt: sql`now()` })
+    .set({
+      failedAt: sql`now()`,
+      flagFailedAt: sql`now()`,
+      failure,
+      checkAt: checkAtOfDrip(checkAt),
+      sweeps: 0,
+      updatedAt: sql`now()`,
+    })
     .where(eq(identities.wallet, wallet))
 
 /** A flag order is still awaited. Returns false if the wallet had coin before. */

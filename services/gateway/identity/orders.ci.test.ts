@@ -80,6 +80,8 @@ const becomes = (wallet: `0x${string}`, state: string) =>
     const row = await identityOf(wallet)
     return row?.state === state ? row : undefined
   })
+const stored = async (id: string) =>
+  (await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.id, id)))).length
 const minuteMs = 60_000
 async function sweepLater(aheadMs: number): Promise<void> {
   await using bus = await backbone.busAs('gateway')
@@ -189,6 +191,28 @@ describe('an identity', () => {
     })
     expect(row).toMatchObject({ failure: 'reverted', checkAt: null, dripOrderedAt: null })
   })
+  test('whose withdrawal fails still has its drip ordered again', async () => {
+    const wallet = walletOf(freshWallet())
+    const at = Date.now() - 10_000
+    await review(wallet, 'GREEN', at)
+    await published(flagOrderId(wallet, BigInt(at)))
+    await settle(wallet, BigInt(at))
+    await published(dripOrderId(wallet))
+    await review(wallet, 'RED', at + 1)
+    await published(flagOrderId(wallet, BigInt(at + 1)))
+    await relayer.tell(relayFailed('verify'), {
+      ...{ operationId: 'op', cause: flagCause(wallet, BigInt(at + 1)), wallet },
+      reason: 'reverted',
+    })
+    await waitUntil('the failure', async () => (await identityOf(wallet))?.failedAt)
+    onChain.set(wallet, { verified: true, native: '0' })
+    await sweepLater(minuteMs)
+    await published(dripRepeatId(wallet, BigInt(at + 1), 1))
+    expect(await stored(flagOrderId(wallet, BigInt(at + 1), 1))).toBe(0)
+    onChain.set(wallet, { verified: true, native: '5' })
+    await sweepLater(4 * minuteMs)
+    expect(await identityOf(wallet)).toMatchObject({ checkAt: null, flagSettledAt: null })
+  })
   describe('whose drip fails', () => {
     const failed = async (wallet: `0x${string}`) => {
       const before = (await inboxRows()).length
@@ -249,9 +273,6 @@ describe('the sweep of an order without a result', () => {
     const order = await published(flagOrderId(wallet, revision))
     return { wallet, revision, order: order.payload }
   }
-  const stored = async (id: string) =>
-    (await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.id, id)))).length
-
   test('settles it when the chain already has the flag, then orders the coin', async () => {
     const { wallet } = await approve(true)
     await sweepLater(minuteMs)

@@ -10,7 +10,7 @@ import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import {
   failDrip,
-  failIdentity,
+  failFlag,
   findAwaited,
   findIdentity,
   type IdentityRow,
@@ -53,7 +53,7 @@ export const orderReactions = (context: Context): readonly Reaction[] => [
       const { wallet, revision } = flagOf(cause)
       const row = await findIdentity(tx, wallet)
       if (row?.revision !== revision || row.flagSettledAt) return
-      await failIdentity(tx, wallet, reason)
+      await failFlag(tx, wallet, reason, nextSweepAt(context))
       context.log.error({ wallet, reason, alarm: true }, 'verified flag not set on chain')
     },
   }),
@@ -83,15 +83,17 @@ async function flagSettled(
   wallet: `0x${string}`,
   revision: bigint,
 ): Promise<void> {
-  const row = await settleFlag(tx, wallet, revision)
+  const checkAt = nextSweepAt(context)
+  const row = await settleFlag(tx, wallet, revision, checkAt)
   if (!row) return
   context.log.info({ wallet, state: row.state }, 'verified flag settled')
   if (row.state !== 'verified') return
-  if (!(await orderDrip(tx, wallet, new Date(context.clock() + context.config.recheckAfterMs))))
-    return
+  if (!(await orderDrip(tx, wallet, checkAt))) return
   await announce(tx, outbox, DripOrdered, dripOrderId(wallet), { wallet })
   failpoint('gateway:drip-ordered')
 }
+
+const nextSweepAt = ({ clock, config }: Context) => new Date(clock() + config.recheckAfterMs)
 
 const rowsMax = 50
 /** With the doubling about 14 hours by default; then an alert is raised. */
@@ -115,7 +117,7 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
     const waitMs = Math.min(postponeMsMax, context.config.recheckAfterMs * 2 ** row.sweeps)
     const checkAt = row.sweeps < sweepsMax ? new Date(context.clock() + waitMs) : null
     await postpone(tx, row.wallet, checkAt)
-    if (row.flagSettledAt === null && row.revision !== null)
+    if (row.flagSettledAt === null && row.flagFailedAt === null && row.revision !== null)
       await repeatFlag(tx, context, row, row.revision, account.ok.verified)
     else await repeatDrip(tx, context, row, BigInt(account.ok.balance.native))
   })

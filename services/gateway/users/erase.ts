@@ -36,7 +36,7 @@ export const erasure = withDeadLetters(
         where wallet = ${wallet} and ${isBefore('created_at', erasedAt)}`,
       sql`update ${identities} set provider_ref = null, state = 'reset', decided_at = now(),
           revision = greatest(coalesce(revision, -1) + 1, floor(extract(epoch from now()) * 1000)),
-          flag_settled_at = null, failed_at = null, failure = null, sweeps = 0, check_at = now(),
+          flag_settled_at = null, flag_failed_at = null, failed_at = null, failure = null, sweeps = 0, check_at = now(),
           updated_at = now()
         where wallet = ${wallet} and state = 'verified' and ${isBefore('decided_at', erasedAt)}`,
       sql`update ${identities} set state = 'reset', same_as = null
