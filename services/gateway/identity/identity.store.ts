@@ -188,6 +188,13 @@ export const postpone = (tx: Tx, wallet: `0x${string}`, checkAt: Date | null) =>
     .set({ checkAt, sweeps: sql`${identities.sweeps} + 1` })
     .where(eq(identities.wallet, wallet))
 
+/** After a failure. Does nothing if the row's sweep time has changed. */
+export const postponeUncounted = (db: Db, { wallet, checkAt }: IdentityRow, until: Date) =>
+  db
+    .update(identities)
+    .set({ checkAt: until })
+    .where(and(eq(identities.wallet, wallet), eq(identities.checkAt, checkAt!)))
+
 export async function findIdentity(db: Db, wallet: `0x${string}`) {
   const [row] = await db.select().from(identities).where(eq(identities.wallet, wallet))
   return row

@@ -313,6 +313,20 @@ describe('the sweep of an order without a result', () => {
     expect(row?.checkAt).toBeNull()
     expect(row?.dripSettledAt).not.toBeNull()
   })
+  test('reaches the other wallets although the relayer fails for the one that waits longest', async () => {
+    const failing = await approve(false)
+    meanwhile.set(failing.wallet, () => Promise.reject(new Error('of this wallet only')))
+    const { wallet, revision } = await approve(false)
+    const before = (await identityOf(failing.wallet))!
+    await expect(sweepLater(minuteMs)).rejects.toThrow('failed')
+    await published(flagOrderId(wallet, revision, 1))
+    const after = (await identityOf(failing.wallet))!
+    expect(after.sweeps).toBe(0)
+    expect(after.checkAt!.getTime()).toBeGreaterThan(before.checkAt!.getTime())
+    meanwhile.delete(failing.wallet)
+    await sweepLater(2 * minuteMs + 1_000)
+    await published(flagOrderId(failing.wallet, failing.revision, 1))
+  })
   test('leaves an order that is answered during the chain lookup', async () => {
     const { wallet, revision } = await approve(true)
     await settle(wallet, revision)

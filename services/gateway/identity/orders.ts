@@ -17,6 +17,7 @@ import {
   lockAwaited,
   orderDrip,
   postpone,
+  postponeUncounted,
   settleDrip,
   settleFlag,
 } from './identity.store'
@@ -100,11 +101,24 @@ const rowsMax = 50
 const sweepsMax = 20
 const postponeMsMax = 60 * 60_000
 
-/** Settles unanswered orders that are on the chain and repeats the others: a lost message costs seconds. */
-export async function sweepOnce(context: Context): Promise<void> {
+/**
+ * Settles unanswered orders that are on the chain and repeats the others: a lost message costs seconds.
+ * Throws the first failure after the last row: one wallet must not stop the others.
+ */
+export async function sweepOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const rows = await findAwaited(context.database, new Date(context.clock()), rowsMax)
-  for (const row of rows) await repeatOrder(context, row)
+  const failures: unknown[] = []
+  for (const row of rows) {
+    if (signal?.aborted) break
+    try {
+      await repeatOrder(context, row)
+    } catch (error) {
+      failures.push(error)
+      await context.database.run((db) => postponeUncounted(db, row, nextSweepAt(context)))
+    }
+  }
   if (rows.length > 0) context.poke()
+  if (failures.length > 0) throw failures[0]
 }
 
 async function repeatOrder(context: Context, found: IdentityRow): Promise<void> {

@@ -19,7 +19,11 @@ export function runIdentity(context: Context, bus: Bus, onFatal: () => void): As
   const loop = { everyMs: config.recheckEveryMs, log }
   const running = [
     consume(consumption),
-    startLoop({ ...loop, name: 'identity sweeps', work: () => sweepOnce(context) }),
+    startLoop({
+      ...loop,
+      name: 'identity sweeps',
+      work: (signal) => sweepOnce(context, signal),
+    }),
     startLoop({
       ...loop,
       name: 'identity rechecks',
