@@ -49,26 +49,44 @@ export function addressOf(socket: string, forwardedFor: string | null, isProxy: 
   return normalised(address)
 }
 
-const unmapped = (address: string): string =>
-  /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
+/** IPv4 in place of every spelling of its mapped form. */
+function unmapped(address: string): string {
+  if (isIP(address) !== 6) return address
+  const groups = groupsOf(address)
+  if (groups.findIndex((group) => group !== 0) !== 5 || groups[5] !== 0xffff) return address
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.')
+}
 
 /** One household or phone shares an IPv6 /64. */
 function normalised(address: string): string {
-  if (!address.includes(':')) return address.slice(0, 45)
-  const [head = '', tail = ''] = address.replace(/%.*/, '').split('::')
-  const [before, after] = [groupsOf(head), groupsOf(tail)]
-  const zeros = Array<number>(Math.max(0, 8 - before.length - after.length)).fill(0)
-  const network = [...before, ...zeros, ...after].slice(0, 4)
+  if (isIP(address) !== 6) return address.slice(0, 45)
+  const network = groupsOf(address).slice(0, 4)
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
 
-/** An IPv4 address at the end takes the place of two groups, which no network contains. */
-const groupsOf = (text: string): number[] =>
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail = ''] = address.replace(/%.*/, '').split('::')
+  const [before, after] = [partOf(head), partOf(tail)]
+  const zeros = Array<number>(Math.max(0, 8 - before.length - after.length)).fill(0)
+  return [...before, ...zeros, ...after]
+}
+
+/** An IPv4 address at the end takes the place of two groups. */
+const partOf = (text: string): number[] =>
   text === ''
     ? []
     : text
         .split(':')
-        .flatMap((group) => (group.includes('.') ? [0, 0] : [Number.parseInt(group, 16)]))
+        .flatMap((group) => (isIP(group) ? pairOf(group) : [Number.parseInt(group, 16)]))
+
+function pairOf(address: string): number[] {
+  const [first = 0, second = 0, third = 0, fourth = 0] = address.split('.').map(Number)
+  return [first * 256 + second, third * 256 + fourth]
+}
 
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 
