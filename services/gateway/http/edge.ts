@@ -32,12 +32,12 @@ type Behind = {
   deadlineMs?: number
 }
 
-export function openEdge({ config, log }: Context, behind: Behind) {
+export function openEdge({ config, clock, log }: Context, behind: Behind) {
   const { handle, deadlineMs = requestDeadlineMs } = behind
   const headersFor = answerHeaders(config)
   const isProxy = proxiesOf(config.trustedProxies)
   const failed = (request: Request, error: unknown): Response => {
-    const failure = failureOf(error)
+    const failure = failureOf(error, clock())
     const headers = { ...headersFor(request), ...failureHeaders(failure) }
     const text = textIn(languageFor({ request, set: { headers } }), failure.texts)
     return Response.json({ error: text }, { status: failure.status, headers })
@@ -88,7 +88,7 @@ const leavesALine = (method: string, route: string, status: number): boolean =>
 
 /** Applies to unknown routes too. */
 export function everyAnswer(
-  { config, log }: Context,
+  { config, clock, log }: Context,
   limits: AddressLimits,
   methodsAt: (path: string) => readonly string[],
 ) {
@@ -96,14 +96,15 @@ export function everyAnswer(
   /** An unknown route takes from the public limit. */
   const failureIn = (request: Request, error: unknown) => {
     try {
-      if (!(error instanceof NotFoundError)) return failureOf(error)
+      if (!(error instanceof NotFoundError)) return failureOf(error, clock())
       const { address, path } = callerOf(request)
       takeFrom(limits.public, address)
       const isRoute = methodsAt(path).length > 0
       const { method } = request
-      return failureOf(isRoute ? new Refused(405, [{ code: 'method_not_allowed', method }]) : error)
+      const notAllowed = new Refused(405, [{ code: 'method_not_allowed', method }])
+      return failureOf(isRoute ? notAllowed : error, clock())
     } catch (refused) {
-      return failureOf(refused)
+      return failureOf(refused, clock())
     }
   }
   return new Elysia({ name: 'every answer' })

@@ -33,21 +33,12 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
   new Refused(
     refusals[code].status,
     since ? [{ code }, { code: 'paused_since', since }] : [{ code }],
-    secondsLeft(code) ?? (since ? pausedSeconds : undefined),
+    since ? pausedSeconds : undefined,
     code,
   )
 
 /** Only an operator ends a pause, which takes a while. */
 const pausedSeconds = 60
-
-function secondsLeft(code: RefusalCode): number | undefined {
-  const refusal = refusals[code]
-  if (!('ends' in refusal)) return undefined
-  return refusal.ends === 'hour' ? 3_600 : secondsToMidnight(Date.now())
-}
-
-const dayMs = 86_400_000
-const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
 export type Failure = {
   readonly status: number
@@ -68,14 +59,16 @@ const busy: Failure = {
 const bug: Failure = { status: 500, texts: [{ code: 'internal' }], level: 'error' }
 
 /** Never exposes the message of an unexpected error. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown, nowMs: number): Failure {
   if (error instanceof NotFoundError)
-    return refusedFailure(new Refused(404, [{ code: 'not_found' }]))
-  if (error instanceof Refused) return refusedFailure(error)
+    return refusedFailure(new Refused(404, [{ code: 'not_found' }]), nowMs)
+  if (error instanceof Refused) return refusedFailure(error, nowMs)
   return causesOf(error).some(isDependency) ? busy : bug
 }
 
-function refusedFailure({ status, texts, retryAfterSeconds: given, code }: Refused): Failure {
+function refusedFailure(refused: Refused, nowMs: number): Failure {
+  const { status, texts, code } = refused
+  const given = refused.retryAfterSeconds ?? (code && secondsLeft(code, nowMs))
   const wait = given ?? (status === 503 || status === 429 ? retryAfterSeconds : undefined)
   return {
     ...{ status, texts, level: 'quiet' as const },
@@ -83,6 +76,15 @@ function refusedFailure({ status, texts, retryAfterSeconds: given, code }: Refus
     ...(code ? { code } : {}),
   }
 }
+
+function secondsLeft(code: RefusalCode, nowMs: number): number | undefined {
+  const refusal = refusals[code]
+  if (!('ends' in refusal)) return undefined
+  return refusal.ends === 'hour' ? 3_600 : secondsToMidnight(nowMs)
+}
+
+const dayMs = 86_400_000
+const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
 /** Up to five: drizzle wraps the errors of postgres.js. */
 function causesOf(error: unknown): unknown[] {

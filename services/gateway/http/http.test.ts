@@ -5,6 +5,7 @@ import { Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
 import { textIn } from '#shared/language/catalogue'
 import { refusals } from '#shared/refusals'
+import { nowMs } from '../test-support/wallets'
 import { addressOf, proxiesOf, requestIdFrom } from './caller'
 import { etagOf, noneMatch } from './etag'
 import { failureOf, Refused, refusedAs } from './failure'
@@ -13,7 +14,7 @@ import { openLimiter } from './limit'
 
 describe('the gateway answers a failure with', () => {
   const dayOver = (code: 'gas_budget_spent' | 'day_limit_reached' | 'cashouts_refused_too_many') =>
-    [refusedAs(code), 429, refusals[code].message, expect.any(Number)] as const
+    [refusedAs(code), 429, refusals[code].message, 17 * 3_600] as const
   const broken = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
   const wrapped = new Error('Failed query: select secret', { cause: broken })
   test.each([
@@ -74,7 +75,7 @@ describe('the gateway answers a failure with', () => {
       undefined,
     ],
   ])('%s', (_, error, status, message, retryAfterSeconds) => {
-    const failure = failureOf(error)
+    const failure = failureOf(error, nowMs)
     expect([failure.status, textIn('en', failure.texts), failure.retryAfterSeconds]).toEqual([
       status,
       message,

@@ -209,7 +209,7 @@ describe('the OpenAPI document', () => {
     )
     expect(always.map(([status]) => status)).toEqual(['429', '503'])
     for (const status of [429, 503] as const)
-      expect(failureHeaders(failureOf(new Refused(status, [{ code: 'busy' }])))).toHaveProperty(
+      expect(failureHeaders(failureOf(new Refused(status, [{ code: 'busy' }]), 0))).toHaveProperty(
         'retry-after',
       )
   })
