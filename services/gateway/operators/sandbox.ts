@@ -1,5 +1,3 @@
-import { Overdue, within } from '#platform/deadline'
-
 /** Served by the process that started the local stack. */
 export type Sandbox = {
   readonly deeds: () => Promise<Response>
@@ -7,22 +5,23 @@ export type Sandbox = {
 }
 
 /** An action may wait for the chain. */
-const actDeadlineMs = 30_000
-const listDeadlineMs = 5_000
+const usualDeadlines = { listMs: 5_000, actMs: 30_000 }
 const bodyCharactersMax = 16 * 1024
 
-export function openSandbox(at: { url: string; token: string }): Sandbox {
+export function openSandbox(
+  at: { url: string; token: string },
+  { listMs, actMs } = usualDeadlines,
+): Sandbox {
   const headers = { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' }
   const ask = async (path: string, deadlineMs: number, body?: string): Promise<Response> => {
-    const init = body === undefined ? { headers } : { headers, method: 'POST', body }
+    const signal = AbortSignal.timeout(deadlineMs)
+    const init =
+      body === undefined ? { headers, signal } : { headers, signal, method: 'POST', body }
     try {
-      const told = async () => {
-        const answer = await fetch(`${at.url}${path}`, init)
-        return Response.json(await answer.json(), { status: answer.status })
-      }
-      return await within(told(), deadlineMs, 'the sandbox')
+      const answer = await fetch(`${at.url}${path}`, init)
+      return Response.json(await answer.json(), { status: answer.status })
     } catch (error) {
-      const unknown = error instanceof Overdue && body !== undefined
+      const unknown = body !== undefined && (error as { code?: unknown }).code !== 'ECONNREFUSED'
       const words = unknown
         ? 'No response: it may or may not have run.'
         : 'The process that started this stack is not running.'
@@ -30,12 +29,12 @@ export function openSandbox(at: { url: string; token: string }): Sandbox {
     }
   }
   return {
-    deeds: () => ask('/deeds', listDeadlineMs),
+    deeds: () => ask('/deeds', listMs),
     act: async (name, request) => {
       const body = await request.text()
       if (body.length > bodyCharactersMax)
         return Response.json({ error: 'The request body is too large.' }, { status: 413 })
-      return ask(`/deeds/${name}`, actDeadlineMs, body)
+      return ask(`/deeds/${name}`, actMs, body)
     },
   }
 }
