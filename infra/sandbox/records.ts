@@ -88,6 +88,8 @@ export type Refund = {
   readonly metadata: unknown
   /** Absent without an idempotency key; `replays` counts repeats. */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
+  /** Pending until a control ends it. */
+  readonly stays?: true
   readonly told?: Told
   readonly createdAt: string
   readonly updatedAt: string

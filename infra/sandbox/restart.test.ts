@@ -61,13 +61,15 @@ async function boot(gatewayUrl: string) {
   return { url, kill, post, get, book }
 }
 
-test('a killed sandbox keeps everything and finishes pending work', async () => {
+test('a killed sandbox keeps everything, finishes pending work and leaves a refund that stays pending', async () => {
   const body = payoutBody()
   const first = await boot('http://127.0.0.1:9')
   const session = await first.post('/sessions', sessionBody({ amount: 60_000 }))
   await first.post(`/control/sessions/${session.payment_session_id}/pay`, {})
   const { payments } = await first.book()
   await first.post(`/control/payments/${payments[0].payment_id}/chargeback`, { amount: 20_000 })
+  const pending = { amount: 1_000, status: 'PENDING' }
+  await first.post(`/control/payments/${payments[0].payment_id}/refund`, pending)
   const list = '/transactions?types=PAYMENT&types=CHARGEBACK'
   const listed = await first.get(list)
   const payout = await first.post('/v2/payouts', body)
@@ -90,6 +92,7 @@ test('a killed sandbox keeps everything and finishes pending work', async () => 
       return payouts[0].status === 'SUCCEEDED' && webhooks.length === 3 && done && payouts
     })
     expect(own).toHaveLength(1)
+    expect((await second.book()).refunds).toEqual(before.refunds)
   } finally {
     await second.kill()
   }

@@ -107,13 +107,15 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   if (amountMinor > leftMinor || leftMinor === 0n) {
     throw new Refusal(409, 'amount exceeds the refundable remainder')
   }
+  const stays = optionalText(body, 'status') === 'PENDING'
   const opened = openRefund(context, payment, {
+    ...(stays ? { stays } : {}),
     amountMinor,
     reason: optionalText(body, 'reason') ?? 'REQUESTED_BY_CUSTOMER',
     referenceId: optionalText(body, 'reference_id'),
     metadata: null,
   })
-  if (optionalText(body, 'status') === 'PENDING') return opened
+  if (stays) return opened
   return endRefund(context, opened.id, optionalText(body, 'failure_code')) ?? opened
 }
 

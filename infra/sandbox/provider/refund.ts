@@ -48,7 +48,7 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
 export function openRefund(
   context: Context,
   payment: Payment,
-  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked'>,
+  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked' | 'stays'>,
 ): Refund {
   const now = nowText(context)
   return context.book.save('refunds', {
@@ -86,7 +86,8 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
 }
 
 /** After the same time as a payout. */
-export function planRefund(context: Context, { id, createdAt }: Refund): void {
+export function planRefund(context: Context, { id, createdAt, stays }: Refund): void {
+  if (stays) return
   const dueMs = Date.parse(createdAt) + context.config.payoutSettleMs
   planAt(context, dueMs, () => void endRefund(context, id, null))
 }
