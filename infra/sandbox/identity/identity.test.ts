@@ -252,6 +252,17 @@ describe('the Persona API', () => {
     expect(seen.slice(0, 3)).toEqual(wallets.reverse())
     expect(first.links.next).toContain(after)
   })
+  test('keeps the filters of the request in the link to the next page', async () => {
+    const wallets = [newWallet(), newWallet(), newWallet()]
+    for (const about of wallets.slice(1)) await decide(about, 'approved')
+    await decide(wallets[0]!, 'retry')
+    const query = { 'filter[status]': 'approved', 'page[size]': '1' }
+    const first = (await ask(query)).json
+    const headers = { authorization: 'Bearer api-secret' }
+    const second = (await fixture.ask(first.links.next, { headers })).json
+    const seen = [...first.data, ...second.data].map((one) => one.attributes['reference-id'])
+    expect(seen).toEqual([wallets[2], wallets[1]])
+  })
   test('security: rejects a wrong key, and fails when a fault is set', async () => {
     expect((await ask({}, 'other')).status).toBe(401)
     await fixture.control('faults', failing)

@@ -86,7 +86,9 @@ function pageOf({ book }: Context, query: URLSearchParams) {
   const from = inquiries.findIndex(({ id }) => id === query.get('page[after]')) + 1
   const data = inquiries.slice(from, from + Number(query.get('page[size]') ?? 10))
   const isLast = from + data.length >= inquiries.length
-  const next = isLast ? null : `/api/v1/inquiries?page%5Bafter%5D=${data.at(-1)?.id}`
+  const following = new URLSearchParams(query)
+  following.set('page[after]', data.at(-1)?.id ?? '')
+  const next = isLast ? null : `/api/v1/inquiries?${following}`
   return { data, links: { prev: null, next } }
 }
 
