@@ -65,6 +65,15 @@ describe('a session', () => {
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
+  test.each(['reference_id', 'session_type', 'amount'])(
+    'with null for the required %s is refused',
+    async (field) => {
+      const { status, json } = await fixture.call('ID', '/sessions', sessionBody({ [field]: null }))
+      expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+      expect(json.errors).toMatchObject([{ path: `/body/${field}` }])
+    },
+  )
+
   test("without a field is refused in the provider's words", async () => {
     const body = sessionBody({ session_type: undefined })
     const { json } = await fixture.call('ID', '/sessions', body)

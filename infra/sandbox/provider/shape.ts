@@ -15,10 +15,11 @@ export function shapeOf(body: JsonObject, path = '/body', wrong: ProblemDetail[]
     wrong.push({ path: `${path}/${name}`, message })
     return null
   }
+  /** Null stands for an absent optional field only. */
   const given = (name: string, required: boolean): unknown => {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (required && value === undefined) fault(name, `must have required property '${name}'`)
-    return value ?? undefined
+    return required ? value : (value ?? undefined)
   }
   return {
     text(name, { required = false, max = Number.POSITIVE_INFINITY } = {}) {
