@@ -66,6 +66,11 @@ function amountFor(bank: Bank, amount: number, account: Account): bigint {
   if (amountMinor === null) {
     throw new Problem('AMOUNT_INCREMENT_NOT_SUPPORTED', 'The amount increment is not supported')
   }
+  refuseOutside(bank, amountMinor)
+  return amountMinor
+}
+
+export function refuseOutside(bank: Bank, amountMinor: bigint): void {
   if (amountMinor === 0n || amountMinor < bank.minMinor) {
     const message = `The amount is below the minimum of ${bank.minMinor}`
     throw new Problem('MINIMUM_TRANSFER_LIMIT_ERROR', message)
@@ -74,7 +79,6 @@ function amountFor(bank: Bank, amount: number, account: Account): bigint {
     const message = `The amount is above the maximum of ${bank.maxMinor}`
     throw new Problem('MAXIMUM_TRANSFER_LIMIT_ERROR', message)
   }
-  return amountMinor
 }
 
 /** Sorts the keys, so that equal requests are recognised. */

@@ -7,9 +7,14 @@ import type { Payout } from '../records'
 import type { Endpoint, ProviderAnswer, ProviderCall } from './auth'
 import { openPayout, payoutV3Body } from './payout'
 import { refuseClosed } from './payout-endpoints'
-import { canonical } from './payout-request'
+import { canonical, refuseOutside } from './payout-request'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
+
+const routingTypes = [
+  ...['SWIFT', 'IBAN', 'SORT_CODE', 'ABA', 'BSB', 'WALLET', 'CLABE', 'MOBILE_NO'],
+  ...['BUSINESS_REG_NO', 'NATIONAL_ID'],
+]
 
 /**
  * On v2's records, with a version header, minor units, `payout_id` and SWIFT codes. Payouts and keys of one
@@ -31,6 +36,8 @@ function create(context: Context, call: ProviderCall): ProviderAnswer {
   if (account !== 'ID')
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
   const key = headers.get('idempotency-key') ?? crypto.randomUUID()
+  if (key.length > 100)
+    throw new Problem('API_VALIDATION_ERROR', 'request/headers idempotency-key is too long')
   const known = context.book.find(
     'payouts',
     (one) => one.account === account && one.version === 3 && one.idempotencyKey === key,
@@ -55,23 +62,32 @@ function payoutFrom(context: Context, { account, body }: ProviderCall, key: stri
   shape.text('purpose_code', { required: true })
   shape.done()
   const person = shapeOf(recipient, '/body/recipient')
+  person.word('type', ['INDIVIDUAL', 'BUSINESS'], true)
+  person.text('relationship', { required: true })
   const held = person.object('account_details', true)
   person.object('address', true)
   person.done()
   const bankAccount = shapeOf(held, '/body/recipient/account_details')
   const accountNumber = bankAccount.text('account_number', { required: true, max: 100 })
   const accountHolderName = bankAccount.text('account_holder_name', { required: true, max: 100 })
+  bankAccount.word('routing_type_1', routingTypes, true)
   const swift = bankAccount.text('routing_value_1', { required: true })
   bankAccount.done()
   const money = shapeOf(details, '/body/payout_details')
-  const amount = money.number('destination_amount', true) ?? 0
-  const currency = money.text('destination_currency', { required: true })
+  const sent = money.number('source_amount')
+  const arriving = money.number('destination_amount', sent === null)
+  const currencies = ['source_currency', 'destination_currency'].map((name) =>
+    money.text(name, { required: true }),
+  )
   money.done()
+  if (sent !== null && arriving !== null)
+    throw new Problem('API_VALIDATION_ERROR', 'Only one of both amounts may be given')
+  const amount = arriving ?? sent ?? 0
   const bank = banks.find(({ code }) => swiftCodes.get(code) === swift)
-  if (!bank || currency !== currencyOf[account] || !Number.isSafeInteger(amount) || amount < 1)
+  const isLocal = currencies.every((currency) => currency === currencyOf[account])
+  if (!bank || !isLocal || !Number.isSafeInteger(amount) || amount < 1)
     throw new Problem('INVALID_VALUE_ERROR', 'The bank, the currency or the amount is not valid')
-  if (BigInt(amount) < bank.minMinor)
-    throw new Problem('MINIMUM_TRANSFER_LIMIT_ERROR', 'The amount is below the minimum')
+  refuseOutside(bank, BigInt(amount))
   const now = nowText(context)
   return {
     ...{ id: newId('payoutV3'), version: 3, account, idempotencyKey: key, replays: 0 },

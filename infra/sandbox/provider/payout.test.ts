@@ -169,3 +169,61 @@ describe('a payout', () => {
     })
   })
 })
+
+describe('a payout of the API v3', () => {
+  const account = {
+    ...{ account_holder_name: 'SARI DEWI', account_number: '1234567890' },
+    ...{ routing_type_1: 'SWIFT', routing_value_1: 'BTANIDJA' },
+  }
+  const person = { type: 'INDIVIDUAL', relationship: 'CUSTOMER', address: { country: 'ID' } }
+  const money = { source_currency: 'IDR', destination_currency: 'IDR', destination_amount: 50_000 }
+  const body = (change: { account?: object; person?: object; money?: object; whole?: object }) => ({
+    reference_id: 'wd-1',
+    recipient: { ...person, account_details: { ...account, ...change.account }, ...change.person },
+    payout_details: { ...money, ...change.money },
+    ...{ source_of_fund: 'BUSINESS_REVENUE', purpose_code: 'OTHER', ...change.whole },
+  })
+  const create = (change: Parameters<typeof body>[0], key: string = crypto.randomUUID()) =>
+    fixture.call('ID', '/v3/payouts', body(change), {
+      ...{ 'api-version': '2025-09-09', 'idempotency-key': key },
+    })
+
+  test.each([
+    ['the destination amount', {}],
+    ['the source amount', { money: { destination_amount: undefined, source_amount: 50_000 } }],
+  ])('by %s is accepted', async (_, change) => {
+    const { status, json } = await create(change)
+    expect([status, json.status, json.destination_amount]).toEqual([200, 'ACCEPTED', 50_000])
+  })
+
+  test.each([
+    ['below the minimum', { money: { destination_amount: 4_999 } }, 'MINIMUM_TRANSFER_LIMIT_ERROR'],
+    [
+      'above the maximum',
+      { money: { destination_amount: 250_000_001 } },
+      'MAXIMUM_TRANSFER_LIMIT_ERROR',
+    ],
+    ['in fractions', { money: { destination_amount: 50_000.5 } }, 'INVALID_VALUE_ERROR'],
+    ['with both amounts', { money: { source_amount: 50_000 } }, 'API_VALIDATION_ERROR'],
+    ['without an amount', { money: { destination_amount: undefined } }, 'API_VALIDATION_ERROR'],
+    ['without a source currency', { money: { source_currency: null } }, 'API_VALIDATION_ERROR'],
+    ['from another currency', { money: { source_currency: 'USD' } }, 'INVALID_VALUE_ERROR'],
+    ['to nobody of a kind', { person: { type: undefined } }, 'API_VALIDATION_ERROR'],
+    ['without a relationship', { person: { relationship: null } }, 'API_VALIDATION_ERROR'],
+    ['with null for the address', { person: { address: null } }, 'API_VALIDATION_ERROR'],
+    [
+      'with a long holder',
+      { account: { account_holder_name: 'x'.repeat(101) } },
+      'API_VALIDATION_ERROR',
+    ],
+    ['with an unknown routing', { account: { routing_type_1: 'BIC' } }, 'API_VALIDATION_ERROR'],
+    ['with null for the purpose', { whole: { purpose_code: null } }, 'API_VALIDATION_ERROR'],
+  ])('%s is refused', async (_, change, error_code) => {
+    expect(await create(change)).toMatchObject({ status: 400, json: { error_code } })
+  })
+
+  test('with a key of more than 100 characters is refused', async () => {
+    const { status, json } = await create({}, 'k'.repeat(101))
+    expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+  })
+})
