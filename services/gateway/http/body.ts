@@ -22,14 +22,18 @@ const encoded = () => new Refused(415, [{ code: 'body_encoded' }])
 /** Not read to the end. */
 const cut = new WeakSet<Request>()
 
-/** Throws a 413, also for chunked bodies, or a 415 if encoded. */
-export async function readBytes(request: Request): Promise<Uint8Array> {
-  try {
-    return await readWhole(request)
-  } catch (error) {
+const reading = new WeakMap<Request, Promise<Uint8Array>>()
+
+/** Reads it once. Throws a 413, also for chunked bodies, or a 415 if encoded. */
+export function readBytes(request: Request): Promise<Uint8Array> {
+  const begun = reading.get(request)
+  if (begun) return begun
+  const whole = readWhole(request).catch((error) => {
     cut.add(request)
     throw error
-  }
+  })
+  reading.set(request, whole)
+  return whole
 }
 
 /** Reads an unread body up to the limit. Returns true if the connection can be reused. */

@@ -365,3 +365,18 @@ test('security: the gateway refuses public requests above the concurrency limit 
   await Promise.all(waiting)
   expect(await errorOf(await quote())).not.toContain('too many')
 })
+
+test('security: bodies that never arrive take no place of a public request', async () => {
+  const over = { config: { ...config, publicConcurrencyMax: 2 } }
+  const fixture = await fixtureOf({ 'pricing.quote.create': refusing('rate_unavailable') }, over)
+  const slow = Array.from({ length: 2 }, () => {
+    const { readable, writable } = new TransformStream<Uint8Array>()
+    const headers = { 'content-type': 'application/json' }
+    const answer = fixture.call('POST', '/quote', { raw: readable, headers })
+    return { answer, end: () => writable.close() }
+  })
+  const quote = await fixture.call('POST', '/quote', { body: { pair: 'USD/IDR' } })
+  expect(await errorOf(quote)).not.toContain('in a moment')
+  await Promise.all(slow.map(({ end }) => end()))
+  for (const { answer } of slow) expect((await answer).status).toBe(400)
+})

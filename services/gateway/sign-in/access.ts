@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Context } from '../context'
+import { readBytes } from '../http/body'
 import { callerOf } from '../http/caller'
 import { type AddressLimits, openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
@@ -12,12 +13,14 @@ export function openAccess(context: Context, addresses: AddressLimits) {
   const wallets = limiter(config.rateLimitSignedPerMinute)
   const places = openPlaces(config.publicConcurrencyMax)
   return new Elysia({ name: 'access' }).macro({
-    /** No sign-in; `public` requests also have a concurrency limit. */
+    /** No sign-in; `public` requests whose body has arrived also have a concurrency limit. */
     limited: (by: 'public' | 'delivery' | 'probe') => ({
-      beforeHandle: ({ request }) => {
+      beforeHandle: async ({ request }) => {
         const caller = callerOf(request)
         takeFrom(addresses[by], caller.address)
-        if (by === 'public') caller.leave = places.enter()
+        if (by !== 'public') return
+        if (request.method === 'POST') await readBytes(request)
+        caller.leave = places.enter()
       },
     }),
     /** `wallet` is verified and in lower case. */
