@@ -222,8 +222,8 @@ describe('an identity', () => {
       return (await identityOf(wallet))!
     }
     const inboxRows = () => backbone.database.read((db) => db.select().from(inbox))
-    const approve = async () => {
-      const wallet = walletOf(freshWallet())
+    const approve = async (who = freshWallet()) => {
+      const wallet = walletOf(who)
       const at = Date.now() - 10_000
       await review(wallet, 'GREEN', at)
       await published(flagOrderId(wallet, BigInt(at)))
@@ -245,6 +245,19 @@ describe('an identity', () => {
       onChain.set(wallet, { verified: true, native: '0' })
       await sweepLater(minuteMs)
       await published(flagOrderId(wallet, BigInt(at + 1), 1))
+    })
+    test('does not send a user who waits for the flag to support', async () => {
+      const who = freshWallet()
+      const { wallet, at } = await approve(who)
+      for (const [step, answer] of (['RED', 'GREEN'] as const).entries()) {
+        await review(wallet, answer, at + 1 + step)
+        await published(flagOrderId(wallet, BigInt(at + 1 + step)))
+      }
+      await failed(wallet)
+      const headers = { authorization: await headerOf(who, hour()) }
+      const response = await fetch(`${gateway.url}/me`, { headers })
+      const { verification } = (await response.json()) as { verification: object }
+      expect(verification).toMatchObject({ status: 'approved', nextAction: 'wait' })
     })
     test('after the wallet had coin is not marked', async () => {
       const { wallet } = await approve()

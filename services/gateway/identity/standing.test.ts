@@ -12,7 +12,7 @@ import { type Known, verificationOf } from './standing'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 7, minute))
 const nothing: Known = {
-  ...{ state: null, decidedAt: null, failedAt: null },
+  ...{ state: null, decidedAt: null, flagFailedAt: null },
   ...{ linkedAt: null, progress: null, progressedAt: null },
 }
 const linked = (minute: number) => ({ linkedAt: at(minute) })
@@ -43,7 +43,7 @@ describe('the verification status of a user', () => {
     ],
     [
       'approved, given up by the relayer',
-      { ...said('verified'), failedAt: at(11) },
+      { ...said('verified'), flagFailedAt: at(11) },
       'approved',
       'contact support',
     ],

@@ -7,7 +7,7 @@ import type { Progress } from './provider'
 export type Known = {
   readonly state: IdentityState | null
   readonly decidedAt: Date | null
-  readonly failedAt: Date | null
+  readonly flagFailedAt: Date | null
   readonly linkedAt: Date | null
   readonly progress: Progress | null
   readonly progressedAt: Date | null
@@ -41,7 +41,7 @@ function standingOf(known: Known | null, verified: boolean): Standing {
   const state = known?.state ?? null
   if (state === 'verified') {
     if (verified) return 'approved'
-    return known?.failedAt ? 'approved_stuck' : 'approved_soon'
+    return known?.flagFailedAt ? 'approved_stuck' : 'approved_soon'
   }
   if (state === null && verified) return 'approved'
   const isNewer = (at: Date | null | undefined) =>

@@ -52,7 +52,7 @@ export const config: Config = readConfig('gateway', fields, {
 export function usersInMemory() {
   const rows = new Map<string, User>()
   const known = {
-    ...{ state: null, decidedAt: null, failedAt: null },
+    ...{ state: null, decidedAt: null, flagFailedAt: null },
     ...{ linkedAt: null, progress: null, progressedAt: null },
   }
   const insert = async (wallet: string) => {

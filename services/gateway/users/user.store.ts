@@ -37,7 +37,7 @@ const findUsers = prepared((db) =>
       ...{ wallet: users.wallet, country: users.country, createdAt: users.createdAt },
       known: {
         ...{ state: sql<Known['state']>`${identities.state}`, decidedAt: identities.decidedAt },
-        ...{ failedAt: identities.failedAt, linkedAt: rechecks.linkedAt },
+        ...{ flagFailedAt: identities.flagFailedAt, linkedAt: rechecks.linkedAt },
         ...{ progress: rechecks.progress, progressedAt: rechecks.progressedAt },
       },
     })
