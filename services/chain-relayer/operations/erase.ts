@@ -3,6 +3,7 @@ import { erasedNote, isBefore, withDeadLetters } from '#platform/db/erasure'
 import { deadLetters } from '../schema.store'
 import { requests } from '../unsolicited-deposits/request.store'
 import { isOpen, operations } from './operation.table'
+import { lockWallet } from './wallet.store'
 
 const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`
 
@@ -11,7 +12,7 @@ export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet} union all select id from ${operations} where wallet = ${wallet}`,
   {
-    lock: (wallet) => `wallet:${wallet}`,
+    lock: lockWallet,
     onItsWay: (wallet) => sql`select kind || ' ' || cause || ' is not final on chain' as why
       from ${operations} where wallet = ${wallet} and ${isAwaited}`,
     empty: (wallet, erasedAt) => [

@@ -54,8 +54,8 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
  * content.
  */
 async function accept(tx: Tx, order: Order): Promise<void> {
-  // AUSD that is being given back must not be paid out as well.
-  if (order.kind === 'take') await lockWallet(tx, order.wallet)
+  // An erasure waits; and AUSD that is being given back must not be paid out as well.
+  await lockWallet(tx, order.wallet)
   const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
   if (!isLost && (await insertOperation(tx, order))) return
   const known = await findOperation(tx, order.id)

@@ -6,7 +6,7 @@ import { messageIdFor } from '#shared/ids'
 import { IdentityErased } from '#shared/messages/identity'
 import { personErasures } from '#shared/messages/person'
 import type { Context } from '../context'
-import { identities } from '../identity/identity.store'
+import { identities, lockIdentity } from '../identity/identity.store'
 import { links } from '../identity/link.store'
 import { rechecks } from '../identity/recheck.store'
 import { deadLetters, outbox } from '../schema.store'
@@ -22,7 +22,7 @@ export const erasure = withDeadLetters(
     union all select provider_ref from ${identities} where wallet = ${wallet}
     union all select provider_ref from ${links} where wallet = ${wallet}`,
   {
-    lock: (wallet) => `identity:${wallet}`,
+    lock: lockIdentity,
     onItsWay: (
       wallet,
     ) => sql`select 'an order of the verdict ' || state || ' is not on chain' as why

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { erasedNote, isBefore, withDeadLetters } from '#platform/db/erasure'
 import { wallets } from '../losses/refund.store'
+import { lockWallet } from '../payment.store'
 import { isExpected, payments } from '../payment.table'
 import { deadLetters } from '../schema.store'
 import { resolutions } from './review.store'
@@ -12,7 +13,7 @@ export const erasure = withDeadLetters(
     union all select unnest(array[id, checkout_id, payment_request_id, provider_payment_id])
       from ${payments} where wallet = ${wallet}`,
   {
-    lock: (wallet) => `wallet:${wallet}`,
+    lock: lockWallet,
     onItsWay: (wallet) => sql`select 'payment ' || id || ' is ' || state as why
       from ${payments} where wallet = ${wallet} and ${isExpected(payments)}
       union all select 'the wallet is frozen for a loss' from ${wallets}

@@ -5,6 +5,7 @@ import { isBefore, withDeadLetters } from '#platform/db/erasure'
 import { personErasures } from '#shared/messages/person'
 import { accountChecks } from '../account-check/check.store'
 import { inFlightStates } from '../cashout'
+import { lockWallet } from '../cashout.store'
 import { cashouts } from '../cashout.table'
 import type { Context } from '../context'
 import { deadLetters } from '../schema.store'
@@ -16,7 +17,7 @@ export const erasure = withDeadLetters(
   (wallet) => sql`select ${wallet}
     union all select unnest(array[id, provider_payout_id]) from ${cashouts} where wallet = ${wallet}`,
   {
-    lock: (wallet) => `wallet:${wallet}`,
+    lock: lockWallet,
     onItsWay: (wallet) => sql`select 'cash-out ' || id || case when state in (${quotedList(
       inFlightStates,
     )}) then ' is ' || state else ' is still watched' end as why

@@ -1,6 +1,5 @@
 import { type Handler, handler } from '#platform/bus/serve'
 import type { Erasure } from '#platform/db/erasure'
-import { lockNamed } from '#platform/db/lock'
 import type { Database, Tx } from '#platform/db/open'
 import type { Log } from '#platform/log'
 import type { PersonErasure } from '#shared/messages/person'
@@ -20,7 +19,7 @@ export const answerErasure = (
 ): Handler =>
   handler(question, async ({ wallet, check, deed }) => {
     const open = await database.transaction(async (tx) => {
-      await lockNamed(tx, lock(wallet))
+      await lock(tx, wallet)
       const found = await tx.execute<{ why: string }>(onItsWay(wallet))
       if (found.length > 0 || check) return found.map(({ why }) => why)
       for (const statement of empty(wallet)) await tx.execute(statement)

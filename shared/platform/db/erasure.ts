@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { DeadLetterTable } from '#platform/db/dead-letter.store'
+import type { Tx } from '#platform/db/open'
 
 /** Rows stay, because records of money refer to them. */
 export type Erasure = {
-  /** Lock under which the service writes rows of a wallet. */
-  readonly lock: (wallet: string) => string
+  /** Takes the lock under which the service writes rows of a wallet. */
+  readonly lock: (tx: Tx, wallet: `0x${string}`) => Promise<unknown>
   /** Selects `why` of each item of the wallet whose money or order is on its way. */
   readonly onItsWay: (wallet: string) => SQL
   /**

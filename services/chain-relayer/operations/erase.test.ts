@@ -1,0 +1,62 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import type { Hex } from 'viem'
+import { answerErasure } from '#platform/bus/erasing'
+import { erasedNote } from '#platform/db/erasure'
+import { personErasures } from '#shared/messages/person'
+import { newNonce, newRefId, openFixture, take, until } from '../test-support'
+import { givebacksOf } from '../unsolicited-deposits/test-support'
+import { erasure } from './erase'
+import { orderOf, type Task } from './operation'
+import { insertOperation } from './operation.store'
+import { lockWallet } from './wallet.store'
+
+const fixture = await openFixture(2)
+afterAll(fixture.close)
+const { database } = fixture
+const { sentBySomebody, sentByItself, ask, requestOf, decided, finished } = givebacksOf(fixture)
+
+const asked = { deed: crypto.randomUUID(), by: 'budi', reason: 'request', check: false }
+const question = personErasures['chain-relayer']
+const erase = (wallet: string) =>
+  answerErasure(fixture.context, question, erasure).answer({ ...asked, wallet: lower(wallet) })
+const lower = (wallet: string) => wallet.toLowerCase() as Hex
+const credit = (): Task => {
+  const wallet = lower(`0x${newNonce().slice(2, 42)}`)
+  return { kind: 'credit', payload: { refId: newRefId(), wallet, ausd: '1000000', held: false } }
+}
+
+describe('the lock of a wallet', () => {
+  /** While another transaction holds it, having done `work`. */
+  async function besides(task: Task, work: 'order' | 'nothing', then: () => Promise<unknown>) {
+    const order = orderOf(task)
+    const [locked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = database.transaction(async (tx) => {
+      await lockWallet(tx, order.wallet)
+      if (work === 'order') await insertOperation(tx, order)
+      locked.resolve()
+      await seen.promise
+    })
+    await locked.promise
+    const done = then()
+    const waits = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
+    await until(
+      async () => (await database.read((db) => db.execute(waits))).length > 0,
+      'waiting for the wallet',
+      6_000,
+    ).finally(seen.resolve)
+    return (await Promise.all([done, holding]))[0]
+  }
+
+  test('an erasure waits for an order that is being stored, and is then refused', async () => {
+    const task = credit()
+    const answer = await besides(task, 'order', () => erase(orderOf(task).wallet))
+    expect(answer).toMatchObject({ ok: { refused: expect.stringContaining('is not final') } })
+  })
+
+  test('an order of any kind waits while its wallet is erased', async () => {
+    const task = credit()
+    await besides(task, 'nothing', () => fixture.command(task))
+    expect(await fixture.operationOf(task)).toMatchObject({ state: 'waiting' })
+  })
+})
