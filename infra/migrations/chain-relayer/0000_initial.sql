@@ -6,6 +6,7 @@ CREATE TABLE "chain_relayer"."giveback_request" (
 	"log_index" integer NOT NULL,
 	"asked_by" text NOT NULL,
 	"reason" text NOT NULL,
+	"wallet" text,
 	"asked_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"state" text DEFAULT 'asked' NOT NULL,
 	"refusal" text,

@@ -60,3 +60,35 @@ describe('the lock of a wallet', () => {
     expect(await fixture.operationOf(task)).toMatchObject({ state: 'waiting' })
   })
 })
+
+describe('an erasure empties the note of a request to give AUSD back', () => {
+  test('that was ordered', async () => {
+    const context = await fixture.begin()
+    const { address, name } = await sentByItself()
+    await ask(name)
+    await decided(context, name)
+    await finished(context, name)
+    expect((await requestOf(name)).reason).toBe('ticket 12')
+    await erase(address)
+    expect((await requestOf(name)).reason).toBe(erasedNote)
+  })
+
+  test('that was refused', async () => {
+    const context = await fixture.begin()
+    const { address, signed, name } = await sentBySomebody()
+    const task = take(signed)
+    await fixture.command(task)
+    await ask(name)
+    expect(await decided(context, name)).toMatchObject({ state: 'refused', reason: 'ticket 12' })
+    await fixture.finish(context, task)
+    await erase(address)
+    expect((await requestOf(name)).reason).toBe(erasedNote)
+  })
+})
+
+test('a refused request of an unknown transfer keeps no note, because no erasure could find it', async () => {
+  const context = await fixture.begin()
+  const name = { txHash: newNonce(), logIndex: 0 }
+  await ask(name)
+  expect(await decided(context, name)).toMatchObject({ state: 'refused', reason: erasedNote })
+})

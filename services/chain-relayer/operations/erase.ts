@@ -17,8 +17,7 @@ export const erasure = withDeadLetters(
       from ${operations} where wallet = ${wallet} and ${isAwaited}`,
     empty: (wallet, erasedAt) => [
       sql`update ${requests} set reason = ${erasedNote}
-        where operation_id in (select id from ${operations} where wallet = ${wallet})
-          and ${isBefore('asked_at', erasedAt)}`,
+        where wallet = ${wallet} and ${isBefore('asked_at', erasedAt)}`,
     ],
   },
 )

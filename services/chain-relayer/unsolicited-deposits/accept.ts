@@ -1,5 +1,5 @@
 import { type Handler, handler } from '#platform/bus/serve'
-import type { Db } from '#platform/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import { GivebackOrder } from '#shared/messages/chain'
@@ -11,7 +11,13 @@ import { orderOf, type PayloadOf } from '../operations/operation'
 import { findOperation, insertOperation } from '../operations/operation.store'
 import { findTakesBy, lockWallet } from '../operations/wallet.store'
 import { readArrival } from './deposit'
-import { decideRequest, findAsked, type GivebackRequest, noteRequest } from './request.store'
+import {
+  decideRequest,
+  findAsked,
+  type GivebackDecision,
+  type GivebackRequest,
+  noteRequest,
+} from './request.store'
 import { type Arrival, type ArrivalFacts, givebackNonce, refusalOf } from './return'
 
 const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
@@ -69,7 +75,12 @@ export async function takeUpRequests(context: Context): Promise<number> {
 async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
   const read = await readArrival(context, request)
   if (read === 'unsettled') return
-  if ('refused' in read) return refuse(context, request, read.refused)
+  if ('refused' in read) {
+    const refused = { state: 'refused', refusal: read.refused } as const
+    const decide = (tx: Tx) => decideRequest(tx, request.id, null, refused)
+    if (await context.database.transaction(decide)) noteRefusal(context, request, read.refused)
+    return
+  }
   const { arrival } = read
   const spent = await isSpent(context, arrival)
   const order = orderFor(arrival)
@@ -77,15 +88,17 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
     await lockWallet(tx, arrival.wallet)
     const facts = { ...(await rowFacts(tx, arrival)), isSpent: spent }
     const refusal = refusalOf(facts, arrival.ausdMicro)
-    if (refusal !== undefined) return { refusal }
-    if (!(await decideRequest(tx, request.id, { state: 'ordered', operationId: order.id })))
-      return undefined
-    if (!(await insertOperation(tx, order)))
+    const decision: GivebackDecision =
+      refusal === undefined
+        ? { state: 'ordered', operationId: order.id }
+        : { state: 'refused', refusal }
+    if (!(await decideRequest(tx, request.id, arrival.wallet, decision))) return undefined
+    if (refusal === undefined && !(await insertOperation(tx, order)))
       throw new Error(`giveback ${order.cause} was already ordered`)
-    return 'ordered' as const
+    return decision
   })
-  if (decided === undefined) return
-  if (decided !== 'ordered') return refuse(context, request, decided.refusal)
+  if (!decided) return
+  if (decided.state === 'refused') return noteRefusal(context, request, decided.refusal)
   failpoint('chain-relayer:operation-stored')
   const { wallet, ausdMicro } = arrival
   const fields = { transfer: order.cause, wallet, ausdMicro: String(ausdMicro) }
@@ -93,11 +106,8 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   context.wake()
 }
 
-async function refuse({ database, log }: Context, request: GivebackRequest, refusal: string) {
-  const decision = { state: 'refused', refusal } as const
-  if (!(await database.transaction((tx) => decideRequest(tx, request.id, decision)))) return
+const noteRefusal = ({ log }: Context, request: GivebackRequest, refusal: string) =>
   log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback refused')
-}
 
 /** Verifies right before signing that the AUSD is still unexplained. */
 export async function checkOwed(

@@ -1,6 +1,7 @@
 import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import { bigint, check, index, integer, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { at } from '#platform/db/columns'
+import { addressColumn, at } from '#platform/db/columns'
+import { erasedNote } from '#platform/db/erasure'
 import type { Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 
@@ -15,6 +16,8 @@ export const requests = schema.table(
     logIndex: integer('log_index').notNull(),
     askedBy: text('asked_by').notNull(),
     reason: text('reason').notNull(),
+    /** The sender; null until it is known. */
+    wallet: addressColumn('wallet'),
     askedAt: at('asked_at').notNull().defaultNow(),
     state: text('state', { enum: requestStates }).notNull().default('asked'),
     refusal: text('refusal'),
@@ -56,15 +59,24 @@ export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =
     .orderBy(asc(requests.id))
     .limit(rowsMax)
 
-/** Returns false if another instance decided it first. */
+export type GivebackDecision =
+  | { readonly state: 'ordered'; readonly operationId: string }
+  | { readonly state: 'refused'; readonly refusal: string }
+
+/**
+ * Returns false if another instance decided it first. Without a wallet no erasure would find the
+ * note, so it is not kept.
+ */
 export async function decideRequest(
   tx: Tx,
   id: bigint,
-  decision: { state: 'ordered'; operationId: string } | { state: 'refused'; refusal: string },
+  wallet: `0x${string}` | null,
+  decision: GivebackDecision,
 ): Promise<boolean> {
+  const named = wallet ? { wallet } : { reason: erasedNote }
   const decided = await tx
     .update(requests)
-    .set({ ...decision, decidedAt: sql`now()` })
+    .set({ ...decision, ...named, decidedAt: sql`now()` })
     .where(and(eq(requests.id, id), eq(requests.state, 'asked')))
     .returning({ id: requests.id })
   return decided.length === 1

@@ -24,6 +24,7 @@ export type Unseal = (values: PersonRow['values']) => PersonRow['values']
  */
 export const operatorsOnly: ReadonlySet<string> = new Set([
   ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
+  ...['asked_by', 'reason'].map((column) => `chain_relayer.giveback_request.${column}`),
   ...['identities.same_as', 'identities.named', 'persons.linked_to'].map(
     (name) => `gateway.${name}`,
   ),

@@ -39,6 +39,8 @@ async function causeOf(sql: Sql, wallet: string): Promise<string> {
       or exists (select from gateway.identity_links l, since where wallet = ${wallet} and l.created_at > since.at)
       or exists (select from payments.payments p, since where wallet = ${wallet} and p.created_at > since.at)
       or exists (select from payouts.payouts p, since where wallet = ${wallet} and p.created_at > since.at)
+      or exists (select from chain_relayer.giveback_request r, since
+        where wallet = ${wallet} and r.decided_at > since.at)
       as "isNew"`
   const { done, isNew } = row!
   return `erasure ${Math.max(1, isNew ? done + 1 : done)}`
