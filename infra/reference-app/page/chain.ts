@@ -5,9 +5,11 @@ import {
   http,
   keccak256,
   type PrivateKeyAccount,
+  parseTransaction,
   publicActions,
   TimeoutError,
   TransactionReceiptNotFoundError,
+  type TransactionSerializedEIP1559,
 } from 'viem'
 import { pause } from '#platform/deadline'
 import type { GetConfig } from '#shared/api/config'
@@ -29,8 +31,12 @@ export class NotDone extends Error {
   override name = 'NotDone'
 }
 
+const priorityWei = 1_000_000_000n
+const feesAt = (baseFeeWei: bigint, maxPriorityFeePerGas = priorityWei) => ({
+  ...{ maxPriorityFeePerGas, maxFeePerGas: 2n * baseFeeWei + maxPriorityFeePerGas },
+})
+
 const pollMs = 500
-const patienceMs = 30_000
 
 export function openChain({
   account,
@@ -38,12 +44,14 @@ export function openChain({
   rpcUrl,
   ask,
   orders,
+  patienceMs = 30_000,
 }: {
   account: PrivateKeyAccount
   config: ClientConfig
   rpcUrl: string
   ask: (url: string, init: RequestInit) => Promise<Response>
   orders: OpenOrders
+  patienceMs?: number
 }) {
   const fetchFn = (url: string | URL | Request, init: RequestInit = {}) => ask(String(url), init)
   const transport = http(rpcUrl, { fetchFn: fetchFn as typeof fetch, retryCount: 0 })
@@ -64,26 +72,52 @@ export function openChain({
       node.getBalance({ address }),
     ])
     const gas = BigInt(gasLimits[kind]) // Charged in full.
-    const maxPriorityFeePerGas = 1_000_000_000n
-    const maxFeePerGas = 2n * (baseFeePerGas ?? 0n) + maxPriorityFeePerGas
-    if (balance < gas * maxFeePerGas) throw new NoGas()
+    const fees = feesAt(baseFeePerGas ?? 0n)
+    if (balance < gas * fees.maxFeePerGas) throw new NoGas()
     const raw = await account.signTransaction({
-      ...{ chainId, type: 'eip1559', to: creditLine, nonce, gas },
-      ...{ maxFeePerGas, maxPriorityFeePerGas },
+      ...{ chainId, type: 'eip1559', to: creditLine, nonce, gas, ...fees },
       data: encodeFunctionData({ abi: creditLineAbi, functionName: kind, args: call[kind] }),
     })
-    return { kind, raw, hash: keccak256(raw), nonce }
+    return { kind, raw, hashes: [keccak256(raw)], nonce }
   }
+
+  /**
+   * Raises the fee of a transaction that no block accepts since the base fee rose above it. While the
+   * wallet cannot pay more, it stays as it is.
+   */
+  async function raised(order: ChainOrder): Promise<ChainOrder> {
+    const [{ baseFeePerGas }, balance] = await Promise.all([
+      node.getBlock(),
+      node.getBalance({ address }),
+    ])
+    const { to, data, gas, ...was } = parseTransaction(order.raw as TransactionSerializedEIP1559)
+    if ((was.maxFeePerGas ?? 0n) >= (baseFeePerGas ?? 0n)) return order
+    // A node requires at least 10 % more of both for a replacement.
+    const fees = feesAt(baseFeePerGas ?? 0n, 2n * (was.maxPriorityFeePerGas ?? priorityWei))
+    if (balance < (gas ?? 0n) * fees.maxFeePerGas) return order
+    const call = { chainId, type: 'eip1559', nonce: order.nonce, to, data, gas } as const
+    const raw = await account.signTransaction({ ...call, ...fees })
+    const next: ChainOrder = { ...order, raw, hashes: [keccak256(raw), ...order.hashes] }
+    orders.replace(order, next)
+    return next
+  }
+
+  const receiptOf = (hash: `0x${string}`) =>
+    node.getTransactionReceipt({ hash }).catch((error) => {
+      if (error instanceof TransactionReceiptNotFoundError) return undefined
+      throw error
+    })
 
   /**
    * Sends a stored transaction and waits for its block. Resending is safe: its nonce is used once.
    */
-  async function finish(order: ChainOrder): Promise<void> {
-    const { raw, hash, nonce } = order
-    const isUnclear = orders.get(order.kind) !== undefined
-    orders.put(order)
+  async function finish(given: ChainOrder): Promise<void> {
+    const isUnclear = orders.get(given.kind) !== undefined
+    orders.put(given)
+    let order = isUnclear ? await raised(given) : given
+    const { kind, nonce } = order
     try {
-      await node.sendRawTransaction({ serializedTransaction: raw })
+      await node.sendRawTransaction({ serializedTransaction: order.raw })
     } catch (error) {
       const isRefused = !(error instanceof HttpRequestError || error instanceof TimeoutError)
       // A node also refuses a transaction that it already has.
@@ -94,17 +128,17 @@ export function openChain({
     }
     const givesUpAt = Date.now() + patienceMs
     for (;;) {
+      const stored = orders.get(kind)
+      const isStored = stored?.nonce === nonce
+      if (isStored) order = stored // Another tab may have raised its fee.
       const mined = await node.getTransactionCount({ address })
-      const receipt = await node.getTransactionReceipt({ hash }).catch((error) => {
-        if (error instanceof TransactionReceiptNotFoundError) return undefined
-        throw error
-      })
+      const receipt = (await Promise.all(order.hashes.map(receiptOf))).find((one) => one)
       // Another transaction used the nonce, or this node lags behind; only time shows which.
-      const isLost = mined > nonce && Date.now() > givesUpAt
+      const isLost = isStored && mined > nonce && Date.now() > givesUpAt
       if (receipt || isLost) orders.remove(order)
       if (receipt?.status === 'success') return
       if (receipt || isLost) throw new NotDone()
-      if (Date.now() > givesUpAt) throw new Unanswered(order.kind, 1, undefined)
+      if (Date.now() > givesUpAt) throw new Unanswered(kind, 1, undefined)
       await pause(pollMs)
     }
   }

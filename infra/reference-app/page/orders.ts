@@ -12,11 +12,12 @@ type Bodies = {
 export type AppOrder = {
   [K in keyof Bodies]: { readonly kind: K; readonly body: Bodies[K] }
 }[keyof Bodies]
-/** Its bytes never change: its nonce allows only one. */
+/** Its nonce never changes, so only one of its transactions can be mined. */
 export type ChainOrder = {
   readonly kind: 'draw' | 'repayFromCollateral'
   readonly raw: `0x${string}`
-  readonly hash: `0x${string}`
+  /** Of `raw`, and of the transactions that it replaced. */
+  readonly hashes: readonly [`0x${string}`, ...`0x${string}`[]]
   readonly nonce: number
 }
 export type StoredOrder = AppOrder | ChainOrder
@@ -41,6 +42,12 @@ export function openOrders(
       const stored = storage.getItem(keyOf(order.kind))
       if (stored !== null && stored !== text) throw new OrderOpen()
       storage.setItem(keyOf(order.kind), text)
+    },
+    /** Throws `OrderOpen` if another tab has replaced or removed it. */
+    replace: (order: ChainOrder, by: ChainOrder): void => {
+      const key = keyOf(order.kind)
+      if (storage.getItem(key) !== JSON.stringify(order)) throw new OrderOpen()
+      storage.setItem(key, JSON.stringify(by))
     },
     /** Removes this order; a later one of its kind stays. */
     remove: (order: StoredOrder): void => {

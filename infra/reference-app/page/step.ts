@@ -81,22 +81,24 @@ const againMs = 5_000
 
 /**
  * Places or continues an order until its outcome is certain; throws if it was refused. The order is
- * stored before it is sent, and resent unchanged while there is no answer.
+ * stored before it is sent, and resent as it is stored while there is no answer.
  */
 export async function place(
   app: ReferenceApp,
-  order: StoredOrder,
+  wanted: StoredOrder,
   say: ShowProgress,
 ): Promise<void> {
-  for (;;) {
+  for (let order = wanted; ; ) {
     try {
       if ('raw' in order) await app.chain.finish(order)
       else okOf(await submit(app.orders, order, (one) => send(app.client, one)))
       return
     } catch (error) {
-      if (error instanceof OrderOpen || app.orders.get(order.kind) === undefined) throw error
+      const stored = app.orders.get(order.kind)
+      if (error instanceof OrderOpen || stored === undefined) throw error
       say(app.t.unknown, 'bad')
       await pause(againMs)
+      order = stored
     }
   }
 }
