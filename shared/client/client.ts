@@ -104,13 +104,14 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
   const me = () => signed(GetMe, undefined)
   const activity = (page: { limit?: number; cursor?: string | undefined } = {}) =>
     signed(GetActivity, undefined, { query: page })
+  const item = (id: string) => signed(GetActivityItem, undefined, { params: { id } })
   return {
     ...openVisitor(place),
     wallet: place.account.address,
     me,
     activity,
     /** By `paymentId`, `payoutId` or `sendId`. */
-    item: (id: string) => signed(GetActivityItem, undefined, { params: { id } }),
+    item,
     /** An HTML page to print. */
     receipt: (id: string) => signed(GetReceipt, undefined, { params: { id }, isText: true }),
     /** `to` is exclusive. */
@@ -136,7 +137,7 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
     /** Waits until the item is no longer in flight. */
     waitFor: (id: string, patience?: Patience) =>
-      waitForItem(async (cursor) => okOf(await activity({ limit: 100, cursor })), id, patience),
+      waitForItem(async () => okOf(await item(id)), id, patience),
     /** Waits for a condition: `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) =>
       waitForMe(async () => okOf(await me()), isSo, patience),

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'bun:test'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { openClient } from '#shared/client/client'
 import { Refused, Unanswered } from '#shared/client/refusal'
 import {
-  type Activity,
   type Item,
   type Me,
   NotYet,
+  type SingleItem,
   StillInFlight,
   waitForItem,
   waitForMe,
 } from '#shared/client/waiting'
 
-const itemOf = (id: string, status: string) => ({ id, status }) as Item
-const pageOf = (inFlight: Item[], items: Item[], nextCursor: string | null = null): Activity => ({
-  ...{ inFlight, items, nextCursor },
-})
-const pages = (...answers: (Activity | Error)[]) => {
+const itemOf = (id: string, status: string, inFlight: boolean) =>
+  ({ id, status, inFlight }) as SingleItem
+const answering = (...answers: (SingleItem | Error)[]) => {
   let asked = 0
   return async () => {
     const answer = answers[Math.min(asked++, answers.length - 1)]!
@@ -22,34 +22,51 @@ const pages = (...answers: (Activity | Error)[]) => {
     return answer
   }
 }
-const [paid, credited] = [itemOf('pay_1', 'paid'), itemOf('pay_1', 'credited')]
+const [paid, credited] = [itemOf('pay_1', 'paid', true), itemOf('pay_1', 'credited', false)]
+const refusedWith = (code: 'sign_in_again' | 'not_found') =>
+  new Refused({ code, status: 400, message: 'no', requestId: null })
 const quick = { everyMs: 1, deadlineMs: 2_000 }
 
 describe('waitFor', () => {
-  test('resolves when the item leaves inFlight, and reports each status once', async () => {
+  test('resolves when the item is no longer in flight, and reports each status once', async () => {
     const told: string[] = []
-    const read = pages(pageOf([paid], [paid]), pageOf([paid], [paid]), pageOf([], [credited]))
+    const read = answering(paid, paid, credited)
     const onStatus = ({ status }: Item) => told.push(status)
     expect(await waitForItem(read, 'pay_1', { ...quick, onStatus })).toEqual(credited)
     expect(told).toEqual(['paid', 'credited'])
   })
-  test('finds an item that has left the first page', async () => {
-    const read = async (cursor?: string) =>
-      cursor ? pageOf([], [credited]) : pageOf([], [itemOf('pay_2', 'credited')], 'older')
-    expect(await waitForItem(read, 'pay_1', quick)).toEqual(credited)
+  test('asks for its item only, however long the history is', async () => {
+    const asked: string[] = []
+    const account = privateKeyToAccount(generatePrivateKey())
+    const client = openClient({
+      ...{ baseUrl: 'http://gateway', account },
+      fetch: async (url) => {
+        asked.push(url)
+        const isPage = new URL(url).pathname === '/me/activity'
+        const nextCursor = asked.length < 5 ? 'older' : null
+        return Response.json(isPage ? { inFlight: [], items: [credited], nextCursor } : credited)
+      },
+    })
+    expect(await client.waitFor('pay_1', quick)).toEqual(credited)
+    expect(asked).toEqual(['http://gateway/me/activity/pay_1'])
+  })
+  test('ends for an unknown id at its deadline', async () => {
+    const waiting = waitForItem(answering(refusedWith('not_found')), 'pay_1', {
+      ...{ everyMs: 1, deadlineMs: 20 },
+    })
+    await expect(waiting).rejects.toThrow('pay_1 is not listed after 20 ms')
   })
   test('continues through an outage of the service', async () => {
     const away = new Unanswered('GET /me/activity', 3, undefined)
-    const read = pages(pageOf([paid], [paid]), away, away, pageOf([], [credited]))
+    const read = answering(paid, away, away, credited)
     expect(await waitForItem(read, 'pay_1', quick)).toEqual(credited)
   })
   test('ends at once with a final refusal', async () => {
-    const refusal = { code: 'sign_in_again', status: 401, message: 'no', requestId: null } as const
-    const read = pages(new Refused(refusal))
+    const read = answering(refusedWith('sign_in_again'))
     await expect(waitForItem(read, 'pay_1', quick)).rejects.toBeInstanceOf(Refused)
   })
   test('throws the last seen item after its deadline', async () => {
-    const read = pages(pageOf([paid], [paid]))
+    const read = answering(paid)
     const waiting = waitForItem(read, 'pay_1', { everyMs: 1, deadlineMs: 20 })
     const error = await waiting.catch((given) => given)
     expect(error).toBeInstanceOf(StillInFlight)
@@ -57,7 +74,7 @@ describe('waitFor', () => {
   })
   test('ends when its caller aborts', async () => {
     const leave = new AbortController()
-    const read = pages(pageOf([paid], [paid]))
+    const read = answering(paid)
     const patience = { ...quick, signal: leave.signal, onStatus: () => leave.abort() }
     await expect(waitForItem(read, 'pay_1', patience)).rejects.toThrow(/abort/i)
   })

@@ -1,6 +1,6 @@
 import { pause } from '#platform/deadline'
 import type { GetMe } from '#shared/api/account'
-import type { GetActivity } from '#shared/api/activity'
+import type { GetActivity, GetActivityItem } from '#shared/api/activity'
 import type { AnswerOf } from '#shared/api/route'
 import { isPassing, Refused, Unanswered } from '#shared/client/refusal'
 
@@ -29,41 +29,27 @@ export type Patience = {
   readonly onStatus?: (item: Item) => void
 }
 
-/** `cursor` is `nextCursor` of the previous page. */
-export type ReadPage = (cursor?: string) => Promise<Activity>
-
-type Seen = { readonly item: Item; readonly isInFlight: boolean }
-
-export async function findItem(read: ReadPage, id: string): Promise<Seen | undefined> {
-  const first = await read()
-  const open = first.inFlight.find((item) => item.id === id)
-  if (open) return { item: open, isInFlight: true }
-  for (let page = first; ; page = await read(page.nextCursor ?? undefined)) {
-    const item = page.items.find((one) => one.id === id)
-    if (item) return { item, isInFlight: false }
-    if (page.nextCursor === null) return undefined
-  }
-}
+export type SingleItem = AnswerOf<typeof GetActivityItem>
 
 /** An item is listed once its request has returned: a missing id is wrong or another wallet's. */
 const listedWithinMs = 30_000
 
 /** Throws `StillInFlight` at the deadline. */
 export async function waitForItem(
-  read: ReadPage,
+  read: () => Promise<SingleItem>,
   id: string,
   { deadlineMs = 600_000, everyMs = 1_000, signal, onStatus }: Patience = {},
-): Promise<Item> {
+): Promise<SingleItem> {
   const beganAt = Date.now()
-  let seen: Seen | undefined
+  let seen: SingleItem | undefined
   for (;;) {
-    const before = seen?.item.status
-    seen = await findItem(read, id).catch(unlessPassing(seen))
-    if (seen && seen.item.status !== before) onStatus?.(seen.item)
-    if (seen && !seen.isInFlight) return seen.item
+    const before = seen?.status
+    seen = await read().catch(unlessUnknown).catch(unlessPassing(seen))
+    if (seen && seen.status !== before) onStatus?.(seen)
+    if (seen && !seen.inFlight) return seen
     const waitedMs = Date.now() - beganAt
     const patienceMs = seen ? deadlineMs : Math.min(deadlineMs, listedWithinMs)
-    if (waitedMs + everyMs > patienceMs) throw new StillInFlight(id, seen?.item, patienceMs)
+    if (waitedMs + everyMs > patienceMs) throw new StillInFlight(id, seen, patienceMs)
     await pause(everyMs, signal)
     signal?.throwIfAborted()
   }
@@ -97,6 +83,10 @@ export async function waitForMe(
     await pause(everyMs, signal)
     signal?.throwIfAborted()
   }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof Refused) || error.refusal.code !== 'not_found') throw error
 }
 
 /** Returns the last known state on a temporary error: waiting continues through an outage. */
