@@ -30,6 +30,15 @@ describe('the request log', () => {
     ])
   })
 
+  test('counts each of several concurrent requests once, and shows the answer to the newest', () => {
+    const [first, second] = [ask(1), ask(2)]
+    const log = [
+      ...[first, second],
+      ...[ask(2, { answer: 'new' }), ask(1, { answer: 'old' })],
+    ].reduce<readonly LoggedRequest[]>(added, [])
+    expect(log.map(({ times, answer }) => [times, answer])).toEqual([[2, 'new']])
+  })
+
   test('never merges transactions, and names a call to the chain by its method', () => {
     const sent = [rpc(1, 'eth_sendRawTransaction'), rpc(2, 'eth_sendRawTransaction')]
     const read = [rpc(3, 'eth_getBalance'), rpc(4, 'eth_getBalance')]

@@ -39,7 +39,7 @@ function questionOf(exchange: LoggedRequest): string | undefined {
   return call === undefined || call.startsWith('eth_send') ? undefined : `${exchange.url} ${call}`
 }
 
-/** A repeated question keeps its place and gets its newest answer. */
+/** A repeated question keeps its place and gets the answer to its newest request. */
 export function added(
   log: readonly LoggedRequest[],
   next: LoggedRequest,
@@ -50,6 +50,7 @@ export function added(
   )
   const earlier = log[at]
   if (!earlier) return [next, ...log].slice(0, logMax)
+  if (next.number < earlier.number) return log
   const times = earlier.number === next.number ? earlier.times : earlier.times + 1
   return log.with(at, { ...next, id: earlier.id, times })
 }
