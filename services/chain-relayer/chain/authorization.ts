@@ -188,23 +188,29 @@ async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Prom
   return place ? { used: place } : 'used_elsewhere'
 }
 
-/**
- * Returns the place of the transaction if it moved exactly the authorized amount; `unknown` if its
- * receipt is missing or its block has changed.
- */
+/** Returns the place of the transaction if it moved exactly the authorized amount. */
 export async function placeOfMove(
-  { node, contracts }: Chain,
+  chain: Chain,
   terms: AuthorizationTerms,
   txHash: Hex,
 ): Promise<PlaceOnChain | 'unknown' | undefined> {
+  const moves = await movesOf(chain, txHash)
+  if (moves === 'unknown') return moves
+  return moves.has(terms) ? moves.place : undefined
+}
+
+/** `unknown` if the receipt of the transaction is missing or its block has changed. */
+export async function movesOf(
+  { node, contracts }: Chain,
+  txHash: Hex,
+): Promise<{ place: PlaceOnChain; has: ReturnType<typeof movesIn> } | 'unknown'> {
   const receipt = await node.receiptOf(txHash)
   if (!receipt) return 'unknown'
   const { blockNumber, blockHash } = receipt
   const { hash } = await node.headAt(blockNumber)
   if (hash !== blockHash) return 'unknown'
-  return movesIn(receipt.logs, contracts.ausd)(terms)
-    ? { txHash, blockNumber, blockHash }
-    : undefined
+  const place = { txHash, blockNumber, blockHash }
+  return { place, has: movesIn(receipt.logs, contracts.ausd) }
 }
 
 export type TransferName = { readonly txHash: Hex; readonly logIndex: number }

@@ -21,7 +21,7 @@ import {
 } from '../test-support'
 import { lookOnce } from './authorization-search'
 import { watchOnce } from './late-takes'
-import { countWatched } from './operation.store'
+import { countWatched, endWatch } from './operation.store'
 import { followTransfers } from './treasury-transfers'
 
 const fixture = await openFixture()
@@ -40,16 +40,24 @@ async function begin() {
 }
 
 /** The wallet was empty; it holds enough again afterwards. */
-async function failedTake(context: Context, forSeconds?: number) {
+async function failedTakes(context: Context, count: number, forSeconds?: number) {
   const { key, address } = await newWallet(fixture, 0n)
-  const nonce = newNonce()
-  const signed = await fixture.sign(key, { to: treasury, value: 4_000_000n, nonce, forSeconds })
-  const task = take(signed)
-  await fixture.command(task)
-  const failed = await fixture.finish(context, task)
-  expect(failed).toMatchObject({ state: 'failed', reason: 'balance_too_low' })
+  const takes = []
+  for (let made = 0; made < count; made++) {
+    const nonce = newNonce()
+    const signed = await fixture.sign(key, { to: treasury, value: 4_000_000n, nonce, forSeconds })
+    const task = take(signed)
+    await fixture.command(task)
+    const failed = await fixture.finish(context, task)
+    expect(failed).toMatchObject({ state: 'failed', reason: 'balance_too_low' })
+    takes.push({ signed, task })
+  }
   await fixture.mint(address, 10_000_000n)
-  return { key, address, signed, task }
+  return { key, address, takes }
+}
+async function failedTake(context: Context, forSeconds?: number) {
+  const { takes, ...wallet } = await failedTakes(context, 1, forSeconds)
+  return { ...wallet, ...takes[0]! }
 }
 const submitted = (data: Hex) => fixture.submit(actorKeys.budi, contracts.ausd, data)
 const watchUntil = (context: Context, what: string, fact: () => Promise<unknown>) =>
@@ -156,6 +164,30 @@ describe('a failed take', () => {
     const other = await fixture.operationOf(second)
     expect(other).toMatchObject({ state: 'failed', reason: 'authorization_conflict' })
     expect(other.watchAt).toBeNull()
+  })
+
+  test('security: costs one read of its transfer, however many takes of its wallet have failed', async () => {
+    const { context } = await begin()
+    await followTransfers(context)
+    const { takes } = await failedTakes(context, 3)
+    const [late] = takes
+    const txHash = await submitted(transferData(late!.signed))
+    let reads = 0
+    fixture.endpoint.intercept = (method, _forward, [hash]) => {
+      if (method === 'eth_getTransactionReceipt' && hash === txHash) reads += 1
+      return undefined
+    }
+    await until(async () => {
+      await followTransfers(context)
+      return reads > 0
+    }, 'the scan of the transfer')
+    fixture.endpoint.intercept = undefined
+    expect(reads).toBe(1)
+    expect((await fixture.operationOf(late!.task)).state).toBe('settled')
+    for (const { task } of takes) {
+      const { id } = await fixture.operationOf(task)
+      await database.run((db) => endWatch(db, id))
+    }
   })
 
   test('stays watched while the token cannot be read', async () => {

@@ -1,4 +1,4 @@
-import { chunkBlocks, findMoves, type PossibleMove, placeOfMove } from '../chain/authorization'
+import { chunkBlocks, findMoves, movesOf, type PlaceOnChain } from '../chain/authorization'
 import type { Context } from '../context'
 import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
@@ -32,24 +32,24 @@ export async function followTransfers(context: Context): Promise<boolean> {
       moves.map((move) => move.from),
     ),
   )
-  for (const take of takes)
-    for (const move of moves)
-      if (move.from === take.wallet) await settleIfMoved(context, take, move)
+  const takesOf = Map.groupBy(takes, ({ wallet }) => wallet)
+  // One read per transaction: a wallet may have many failed takes, and send dust many times.
+  for (const [txHash, sent] of Map.groupBy(moves, (move) => move.txHash)) {
+    const wallets = new Set(sent.map((move) => move.from))
+    const possible = [...wallets].flatMap((wallet) => takesOf.get(wallet) ?? [])
+    if (possible.length === 0) continue
+    const moved = await movesOf(context, txHash)
+    if (moved === 'unknown') throw new Error(`receipt of ${txHash} is not final`)
+    for (const take of possible)
+      if (moved.has(take.payload.authorization)) await settleMoved(context, take, moved.place)
+  }
   await database.run((db) => advanceCursor(db, to + 1n))
   return to < head
 }
 
-async function settleIfMoved(
-  context: Context,
-  take: Watched,
-  { txHash }: PossibleMove,
-): Promise<void> {
-  const { authorization } = take.payload
-  const place = await placeOfMove(context, authorization, txHash)
-  if (place === 'unknown') throw new Error(`receipt of ${txHash} is not final`)
-  if (!place) return
+async function settleMoved(context: Context, take: Watched, place: PlaceOnChain): Promise<void> {
   if (!(await context.database.transaction((tx) => settleLate(tx, take, place)))) return
-  const fields = { operationId: take.id, cause: take.cause, txHash }
+  const fields = { operationId: take.id, cause: take.cause, txHash: place.txHash }
   context.log.warn(fields, 'failed take settled late')
   context.poke()
 }
