@@ -10,5 +10,8 @@ export const steadyClock: Clock = () => performance.timeOrigin + performance.now
 export const isRecent = (at: number, now: number, withinMs: number): boolean =>
   at <= now && now - at < withinMs
 
+/** Also counts from a time in the future: the clock was set back since, and would keep it new for long. */
+export const ageMs = (at: Date | number, now: number): number => Math.abs(now - Number(at))
+
 /** Rounded down: the unit of chain times and of sign-in. */
 export const toUnixSeconds = (unixMs: number): number => Math.floor(unixMs / 1000)

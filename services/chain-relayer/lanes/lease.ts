@@ -1,3 +1,4 @@
+import { ageMs } from '#platform/clock'
 import type { Context } from '../context'
 import type { LaneKey } from '../keys/keys'
 import {
@@ -121,7 +122,7 @@ function mayTake(
   copies.poke() // There may be fewer instances by now.
   const since = memory.freeSince.get(address) ?? clock()
   memory.freeSince.set(address, since)
-  if (clock() - since < freeMaxMs) return false
+  if (ageMs(since, clock()) < freeMaxMs) return false
   memory.moreUntil = clock() + moreForMs
   return true
 }

@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import { ageMs } from '#platform/clock'
 import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
 import { lookAt } from '../chain/chain-snapshot'
@@ -93,7 +94,7 @@ async function isStuck(
   { clock, settings, node }: Context,
   { lane: { address }, open: [oldest] }: HeldLane,
 ): Promise<boolean> {
-  if (!oldest || clock() - oldest.createdAt.getTime() <= settings.bumpAfterMs) return false
+  if (!oldest || ageMs(oldest.createdAt, clock()) <= settings.bumpAfterMs) return false
   const count = await node.countAt(address, 'latest').catch(() => 0)
   return count <= oldest.nonce
 }

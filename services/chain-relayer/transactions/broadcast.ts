@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import { ageMs } from '#platform/clock'
 import { failpoint } from '#platform/failpoint'
 import { lookAt } from '../chain/chain-snapshot'
 import { afterSend, textOf, verdictOnSend } from '../chain/errors'
@@ -75,7 +76,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
     const fields = { lane, nonce, hash, verdict, alarm }
     if (verdict !== 'sent')
       logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction not accepted')
-    if (clock() - attempt.createdAt.getTime() < raiseEveryMs) continue
+    if (ageMs(attempt.createdAt, clock()) < raiseEveryMs) continue
     if (next === 'bump') await raiseFees(context, held, transaction)
     if (next === 'raise_gas') await raiseGas(context, held, transaction)
   }
@@ -90,7 +91,7 @@ function isDue(
   if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
   const { next } = afterSend[verdictOnSend(attempt.lastError)]
   if (next === 'give_way') return false
-  const silentMs = clock() - attempt.broadcastAt.getTime()
+  const silentMs = ageMs(attempt.broadcastAt, clock())
   return silentMs >= (next === 'await' ? settings.rebroadcastAfterMs : soonMs)
 }
 
@@ -102,7 +103,7 @@ export async function renewStuck(context: Context, held: readonly HeldLane[]): P
     const oldest = lane.open[0]
     const newest = oldest?.attempts.at(-1)
     if (!oldest || !newest?.broadcastAt) continue
-    if (context.clock() - newest.createdAt.getTime() < context.settings.bumpAfterMs) continue
+    if (ageMs(newest.createdAt, context.clock()) < context.settings.bumpAfterMs) continue
     const count = await context.node.countAt(lane.lane.address, 'latest')
     if (count > oldest.nonce) continue
     if (givesWay(newest)) await replaceRefused(context, lane, oldest)

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { type Hex, keccak256 } from 'viem'
 import { actors } from '#test/support/contracts'
+import type { Context } from '../context'
 import { holdLanes } from '../lanes/lease'
 import type { Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
@@ -56,6 +57,47 @@ test('a lane whose oldest transaction is not mined gets no other until it is min
   fixture.endpoint.intercept = undefined
   expect((await fixture.finish(context, first)).state).toBe('settled')
   expect((await fixture.finish(context, second)).state).toBe('settled')
+})
+
+describe('after the database clock was set back by an hour', () => {
+  const isSetBack = (context: Context): Context => ({
+    ...context,
+    clock: () => context.clock() - 3_600_000,
+  })
+
+  test('a transaction that is not mined still gets a higher fee', async () => {
+    const context = isSetBack(await fixture.begin())
+    const sent = swallow()
+    const task = credit()
+    await fixture.command(task)
+    await until(
+      async () => {
+        await round(context)
+        return new Set(sent).size > 1
+      },
+      'a second attempt',
+      10_000,
+    )
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('a transaction is still resent', async () => {
+    const context = isSetBack(await fixture.begin({ bumpAfterMs: 7_200_000 }))
+    const sent = swallow()
+    const task = credit()
+    await fixture.command(task)
+    await until(
+      async () => {
+        await round(context)
+        return sent.length > 2
+      },
+      'a resend',
+      10_000,
+    )
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
 })
 
 test('an instance that takes over a lane with many transactions in flight resends a part in each round, the oldest first', async () => {
