@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import type { RunningStack } from '#infra/local/stack'
 import { english } from '#infra/reference-app/page/texts/english'
 import { indonesian } from '#infra/reference-app/page/texts/indonesian'
@@ -119,6 +119,32 @@ withBrowser('the keyboard alone asks for a price and opens a checkout', async ()
   await see(t.accepted)
   await payThere()
   await see(/30\.76923\sAUSD/)
+})
+
+withBrowser('an offer whose order was refused ends with its quote', async () => {
+  const shortly = async (route: Route) => {
+    const response = await route.fetch()
+    const quote = { ...(await response.json()), expiresAt: new Date(Date.now() + 10_000) }
+    await route.fulfill({ response, json: quote })
+  }
+  const [quotes, orders] = ['**/quote', '**/topups']
+  await page.route(quotes, shortly)
+  await page.route(orders, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    const headers = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
+    await route.fulfill({ status: 422, headers, json: { error: 'Top-ups are closed.' } })
+  })
+  await go('top-up')
+  await type(t.amountIn('IDR'), '500,000')
+  await press(t.getPrice)
+  await press(t.openCheckout)
+  await see('Top-ups are closed.')
+  await see(t.offerEnded)
+  await see('Top-ups are closed.')
+  expect(await shown(page.getByRole('button', { name: t.openCheckout })).count()).toBe(0)
+  await page.unroute(quotes)
+  await page.unroute(orders)
+  await go('account')
 })
 
 withBrowser(
@@ -325,7 +351,7 @@ withBrowser(
 )
 
 withBrowser('the page threw no error and kept its content security policy', () => {
-  // Browsers log each lost answer.
-  const others = browser.complaints.filter((words) => !/ERR_FAILED/.test(words))
+  // Browsers log each lost answer, and the refusal.
+  const others = browser.complaints.filter((words) => !/ERR_FAILED|status of 422/.test(words))
   expect(others).toEqual([])
 })

@@ -29,10 +29,14 @@ export function showOffer(
   const { rate, reference, spreadBps, pair, expiresAt } = offer.quote
   const currency = fiatOf(pair)
   const published = `${money(app, reference.rate, currency)} (${reference.source}, ${time(app, reference.asOf)})`
+  const endsAt = Date.parse(expiresAt)
   let isTaken = false
   const order = step(app, offer.label, [], async (say) => {
     isTaken = true
-    await offer.run(say)
+    await offer.run(say).finally(() => {
+      isTaken = false
+      end()
+    })
     fill(at, h('p', { class: 'result', role: 'status', 'data-tone': 'good' }, offer.done))
     return offer.done
   })
@@ -47,13 +51,14 @@ export function showOffer(
   const heading = h('h3', { tabindex: -1 }, t.offer)
   fill(at, heading, panel, offer.note && h('p', { class: 'note' }, offer.note), order.element)
   heading.focus() // A screen reader reads the offer next.
-  setTimeout(
-    () => {
-      if (isTaken || !panel.isConnected) return
-      fill(at, h('p', { class: 'result', role: 'status' }, t.offerEnded))
-    },
-    Math.max(0, Date.parse(expiresAt) - Date.now()),
-  )
+  setTimeout(end, Math.max(0, endsAt - Date.now()))
+
+  /** A refusal stays shown. */
+  function end(): void {
+    if (isTaken || !panel.isConnected || Date.now() < endsAt) return
+    order.button.remove()
+    fill(at, h('p', { class: 'result', role: 'status' }, t.offerEnded), order.element)
+  }
 }
 
 const recentMs = 60_000
