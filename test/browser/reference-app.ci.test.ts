@@ -62,6 +62,12 @@ async function tabTo(name: string): Promise<void> {
   throw new Error(`Tab does not reach ${name}`)
 }
 
+withBrowser('a text that is no key is refused at its field', async () => {
+  await type(t.ownKey, '0x12')
+  await press(t.useKey)
+  await see(t.notAKey)
+})
+
 withBrowser('a newcomer creates a wallet and verifies its owner', async () => {
   await press(t.createWallet)
   await see(t.creditLine)

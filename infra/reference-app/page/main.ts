@@ -8,7 +8,7 @@ import {
 } from '#shared/client/client'
 import type { PageSection, ReferenceApp } from './app'
 import { type ClientConfig, openChain } from './chain'
-import { field, fill, h, select } from './dom'
+import { field, fill, h, InvalidField, select } from './dom'
 import { languageOf } from './format'
 import { openOrders } from './orders'
 import { recording } from './request-log'
@@ -83,7 +83,11 @@ function welcome(t: Texts): HTMLElement {
   )
   const use = (event: Event) => {
     event.preventDefault()
-    signIn(own.read((text) => (isKey(text) ? text : undefined), t.notAKey))
+    try {
+      signIn(own.read((text) => (isKey(text) ? text : undefined), t.notAKey))
+    } catch (error) {
+      if (!(error instanceof InvalidField)) throw error // The field shows it.
+    }
   }
   const form = h('form', { novalidate: true, submit: use }, own.element, h('button', {}, t.useKey))
   return h('section', {}, h('h2', {}, t.welcome), h('p', {}, t.welcomeIntro), create, form)
