@@ -321,6 +321,12 @@ withBrowser('the drawer shows each request without the session, to copy as curl'
   await press(t.copyCurl)
   await see(t.copied)
   expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith('curl -s -X POST ')
+  // As over plain http.
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { configurable: true }))
+  await press(t.copyAnswer)
+  await waitUntil('the second copy', async () => (await page.getByText(t.copied).count()) > 0)
+  await page.evaluate(() => Reflect.deleteProperty(navigator, 'clipboard'))
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith('{')
   const stored = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
   expect(stored).not.toMatch(/Service 0x/)
   await page.getByText(t.requests).click()

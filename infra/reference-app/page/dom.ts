@@ -137,10 +137,24 @@ export const select = (options: readonly (readonly [string, string])[], chosen =
     options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
   )
 
+/** Over plain http, and without the permission, there is no clipboard to write to. */
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    const area = h('textarea', {}, text)
+    document.body.append(area)
+    area.select()
+    document.execCommand('copy')
+    area.remove()
+  }
+}
+
 export function copyButton(label: string, done: string, text: () => string): HTMLElement {
   const button = h('button', { type: 'button', class: 'small', 'aria-live': 'polite' }, label)
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(text())
+    await copy(text())
+    button.focus()
     button.textContent = done
     setTimeout(() => {
       button.textContent = label
