@@ -302,6 +302,25 @@ withBrowser(
   },
 )
 
+withBrowser('the statement ends today by the chain, whose clock may be ahead', async () => {
+  const node = `${stack.info.chain.rpcUrl}/**`
+  const day = 86_400_000
+  const today = new Date(Date.now() + 40 * day).toISOString().slice(0, 10)
+  const blockOf = (seconds: number) => ({ timestamp: `0x${seconds.toString(16)}` })
+  await page.route(node, async (route) => {
+    const response = await route.fetch()
+    const answer = await response.json()
+    if (answer.result?.timestamp)
+      Object.assign(answer.result, blockOf(Math.floor(Date.parse(today) / 1_000)))
+    await route.fulfill({ response, json: answer })
+  })
+  await page.reload()
+  await press(t.showStatement)
+  await see(t.closing)
+  expect(await shown(page.getByLabel(t.until)).inputValue()).toBe(today)
+  await page.unroute(node)
+})
+
 withBrowser('the public record shows the closed cycle', async () => {
   await go('record')
   await press(t.showRecord)

@@ -11,20 +11,35 @@ type Balance = keyof Statement['opening']
 
 export function statementSection(app: ReferenceApp): PageSection {
   const { t, client } = app
-  const now = new Date()
-  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
-  const day = (label: string, at: Date) =>
-    field(label, h('input', { type: 'date', value: at.toISOString().slice(0, 10) }))
-  const [from, until] = [day(t.from, first), day(t.until, now)]
+  let isChosen = false
+  const day = (label: string) =>
+    field(
+      label,
+      h('input', {
+        type: 'date',
+        input: () => {
+          isChosen = true
+        },
+      }),
+    )
+  const [from, until] = [day(t.from), day(t.until)]
+  const propose = (now: Date) => {
+    const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
+    from.input.value = first.toISOString().slice(0, 10)
+    until.input.value = now.toISOString().slice(0, 10)
+  }
+  propose(new Date())
   /** The last chosen day is included; the interface excludes `to`. */
-  const period = () => {
+  const period = async () => {
+    // Lines have the chain's time, which may be ahead of the browser's.
+    if (!isChosen) propose(new Date(Number(await app.chain.nowSeconds()) * 1_000))
     const read = (one: typeof from) => one.read((text) => text || undefined, t.chooseDay)
     const to = new Date(Date.parse(read(until)) + 86_400_000)
     return { from: read(from), to: to.toISOString().slice(0, 10) }
   }
   const paper = h('div')
   const show = step(app, t.showStatement, [from.element, until.element], async () => {
-    const statement = okOf(await client.statement(period()))
+    const statement = okOf(await client.statement(await period()))
     fill(paper, statementOf(app, statement))
     return t.lines(statement.items.length)
   })
@@ -33,7 +48,7 @@ export function statementSection(app: ReferenceApp): PageSection {
     t.downloadCsv,
     [],
     async () => {
-      const { from, to } = period()
+      const { from, to } = await period()
       download(
         `statement-${from}-${to}.csv`,
         'text/csv',
