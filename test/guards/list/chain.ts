@@ -61,8 +61,8 @@ const evidence: readonly Guard[] = [
     edits: [
       edit(
         at('chain/authorization.ts'),
-        'return movesIn(receipt.logs, contracts.ausd)(terms)',
-        'return receipt.logs.length > 0 || movesIn([], contracts.ausd)(terms)',
+        'return moves.has(terms) ? moves.place : undefined',
+        'return moves.place',
       ),
     ],
     test: { file: kinds, name: 'security: a nonce used for another transfer is not a take' },

@@ -150,15 +150,20 @@ const once: readonly Guard[] = [
     },
   },
   {
-    guard: 'a take waits for a giveback of its wallet that is being stored',
+    guard: 'an erasure waits for an order of its wallet that is being stored',
     kind: 'lock',
     edits: [
-      edit(
-        orders.source,
-        "if (order.kind === 'take') await lockWallet(tx, order.wallet)",
-        'void lockWallet',
-      ),
+      edit(at('operations/erase.ts'), 'lock: lockWallet,', 'lock: async () => void lockWallet,'),
     ],
+    test: {
+      file: at('operations/erase.test.ts'),
+      name: 'an erasure waits for an order that is being stored, and is then refused',
+    },
+  },
+  {
+    guard: 'a take waits for a giveback of its wallet that is being stored',
+    kind: 'lock',
+    edits: [edit(orders.source, 'await lockWallet(tx, order.wallet)', 'void lockWallet')],
     test: {
       file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out comes while the giveback is stored: it fails',
