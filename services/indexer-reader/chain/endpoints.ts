@@ -45,17 +45,17 @@ export function openEndpoint(
     },
     isBehind: () => rpc.endpoints.isBehind(rpc.endpoint),
     identify: async () => {
-      genesis ??= await identify(rpc, identity)
+      genesis ??= await itsFault(identify(rpc, identity))
       return genesis
     },
     readHead: async (known) => {
-      const head = await readHead(line, known, deadlineMs)
+      const head = await itsFault(readHead(line, known, deadlineMs))
       finalized = head?.block ?? known.blockNumber
       return head
     },
     readSpan: async (from, to, head) => {
       try {
-        const span = await readSpan(line, { from, to, head }, spanDeadlineMs)
+        const span = await itsFault(readSpan(line, { from, to, head }, spanDeadlineMs))
         range = afterSuccess(range, span.events.length, clock())
         return span
       } catch (error) {
@@ -68,6 +68,13 @@ export function openEndpoint(
     },
   }
 }
+
+/** An answer that cannot be read is a fault of its endpoint: another one must answer. */
+const itsFault = <T>(reading: Promise<T>): Promise<T> =>
+  reading.catch((error: Error) => {
+    if (error instanceof RpcFault) throw error
+    throw new RpcFault('broken', `the endpoint's answer cannot be read: ${error.message}`)
+  })
 
 export type Endpoints = {
   readonly current: () => Endpoint

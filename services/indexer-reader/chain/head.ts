@@ -17,6 +17,16 @@ export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
 
 export const hex = (block: number) => `0x${block.toString(16)}`
 
+/** Returns NaN for anything but a quantity of JSON-RPC that a number holds exactly. */
+export function quantityOf(value: unknown): number {
+  const number =
+    typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
+  return Number.isSafeInteger(number) ? number : Number.NaN
+}
+
+export const isHash = (value: unknown): value is Hex =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
+
 export const headerCall = (block: number | 'finalized') => ({
   method: 'eth_getBlockByNumber',
   params: [block === 'finalized' ? block : hex(block), false],
@@ -36,8 +46,10 @@ export async function readHead(
 ): Promise<FinalizedHead | null> {
   const [answer] = await rpcBatch(endpoint, [headerCall('finalized')], deadlineMs)
   const header = answer as Header | null
-  if (!header?.number) throw new RpcFault('broken', 'the endpoint has no finalized block')
-  const block = Number(header.number)
+  const [block, atSeconds] = [quantityOf(header?.number), quantityOf(header?.timestamp)]
+  // 0 is how some nodes print a time that they lack.
+  if (!header || !(block >= 0) || !(atSeconds > 0) || !isHash(header.hash))
+    throw new RpcFault('broken', 'the endpoint has no finalized block')
   const { blockNumber, blockHash } = known
   if (block < blockNumber) {
     throw new RpcFault(
@@ -62,13 +74,13 @@ export async function readHead(
     deadlineMs,
   )
   checkSame(known, asked ? (ours as Header | null)?.hash : header.parentHash)
-  if (!/^0x[0-9a-f]{64}$/i.test(String(sequence))) {
+  if (!isHash(sequence)) {
     throw new RpcFault('broken', 'the endpoint does not know the sequence of the contract')
   }
   return {
     block,
     hash: header.hash,
-    atSeconds: Number(header.timestamp),
+    atSeconds,
     sequence: Number(sequence),
   }
 }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { batchMax } from '#shared/chain/batches'
 import { type ChainEvent, decodeArgs, followedTopics } from '../event'
-import { type FinalizedHead, type Header, headerCall, hex } from './head'
+import { type FinalizedHead, type Header, headerCall, hex, isHash, quantityOf } from './head'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 export type LogSpan = {
@@ -56,13 +56,14 @@ function checkedLogs(
   if (!Array.isArray(logs)) throw new RpcFault('broken', 'eth_getLogs returned no list')
   let before = { block: from, index: -1 }
   for (const log of logs as RawLog[]) {
-    const place = { block: Number(log.blockNumber), index: Number(log.logIndex) }
+    const place = { block: quantityOf(log.blockNumber), index: quantityOf(log.logIndex) }
     const follows =
       place.block > before.block || (place.block === before.block && place.index > before.index)
     const fits =
       follows &&
       place.block <= to &&
       !log.removed &&
+      isHash(log.transactionHash) &&
       log.address.toLowerCase() === contract &&
       (place.block !== head.block || log.blockHash === head.hash)
     if (!fits) throw new RpcFault('broken', `log at ${place.block}/${place.index} is out of order`)
@@ -74,9 +75,12 @@ function checkedLogs(
 /** Some nodes omit times in logs, so these come from the headers. */
 async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
-  for (const log of logs) {
-    if (log.blockTimestamp) times.set(Number(log.blockNumber), Number(log.blockTimestamp))
+  /** A time that its block cannot have counts as missing. */
+  const note = (block: number, timestamp: unknown) => {
+    const atSeconds = quantityOf(timestamp)
+    if (atSeconds > 0 && atSeconds <= head.atSeconds) times.set(block, atSeconds)
   }
+  for (const log of logs) note(Number(log.blockNumber), log.blockTimestamp)
   const missing = [...new Set(logs.map((log) => Number(log.blockNumber)))].filter(
     (block) => !times.has(block),
   )
@@ -86,7 +90,9 @@ async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlin
     for (const [index, block] of asked.entries()) {
       const header = headers[index]
       if (!header) throw new RpcFault('behind', `the endpoint has no block ${block}`)
-      times.set(block, Number(header.timestamp))
+      if (quantityOf(header.number) === block) note(block, header.timestamp)
+      if (!times.has(block))
+        throw new RpcFault('broken', `the endpoint has no time of block ${block}`)
     }
   }
   return times

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
+import { liveCursors } from './cursor.store'
+import { historyOf } from './record'
+import {
+  ana,
+  askRecord,
+  openTestChain,
+  openTestDatabase,
+  playMore,
+  standingOf,
+  startReader,
+  type TestChain,
+} from './test-support'
+
+type Fields = Record<string, unknown>
+type Call = { id: number; method: string; params: readonly unknown[] }
+type Distortion = (call: Call, result: unknown) => unknown
+
+let postgres: ScratchPostgres
+let chain: TestChain
+let store: Awaited<ReturnType<typeof openTestDatabase>>
+let running: ReturnType<typeof startReader>
+let distort: Distortion
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: async (request) => {
+    const body = await request.text()
+    const headers = { 'content-type': 'application/json' }
+    const answered = await fetch(chain.rpcUrl, { method: 'POST', headers, body })
+    const answers = (await answered.json()) as { id: number; result: unknown }[]
+    const calls = JSON.parse(body) as Call[]
+    return Response.json(
+      answers.map(({ id, result, ...rest }) => ({
+        ...rest,
+        id,
+        result: distort(calls.find((call) => call.id === id)!, result),
+      })),
+    )
+  },
+})
+
+beforeAll(async () => {
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain()])
+  await chain.verify(ana)
+  await chain.fund(ana, 10n ** 9n)
+  await chain.topUp(ana, 10n ** 9n)
+  await playMore(chain, 1)
+})
+afterAll(async () => {
+  await Promise.all([postgres[Symbol.asyncDispose](), chain.close(), server.stop(true)])
+})
+
+let suffix = 0
+beforeEach(async () => {
+  store = await openTestDatabase(postgres, `wrong_${++suffix}`)
+})
+afterEach(async () => {
+  await running?.stop()
+  await store.database[Symbol.asyncDispose]()
+})
+
+const inLogs =
+  (change: (log: Fields) => unknown): Distortion =>
+  ({ method }, result) =>
+    method === 'eth_getLogs' ? (result as Fields[]).map(change) : result
+const inHeads =
+  (change: Fields): Distortion =>
+  ({ method, params }, result) =>
+    method === 'eth_getBlockByNumber' && params[0] !== '0x0'
+      ? { ...(result as Fields), ...change }
+      : result
+const both =
+  (...all: Distortion[]): Distortion =>
+  (call, result) =>
+    all.reduce((distorted, one) => one(call, distorted), result)
+const untimed = inLogs((log) => ({ ...log, blockTimestamp: null }))
+
+describe('an answer that cannot be right does not enter the record, and another endpoint is asked:', () => {
+  test.each<[string, Distortion]>([
+    ['a log that is null', inLogs(() => null)],
+    ['a log without topics', inLogs((log) => ({ ...log, topics: null }))],
+    ['a log without data', inLogs((log) => ({ ...log, data: '0x' }))],
+    [
+      'a log with a word that is no number',
+      inLogs((log) => ({ ...log, data: `${log.data}`.replace(/.{64}$/, 'z'.repeat(64)) })),
+    ],
+    ['a log without its index', inLogs((log) => ({ ...log, logIndex: null }))],
+    ['a log without its block', inLogs((log) => ({ ...log, blockNumber: null }))],
+    ['a log without its transaction', inLogs((log) => ({ ...log, transactionHash: null }))],
+    ['a log of 1970', inLogs((log) => ({ ...log, blockTimestamp: '0x0' }))],
+    ['a log of another century', inLogs((log) => ({ ...log, blockTimestamp: '0xffffffffff' }))],
+    ['a block without its time', both(untimed, inHeads({ timestamp: null }))],
+    ['a block of 1970', both(untimed, inHeads({ timestamp: '0x0' }))],
+    ['a block of no time', both(untimed, inHeads({ timestamp: 'soon' }))],
+    ['a block without its hash', inHeads({ hash: null })],
+    ['a block with a huge number', inHeads({ number: `0x${'f'.repeat(40)}` })],
+    ['a block with no number', inHeads({ number: 'latest' })],
+  ])(
+    '%s',
+    async (_, distortion) => {
+      distort = distortion
+      const rpcUrls = [server.url.origin, chain.rpcUrl]
+      running = startReader({ database: store.database, chain, rpcUrls })
+      const standing = await standingOf(chain, ana)
+      const { open, closed } = standing
+      const history = historyOf(standing, open ? [...closed, open] : closed)
+      const answer = async () => {
+        await chain.mine(1) // The record of an idle chain would lag.
+        return askRecord(running.context, ana)
+      }
+      await waitUntil('an answer', async () => 'ok' in (await answer()), 8_000).catch(() => {})
+      expect(await answer()).toMatchObject({ ok: { history } })
+      const [cursor] = await store.database.read(liveCursors)
+      expect(cursor!.sequence).toBe(await chain.sequence())
+    },
+    60_000,
+  )
+})
