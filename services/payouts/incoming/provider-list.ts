@@ -12,7 +12,7 @@ import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { findCashout, findPaidAs } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import { bookListed } from '../ledger/book'
+import { bookFoundRow, bookListed } from '../ledger/book'
 import type { Evidence, PayoutStatus } from '../provider'
 import { inbox, listings, recordAnomaly } from '../schema.store'
 import { decisiveOf, findPayouts, receiveEvidence } from './receive'
@@ -44,6 +44,7 @@ async function receiveRow(context: Context, row: Listed, once: Once): Promise<vo
     throw new ProviderUnknown(`list and payout disagree: ${row.status}, ${found[0]!.word}`)
   const deciding = await decisiveOf(context, found)
   await once(async (tx) => {
+    await bookFoundRow(tx, row)
     for (const evidence of deciding) await receiveEvidence(tx, context, evidence)
   })
   failpoint('payouts:row-of-list-received')

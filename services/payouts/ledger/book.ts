@@ -38,10 +38,14 @@ export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Pr
 export const bookFitting = (tx: Tx, { payoutId: item }: Evidence): Promise<void> =>
   bookTo(tx, journal, { event: 'payout that fits', item, lines: [] })
 
-/** Books a listed payout that lookups do not find. */
+/** Books a listed payout that lookups do not find, under the id that they would find. */
 export async function bookListed(tx: Tx, row: Listed): Promise<void> {
-  const { transactionId: item, status, amountMinor, currency } = row
+  const { transactionId, productId, status, amountMinor, currency } = row
   if (amountMinor === null || currency !== 'IDR') return
   const lines = unexplainedLines(status === 'succeeded' ? amountMinor : 0n)
-  await bookTo(tx, journal, { event: 'payout of nobody', item, lines })
+  await bookTo(tx, journal, { event: 'payout of nobody', item: productId ?? transactionId, lines })
 }
+
+/** Reverses the lines of a row that did not name its payout. */
+export const bookFoundRow = (tx: Tx, { transactionId: item }: Listed): Promise<void> =>
+  bookTo(tx, journal, { event: 'payout that was found', item, lines: [] })

@@ -106,6 +106,30 @@ describe('a payout that does not match its cash-out', () => {
   })
 })
 
+describe('a payout of nobody that its row in the list reported first', () => {
+  const listed = (change: object) =>
+    fixture.listing.receive('ID', {
+      ...{ type: 'payout', status: 'succeeded', productId: null, paymentRequestId: null },
+      ...{ reference: null, channel: null, created: null, updated: new Date() },
+      ...{ currency: 'IDR', amountMinor: 81_250n, ...change },
+    } as never)
+
+  test('is in suspense once after a lookup finds it', async () => {
+    await listed({ transactionId: 'txn-early', productId: 'disb-early' })
+    await receive({ referenceId: 'nobody', payoutId: 'disb-early' })
+    expect([await told('txn-early'), await told('disb-early')]).toEqual([{}, left(81_250n)])
+  })
+
+  test('leaves suspense once its cash-out is known again', async () => {
+    const reference = crypto.randomUUID()
+    await listed({ transactionId: 'txn-restored', reference })
+    expect(await told('txn-restored')).toEqual(left(81_250n))
+    const { id } = await paid()
+    await listed({ transactionId: 'txn-restored', reference: id })
+    expect(await told('txn-restored')).toEqual({})
+  })
+})
+
 const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   other_account: 'no money: payouts leave from the Indonesian account alone',
   event_unknown: 'no money: a webhook that we cannot parse; the list has its object',
