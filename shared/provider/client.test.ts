@@ -30,12 +30,13 @@ beforeEach(() => {
 })
 
 const secretKey = 'xnd_development_never_in_a_log'
-const open = (requestsPerMinute = 60_000) =>
+const open = (requestsPerMinute = 60_000, clock?: () => number) =>
   openProviderClient({
     baseUrl: server.url.origin,
     secretKey,
     account: 'ID',
     requestsPerMinute,
+    ...(clock && { clock }),
     log: openLog('payments', 'debug', { write: (line: string) => void logged.push(line) }),
   })
 const schema = Type.Object({ amount: ProviderNumber })
@@ -256,6 +257,30 @@ describe('a 429', () => {
     await client.get('/x', { schema })
     await client.get('/x', { schema })
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(380)
+  })
+
+  test('closes the endpoint no longer if the clock is set back meanwhile', async () => {
+    let aheadMs = 0
+    const client = open(60_000, () => Date.now() + aheadMs)
+    const headers = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '0.4' }
+    replies = [() => Response.json({ amount: 5 }, { headers }), good]
+    await client.post('/x', { schema })
+    aheadMs = -7_200_000
+    expect(await client.post('/x', { schema })).toMatchObject({ ok: { amount: {} } })
+  })
+
+  test('ends no call early if the clock is set forward meanwhile', async () => {
+    let aheadMs = 0
+    const again = busy({ 'Retry-After': '0.1' })
+    replies = [
+      () => {
+        aheadMs = 7_200_000
+        return again()
+      },
+      good,
+    ]
+    const client = open(60_000, () => Date.now() + aheadMs)
+    expect(await client.post('/x', { schema })).toMatchObject({ ok: { amount: {} } })
   })
 
   test('with a wait beyond the deadline reports that nothing happened, and the time to retry', async () => {

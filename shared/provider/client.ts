@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { type Clock, systemClock } from '#platform/clock'
+import { type Clock, steadyClock, systemClock } from '#platform/clock'
 import { pause, within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { requestSeconds, timer } from '#platform/metrics/measures'
@@ -66,6 +66,7 @@ export type ProviderOptions = {
   clock?: Clock
 }
 
+/** Waits and deadlines are by `steadyClock`: whoever sets a clock, they end in time. */
 type Call = {
   method: 'GET' | 'POST'
   endpoint: string
@@ -91,7 +92,7 @@ const attemptsMax = 3
  */
 export function openProviderClient(options: ProviderOptions): ProviderClient {
   const clock = options.clock ?? systemClock
-  const limit = openRateLimit(options.requestsPerMinute, clock, {
+  const limit = openRateLimit(options.requestsPerMinute, steadyClock, {
     ...(options.copies && { copies: options.copies }),
     alsoCalledByOthers: options.account === 'ID' ? calledByTwoServices : [],
   })
@@ -105,9 +106,9 @@ export function openProviderClient(options: ProviderOptions): ProviderClient {
       headers: headersOf(authorization, asked),
       ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
       schema: asked.schema,
-      endsAt: clock() + (asked.deadlineMs ?? deadlineDefaultMs),
+      endsAt: steadyClock() + (asked.deadlineMs ?? deadlineDefaultMs),
     }
-    return repeat(call, { ...options, clock, limit, theirs })
+    return repeat(call, { ...options, limit, theirs })
   }
   return {
     account: options.account,
@@ -131,7 +132,6 @@ function headersOf(authorization: string, asked: Writing<TSchema>): Record<strin
 type Means = {
   account: ProviderAccount
   log: Log
-  clock: Clock
   limit: RateLimit
   theirs: ProviderClock
 }
@@ -154,14 +154,14 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
       'provider outcome unknown',
     )
     const restMs = 100 * 3 ** attempt * (0.5 + Math.random())
-    if (method !== 'GET' || last || means.clock() + restMs >= call.endsAt) throw unknown
+    if (method !== 'GET' || last || steadyClock() + restMs >= call.endsAt) throw unknown
     await pause(restMs)
   }
 }
 
-async function waitForTurn({ endpoint, endsAt }: Call, { limit, clock }: Means): Promise<void> {
+async function waitForTurn({ endpoint, endsAt }: Call, { limit }: Means): Promise<void> {
   // Half of the time is reserved for the call itself.
-  const patienceMs = (endsAt - clock()) / 2
+  const patienceMs = (endsAt - steadyClock()) / 2
   const waitMs = patienceMs > 0 ? limit.reserve(endpoint, patienceMs) : null
   if (waitMs === null) throw new ProviderBusy(endpoint, limit.waitMs(endpoint))
   if (waitMs > 0) await pause(waitMs)
@@ -210,7 +210,7 @@ async function attemptOnce(call: Call, means: Means): Promise<Outcome> {
 }
 
 async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
-  const leftMs = Math.max(1, call.endsAt - means.clock())
+  const leftMs = Math.max(1, call.endsAt - steadyClock())
   const deadlineMs = call.method === 'GET' ? Math.min(leftMs, readingDeadlineMs) : leftMs
   try {
     return await within(exchange(call, means, deadlineMs), deadlineMs, call.endpoint)
