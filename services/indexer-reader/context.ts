@@ -31,14 +31,13 @@ export function openContext(
   },
 ): Context {
   const { rpc, identity, deployBlock, logsRangeMax, ...rest } = options
-  const { clock } = rest
   const endpoints = rpc.all.map((endpoint) =>
-    openEndpoint({ endpoint, endpoints: rpc }, identity, logsRangeMax, clock),
+    openEndpoint({ endpoint, endpoints: rpc }, identity, logsRangeMax),
   )
   return {
     ...rest,
     rpc,
-    endpoints: openEndpoints(endpoints, clock),
+    endpoints: openEndpoints(endpoints),
     origin: { chainId: identity.chainId, contract: identity.contract, deployBlock },
     figures: {
       finalized: null,

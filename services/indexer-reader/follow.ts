@@ -158,11 +158,8 @@ async function step(following: Following, cursor: GenerationCursor, endpoint: En
 /** No event is missing, so no logs need to be read. */
 async function keepHead(following: Following, cursor: GenerationCursor, proof: Proof) {
   const { database, clock } = following.context
-  if (
-    cursor.state === 'serving' &&
-    cursor.complete &&
-    isRecent(following.storedAtMs, clock(), restMs)
-  ) {
+  const isStored = isRecent(following.storedAtMs, clock(), restMs)
+  if (cursor.state === 'serving' && cursor.complete && isStored) {
     following.unstored = proof
     const { block: blockNumber, hash: blockHash, atSeconds: blockTimeSeconds } = proof.head
     return { ...cursor, blockNumber, blockHash, blockTimeSeconds }

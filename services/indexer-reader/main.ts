@@ -1,5 +1,5 @@
 import { serve } from '#platform/bus/serve'
-import { systemClock } from '#platform/clock'
+import { openDatabaseClock } from '#platform/db/clock'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
 import { awaitChain, type ExpectedChain } from './chain/identity'
@@ -23,12 +23,13 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   if (!(await awaitChain(rpc, identity, runtime))) return
 
   await using database = openServiceDatabase('indexer-reader', config, runtime)
+  await using time = await openDatabaseClock(database, log)
   await using bus = await openServiceBus('indexer-reader', config, runtime)
   const { logsRangeMax, pollMs, lagMaxMs } = config
   const isShortened = config.chainShortens === 'yes'
   const context = openContext({
     ...{ database, rpc, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs, isShortened },
-    ...{ clock: systemClock, log },
+    ...{ clock: time.clock, log },
   })
   await using _following = startFollowing(context, (error) => {
     log.fatal({ err: error }, 'stored projection belongs to another contract')

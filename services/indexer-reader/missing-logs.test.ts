@@ -155,6 +155,19 @@ describe('the reader', () => {
     await proxy[Symbol.asyncDispose]()
   })
 
+  test('stores blocks and answers after the clock was set back', async () => {
+    let aheadMs = 7_200_000
+    const rpcUrls = [filters[0]!.url]
+    const clock = () => Date.now() + aheadMs
+    running = startReader({ database: store.database, chain, rpcUrls, clock, lagMaxMs: 8_000_000 })
+    await untilAgreed(running.context)
+    aheadMs = 0
+    const before = (await cursor())!.blockNumber
+    await chain.mine(3)
+    await waitUntil('the block', async () => (await cursor())!.blockNumber > before, 10_000)
+    expect(await askRecord(running.context, ana, { lagMaxMs: 600_000 })).toHaveProperty('ok')
+  })
+
   test('moves the due dates of cycles that it does not read again', async () => {
     const context = start(() => false)
     await untilAgreed(context)

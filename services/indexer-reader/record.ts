@@ -26,12 +26,18 @@ export function answerRecord(context: AnswerContext): Handler {
   })
 }
 
-/** Uses the cursor's last move too: a chain's clock may run ahead of ours. */
+/**
+ * Uses the cursor's last move too: a chain's clock may run ahead of ours. A move in the future was before the
+ * clock was set back.
+ */
 export const lagMs = (
   cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>,
   nowMs: number,
 ): number =>
-  Math.max(0, nowMs - 1_000 * (cursor.blockTimeSeconds + 1), nowMs - cursor.movedAt.getTime())
+  Math.max(
+    nowMs - 1_000 * (cursor.blockTimeSeconds + 1),
+    Math.abs(nowMs - cursor.movedAt.getTime()),
+  )
 
 export const mayAnswer = (
   cursor: Pick<GenerationCursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,

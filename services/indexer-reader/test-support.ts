@@ -228,6 +228,7 @@ export function startReader(options: {
   chainId?: number
   isShortened?: boolean
   clock?: Clock
+  lagMaxMs?: number
 }): { context: Context; stop: () => Promise<void>; ended: Promise<void> } {
   const { deployment } = options.chain
   const context = openContext({
@@ -242,7 +243,7 @@ export function startReader(options: {
     logsRangeMax: options.logsRangeMax ?? 100,
     isShortened: options.isShortened ?? false,
     pollMs: 20,
-    lagMaxMs: 15_000,
+    lagMaxMs: options.lagMaxMs ?? 15_000,
     clock: options.clock ?? systemClock,
     log: testLog,
   })

@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import type { Database } from '#platform/db/open'
+import { openLog } from '#platform/log'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
+import { waitUntil } from '#test/support/wait'
+import { openContext } from '../context'
 import { plan } from '../read'
 import {
   afterRefusal,
@@ -150,6 +155,21 @@ describe('with several endpoints', () => {
       expect(endpoints.current().host).toBe('b')
     },
   )
+
+  test('one that rested is used again in time although the clock was set back', async () => {
+    let now = Date.now()
+    const { endpoints } = openContext({
+      rpc: openRpcEndpoints({ rpcUrls: ['http://127.0.0.1:1', 'http://127.0.0.2:1'] }),
+      identity: { chainId: 1, genesisHash: 'unchecked', contract: '0x' },
+      ...{ deployBlock: 0, logsRangeMax: 1, pollMs: 1, lagMaxMs: 1, isShortened: false },
+      ...{ clock: () => now, log: openLog('test', 'silent'), database: {} as Database },
+    })
+    const first = endpoints.current()
+    endpoints.blame(first, new RpcFault('behind', 'no'))
+    now -= 7_200_000
+    endpoints.blame(endpoints.current(), new RpcFault('late', 'no'))
+    await waitUntil('the first', () => endpoints.current() === first, 5_000)
+  })
 
   test('the one that rests least is used when all others rest', () => {
     const { all, endpoints } = open()

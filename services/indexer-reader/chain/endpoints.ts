@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock'
+import { steadyClock } from '#platform/clock'
 import { type FinalizedHead, type KnownBlock, readHead } from './head'
 import { type ExpectedChain, identify } from './identity'
 import { type Rpc, RpcFault } from './rpc'
@@ -23,12 +23,7 @@ const deadlineMs = 4_000
 /** A range that takes longer is too wide. */
 const spanDeadlineMs = 8_000
 
-export function openEndpoint(
-  rpc: Rpc,
-  identity: ExpectedChain,
-  rangeMax: number,
-  clock: Clock,
-): Endpoint {
+export function openEndpoint(rpc: Rpc, identity: ExpectedChain, rangeMax: number): Endpoint {
   const line = { ...rpc, contract: identity.contract }
   let range = startRange(rangeMax)
   let finalized = -1
@@ -40,7 +35,7 @@ export function openEndpoint(
     finalized: () => finalized,
     restsUntilMs: () => restsUntilMs,
     rest: (ms) => {
-      restsUntilMs = clock() + ms
+      restsUntilMs = steadyClock() + ms
       genesis = null // Identified again when it comes back.
     },
     isBehind: () => rpc.endpoints.isBehind(rpc.endpoint),
@@ -56,12 +51,12 @@ export function openEndpoint(
     readSpan: async (from, to, head) => {
       try {
         const span = await itsFault(readSpan(line, { from, to, head }, spanDeadlineMs))
-        range = afterSuccess(range, span.events.length, clock())
+        range = afterSuccess(range, span.events.length, steadyClock())
         return span
       } catch (error) {
         const fault = error as RpcFault
         if (fault.kind === 'range' || fault.kind === 'late') {
-          range = afterRefusal(range, to - from + 1, fault, clock())
+          range = afterRefusal(range, to - from + 1, fault, steadyClock())
         }
         throw error
       }
@@ -83,7 +78,7 @@ export type Endpoints = {
 
 const restMs = { range: 0, late: 30_000, behind: 200, busy: 1_000, broken: 1_000 } as const
 
-export function openEndpoints(all: readonly Endpoint[], clock: Clock): Endpoints {
+export function openEndpoints(all: readonly Endpoint[], clock = steadyClock): Endpoints {
   let index = 0
   const leastRest = (candidates: readonly Endpoint[]): Endpoint =>
     candidates.reduce((best, next) =>
