@@ -25,7 +25,7 @@ import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { answerCashouts, answerPayoutsPause } from './request/open'
-import { anomalies, messaging, outbox, pauses } from './schema.store'
+import { anomalies, journal, messaging, outbox, pauses } from './schema.store'
 import { openBalance } from './treasury/balance'
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
@@ -290,6 +290,8 @@ export async function openFixture(
         db.update(cashouts).set({ authorization }).where(eq(cashouts.id, id)),
       )
     },
+    booked: (item: string) =>
+      database.read((db) => db.select().from(journal).where(eq(journal.item, item))),
     oddities: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {
       await recheck[Symbol.asyncDispose]()

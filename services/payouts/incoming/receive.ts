@@ -5,7 +5,8 @@ import { flowSeconds, timer } from '#platform/metrics/measures'
 import { requestId, withRequestId } from '#platform/request-id'
 import { inSpan } from '#platform/tracing/spans'
 import { PayoutPaid } from '#shared/messages/payouts'
-import { findCashout, lockCashout, noteCashout } from '../cashout.store'
+import { ProviderUnknown } from '#shared/provider/problem'
+import { findCashout, findPaidAs, lockCashout, noteCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import {
@@ -22,8 +23,14 @@ import { announceFact, startReturn, takeStep } from '../onchain/advance'
 import type { Evidence, PayoutApi, PayoutStatus } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
-/** Single entry point for webhooks, payment attempts, rechecks and the transaction list. */
+/**
+ * Single entry point for webhooks, payment attempts, rechecks and the transaction list. Throws if the provider
+ * gives a payout of ours another reference than before.
+ */
 export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
+  const owner = await findPaidAs(tx, evidence.payoutId)
+  if (owner && owner.id !== evidence.referenceId)
+    throw new ProviderUnknown('the provider returned a payout of ours under another reference')
   const cashout = await lockCashout(tx, evidence.referenceId)
   if (!cashout) {
     await reportOddity(tx, context, 'payout_unknown', evidence)

@@ -116,6 +116,40 @@ describe('a failed look-up returns nothing:', () => {
   })
 })
 
+describe('a response about a payout of ours under another reference', () => {
+  test.each([
+    ['none', () => null],
+    ['one of nobody', () => 'nobody'],
+    ['that of another cash-out', (other: string) => other],
+  ])('changes and books nothing: %s', async (_, referenceOf) => {
+    const other = await fixture.detoured(
+      orders(() => says(500, 'SERVER_ERROR')),
+      async () => {
+        const taken = await fixture.taken()
+        await attempts(taken, 1)
+        return taken
+      },
+    )
+    const id = await fixture.taken()
+    const { providerPayoutId } = await fixture.until(id, 'paid')
+    const before = (await fixture.oddities()).length
+    let asked = 0
+    const wrong: Detour = async (call, onward) => {
+      if (!call.url.endsWith(providerPayoutId!)) return undefined
+      asked++
+      const body = (await (await onward()).json()) as object
+      return Response.json({ ...body, reference_id: referenceOf(other) })
+    }
+    await fixture.detoured(wrong, async () => {
+      await fixture.due(id)
+      await waitUntil('a check', () => asked > 1)
+    })
+    expect(await fixture.oddities()).toHaveLength(before)
+    expect(await fixture.booked(providerPayoutId!)).toEqual([])
+    await fixture.until(other, 'paid')
+  })
+})
+
 describe('with two payouts of one reference', () => {
   const order = (id: string, account_number: string) => ({
     ...{ reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },

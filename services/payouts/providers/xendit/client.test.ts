@@ -119,6 +119,16 @@ describe('an order for a payout', () => {
   )
 })
 
+test.each([
+  ['disb-aaaaaaaa-0000-4000-8000-0000000000d1', 'id'],
+  ['po-aaaaaaaa-0000-4000-8000-0000000000d1', 'payout_id'],
+])('a response about another payout than %s is no finding', async (asked, field) => {
+  answer = () => Response.json({ ...payout, [field]: 'another' })
+  await expect(provider.find(asked)).rejects.toThrow(ProviderUnknown)
+  answer = () => Response.json({ ...payout, [field]: undefined })
+  expect(await provider.find(asked)).toMatchObject({ payoutId: asked })
+})
+
 describe('payouts of the API v3', () => {
   const bodyV3 = {
     ...{ payout_id: 'po-aaaaaaaa-0000-4000-8000-0000000000d1', reference_id: id, type: 'B2C' },

@@ -3,6 +3,7 @@ import { readerOf } from '#platform/schema'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
 import { minorFrom, textFrom } from '#shared/provider/field'
+import { ProviderUnknown } from '#shared/provider/problem'
 import type { Reason } from '../../cashout'
 import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
 import { digitsOf, storedNumber } from './account-numbers'
@@ -19,7 +20,10 @@ export const XenditOrdered = Type.Object({
 })
 
 /** `GET /v2/payouts/{id}`; a field of another form counts as missing. */
-export const XenditPayout = Type.Object({ reference_id: anything, status: anything, ...others })
+export const XenditPayout = Type.Object({
+  ...{ id: anything, reference_id: anything, status: anything },
+  ...others,
+})
 
 const Listed = Type.Object({ ...XenditPayout.properties, id: XenditOrdered.properties.id })
 /** `GET /v2/payouts?reference_id=`: an object on the wire, a bare array in the documentation. */
@@ -80,8 +84,15 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>
   reasons.get(failureCode ?? status) ?? null
 
+/** Throws if the response is about another payout. */
+export function demandSame(named: unknown, payoutId: string): void {
+  if (typeof named === 'string' && named !== payoutId)
+    throw new ProviderUnknown('the provider returned another payout than the one asked for')
+}
+
 /** The amount is in whole rupiah, undefined if inexact. */
 export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: string): Evidence {
+  demandSame(payout.id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
   return {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { minorFrom, textFrom } from '#shared/provider/field'
 import type { Evidence, PayoutOrder } from '../../provider'
 import { storedNumber } from './account-numbers'
-import { reasonFrom, statusFrom } from './mapping'
+import { demandSame, reasonFrom, statusFrom } from './mapping'
 import { swiftCodeOf } from './swift-codes'
 
 /** From docs.xendit.co/apidocs/create-payout-v3; other endpoints use `2025-09-01`. */
@@ -23,7 +23,10 @@ export const XenditOrderedV3 = Type.Object({
 })
 
 /** `GET /v3/payouts/{payout_id}`. */
-export const XenditPayoutV3 = Type.Object({ reference_id: anything, status: anything, ...amounts })
+export const XenditPayoutV3 = Type.Object({
+  ...{ payout_id: anything, reference_id: anything, status: anything },
+  ...amounts,
+})
 
 const Listed = Type.Object({
   ...XenditPayoutV3.properties,
@@ -37,6 +40,7 @@ export const XenditPayoutListV3 = Type.Object({
 
 /** Amounts are whole rupiah. The destination amount counts, as the source amount may include fees. */
 export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: string): Evidence {
+  demandSame(payout.payout_id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
   const arrives = payout.destination_amount !== undefined && payout.destination_amount !== null
