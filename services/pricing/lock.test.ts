@@ -129,6 +129,15 @@ describe('the expiry of a quote', () => {
     },
   )
 
+  test('is past for a quote that ends later than any issued now, as by a clock that was ahead', async () => {
+    const [early, right] = [endingIn(7_200_000), endingIn(90_000)]
+    for (const question of [QuoteFind, QuoteTake]) {
+      expect(await fixture.ask(question, by(early))).toEqual({ refused: 'quote_expired' })
+      expect(await fixture.ask(question, by(right))).toMatchObject({ ok: { id: right } })
+    }
+    expect(await takersOf(early)).toEqual([])
+  })
+
   test('does not change the response to its taker, nor that to a late caller', async () => {
     const quoteId = endingIn(-1)
     await admin`insert into pricing.quotes_taken (id, request_fingerprint, expires_at)

@@ -5,7 +5,7 @@ import { type Pair, pairs } from '#shared/money/pair'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import type { RateVerdict } from './decide'
-import { judgeTaker, type Quote } from './quote'
+import { isExpired, judgeTaker, type Lock, type Quote, validFromMs } from './quote'
 import { readQuoteId } from './quote-id'
 import type { Mint } from './quote-issuer'
 import { minorPerUsdText, type Sighting } from './rate'
@@ -44,10 +44,10 @@ export function answerQuotes(
   ]
 }
 
-function quoteOf({ quoteSecrets }: Context, written: string): Quote | undefined {
+function quoteOf({ quoteSecrets, quoteTtlMs }: Context, written: string): Quote | undefined {
   const id = written.toLowerCase()
   const lock = readQuoteId(quoteSecrets, id)
-  return lock && { id, ...lock }
+  return lock && { id, ...lock, validFromMs: validFromMs(lock, quoteTtlMs) }
 }
 
 /** Refuses an expired quote to its own taker too, so that no promise begins at an old rate. */
@@ -59,7 +59,7 @@ async function findFor(
   if (!quote) return refuse('quote_unknown')
   const { requestFingerprint, nowMs } = await database.read((db) => findTaking(db, quote.id))
   const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
-  return 'ok' in judged && nowMs >= quote.expiresAtMs ? refuse('quote_expired') : judged
+  return 'ok' in judged && isExpired(quote, nowMs) ? refuse('quote_expired') : judged
 }
 
 async function take(
@@ -84,7 +84,7 @@ async function take(
   return judged
 }
 
-const wire = ({ id, pair, minorPerUsd, expiresAtMs, spreadBps }: Quote) => ({
+const wire = ({ id, pair, minorPerUsd, expiresAtMs, spreadBps }: Lock & { id: string }) => ({
   id,
   pair,
   rate: minorPerUsd.toString(),

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Context } from './context'
-import type { Lock, Quote } from './quote'
+import type { Lock } from './quote'
 import { markEnd, mintQuoteId } from './quote-id'
 
-export type Mint = (rate: Omit<Lock, 'expiresAtMs'>) => Quote
+export type Mint = (rate: Omit<Lock, 'expiresAtMs'>) => Lock & { readonly id: string }
 
 /**
  * Marks begin at random, so two instances rarely issue the same id in one millisecond; then its first

@@ -13,7 +13,20 @@ export type Lock = {
 }
 
 /** The id is in lower case. */
-export type Quote = Lock & { readonly id: string }
+export type Quote = Lock & {
+  readonly id: string
+  /** Unix ms before which nobody can have issued it: a clock that was ahead lengthens no lock. */
+  readonly validFromMs: number
+}
+
+/** Clocks differ by less. */
+const clocksDifferMs = 60_000
+
+export const validFromMs = ({ expiresAtMs }: Lock, quoteTtlMs: number): number =>
+  expiresAtMs - quoteTtlMs - clocksDifferMs
+
+export const isExpired = ({ validFromMs, expiresAtMs }: Quote, nowMs: number): boolean =>
+  nowMs < validFromMs || nowMs >= expiresAtMs
 
 /**
  * `requestFingerprint` is null until a taker has used the quote and never changes afterwards. The taker
@@ -26,6 +39,6 @@ export function judgeTaker(
 ): Answer<Quote> {
   if (requestFingerprint === taker) return ok(quote)
   if (requestFingerprint !== null) return refuse('quote_used')
-  if (nowMs >= quote.expiresAtMs) return refuse('quote_expired')
+  if (isExpired(quote, nowMs)) return refuse('quote_expired')
   return ok(quote)
 }

@@ -17,14 +17,15 @@ export const quotesTaken = schema.table('quotes_taken', {
 /** Decides by the database clock. Exactly one of several concurrent takers gets true. */
 export async function insertTaking(
   db: Db,
-  { id, expiresAtMs }: Quote,
+  { id, expiresAtMs, validFromMs }: Quote,
   requestFingerprint: string,
 ): Promise<boolean> {
-  const expiresAt = new Date(expiresAtMs).toISOString()
+  const [validFrom, expiresAt] = [validFromMs, expiresAtMs].map((ms) => new Date(ms).toISOString())
   const won = await db.execute(sql`
     insert into ${quotesTaken} (id, request_fingerprint, expires_at)
     select ${id}::uuid, ${requestFingerprint}, ${expiresAt}::timestamptz
-    where clock_timestamp() < ${expiresAt}::timestamptz
+    where clock_timestamp() >= ${validFrom}::timestamptz
+      and clock_timestamp() < ${expiresAt}::timestamptz
     on conflict (id) do nothing
     returning id`)
   return won.length === 1
