@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { sessionSecondsMax, signInText } from '#shared/api/session'
 import { textIn } from '#shared/language/catalogue'
 import { nowSeconds } from '../test-support/wallets'
-import { judgeSignature, parseSession } from './session'
+import { isSignedBy, parseSession } from './session'
 
 const wallet = `0x${'Ab'.repeat(20)}`
 const signature = `0x${'1b'.repeat(65)}`
@@ -106,16 +106,16 @@ describe('the signer of a sign-in text', () => {
       expect(await recoverAddress({ hash: hashMessage(text), signature: made })).toBe(
         account.address,
       )
-      expect(judgeSignature(own, text, made)).toBe('signed')
-      expect(judgeSignature(own, `${text} `, made)).toBe('foreign')
+      expect(isSignedBy(own, text, made)).toBe(true)
+      expect(isSignedBy(own, `${text} `, made)).toBe(false)
       const other = made.endsWith('1b') ? '1c' : '1b'
-      expect(judgeSignature(own, text, `${made.slice(0, -2)}${other}` as never)).toBe('foreign')
+      expect(isSignedBy(own, text, `${made.slice(0, -2)}${other}` as never)).toBe(false)
     }
     expect([...bits].sort()).toEqual(['1b', '1c'])
   })
   test('is unknown if r is not on the curve', () => {
     const r = '05'.repeat(32)
     const made = `0x${r}${'11'.repeat(32)}1b` as const
-    expect(judgeSignature(`0x${'0'.repeat(40)}`, 'text', made)).toBe('foreign')
+    expect(isSignedBy(`0x${'0'.repeat(40)}`, 'text', made)).toBe(false)
   })
 })

@@ -50,25 +50,18 @@ export function parseSession(
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const order = 2n * halfOrder + 1n
 
-/** `foreign`: not by the wallet's key, in any form: a contract wallet gives its bytes their meaning. */
-export type SignatureVerdict = 'signed' | 'foreign'
-
-/** EIP-191. `signature` is lower-case hex of at least 65 bytes. */
-export function judgeSignature(
-  wallet: `0x${string}`,
-  text: string,
-  signature: Hex,
-): SignatureVerdict {
-  if (signature.length !== 2 + 65 * 2) return 'foreign' // Longer: only a contract can read it.
+/** By the wallet's key (EIP-191). A contract wallet's signature is never: only the contract can read it. */
+export function isSignedBy(wallet: `0x${string}`, text: string, signature: Hex): boolean {
+  if (signature.length !== 2 + 65 * 2) return false
   const r = BigInt(signature.slice(0, 66))
   const s = BigInt(`0x${signature.slice(66, 130)}`)
   const v = Number.parseInt(signature.slice(130), 16)
-  if (![0, 1, 27, 28].includes(v)) return 'foreign'
-  if (r === 0n || r >= order || s === 0n || s > halfOrder) return 'foreign'
+  if (![0, 1, 27, 28].includes(v)) return false
+  if (r === 0n || r >= order || s === 0n || s > halfOrder) return false
   const bytes = hexToBytes(signature)
   const bit = v % 27 === 0 ? 0 : 1
   const key = recovered(hashMessage(text, 'bytes'), bytes.subarray(0, 64), bit)
-  return key && addressOf(key) === wallet ? 'signed' : 'foreign'
+  return key !== null && addressOf(key) === wallet
 }
 
 /** libsecp256k1 as WebAssembly: recovery blocks all requests, and viem's takes over twice as long (measured). */

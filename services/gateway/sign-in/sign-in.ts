@@ -8,7 +8,7 @@ import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
 import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
-import { judgeSignature, parseSession, type Session, type SessionFault } from './session'
+import { isSignedBy, parseSession, type Session, type SessionFault } from './session'
 
 /** Throws a 401 with the fault. */
 export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
@@ -56,8 +56,7 @@ async function prove(
   { wallet, until, signature }: Session,
 ): Promise<number> {
   const text = signInText(wallet, until)
-  const verdict = judgeSignature(wallet, text, signature)
-  if (verdict === 'signed') return ownKeyTtlMs
+  if (isSignedBy(wallet, text, signature)) return ownKeyTtlMs
   const leave = places.enter()
   try {
     const answer = await ask(SignatureCheck, { wallet, text, signature })
