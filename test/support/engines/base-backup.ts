@@ -12,12 +12,22 @@ export type BaseBackup = Disposable & {
   readonly copied: string
 }
 
-/** Keeps owners and modes, which the server requires. Files may vanish meanwhile. */
-export async function copy(from: string, to: string): Promise<void> {
-  const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe' })
+/** Keeps owners and modes, which the server requires. Files of a running server may vanish meanwhile. */
+export async function copy(from: string, to: string, isRunning = false): Promise<void> {
+  const env = { ...process.env, LC_ALL: 'C' }
+  const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe', env })
   const said = await new Response(run.stderr).text()
-  if ((await run.exited) !== 0 && !/No such file/.test(said)) throw new Error(said)
+  if ((await run.exited) === 0 || (isRunning && hasOnlyVanished(said, from))) return
+  throw new Error(`cannot copy ${from} to ${to}: ${said}`)
 }
+
+/** Judges the errors of `cp`. */
+export const hasOnlyVanished = (said: string, from: string): boolean =>
+  said !== '' &&
+  said
+    .trimEnd()
+    .split('\n')
+    .every((line) => line.includes(` '${from}/`) && line.endsWith(': No such file or directory'))
 
 /**
  * Works as `pg_basebackup`: announces the backup, copies the files, then the log of changes since.
@@ -31,12 +41,12 @@ export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Pro
       select current_setting('data_directory') as dir`
     const [{ now: takenAt }] = await sql<[{ now: Date }]>`select now()`
     await sql`select pg_backup_start('base backup', true)`
-    await copy(dataDir, join(dir, 'data'))
+    await copy(dataDir, join(dir, 'data'), true)
     const [{ labelfile }] = await sql<[{ labelfile: string }]>`
       select labelfile from pg_backup_stop(false)`
     const copied = join(dir, 'data')
     rmSync(join(copied, 'pg_wal'), { recursive: true })
-    await copy(join(dataDir, 'pg_wal'), copied)
+    await copy(join(dataDir, 'pg_wal'), copied, true)
     for (const name of ['postmaster.pid', 'postmaster.opts'])
       rmSync(join(copied, name), { force: true })
     const label = join(copied, 'backup_label')

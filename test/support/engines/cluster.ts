@@ -49,7 +49,7 @@ let known: Promise<Cluster> | undefined
 
 /**
  * Suites copy this migrated cluster: creating one takes 1.5 s of processor time, and a full run
- * needs 160. Created once per state of the migrations; migrating a copy again does nothing.
+ * needs 160. Created once per `clusterKey`; migrating a copy again does nothing.
  */
 export function migratedCluster(): Promise<Cluster> {
   known ??= findOrMake().catch((error) => {
@@ -61,7 +61,7 @@ export function migratedCluster(): Promise<Cluster> {
 
 async function findOrMake(): Promise<Cluster> {
   // One per user: only its owner can read a cluster.
-  const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${stateOfMigrations()}`)
+  const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${clusterKey()}`)
   const cluster = { dataDir: join(home, 'data'), password }
   if (existsSync(home)) {
     // Marked as in use, so another run does not remove it.
@@ -72,10 +72,11 @@ async function findOrMake(): Promise<Cluster> {
   await onFreePorts(() => make(draft))
   try {
     renameSync(join(draft, 'postgres'), home)
-  } catch {
-    // Another suite created it first.
+  } catch (error) {
+    if (!existsSync(home)) throw error // Otherwise another suite created it first.
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
   }
-  rmSync(draft, { recursive: true, force: true })
   return cluster
 }
 
@@ -88,11 +89,18 @@ async function make(dir: string): Promise<void> {
   }
 }
 
-function stateOfMigrations(): string {
+/** This file has the passwords, `postgres.ts` the options of initdb, the pruning rules some rights. */
+const makers = ['test/support/engines/cluster.ts', 'infra/local/postgres.ts', 'bun.lock']
+const makerDirs = ['infra/migrations', 'infra/operations/pruning']
+
+/** Hash of all that a migrated cluster depends on. */
+export function clusterKey(read = (path: string) => readFileSync(path, 'utf8')): string {
   const hash = createHash('sha256')
-  const dir = join(repositoryDir, 'infra/migrations')
-  for (const name of (readdirSync(dir, { recursive: true }) as string[]).toSorted())
-    if (/\.(?:sql|ts|json)$/.test(name)) hash.update(name).update(readFileSync(join(dir, name)))
-  hash.update(readFileSync(join(repositoryDir, 'bun.lock')))
+  const namesIn = (dir: string) =>
+    (readdirSync(join(repositoryDir, dir), { recursive: true }) as string[])
+      .filter((name) => /\.(?:sql|ts|json)$/.test(name))
+      .map((name) => join(dir, name))
+  for (const name of [...makers, ...makerDirs.flatMap(namesIn)].toSorted())
+    hash.update(name).update(read(join(repositoryDir, name)))
   return hash.digest('hex').slice(0, 16)
 }
