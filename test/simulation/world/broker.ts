@@ -123,13 +123,18 @@ export class Broker {
       )
     const payload = JSON.parse(waiting.text)
     world.current = process
-    void reader.handle({ ...waiting.message, payload, isRedelivered }).then((outcome) => {
-      this.#working.set(process, (this.#working.get(process) ?? 1) - 1)
-      waiting.workers.splice(waiting.workers.indexOf(process), 1)
-      return outcome === 'done'
-        ? this.#acknowledge(process, consumer, waiting)
-        : this.#again(consumer, waiting, outcome.retryInMs)
-    })
+    void reader
+      .handle({ ...waiting.message, payload, isRedelivered })
+      .finally(() => {
+        this.#working.set(process, (this.#working.get(process) ?? 1) - 1)
+        waiting.workers.splice(waiting.workers.indexOf(process), 1)
+      })
+      .then((outcome) =>
+        outcome === 'done'
+          ? this.#acknowledge(process, consumer, waiting)
+          : this.#again(consumer, waiting, outcome.retryInMs),
+      )
+      .catch((error) => world.bugs.add(String(error))) // A handler never throws.
   }
 
   #acknowledge(process: Process, consumer: string, waiting: Waiting): Promise<void> {
