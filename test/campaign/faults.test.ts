@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openChance } from '#infra/sandbox/random'
-import { faultsWith } from './faults'
+import { serviceNames } from '#shared/messages/topic'
+import { faultsWith, targetOf } from './faults'
 import type { World } from './world'
 
 test('a fault whose start was carried out but not answered is ended', async () => {
@@ -14,4 +15,12 @@ test('a fault whose start was carried out but not answered is ended', async () =
   const world = { outside: { faults } } as unknown as World
   await expect(Promise.resolve(fault.begin(world, openChance()))).rejects.toThrow('was lost')
   expect(settings.at(-1)).toEqual({ webhooks: expect.objectContaining({ drop: 0 }) })
+})
+
+test('after an upgrade has stopped the first instances, the second ones are still killed between two steps', () => {
+  const retired = new Set(serviceNames.map((name) => targetOf(name, 1)))
+  const faults = faultsWith(new Map(serviceNames.map((name) => [name, ['a step']])))
+  const left = faults.filter(({ target }) => !retired.has(target)).map(({ name }) => name)
+  for (const name of serviceNames)
+    expect(left).toContain(`an instance of ${name} is killed between two steps`)
 })

@@ -74,10 +74,11 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   },
 })
 
-/** Kills between a step and the one that reports it. */
+/** Kills the instance that comes first, between a step and the one that reports it. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,
+  target: `failpoint of ${name}`,
   begin: async ({ stack }, chance) => {
     const point = points[chance.belowMs(points.length)]!
     await Bun.write(stack.failpointFile(name), point)

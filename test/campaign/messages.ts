@@ -1,6 +1,7 @@
 import { connect, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import type { Stack } from '#infra/local/stack'
+import { within } from '#platform/deadline'
 
 export type Stored = {
   readonly stream: string
@@ -13,6 +14,9 @@ export type Noted = { readonly schema: string; readonly id: string; readonly sub
 /** Messages marked published, and a sentence for each that no stream has. */
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }
 
+/** Per stream: a reader whose last message is removed meanwhile would wait for the next one. */
+const readMaxMs = 120_000
+
 /** All of them: a campaign is shorter than the retention. */
 export async function storedMessages({ info }: Stack): Promise<Stored[]> {
   const { url, admin } = info.nats
@@ -22,7 +26,9 @@ export async function storedMessages({ info }: Stack): Promise<Stored[]> {
     const streams = await manager.streams.list().next()
     return (
       await Promise.all(
-        streams.map(({ config, state }) => storedIn(nc, config.name, state.messages)),
+        streams.map(({ config: { name }, state }) =>
+          within(storedIn(nc, name, state.messages), readMaxMs, `stream ${name}`),
+        ),
       )
     ).flat()
   } finally {
