@@ -53,7 +53,7 @@ test(`security: 500 requests generated from the document cause no 5xx and no und
   expect(findings).toEqual([])
 })
 
-test('security: refused requests write no payment, cash-out or message', () =>
+test('security: refused requests write nothing', () =>
   expectNothingWritten(stack, async () => {
     // Webhooks are always recorded.
     const { findings } = await fuzz(stack, person, {

@@ -78,7 +78,7 @@ describe('a top-up is refused without writing anything for', () => {
         const reply = await answered(() => person.call('POST', '/topups', body()))
         expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } })
       },
-      person.wallet,
+      ...[person.wallet, idr, myr],
     )
   })
 
@@ -89,7 +89,7 @@ describe('a top-up is refused without writing anything for', () => {
         const reply = await unverified.insist('/topups', good())
         expect(reply).toMatchObject({ status: 403, body: { error: 'verify your identity first' } })
       },
-      unverified.wallet,
+      ...[unverified.wallet, idr],
     )
   })
 
