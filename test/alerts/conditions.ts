@@ -10,9 +10,10 @@ import { pause } from '#platform/deadline'
 import { chainOf } from '#shared/chain/client'
 import type { RateWorld } from '../conformance/rates/rate-world'
 import { query } from '../support/database'
+import { cashOut, creditedTopUp, topUp } from '../support/flows'
 import { ausdOf } from '../support/ledger'
 import { mint, spendTreasury } from '../support/people'
-import { cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { entryIn, openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { suspend, waitUntil } from '../support/wait'
@@ -28,7 +29,6 @@ export type Condition = {
   readonly begin: (scene: Scene) => Promise<End>
 }
 
-const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
 const because = ['--reason', 'drill', '--by', 'sari']
 
 function repeat(ask: () => Promise<unknown>, everyMs = 250): End {
@@ -155,7 +155,7 @@ export const conditions: readonly Condition[] = [
     cause: 'a user pays less than the checkout asked for',
     alerts: ['PaymentNeedsReview'],
     begin: async ({ stack, person }) => {
-      const { paymentId } = await openCheckout(person, qris)
+      const { paymentId } = await openCheckout(person)
       const less = { channel_code: 'DANA', amount: 40_000 }
       await outsideOf(stack.info).control(`sessions/${paymentId}/pay`, less)
       await entryIn(person, paymentId, 'review')
@@ -167,7 +167,7 @@ export const conditions: readonly Condition[] = [
     alerts: ['CreditSlow'],
     begin: async (scene) => {
       const { stack, person } = scene
-      const { paymentId } = await openCheckout(person, qris)
+      const { paymentId } = await openCheckout(person)
       const start = await stop(scene, 'chain-relayer')
       await outsideOf(stack.info).pay(paymentId, 'QRIS')
       const paid = { service: 'payments', state: 'paid' }
@@ -180,7 +180,7 @@ export const conditions: readonly Condition[] = [
     cause: 'an operator posts to a journal by hand',
     alerts: ['BooksBreakOpen'],
     begin: async ({ stack, person }) => {
-      const { paymentId } = await openCheckout(person, qris)
+      const { paymentId } = await openCheckout(person)
       const post = (name: string, sign: string) =>
         query(
           stack,
@@ -197,7 +197,7 @@ export const conditions: readonly Condition[] = [
     alerts: ['TreasuryLow'],
     begin: async (scene) => {
       const { stack, person } = scene
-      const { paymentId, ausd } = await openCheckout(person, { ...qris, amount: '2000000' })
+      const { paymentId, ausd } = await openCheckout(person, { amount: '2000000' })
       await operate(stack, 'pause', 'relaying', ...because)
       await outsideOf(stack.info).pay(paymentId, 'QRIS')
       await entryIn(person, paymentId, 'paid')
@@ -227,13 +227,13 @@ export const conditions: readonly Condition[] = [
     alerts: ['ProviderBalanceLow'],
     begin: async (scene) => {
       const { stack, person } = scene
-      const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
+      const { id } = await cashOut(stack, person)
       const wake = await hang(scene, 'chain-relayer')
       await outsideOf(stack.info).control('balance', { amount: 84_000 })
       return async () => {
         await outsideOf(stack.info).control('balance', { amount: 1_000_000_000 })
         wake()
-        await entryIn(person, cashout.body.payoutId, 'paid')
+        await entryIn(person, id, 'paid')
       }
     },
   },
@@ -249,11 +249,9 @@ export const conditions: readonly Condition[] = [
     begin: async (scene) => {
       const { stack, person } = scene
       const { info } = stack
-      const { paymentId } = await openCheckout(person, qris)
-      await outsideOf(info).pay(paymentId, 'QRIS')
-      await entryIn(person, paymentId, 'credited')
+      const { id } = await creditedTopUp(stack, person)
       const { payments } = await outsideOf(info).book()
-      const paid = payments!.find((one) => one.session_reference_id === paymentId)
+      const paid = payments!.find((one) => one.session_reference_id === id)
       const wake = await hang(scene, 'sandbox')
       await query(stack, 'update gateway.identity_rechecks set next_check_at = now()')
       const body = JSON.stringify({
@@ -334,11 +332,10 @@ export const conditions: readonly Condition[] = [
       const { state } = await manager.streams.info('EVENTS')
       await manager.streams.update('EVENTS', { max_bytes: state.bytes })
       await admin.close()
-      const { paymentId } = await openCheckout(person, qris)
-      await outsideOf(stack.info).pay(paymentId, 'QRIS')
+      const { id } = await topUp(stack, person)
       return async () => {
         await stack.provision()
-        await entryIn(person, paymentId, 'credited')
+        await entryIn(person, id, 'credited')
       }
     },
   },

@@ -9,8 +9,9 @@ import type { Stack, StackOptions } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { settle } from '../support/flows'
 import { ausdOf, chainSeconds, readerOf } from '../support/ledger'
-import { answered, type Checkout } from '../support/requests'
+import { answered } from '../support/requests'
 import { quickChecks } from '../support/stack'
 
 /** Dozens of verified users are looked up again at this interval. */
@@ -79,24 +80,11 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
   if (receipt.status !== 'success') throw new Error('withdrawCollateral reverted')
 }
 
-export async function settle(person: Person): Promise<Checkout> {
-  const quote = await person.quote('USD/IDR')
-  const reply = await person.insist('/settlements', { quoteId: quote.id })
-  if (reply.status !== 200)
-    throw new Error(`settlement failed: ${reply.status} ${JSON.stringify(reply.body)}`)
-  return reply.body
-}
-
-export async function settleBy(stack: Stack, person: Person, channel: string): Promise<Checkout> {
-  const checkout = await settle(person)
-  await outsideOf(stack.info).pay(checkout.paymentId, channel)
+/** Returns the id of the payment, which has repaid. */
+export async function settleBy(stack: Stack, person: Person, channel: string): Promise<string> {
+  const { id } = await settle(stack, person, channel)
   await person.until('the repayment', (me) => me.drawn === '0')
-  return checkout
-}
-
-export async function statusOf(person: Person, id: string): Promise<string | undefined> {
-  const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
-  return items.find((entry: { id: string }) => entry.id === id)?.status
+  return id
 }
 
 /** Waits until the chain's clock is past this unix second. */

@@ -6,6 +6,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { topUp } from '../support/flows'
 import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
@@ -30,18 +31,11 @@ beforeAll(() => {
 })
 afterEach(() => outside.control('faults', {}))
 
-const pay = async (person: Person, channel: string, amount = '50000'): Promise<string> => {
-  const terms = { pair: 'USD/IDR', amount, method: 'bank' } as const
-  const { paymentId } = await openCheckout(person, terms)
-  await outside.pay(paymentId, channel)
-  return paymentId
-}
-
 /** A verified user whose payment became collateral. */
-async function credited(channel: string, has: { ausdMicro?: bigint; fiat?: string } = {}) {
+async function credited(channel: string, has: { ausdMicro?: bigint; amount?: string } = {}) {
   const person = await verifiedUser(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
   const books = await openBooks(stack, person)
-  const paymentId = await pay(person, channel, has.fiat)
+  const { id: paymentId } = await topUp(stack, person, { channel, amount: has.amount ?? '50000' })
   await entryIn(person, paymentId, 'credited')
   return { person, books, paymentId }
 }
@@ -99,8 +93,7 @@ describe('a payment refunded before or after its credit', () => {
 /** The first channel's code can still be paid after another was chosen. */
 async function paidTwice() {
   const { person } = await credited('QRIS')
-  const terms = { pair: 'USD/IDR', amount: '50000', method: 'bank' } as const
-  const { paymentId } = await openCheckout(person, terms)
+  const { paymentId } = await openCheckout(person)
   const code = await codeOf(stack, paymentId, 'BCA_VIRTUAL_ACCOUNT')
   await outside.pay(paymentId, 'QRIS')
   await entryIn(person, paymentId, 'credited')
@@ -113,8 +106,7 @@ async function paidTwice() {
 
 async function paidShort() {
   const { person } = await credited('QRIS')
-  const terms = { pair: 'USD/IDR', amount: '50000', method: 'bank' } as const
-  const { paymentId } = await openCheckout(person, terms)
+  const { paymentId } = await openCheckout(person)
   const short = { channel_code: 'QRIS', amount: 40_000, force: true }
   await outside.control(`sessions/${paymentId}/pay`, short)
   await entryIn(person, paymentId, 'review')
@@ -123,7 +115,7 @@ async function paidShort() {
 
 describe('a user whose card payment was refunded after its hold', () => {
   test('tries every way to move money out, and may only pay', async () => {
-    const has = { ausdMicro: 20_000_000n, fiat: '520000' }
+    const has = { ausdMicro: 20_000_000n, amount: '520000' }
     const { person, paymentId } = await credited('CARDS', has)
     await person.draw(1_000_000n)
     await outside.refund(paymentId)
@@ -169,14 +161,14 @@ describe('a user whose card payment was refunded after its hold', () => {
     const collateralOf = async () => (await person.me()).collateral.value
 
     // Rp 25,000 are 1.538461 of the missing 3.076923 AUSD: none is credited.
-    const part = await pay(person, 'QRIS', '25000')
+    const part = await topUp(stack, person, { amount: '25000' })
     await waitUntil('the first part', async () => {
       const { inFlight } = (await person.get('/me/activity')).body
-      return !inFlight.some((entry: { id: string }) => entry.id === part)
+      return !inFlight.some((entry: { id: string }) => entry.id === part.id)
     })
     const after = { frozen: await isFrozen(person)(), value: await collateralOf() }
 
-    await pay(person, 'QRIS', '50000')
+    await topUp(stack, person)
     const ending = async () => ({
       frozenAtFirst: frozen,
       afterPart: after,

@@ -5,9 +5,9 @@ import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { borrower, openSettlement, topUp } from '../support/flows'
 import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
 import { verify } from '../support/verify'
 import { becomes } from '../support/wait'
 import {
@@ -15,7 +15,6 @@ import {
   liquidityOf,
   openBooks,
   passing,
-  settle,
   settleBy,
   tries,
   withdrawCollateral,
@@ -35,19 +34,7 @@ const rupiah = '520000'
 const collateralMicro = 32_000_000n
 const limitMicro = 16_000_000n
 
-/** A verified user without AUSD whose QRIS collateral is final. */
-async function borrower(): Promise<Person> {
-  const person = await verifiedUser(stack, { wei: 10n ** 19n })
-  await topUp(person, 'QRIS', rupiah)
-  await person.until('collateral', (me) => me.collateral.value !== '0')
-  return person
-}
-
-async function topUp(person: Person, channel: string, amount: string): Promise<string> {
-  const { paymentId } = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
-  await outside.pay(paymentId, channel)
-  return paymentId
-}
+const newBorrower = () => borrower(stack, { wei: 10n ** 19n }, rupiah)
 
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const draw = (person: Person, micro: bigint) => tries(person.draw(micro))
@@ -63,7 +50,7 @@ describe('a user who owes 10 AUSD', () => {
   const owedMicro = 10_000_000n
 
   async function debtor() {
-    const person = await borrower()
+    const person = await newBorrower()
     const books = await openBooks(stack, person)
     await person.draw(owedMicro)
     return { person, account: accountAndSums(person, books) }
@@ -74,7 +61,7 @@ describe('a user who owes 10 AUSD', () => {
     ['direct debit', 'BRI_DIRECT_DEBIT'],
   ])('settles by %s, draws again, and has the payment refunded', async (_, channel) => {
     const { person, account } = await debtor()
-    const { paymentId } = await settleBy(stack, person, channel)
+    const paymentId = await settleBy(stack, person, channel)
     const again = await draw(person, limitMicro)
     await outside.refund(paymentId)
     const ending = async () => ({ again, ...(await account()) })
@@ -83,7 +70,7 @@ describe('a user who owes 10 AUSD', () => {
 
   test('settles by card, withdraws the collateral, and has the payment refunded', async () => {
     const { person, account } = await debtor()
-    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    const paymentId = await settleBy(stack, person, 'CARDS')
     const whole = await withdraw(person, collateralMicro)
     // A debt of 10 locks 20; the rest is free, whatever happens to the card payment.
     const free = await withdraw(person, collateralMicro - 2n * owedMicro)
@@ -94,7 +81,7 @@ describe('a user who owes 10 AUSD', () => {
 
   test('overpays by card, withdraws the excess, and has the payment refunded', async () => {
     const { person, account } = await debtor()
-    const { paymentId } = await settle(person)
+    const { paymentId } = await openSettlement(person)
     await person.repay(6_000_000n)
     await outside.pay(paymentId, 'CARDS')
     await person.until('the repayment', (me) => me.drawn === '0')
@@ -106,7 +93,7 @@ describe('a user who owes 10 AUSD', () => {
 
   test('has part of a card settlement refunded and keeps the whole debt paid', async () => {
     const { person, account } = await debtor()
-    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    const paymentId = await settleBy(stack, person, 'CARDS')
     await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
     // 40 % was refunded: 10 - (10 - 4) AUSD are owed again.
     await becomes(account, { drawn: '4000000', ...asBefore })
@@ -115,10 +102,10 @@ describe('a user who owes 10 AUSD', () => {
 
 describe('a user who wants a better score or ratio than was paid for', () => {
   test('pays 99 % by card and the rest alone, and has the card payment refunded', async () => {
-    const person = await borrower()
+    const person = await newBorrower()
     const books = await openBooks(stack, person)
     await person.draw(9_900_000n)
-    const { paymentId } = await settle(person)
+    const { paymentId } = await openSettlement(person)
     await person.draw(100_000n)
     await outside.pay(paymentId, 'CARDS')
     await person.until('the repayment', (me) => me.drawn === '100000')
@@ -145,11 +132,11 @@ describe('a user who wants a better score or ratio than was paid for', () => {
   })
 
   test('draws on the reward of a card settlement before it is refunded', async () => {
-    const person = await borrower()
+    const person = await newBorrower()
     const books = await openBooks(stack, person)
     await person.draw(2_000_000n)
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
-    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    const paymentId = await settleBy(stack, person, 'CARDS')
     // 250 basis points of 32 AUSD beyond the limit, next to the encumbered debt.
     const rewarded = await draw(person, limitMicro + 800_000n - 2_000_000n)
     await outside.refund(paymentId)
@@ -158,7 +145,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
   })
 
   test('gets the score at once, but ratio and withdrawals only when the hold ends', async () => {
-    const person = await borrower()
+    const person = await newBorrower()
     await person.draw(2_000_000n)
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
     await settleBy(stack, person, 'CARDS')
@@ -185,7 +172,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
     ['a millionth of an AUSD, again and again, to farm score', 1n, '0'],
     ['one AUSD for as long, which counts', 1_000_000n, '20'],
   ])('borrows %s', async (_, micro, score) => {
-    const person = await borrower()
+    const person = await newBorrower()
     for (let round = 0; round < 2; round++) {
       await person.draw(micro)
       await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
@@ -203,13 +190,13 @@ describe('a user without funds', () => {
   test('tops up by direct debit, draws and withdraws at once, and has it refunded', async () => {
     const person = await verifiedUser(stack, { wei: 10n ** 19n })
     const books = await openBooks(stack, person)
-    const paymentId = await topUp(person, 'BRI_DIRECT_DEBIT', rupiah)
+    const { id } = await topUp(stack, person, { amount: rupiah, channel: 'BRI_DIRECT_DEBIT' })
     await person.until('the top-up', ({ collateral }) =>
       [collateral.value, collateral.pendingShares].some((micro) => micro !== '0'),
     )
     const drew = await draw(person, 1_000_000n)
     const withdrew = await withdraw(person, 30_000_000n)
-    await outside.refund(paymentId)
+    await outside.refund(id)
     const ending = async () => ({ drew, withdrew, ...(await accountAndSums(person, books)()) })
     await becomes(ending, { drew: 'reverted', withdrew: 'reverted', drawn: '0', ...asBefore })
   })
@@ -219,14 +206,14 @@ describe('a user without funds', () => {
 describe('two users who collude', () => {
   test('settle by card, borrow that money through the other wallet, and have the payment refunded', async () => {
     const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })
-    await topUp(accomplice, 'MANDIRI_VIRTUAL_ACCOUNT', '16250000')
+    await topUp(stack, accomplice, { amount: '16250000', channel: 'MANDIRI_VIRTUAL_ACCOUNT' })
     await accomplice.until('collateral', (me) => me.collateral.value !== '0')
-    const person = await borrower()
+    const person = await newBorrower()
     const books = await openBooks(stack, person, accomplice)
     await person.draw(10_000_000n)
     const poolMicro = await liquidityOf(stack)
     await accomplice.draw(poolMicro)
-    const { paymentId } = await settleBy(stack, person, 'CARDS')
+    const paymentId = await settleBy(stack, person, 'CARDS')
     const { available } = await accomplice.me()
     const lent = await draw(accomplice, 10_000_000n)
     await outside.refund(paymentId)

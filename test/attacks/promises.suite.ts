@@ -11,7 +11,7 @@ import { urlInRole } from '#platform/db/url'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
-import { mint, spendTreasury, verifiedUser } from '../support/people'
+import { mint, spendTreasury, verifiedUser, verifiedUsers } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
@@ -98,7 +98,7 @@ describe('a user wants more AUSD than the treasury has', () => {
   })
 
   test('forty top-ups at once, with cover for eleven, open at most ten checkouts', async () => {
-    const people = await Promise.all(Array.from({ length: 40 }, () => verifiedUser(stack)))
+    const people = await verifiedUsers(stack, 40)
     await seen('ausd_treasury_promised_micro', 0)
     await treasuryHas(11n * topupMicro)
     const calls = people.map((person) => topup(person))
@@ -189,9 +189,7 @@ describe('a user wants more rupiah than the provider holds', () => {
 
   test('forty cash-outs at once, with cover for ten, accept at most ten', async () => {
     const micro = 10n * payoutMicro
-    const people = await Promise.all(
-      Array.from({ length: 4 }, () => verifiedUser(stack, { ausdMicro: micro })),
-    )
+    const people = await verifiedUsers(stack, 4, { ausdMicro: micro })
     await seen('ausd_provider_unpaid_minor', 0)
     await has(10 * payoutMinor + 1)
     const calls = people.flatMap((person) => Array.from({ length: 10 }, () => cashout(person)))

@@ -5,10 +5,11 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { openSettlement, topUp } from '../support/flows'
 import { verifiedUser } from '../support/people'
-import { answered, cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { answered, cashoutBody, entryIn, openCheckout, statusOf } from '../support/requests'
 import { becomes } from '../support/wait'
-import { codeOf, explained, openBooks, payCode, settle, statusOf } from './fixture'
+import { codeOf, explained, openBooks, payCode } from './fixture'
 import { market } from './market'
 
 let stack: Stack
@@ -54,9 +55,8 @@ async function ended(person: Person): Promise<string> {
 
 /** Final collateral of 100 AUSD, and a debt of 10. */
 async function borrows(person: Person) {
-  const { paymentId } = await openCheckout(person, terms)
-  await outside.pay(paymentId, 'QRIS')
-  await entryIn(person, paymentId, 'credited')
+  const { id } = await topUp(stack, person, { amount: terms.amount })
+  await entryIn(person, id, 'credited')
   await person.draw(10_000_000n)
   await person.until('the debt', (me) => me.drawn !== '0')
 }
@@ -118,7 +118,7 @@ describe('a user pays after the checkout has ended', () => {
     const person = await newcomer()
     const books = await openBooks(stack, person)
     await borrows(person)
-    const { paymentId } = await settle(person)
+    const { paymentId } = await openSettlement(person)
     await ends(person, paymentId)
     await moves(person, 16_900)
     await outside.pay(paymentId, channel)
@@ -131,11 +131,11 @@ describe('a user pays after the checkout has ended', () => {
   test('of a settlement that was replaced, at its old rate', async () => {
     const person = await newcomer()
     await borrows(person)
-    const { paymentId } = await settle(person)
+    const { paymentId } = await openSettlement(person)
     const code = await codeOf(stack, paymentId, channel)
     await person.draw(1_000_000n)
     await person.until('the larger debt', (me) => me.drawn === '11000000')
-    await settle(person)
+    await openSettlement(person)
     await moves(person, 16_900)
     await payCode(stack, code)
     await entryIn(person, paymentId, 'repaid')
@@ -172,7 +172,7 @@ describe('a user without bad intent', () => {
   test('pays late at nearly the same rate, and the debt is closed', async () => {
     const person = await newcomer()
     await borrows(person)
-    const { paymentId } = await settle(person)
+    const { paymentId } = await openSettlement(person)
     await ends(person, paymentId)
     await moves(person, 16_412)
     await outside.pay(paymentId, channel)

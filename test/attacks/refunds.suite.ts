@@ -4,9 +4,10 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { topUp } from '../support/flows'
 import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
-import { entryIn, openCheckout } from '../support/requests'
+import { entryIn } from '../support/requests'
 import { becomes } from '../support/wait'
 import {
   explained,
@@ -32,23 +33,19 @@ afterEach(() => outside.control('faults', {}))
 
 const userWithoutAusd = () => verifiedUser(stack, { wei: 10n ** 19n })
 
-async function topUp(person: Person, channel: string): Promise<string> {
-  const terms = { pair: 'USD/IDR', amount: '520000', method: 'bank' } as const
-  const { paymentId } = await openCheckout(person, terms)
-  await outside.pay(paymentId, channel)
-  return paymentId
-}
+/** 32 AUSD. */
+const amount = '520000'
 
 async function held(person: Person): Promise<string> {
-  const paymentId = await topUp(person, 'CARDS')
+  const { id } = await topUp(stack, person, { amount, channel: 'CARDS' })
   await person.until('the hold', ({ collateral }) => collateral.pendingShares !== '0')
-  return paymentId
+  return id
 }
 
 async function credited(person: Person): Promise<string> {
-  const paymentId = await topUp(person, 'QRIS')
-  await entryIn(person, paymentId, 'credited')
-  return paymentId
+  const { id } = await topUp(stack, person, { amount })
+  await entryIn(person, id, 'credited')
+  return id
 }
 
 /** Owes 10 AUSD against 32. */
@@ -57,8 +54,7 @@ async function indebted(person: Person): Promise<void> {
   await person.draw(10_000_000n)
 }
 
-const settling = async (person: Person): Promise<string> =>
-  (await settleBy(stack, person, 'CARDS')).paymentId
+const settling = (person: Person): Promise<string> => settleBy(stack, person, 'CARDS')
 
 async function settled(person: Person): Promise<string> {
   await indebted(person)

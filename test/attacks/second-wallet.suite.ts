@@ -5,8 +5,8 @@ import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
+import { flowsEnding, topUp } from '../support/flows'
 import { newCaller, newUser } from '../support/people'
-import { openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { servesTruth } from '../support/verify'
 
@@ -31,9 +31,7 @@ beforeAll(async () => {
   first = await newUser(stack, { wei: 10n ** 19n })
   await approve(first)
   await first.until('verification', (me) => me.verified)
-  const checkout = await openCheckout(first, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
-  await outside.pay(checkout.paymentId, 'QRIS')
-  await first.until('collateral', (me) => me.collateral.value === checkout.ausd)
+  await flowsEnding([await topUp(stack, first, { amount: '500000' })])
   await first.draw(3_000_000n)
   await outside.advance(termSeconds + graceSeconds + 1)
   const stranger = await newCaller(stack)

@@ -5,20 +5,11 @@ import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
-import { verifiedUser } from '../support/people'
-import { type Checkout, entryIn, openCheckout } from '../support/requests'
+import { borrower, openSettlement } from '../support/flows'
+import { type Checkout, entryIn, statusOf } from '../support/requests'
 import { operate } from '../support/stack'
 import { becomes } from '../support/wait'
-import {
-  codeOf,
-  explained,
-  openBooks,
-  payCode,
-  settle,
-  statusOf,
-  tries,
-  withdrawCollateral,
-} from './fixture'
+import { codeOf, explained, openBooks, payCode, tries, withdrawCollateral } from './fixture'
 
 let stack: Stack
 let outside: Outside
@@ -31,11 +22,7 @@ afterEach(() => outside.calm())
 
 /** A user with 32 AUSD of final collateral and a debt of 10, and their books. */
 async function debtor() {
-  const person = await verifiedUser(stack, { wei: 10n ** 19n })
-  const terms = { pair: 'USD/IDR', amount: '520000', method: 'qr' } as const
-  const { paymentId } = await openCheckout(person, terms)
-  await outside.pay(paymentId, 'QRIS')
-  await person.until('collateral', (me) => me.collateral.value !== '0')
+  const person = await borrower(stack, { wei: 10n ** 19n }, '520000')
   const books = await openBooks(stack, person)
   await person.draw(10_000_000n)
   await person.until('the debt', (me) => me.drawn !== '0')
@@ -45,7 +32,7 @@ async function debtor() {
 /** The debt grows by 1 AUSD first, so an open checkout no longer covers it. */
 async function settleMore(person: Person): Promise<Checkout> {
   await owesMore(person)
-  return settle(person)
+  return openSettlement(person)
 }
 async function owesMore(person: Person) {
   await person.draw(1_000_000n)
@@ -62,7 +49,7 @@ describe('a user opens two checkouts for one debt', () => {
     const { person } = await debtor()
     const quote = await person.quote('USD/IDR')
     const first: Checkout = (await person.insist('/settlements', { quoteId: quote.id })).body
-    expect(await settle(person)).toEqual(first) // Same debt and rate: the open one.
+    expect(await openSettlement(person)).toEqual(first) // Same debt and rate: the open one.
     const second = await settleMore(person)
     const ending = async () => ({
       sessions: [await sessionOf(first), await sessionOf(second)],
@@ -81,7 +68,7 @@ describe('a user opens two checkouts for one debt', () => {
     ['the old one first', true],
   ])('and pays both by bank transfer, %s', async (_, oldFirst) => {
     const { person, books } = await debtor()
-    const first = await settle(person)
+    const first = await openSettlement(person)
     const code = await codeOf(stack, first.paymentId, 'BCA_VIRTUAL_ACCOUNT')
     const second = await settleMore(person)
     const status = await statusOf(person, first.paymentId)
@@ -105,7 +92,7 @@ describe('a user opens two checkouts for one debt', () => {
 
   test('and pays both by card, withdraws everything, and has both refunded', async () => {
     const { person, books } = await debtor()
-    const first = await settle(person)
+    const first = await openSettlement(person)
     const code = await codeOf(stack, first.paymentId, 'CARDS')
     const second = await settleMore(person)
     await outside.pay(second.paymentId, 'CARDS')
@@ -140,7 +127,7 @@ describe('a user opens two checkouts for one debt', () => {
     ['executes the request and does not respond', { errorAfterAccept: 1 }],
   ])('while the provider %s, so that the first one stays open', async (_, api) => {
     const { person } = await debtor()
-    const first = await settle(person)
+    const first = await openSettlement(person)
     await owesMore(person)
     const quoteId = (await person.quote('USD/IDR')).id
     await outside.faults({ api })
@@ -165,7 +152,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
     ['top-ups are paused', true],
   ])('a second round is refused once %s', async (_, paused) => {
     const { person, books } = await debtor()
-    const checkout = await settle(person)
+    const checkout = await openSettlement(person)
     await person.repay(10_000_000n)
     await person.until('the repayment', (me) => me.drawn === '0')
     const collateral = (await person.me()).collateral.value
@@ -201,7 +188,7 @@ describe('a user pays a checkout and opens another before the debt is repaid', (
   ])('%s', async (_, drop) => {
     const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })
     const { person, books } = await debtor()
-    const first = await settle(person)
+    const first = await openSettlement(person)
     const quoteId = (await person.quote('USD/IDR')).id
     await outside.faults({ webhooks: { drop } })
     // No blocks, no repayment.

@@ -6,11 +6,12 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { cashOut, topUp } from '../support/flows'
 import { ausdOf } from '../support/ledger'
-import { verifiedUser } from '../support/people'
-import { cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { verifiedUser, verifiedUsers } from '../support/people'
+import { entryIn, reversedAccount, statusOf } from '../support/requests'
 import { becomes } from '../support/wait'
-import { loseJetStream, recorded, settle, statusOf } from './fixture'
+import { loseJetStream, recorded, settleBy } from './fixture'
 
 let stack: Stack
 let outside: Outside
@@ -24,13 +25,8 @@ const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 const ausdIn = async (person: Person) => String(await ausdOf(stack, person.account.address))
 
-/** 520,000 rupiah are 32 AUSD. */
-async function topUp(person: Person, channel: string): Promise<string> {
-  const terms = { pair: 'USD/IDR', amount: '520000', method: 'bank' } as const
-  const { paymentId } = await openCheckout(person, terms)
-  await outside.pay(paymentId, channel)
-  return paymentId
-}
+/** 32 AUSD. */
+const amount = '520000'
 
 const position = async (person: Person) => {
   const { collateral, drawn, frozen } = await person.me()
@@ -38,58 +34,55 @@ const position = async (person: Person) => {
   return { value, pending, drawn, frozen: frozen === true }
 }
 type Position = Awaited<ReturnType<typeof position>>
-type Flow = (person: Person) => Promise<() => Promise<unknown>>
+type Begin = (person: Person) => Promise<() => Promise<unknown>>
 const good = { value: '32000000', pending: '0', drawn: '0', frozen: false }
 
 const draw = async (person: Person) => {
-  await topUp(person, 'QRIS')
+  await topUp(stack, person, { amount })
   await person.until('collateral', (me) => me.collateral.value === '32000000')
   await person.draw(10_000_000n)
   await person.until('the debt', (me) => me.drawn === '10000000')
 }
 
-const settleBy =
-  (channel: string, reverse?: 'refund' | 'chargeback'): Flow =>
+const settled =
+  (channel: string, reverse?: 'refund' | 'chargeback'): Begin =>
   async (person) => {
     await draw(person)
-    const { paymentId } = await settle(person)
-    await outside.pay(paymentId, channel)
-    await person.until('the repayment', (me) => me.drawn === '0')
+    const paymentId = await settleBy(stack, person, channel)
     if (reverse) await outside.control(`payments/${paymentId}/${reverse}`)
     return () => position(person)
   }
 
 const topUpBy =
-  (channel: string, reverse?: 'refund' | 'chargeback', when?: string): Flow =>
+  (channel: string, reverse?: 'refund' | 'chargeback', when?: string): Begin =>
   async (person) => {
-    const paymentId = await topUp(person, channel)
+    const { id } = await topUp(stack, person, { amount, channel })
     const there = ({ collateral }: { collateral: { value: string; pendingShares: string } }) =>
       when === 'after' ? collateral.value !== '0' : collateral.pendingShares !== '0'
     if (reverse) await person.until('the top-up', there)
-    if (when === 'after') await entryIn(person, paymentId, 'credited')
-    if (reverse) await outside.control(`payments/${paymentId}/${reverse}`)
+    if (when === 'after') await entryIn(person, id, 'credited')
+    if (reverse) await outside.control(`payments/${id}/${reverse}`)
     return () => position(person)
   }
 
 /** `accountNumber` decides the bank's result. */
-const cashOut =
-  (accountNumber: string): Flow =>
+const cashedOut =
+  (accountNumber: string): Begin =>
   async (person) => {
-    const body = await cashoutBody(stack, person, { accountNumber, ausdMicro: takenMicro })
-    const { payoutId } = (await person.insist('/cashouts', body)).body
-    return async () => ({ status: await statusOf(person, payoutId), ausd: await ausdIn(person) })
+    const { id } = await cashOut(stack, person, { accountNumber, ausdMicro: takenMicro })
+    return async () => ({ status: await statusOf(person, id), ausd: await ausdIn(person) })
   }
 
 const gone: Position = { ...good, value: '0' }
 const indebted: Position = { ...good, drawn: '10000000' }
-const flows: [string, Flow, unknown][] = [
+const flows: [string, Begin, unknown][] = [
   ['a top-up is collateral', topUpBy('QRIS'), good],
   ['a card top-up is collateral when its hold ends', topUpBy('CARDS'), good],
-  ['a settlement repays', settleBy('BCA_VIRTUAL_ACCOUNT'), good],
+  ['a settlement repays', settled('BCA_VIRTUAL_ACCOUNT'), good],
   ['a top-up refunded in its hold is taken back', topUpBy('CARDS', 'refund'), gone],
   ['a top-up charged back in its hold is taken back', topUpBy('CARDS', 'chargeback'), gone],
-  ['a settlement refunded in its hold is owed again', settleBy('CARDS', 'refund'), indebted],
-  ['a settlement charged back in its hold is too', settleBy('CARDS', 'chargeback'), indebted],
+  ['a settlement refunded in its hold is owed again', settled('CARDS', 'refund'), indebted],
+  ['a settlement charged back in its hold is too', settled('CARDS', 'chargeback'), indebted],
   [
     'a top-up refunded after its hold freezes',
     topUpBy('CARDS', 'refund', 'after'),
@@ -100,10 +93,10 @@ const flows: [string, Flow, unknown][] = [
     topUpBy('CARDS', 'chargeback', 'after'),
     { ...good, frozen: true },
   ],
-  ['a cash-out is paid', cashOut('1234567890'), { status: 'paid', ausd: '15000000' }],
+  ['a cash-out is paid', cashedOut('1234567890'), { status: 'paid', ausd: '15000000' }],
   [
     'a cash-out that the bank sends back after it was paid is returned',
-    cashOut('654321'),
+    cashedOut(reversedAccount),
     { status: 'returned', ausd: '20000000' },
   ],
 ]
@@ -115,7 +108,7 @@ describe('a month without a single webhook', () => {
 
   beforeAll(async () => {
     const has = { ausdMicro: hasMicro, wei: 10n ** 19n }
-    const people = await Promise.all(flows.map(() => verifiedUser(stack, has)))
+    const people = await verifiedUsers(stack, flows.length, has)
     await outside.faults({ webhooks: { drop: 1 } })
     silentSince = Date.now()
     for (const [index, [title, flow]] of flows.entries()) {

@@ -54,7 +54,7 @@ describe('a dead letter', () => {
   test('is still handled after a redrive without effect, and counts once', async () => {
     const person = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 } })
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    const checkout = await openCheckout(person)
     await outside.pay(checkout.paymentId, 'QRIS')
     await outside.calm()
     const { payments } = await outside.book()
@@ -138,7 +138,7 @@ describe('an item that is stuck', () => {
 
   test('in any state that has a successor raises an alarm', async () => {
     const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
-    await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    await openCheckout(person)
     const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
     expect(cashout.status).toBe(200)
     expect(all.length).toBeGreaterThan(15)
@@ -209,10 +209,9 @@ describe('the key of an RPC endpoint', () => {
     const readers = ['chain-relayer', 'indexer-reader'] as const
     const proxy = stack.rpcProxy!
     const person = await verifiedUser(stack)
-    const terms = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
     const failures = () => logOf('chain-relayer').filter((line) => /"err":/.test(line)).length
     for (const faults of [{ disconnectRate: 1 }, { hangRate: 1 }]) {
-      const { paymentId } = await openCheckout(person, terms)
+      const { paymentId } = await openCheckout(person)
       const since = failures()
       proxy.setFaults(faults)
       await outside.pay(paymentId, 'QRIS')

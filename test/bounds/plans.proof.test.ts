@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { growingTables as growing } from '#infra/operations/pruning/kept'
-import { beginFlows, flowsEnding } from '../support/flows'
-import { verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
+import { beginEachKind, borrower, flowsEnding } from '../support/flows'
 import { operate, ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { waitUntil } from '../support/wait'
@@ -35,11 +32,8 @@ beforeAll(async () => {
   await waitUntil('the books knowing what there is', async () => (await runs()) > 0)
   await fillTables(admin, rowsEach)
   await logPlans(admin, stack.adminUrl)
-  const person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
-  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
-  await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
-  await person.until('collateral', (me) => me.collateral?.value === checkout.ausd)
-  await flowsEnding(await beginFlows(stack, [person], { count: 11, seed: 7 }), 120_000)
+  const person = await borrower(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
+  await flowsEnding(await beginEachKind(stack, [person], 7), 120_000)
   // A service's metrics may be late during the flows.
   await waitUntil('the figures of every service', async () => {
     const samples = await scrape(stack)

@@ -10,7 +10,7 @@ import { consumers } from '#infra/nats/topology'
 import { checkBooks } from '#infra/operations/books/reconcile'
 import { placeOf } from '#infra/operations/place'
 import { prune } from '#infra/operations/pruning/prune'
-import { beginFlows, flowsEnding } from '../support/flows'
+import { beginEachKind, borrower, flowsEnding } from '../support/flows'
 import { creditsOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
@@ -91,18 +91,9 @@ async function deliverAllAgain(): Promise<void> {
 
 describe('after everything prunable was pruned', () => {
   test('a replay of all of it has no second effect', async () => {
-    const people = await Promise.all(
-      [0, 1].map(async () => {
-        const person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
-        const { paymentId, ausd } = await openCheckout(person, {
-          ...{ pair: 'USD/IDR', amount: '500000', method: 'qr' },
-        })
-        await outsideOf(stack.info).pay(paymentId, 'QRIS')
-        await person.until('collateral', (me) => me.collateral?.value === ausd)
-        return person
-      }),
-    )
-    await flowsEnding(await beginFlows(stack, people, { count: 11, seed: 7 }), 60_000)
+    const has = { ausdMicro: 100_000_000n, wei: 10n ** 19n }
+    const people = await Promise.all([borrower(stack, has), borrower(stack, has)])
+    await flowsEnding(await beginEachKind(stack, people, 7), 60_000)
     await waitUntil(
       'every check of a cash-out having ended',
       async () => (await rowsOf('payouts', 'payouts', 'next_check_at is not null')) === 0,
@@ -144,7 +135,7 @@ describe('after everything prunable was pruned', () => {
   test('and after JetStream lost its store, pending work is still done once', async () => {
     const person = await verifiedUser(stack)
     const relayer = stack.process('chain-relayer')
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    const checkout = await openCheckout(person)
     await relayer.stop('SIGKILL')
     await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
     const ordered = `payload->>'refId' = '${checkout.paymentId}' and published_at is not null`

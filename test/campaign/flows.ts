@@ -5,6 +5,7 @@ import type { Person } from '#infra/demo/person'
 import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import type { SignedTransfer } from '#shared/chain/erc3009'
+import { bank, refusedAccount, reversedAccount } from '../support/requests'
 import { atProvider } from './at-provider'
 import { ask } from './client'
 import { fates, giveBack } from './money-back'
@@ -107,28 +108,18 @@ const settlement =
     if (deed) await pay(scene, deed, channel)
   }
 
-/** The sandbox's banks refuse the first, and pay and reverse the second. */
-const refusedAccount = '999999'
-const reversedAccount = '654321'
-
-const bankOf = (accountNumber: string) => ({
-  ...{ channelCode: 'ID_BCA', accountHolderName: 'Sari Dewi' },
-  accountNumber,
-})
-const goodAccount = '1234567890'
-
 async function askCashout(
   { record, person }: Scene,
   quoteId: string,
   authorization: SignedTransfer,
-  accountNumber = goodAccount,
+  accountNumber = bank.accountNumber,
 ): Promise<CashoutDeed> {
   const { nonce, value } = authorization
   const deed = record.note<CashoutDeed>({
     ...{ kind: 'cashout', wallet: person.wallet, nonce, valueMicro: BigInt(value) },
     answer: null,
   })
-  const body = { quoteId, authorization, bank: bankOf(accountNumber) }
+  const body = { quoteId, authorization, bank: { ...bank, accountNumber } }
   const answered = await ask(record, person, '/cashouts', body)
   if (answered && 'ok' in answered) {
     const { payoutId: id, ausd, fiat } = answered.ok
@@ -210,9 +201,9 @@ const kinds: readonly Kind[] = [
   ['top-up paid late', paidLate],
   ['settlement by virtual account', settlement('BCA_VIRTUAL_ACCOUNT')],
   ['settlement by card', settlement('CARDS')],
-  ['cash-out', cashout(goodAccount)],
-  ['cash-out', cashout(goodAccount)],
-  ['cash-out reversed by hand', cashout(goodAccount, true)],
+  ['cash-out', cashout(bank.accountNumber)],
+  ['cash-out', cashout(bank.accountNumber)],
+  ['cash-out reversed by hand', cashout(bank.accountNumber, true)],
   ['cash-out refused', cashout(refusedAccount)],
   ['cash-out reversed', cashout(reversedAccount)],
   ['send', send],
@@ -224,7 +215,7 @@ const kinds: readonly Kind[] = [
 /** A contract wallet sends no transactions and so cannot draw. */
 const contractKinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
-  ['cash-out', cashout(goodAccount)],
+  ['cash-out', cashout(bank.accountNumber)],
   ['cash-out refused', cashout(refusedAccount)],
   ['send', send],
 ]

@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
+import { bank } from '../support/requests'
 import type { Stored } from './messages'
 
 export type Secret = { readonly name: string; readonly text: string }
@@ -50,7 +51,6 @@ async function personalOf(people: readonly Person[]): Promise<Secret[]> {
       ...{ name: "a user's session", text: (await authorization()).replace(/^\S+ /, '') },
     })),
   )
-  const bank = { accountHolderName: 'Sari Dewi', accountNumber: '1234567890' }
   return [
     ...sessions,
     { name: 'an account holder name', text: bank.accountHolderName },

@@ -2,6 +2,7 @@ import pMap from 'p-map'
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
+import { activityOf } from '../support/requests'
 import type { Entry, Verdict } from './evidence'
 
 /** These are not pending; the audit decides whether they are right. */
@@ -63,15 +64,5 @@ export async function quietly(
   }
 }
 
-async function entriesOf(person: Person): Promise<Entry[]> {
-  const entries: Entry[] = []
-  for (let cursor = ''; ; ) {
-    const path = `/me/activity?limit=100${cursor && `&cursor=${cursor}`}`
-    const { status, body } = await person.get(path)
-    if (status !== 200) throw new Error(`/me/activity: status ${status}`)
-    const { wallet } = person
-    for (const { id, kind, status } of body.items) entries.push({ id, kind, status, wallet })
-    if (!body.nextCursor) return entries
-    cursor = body.nextCursor
-  }
-}
+const entriesOf = async (person: Person): Promise<Entry[]> =>
+  (await activityOf(person)).map((entry) => ({ ...entry, wallet: person.wallet }))

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Outside, outsideOf } from '#infra/demo/outside'
-import { type Person, personOf } from '#infra/demo/person'
+import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { openCopies } from '../scale/world'
 import { deployWallet, walletSigner } from '../support/contract-wallets'
-import { fund } from '../support/people'
+import { newUser } from '../support/people'
 import { quickChecks } from '../support/stack'
 
 import type { Options } from './options'
@@ -52,6 +52,7 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
   })
   const { stack, info } = copies
   const outside = outsideOf(info)
+  const reached = { info, dir: stack.dir, adminUrl: stack.adminUrl }
   return {
     ...{ stack, outside, wires: wires as World['wires'], retired: new Set() },
     newPerson: async (index) => {
@@ -61,8 +62,8 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
       const signer = isContract
         ? walletSigner(await deployWallet(stack, owner.address), owner)
         : key
-      const person = personOf(info, signer)
-      await fund(stack, person.wallet, { ausdMicro: startMicro, wei: isContract ? 0n : startWei })
+      const has = { ausdMicro: startMicro, wei: isContract ? 0n : startWei }
+      const person = await newUser(reached, has, signer)
       await outside.identity(person.wallet, 'approved')
       return { person, isContract }
     },

@@ -1,10 +1,11 @@
-import { outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { query } from '../support/database'
-import { verifiedUser } from '../support/people'
+import { topUp } from '../support/flows'
+import { verifiedUsers } from '../support/people'
+import { insist } from '../support/requests'
 
 /** Requests an app makes; none publishes to JetStream. */
 const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = {
@@ -15,6 +16,7 @@ const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = 
 }
 const askEveryMs = 150
 const askAgainMs = 50
+const patienceMs = 45_000
 /** Independent of earlier responses. */
 const payEveryMs = 500
 const payersMax = 50
@@ -38,8 +40,7 @@ export type Load = AsyncDisposable & {
 }
 
 export async function startLoad(stack: Stack): Promise<Load> {
-  const people: Person[] = []
-  for (let count = 0; count < peopleMax; count += 1) people.push(await verifiedUser(stack))
+  const people = await verifiedUsers(stack, peopleMax)
   const waits: Wait[] = []
   const open = new Set<Wait>()
   const checkouts: { answeredAt: number; waitedMs: number }[] = []
@@ -63,14 +64,16 @@ export async function startLoad(stack: Stack): Promise<Load> {
   }
   const payers = new Set<Promise<void>>()
   const pay = async (person: Person) => {
-    const quote = await insist(() => person.post('/quote', { pair: 'USD/IDR' }))
-    const body = { amount: '50000', method: 'qr', quoteId: quote.id }
-    const askedAt = Date.now()
-    const { paymentId } = await insist(() => person.post('/topups', body))
-    checkouts.push({ answeredAt: Date.now(), waitedMs: Date.now() - askedAt })
-    promised.push(paymentId)
-    await outsideOf(stack.info).pay(paymentId, 'QRIS')
-    paid.push(paymentId)
+    const { id } = await topUp(stack, person, {}, async (path, body) => {
+      const askedAt = Date.now()
+      const patience = { deadlineMs: patienceMs, everyMs: askAgainMs }
+      const answer = await insist(person, path, body, patience)
+      if (path !== '/topups') return answer
+      checkouts.push({ answeredAt: Date.now(), waitedMs: Date.now() - askedAt })
+      promised.push(answer.paymentId)
+      return answer
+    })
+    paid.push(id)
   }
   const every = async (ms: number, work: (person: Person) => Promise<void>) => {
     for (let turn = 0; !over; turn += 1) {
@@ -126,17 +129,6 @@ export async function startLoad(stack: Stack): Promise<Load> {
     },
   }
 }
-
-const insist = (request: () => Promise<Reply>) =>
-  waitUntil(
-    'a 200',
-    async () => {
-      const reply = await request()
-      return reply.status === 200 && reply.body
-    },
-    45_000,
-    askAgainMs,
-  )
 
 const isCredited = async (stack: Stack, id: string) =>
   (await statesOf(stack, [id])).get(id) === 'credited'

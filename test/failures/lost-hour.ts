@@ -3,31 +3,18 @@ import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { serviceNames } from '#shared/messages/topic'
-import { settle } from '../attacks/fixture'
 import { query } from '../support/database'
+import { borrower, cashOut, openSettlement } from '../support/flows'
 import { ausdOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
-import { type Checkout, cashoutBody, entryIn, insist, openCheckout } from '../support/requests'
+import { type Checkout, entryIn, insist, openCheckout, refusedAccount } from '../support/requests'
 
 const wealth = { ausdMicro: 60_000_000n }
-/** The bank refuses it, so the AUSD is taken and returned. */
-const refusedAccount = '999999'
-
 const topup = (person: Person, method: 'qr' | 'card'): Promise<Checkout> =>
-  openCheckout(person, { pair: 'USD/IDR', amount: '50000', method })
-
-async function cashOut(stack: Stack, person: Person, accountNumber?: string): Promise<string> {
-  const body = await cashoutBody(stack, person, accountNumber ? { accountNumber } : {})
-  const reply = await person.insist('/cashouts', body)
-  if (reply.status !== 200) throw new Error(`refused: ${JSON.stringify(reply.body)}`)
-  return reply.body.payoutId
-}
+  openCheckout(person, { amount: '50000', method })
 
 async function debtor(stack: Stack): Promise<Person> {
-  const person = await verifiedUser(stack, wealth)
-  const { paymentId } = await topup(person, 'qr')
-  await outsideOf(stack.info).pay(paymentId, 'QRIS')
-  await entryIn(person, paymentId, 'credited')
+  const person = await borrower(stack, wealth, '50000')
   await person.draw(1_000_000n)
   return person
 }
@@ -45,17 +32,17 @@ export async function before(stack: Stack) {
   const open = await topup(ana, 'qr')
   const card = await topup(ana, 'card')
   const regretted = await topup(eka, 'card')
-  const settlement = await settle(ana)
-  const settled = await cashOut(stack, eka)
+  const settlement = await openSettlement(ana)
+  const { id: settled } = await cashOut(stack, eka)
   await entryIn(eka, settled, 'paid')
   // The provider only fails, so the cash-out stays `paying`.
   await outside.faults({ api: { errorRate: 1 } })
-  const paying = await cashOut(stack, eka)
+  const { id: paying } = await cashOut(stack, eka)
   const isPaying = `select 1 from payouts.payouts where id = '${paying}' and state = 'paying'`
   await waitUntil('an attempt to pay', () => isThere(stack, isPaying))
   // Nodes lose its signed transaction, so the cash-out stays `taking`.
   stack.rpcProxy!.setFaults({ swallowSendRate: 1 })
-  const taking = await cashOut(stack, eka)
+  const { id: taking } = await cashOut(stack, eka)
   const isSigned = `select 1 from chain_relayer.operation where cause = '${taking}' and state = 'assigned'`
   await waitUntil('a signed transaction', () => isThere(stack, isSigned))
   return { ana, citra, budi, eka, open, card, regretted, settlement, settled, paying, taking }
@@ -82,12 +69,12 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   await outside.identity(dewi.wallet, 'approved')
   const late = await topup(citra, 'qr')
   const card = await topup(citra, 'card')
-  const settlement = await settle(citra)
+  const settlement = await openSettlement(citra)
   await outside.pay(late.paymentId, 'QRIS')
   await outside.pay(card.paymentId, 'CARDS')
   await outside.pay(settlement.paymentId, 'BCA_VIRTUAL_ACCOUNT')
-  const paid = await cashOut(stack, eka)
-  const returned = await cashOut(stack, eka, refusedAccount)
+  const { id: paid } = await cashOut(stack, eka)
+  const { id: returned } = await cashOut(stack, eka, { accountNumber: refusedAccount })
   const authorization = await eka.sign({ to: dewi.wallet, valueMicro: 1_500_000n })
   const { sendId } = (await eka.insist('/sends', { authorization })).body
   await entryIn(ana, was.open.paymentId, 'credited')
@@ -129,7 +116,7 @@ async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Pr
 async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {
   const unpaid = await topup(citra, 'qr')
   const heldMicro = await ausdOf(stack, eka.account.address)
-  const middle = await cashOut(stack, eka)
+  const { id: middle } = await cashOut(stack, eka)
   const isOrdered = `select 1 from chain_relayer.operation where cause = '${middle}'`
   await waitUntil('the order of its take', () => isThere(stack, isOrdered))
   await stack.process('payouts').stop('SIGKILL') // Before the take is final.

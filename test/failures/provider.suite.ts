@@ -5,9 +5,10 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
+import { topUp } from '../support/flows'
 import { ausdOf, creditsOf } from '../support/ledger'
 import { newUser, verifiedUser } from '../support/people'
-import { cashoutBody, entryIn, openCheckout } from '../support/requests'
+import { cashoutBody, entryIn, insist } from '../support/requests'
 
 let stack: Stack
 let outside: Outside
@@ -20,7 +21,7 @@ beforeAll(async () => {
 })
 afterEach(() => outside.calm())
 
-const exactlyOnce = async (paymentId: string, ausd: string) => {
+const exactlyOnce = async (paymentId: string, ausd: string | bigint) => {
   await waitUntil('the credit', async () => (await creditsOf(stack, paymentId)).length > 0, 60_000)
   await waitUntil('nothing in flight', async () => {
     const { inFlight } = (await person.get('/me/activity')).body
@@ -42,10 +43,7 @@ describe('an unclear response of the provider never causes a second transfer', (
   ])('%s', async (_, api) => {
     const payer = await newUser(stack, { ausdMicro: hasMicro })
     const body = await cashoutBody(stack, payer, { ausdMicro: takenMicro })
-    const reply = await waitUntil('the cash-out being accepted', async () => {
-      const seen = await payer.post('/cashouts', body)
-      return seen.status === 200 && seen
-    })
+    const { payoutId } = await insist(payer, '/cashouts', body)
     await outside.faults({ api })
     await waitUntil(
       'the money being taken',
@@ -53,9 +51,9 @@ describe('an unclear response of the provider never causes a second transfer', (
     )
     await waitUntil('some calls failing', async () => (await outside.book()).sessions !== undefined)
     await outside.calm()
-    await entryIn(payer, reply.body.payoutId, 'paid')
+    await entryIn(payer, payoutId, 'paid')
     const transfers = (await outside.book()).payouts!.filter(
-      (payout) => payout.reference_id === reply.body.payoutId,
+      (payout) => payout.reference_id === payoutId,
     )
     expect(transfers).toHaveLength(1)
     expect(await ausdOf(stack, payer.wallet)).toBe(hasMicro - takenMicro)
@@ -77,15 +75,13 @@ describe('a payment is credited exactly once', () => {
     ],
   ])('when %s', async (_, webhooks) => {
     await outside.faults({ webhooks })
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    await outside.pay(checkout.paymentId, 'QRIS')
-    await exactlyOnce(checkout.paymentId, checkout.ausd)
+    const { id, micro } = await topUp(stack, person)
+    await exactlyOnce(id, micro)
   })
 
   test('when the same delivery is sent again much later, as a duplicate', async () => {
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    await outside.pay(checkout.paymentId, 'QRIS')
-    await exactlyOnce(checkout.paymentId, checkout.ausd)
+    const { id, micro } = await topUp(stack, person)
+    await exactlyOnce(id, micro)
     const { webhooks } = await outside.book()
     const capture = webhooks!.findLast((sent) => sent.event === 'payment.capture')
     await outside.control(`webhooks/${capture.id}/resend`)
@@ -95,7 +91,7 @@ describe('a payment is credited exactly once', () => {
     })
     expect(again.status).toBe(200)
     expect(JSON.parse(again.body)).toEqual({ status: 'duplicate' })
-    await exactlyOnce(checkout.paymentId, checkout.ausd)
+    await exactlyOnce(id, micro)
   })
 })
 
@@ -111,12 +107,9 @@ describe('the provider fails while a checkout is opened', () => {
       await outside.faults({ api })
       expect((await person.post('/topups', body)).status).toBe(503)
       await outside.calm()
-      const reply = await waitUntil('the checkout opening', async () => {
-        const seen = await person.post('/topups', body)
-        return seen.status === 200 && seen
-      })
-      await outside.pay(reply.body.paymentId, 'QRIS')
-      await exactlyOnce(reply.body.paymentId, reply.body.ausd)
+      const { paymentId, ausd } = await insist(person, '/topups', body)
+      await outside.pay(paymentId, 'QRIS')
+      await exactlyOnce(paymentId, ausd)
     },
   )
 })

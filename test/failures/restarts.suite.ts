@@ -43,11 +43,7 @@ describe('a top-up is credited exactly once if, before the credit,', () => {
     blows.flatMap(([what, blow]) => moments.map((moment) => [what, moment, blow] as const)),
   )('%s %s', async (_, moment, blow) => {
     const person = await verifiedUser(stack)
-    const checkout = await openCheckout(person, {
-      pair: 'USD/IDR',
-      amount: '50000',
-      method: 'qr',
-    })
+    const checkout = await openCheckout(person)
     if (moment === 'before the payment') await blow()
     await outside.pay(checkout.paymentId, 'QRIS')
     if (moment === 'right after the payment') await blow()

@@ -22,9 +22,10 @@ import { okOf } from '#shared/client/client'
 import { loseJetStream, watchful } from '../attacks/fixture'
 import { query, rowsWritten } from '../support/database'
 import { restoreBaseBackup, takeBaseBackup } from '../support/engines/base-backup'
+import { cashOut, creditedTopUp } from '../support/flows'
 import { ausdOf, readerOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
-import { answered, cashoutBody, entryIn, entryNow, openCheckout } from '../support/requests'
+import { answered, entryIn, entryNow } from '../support/requests'
 import { operate, ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
 import {
@@ -304,9 +305,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       expect(applied).toEndWith('restored\nexit 0')
       await startServices(stack)
       await expectAllBack(was, hour, then.native)
-      const next = await openCheckout(was.ana, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-      await outsideOf(stack.info).pay(next.paymentId, 'QRIS')
-      await entryIn(was.ana, next.paymentId, 'credited')
+      await creditedTopUp(stack, was.ana)
     },
     longMs,
   )
@@ -322,7 +321,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       // Payouts needs banks and balance before the provider fails.
       await answered(() => person.get('/config'))
       await outside.faults({ api: { errorRate: 1 } })
-      const { payoutId } = (await person.insist('/cashouts', await cashoutBody(stack, person))).body
+      const { id: payoutId } = await cashOut(stack, person)
       const isPaying = `select 1 from payouts.payouts where id = '${payoutId}' and state = 'paying'`
       await waitUntil('an attempt', async () => (await query(stack, isPaying)).length > 0)
       const backup = await takeBaseBackup(stack)

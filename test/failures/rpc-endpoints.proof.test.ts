@@ -7,8 +7,8 @@ import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { fields as relayerFields } from '../../services/chain-relayer/config'
 import { fields as readerFields } from '../../services/indexer-reader/config'
 import { type AnvilProcess, startAnvil } from '../support/engines/anvil'
-import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
-import { verifiedUser } from '../support/people'
+import { beginPaths, expectOnceEach, flowsEnding, pathsCostMicro } from '../support/flows'
+import { verifiedUsers } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
@@ -58,12 +58,10 @@ async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
 type Opened = Awaited<ReturnType<typeof openStack>>
 
 async function throughEverything(stack: Stack, count: number) {
-  const people = await Promise.all(
-    Array.from({ length: count }, () => verifiedUser(stack, { ausdMicro: pathsCostMicro })),
-  )
-  const orders = await Promise.all(people.map((person) => beginPaths(stack, person)))
-  await Promise.all(people.map((person, at) => pathsEnding(person, orders[at]!, 90_000)))
-  for (const [at, person] of people.entries()) await expectOnceEach(stack, person, orders[at]!)
+  const people = await verifiedUsers(stack, count, { ausdMicro: pathsCostMicro })
+  const flows = (await Promise.all(people.map((person) => beginPaths(stack, person)))).flat()
+  await flowsEnding(flows, 90_000)
+  await expectOnceEach(stack, flows)
   return people
 }
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
@@ -9,8 +8,7 @@ import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { groupStack } from '../runner/group'
 import { query } from '../support/database'
-import { verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
+import { borrower } from '../support/flows'
 import { type Served, servesTruth, truthOf, verify } from '../support/verify'
 import { becomes, suspend } from '../support/wait'
 
@@ -22,10 +20,7 @@ let person: Person
 beforeAll(async () => {
   stack = groupStack()
   proxy = stack.rpcProxy!
-  person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
-  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
-  await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
-  await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
+  person = await borrower(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
 })
 afterEach(() => proxy.setFaults({}))
 

@@ -9,7 +9,7 @@ import type { SendOutcome } from '#infra/sandbox/rpc-proxy/journal'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
-import { beginPaths, expectOnceEach, pathsCostMicro, pathsEnding } from '../support/money-paths'
+import { beginPaths, expectOnceEach, flowsEnding, pathsCostMicro } from '../support/flows'
 import { newUser, verifiedUser } from '../support/people'
 
 const startWei = 10n ** 16n
@@ -85,12 +85,12 @@ async function throughEverything(begin: () => void, during: () => Promise<unknow
   const { person, unverified } = pairs.pop()!
   begin()
   await outside.identity(unverified.wallet, 'approved')
-  const orders = await beginPaths(stack, person)
+  const flows = await beginPaths(stack, person)
   await during()
-  await pathsEnding(person, orders, endingMs)
+  await flowsEnding(flows, endingMs)
   await waitUntil('the drip', async () => (await balanceOf(unverified)) > startWei)
   await waitUntil('the new user being verified', async () => (await unverified.me()).verified)
-  await expectOnceEach(stack, person, orders)
+  await expectOnceEach(stack, flows)
   expect(await balanceOf(unverified)).toBe(startWei + dripWei)
 }
 

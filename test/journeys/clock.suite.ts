@@ -7,6 +7,7 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { okOf } from '#shared/client/client'
 import { groupStack } from '../runner/group'
+import { borrower } from '../support/flows'
 import { chainSeconds } from '../support/ledger'
 import { newCaller, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
@@ -25,13 +26,7 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-async function borrower(): Promise<Person> {
-  const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 19n })
-  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
-  await outside.pay(checkout.paymentId, 'QRIS')
-  await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
-  return person
-}
+const has = { ausdMicro: 50_000_000n, wei: 10n ** 19n }
 
 const outcomeOf = (person: Person, number: number) =>
   waitUntil(`the outcome of cycle ${number}`, async () => {
@@ -68,7 +63,7 @@ function startNotifier() {
 describe('the reminders of a debt', () => {
   test('reach the push service once each by the clock, by day, with a restart in between', async () => {
     await using notifier = startNotifier()
-    const [person, awake] = [await borrower(), await borrower()]
+    const [person, awake] = [await borrower(stack, has), await borrower(stack, has)]
     for (const [user, country] of [[person, 'MY'] as const, [awake, 'BR'] as const])
       expect((await user.post('/me/country', { country })).status).toBe(200)
     // 03:00 in Malaysia, afternoon in Brazil; so is each reminder's time.
@@ -104,7 +99,7 @@ describe('the reminders of a debt', () => {
 
 describe('the clock of the sandbox', () => {
   test('reaches Late and Defaulted in seconds', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await person.draw(3_000_000n)
     await outside.advance(termSeconds + 1)
     const overdue = await person.until('an overdue debt', ({ cycle }) => {
@@ -122,7 +117,7 @@ describe('the clock of the sandbox', () => {
   })
 
   test('reaches the end of a hold of days', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     const before = await person.me()
     const checkout = await openCheckout(person, {
       ...{ pair: 'USD/IDR', amount: '200000', method: 'card' },

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { serviceNames } from '#shared/messages/topic'
-import { beginPaths, pathsCostMicro, pathsEnding } from '../support/money-paths'
+import { beginPaths, flowsEnding, pathsCostMicro } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro + 5_000_000n })
   wallet = person.wallet.toLowerCase()
   await person.get(`/verify/${person.wallet}`)
-  await pathsEnding(person, await beginPaths(stack, person), 60_000)
+  await flowsEnding(await beginPaths(stack, person), 60_000)
   // The demo's cash-out is returned; this one is paid.
   const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readAlerts } from '#infra/documents/blocks'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { beginPaths, pathsCostMicro, pathsEnding } from '../support/money-paths'
+import { beginPaths, flowsEnding, pathsCostMicro } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { sharedStack } from '../support/stack'
 import { scrape } from '../support/telemetry/metrics'
@@ -18,7 +18,7 @@ let stack: RunningStack
 beforeAll(async () => {
   stack = await sharedStack()
   const person = await verifiedUser(stack, { ausdMicro: pathsCostMicro })
-  await pathsEnding(person, await beginPaths(stack, person), 60_000)
+  await flowsEnding(await beginPaths(stack, person), 60_000)
 })
 
 /** Missing on a stack without the books. */

@@ -8,9 +8,9 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { refOf } from '#shared/chain/ref'
 import { groupStack } from '../runner/group'
+import { borrower } from '../support/flows'
 import { chainSeconds } from '../support/ledger'
-import { callerOf, newCaller, verifiedUser } from '../support/people'
-import { openCheckout } from '../support/requests'
+import { callerOf, newCaller } from '../support/people'
 import { servesTruth, recordTerms as terms, verify } from '../support/verify'
 
 let stack: Stack
@@ -97,17 +97,11 @@ async function drawToCount(person: Person, micro: bigint): Promise<void> {
   await waitUntil('time passing', async () => (await chainSeconds(stack)) >= countsAt)
 }
 
-async function borrower(): Promise<Person> {
-  const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 19n })
-  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
-  await outsideOf(stack.info).pay(checkout.paymentId, 'QRIS')
-  await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
-  return person
-}
+const has = { ausdMicro: 50_000_000n, wei: 10n ** 19n }
 
 describe('the record of a wallet with a debt', () => {
   test('has an open cycle with null for what has not happened yet', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await person.draw(5_000_000n)
     await person.repay(1_500_000n)
     const record = await waitUntil('the part repayment', async () => {
@@ -139,7 +133,7 @@ describe('the record of a wallet with a debt', () => {
 
 describe('the record of a wallet whose payment was reversed', () => {
   test('has a cycle that is Reversed, and the restored debt', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     const wallet = person.account.address
     // The service's own keys would collide with its relayer.
     const relayer = await newCaller(stack)
@@ -190,7 +184,7 @@ describe('the record of a wallet whose payment was reversed', () => {
 
 describe('the record of a wallet that paid, then paid late, then defaulted', () => {
   test('has all three cycles, exactly as on the chain', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await drawToCount(person, 4_000_000n)
     await person.repay(4_000_000n)
     await person.draw(3_000_000n)

@@ -3,8 +3,9 @@ import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'
+import { borrower, topUp } from '../support/flows'
 import { verifiedUser } from '../support/people'
-import { entryIn, openCheckout } from '../support/requests'
+import { entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 let stack: RunningStack
@@ -15,13 +16,7 @@ beforeAll(async () => {
   outside = outsideOf(stack.info)
 })
 
-async function borrower(): Promise<Person> {
-  const person = await verifiedUser(stack, { ausdMicro: 50_000_000n, wei: 10n ** 18n })
-  const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '500000', method: 'qr' })
-  await outside.pay(checkout.paymentId, 'QRIS')
-  await person.until('collateral', (me) => me.collateral.value === checkout.ausd)
-  return person
-}
+const has = { ausdMicro: 50_000_000n, wei: 10n ** 18n }
 
 const settle = async ({ api }: Person, pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') =>
   api.settle({ quoteId: okOf(await api.quote(pair)).id })
@@ -33,7 +28,7 @@ describe('a settlement', () => {
   ] as const)(
     'in %s charges the whole debt rounded up to %s, and once paid closes the cycle',
     async (pair, fiat, channel) => {
-      const person = await borrower()
+      const person = await borrower(stack, has)
       await person.draw(10_000_001n)
       const checkout = okOf(await settle(person, pair))
       expect(checkout).toMatchObject({ fiat, ausd: '10000001' })
@@ -52,7 +47,7 @@ describe('a settlement', () => {
   })
 
   test("of a debt below every channel's minimum is refused with the way to repay directly", async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await person.draw(100n)
     const reply = await settle(person, 'USD/MYR')
     expect(reply).toMatchObject({ refused: { status: 400, code: 'debt_too_small' } })
@@ -60,7 +55,7 @@ describe('a settlement', () => {
   })
 
   test('paid after the user repaid part of the debt puts the excess into collateral', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await person.draw(10_000_000n)
     const checkout = okOf(await settle(person))
     const before = BigInt((await person.me()).collateral.value)
@@ -71,7 +66,7 @@ describe('a settlement', () => {
   })
 
   test('paid after the user drew more repays the amount paid', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await person.draw(5_000_000n)
     const checkout = okOf(await settle(person))
     await person.draw(3_000_000n)
@@ -81,7 +76,7 @@ describe('a settlement', () => {
   })
 
   test('paid by card repays at once, and releases the collateral when the hold ends', async () => {
-    const person = await borrower()
+    const person = await borrower(stack, has)
     await person.draw(5_000_000n)
     const free = BigInt((await person.me()).available)
     const checkout = okOf(await settle(person))
@@ -103,32 +98,23 @@ describe('a settlement', () => {
 describe('a refund', () => {
   test('during the hold revokes the held amount', async () => {
     const person = await verifiedUser(stack)
-    const checkout = await openCheckout(person, {
-      pair: 'USD/IDR',
-      amount: '50000',
-      method: 'card',
-    })
-    await outside.pay(checkout.paymentId, 'CARDS')
+    const { id } = await topUp(stack, person, { channel: 'CARDS' })
     await person.until('the hold', (me) => me.collateral.pendingShares !== '0')
-    await outside.refund(checkout.paymentId)
+    await outside.refund(id)
     const me = await person.until(
       'the revocation',
       (seen) => seen.collateral.pendingShares === '0' && seen,
     )
     expect(me.collateral.value).toBe('0')
-    await entryIn(person, checkout.paymentId, 'revoked')
+    await entryIn(person, id, 'revoked')
   })
 
   test('after the credit leaves the credit and puts the payment into review', async () => {
     const person = await verifiedUser(stack)
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    await outside.pay(checkout.paymentId, 'QRIS')
-    await person.until('the credit', (me) => me.collateral.value === checkout.ausd)
-    await outside.refund(checkout.paymentId)
-    await person.until('the review', async () => {
-      const { items } = okOf(await person.api.activity())
-      return items[0]?.status === 'review'
-    })
-    expect((await person.me()).collateral.value).toBe(checkout.ausd)
+    const { id, micro } = await topUp(stack, person)
+    await person.until('the credit', (me) => me.collateral.value === String(micro))
+    await outside.refund(id)
+    await entryIn(person, id, 'review')
+    expect((await person.me()).collateral.value).toBe(String(micro))
   })
 })

@@ -18,7 +18,7 @@ let person: Person
 let ids: Record<'topup' | 'held' | 'settlement' | 'cashout', string>
 
 const topUp = async (amount: string, channel: string) => {
-  const { paymentId } = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'qr' })
+  const { paymentId } = await openCheckout(person, { amount })
   const paid = await outside.pay(paymentId, channel)
   return { paymentId, charge: (paid as { payment_id?: string }).payment_id ?? paymentId }
 }

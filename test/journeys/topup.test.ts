@@ -87,8 +87,8 @@ describe('a paid top-up', () => {
   )
 
   test('limits the checkout to cards only when a card was requested', async () => {
-    const card = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'card' })
-    const any = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
+    const card = await openCheckout(person, { amount: '50000', method: 'card' })
+    const any = await openCheckout(person)
     const { sessions } = await outside.book()
     const channelsOf = (id: string) =>
       sessions?.find((session) => session.reference_id === id)?.allowed_payment_channels
@@ -110,7 +110,7 @@ describe('a quote', () => {
 
   test('that is paid late still counts, at the locked rate', async () => {
     const late = await verifiedUser(stack)
-    const checkout = await openCheckout(late, { pair: 'USD/IDR', amount: '50000', method: 'bank' })
+    const checkout = await openCheckout(late, { amount: '50000', method: 'bank' })
     await outside.expire(checkout.paymentId)
     await waitUntil('the checkout leaving', async () => {
       const { items } = okOf(await late.api.activity())

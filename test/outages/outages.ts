@@ -5,8 +5,9 @@ import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { noFaults } from '#infra/sandbox/faults'
 import { pause } from '#platform/deadline'
-import { verifiedUser } from '../support/people'
-import { cashoutBody, entryNow, openCheckout } from '../support/requests'
+import { cashOut } from '../support/flows'
+import { verifiedUsers } from '../support/people'
+import { entryNow, openCheckout } from '../support/requests'
 
 export type Dependency = {
   readonly name: 'nats' | 'postgres' | 'chain' | 'provider'
@@ -57,8 +58,6 @@ const has = { ausdMicro: 20_000_000n, wei: 10n ** 19n }
 const endsMaxMs = 300_000
 const lookEveryMs = 500
 
-type Item = { readonly person: Person; readonly id: string; readonly end: 'credited' | 'paid' }
-
 /**
  * Takes a dependency away while checkouts are paid and just-accepted cash-outs are pending. Throws
  * if an item does not complete.
@@ -69,15 +68,15 @@ export async function outage(
   terms: { people: number; seconds: number },
 ): Promise<Recovery> {
   const { stack, outside } = world
-  const people = await Promise.all(
-    Array.from({ length: terms.people }, () => verifiedUser(stack, has)),
-  )
+  const people = await verifiedUsers(stack, terms.people, has)
   const [payers, takers] = [
     people.filter((_, index) => index % 3 < 2),
     people.filter((_, index) => index % 3 === 2),
   ]
   const payments = await Promise.all(payers.map(checkout))
-  const cashouts = await Promise.all(takers.map((person) => cashOut(stack, person)))
+  const cashouts = await Promise.all(
+    takers.map((person) => cashOut(stack, person, { ausdMicro: takenMicro })),
+  )
   await take(world)
   const startedAt = performance.now()
   const everyMs = (terms.seconds * 1_000) / (payments.length + 1)
@@ -91,8 +90,8 @@ export async function outage(
   const since = () => Math.round(performance.now() - endedAt)
   const answersMs = answersAgain(world, name).then(since)
   const endsMs = await Promise.all(
-    [...payments, ...cashouts].map(({ person, id, end }) =>
-      waitUntil(`${id} to be ${end}`, () => hasEnd(person, id, end), endsMaxMs, lookEveryMs).then(
+    [...payments, ...cashouts].map(({ person, id, ends }) =>
+      waitUntil(`${id} to be ${ends}`, () => hasEnd(person, id, ends), endsMaxMs, lookEveryMs).then(
         since,
       ),
     ),
@@ -103,16 +102,9 @@ export async function outage(
   }
 }
 
-async function checkout(person: Person): Promise<Item> {
-  const terms = { pair: 'USD/IDR', amount: topUpMinor, method: 'qr' } as const
-  const { paymentId } = await openCheckout(person, terms)
-  return { person, id: paymentId, end: 'credited' }
-}
-
-async function cashOut(stack: Stack, person: Person): Promise<Item> {
-  const body = await cashoutBody(stack, person, { ausdMicro: takenMicro })
-  const { payoutId } = (await person.insist('/cashouts', body)).body
-  return { person, id: payoutId, end: 'paid' }
+async function checkout(person: Person) {
+  const { paymentId: id } = await openCheckout(person, { amount: topUpMinor })
+  return { person, id, ends: ['credited'] }
 }
 
 const paid = (outside: Outside, id: string) =>
@@ -122,8 +114,8 @@ const paid = (outside: Outside, id: string) =>
     (error: Error) => /answered 409/.test(error.message),
   )
 
-const hasEnd = (person: Person, id: string, end: Item['end']) =>
-  entryNow(person, id, end).then(Boolean, () => false)
+const hasEnd = (person: Person, id: string, ends: readonly string[]) =>
+  entryNow(person, id, ...ends).then(Boolean, () => false)
 
 function answersAgain({ stack }: World, name: Dependency['name']): Promise<true> {
   const path = name === 'provider' ? '/ready' : '/me'

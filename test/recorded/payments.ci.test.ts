@@ -73,7 +73,7 @@ describe('a body about an object that is not ours is recorded once', () => {
 
 describe('a body about an object of ours', () => {
   async function paid(amount: string, change: Json, name = 'payment-capture-virtual-account') {
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount, method: 'bank' })
+    const checkout = await openCheckout(person, { amount, method: 'bank' })
     const { body } = recorded(`payments/${name}`)
     const { created, updated, ...data } = dataOf(body)
     const payment_id = `py-${crypto.randomUUID()}`
@@ -150,11 +150,7 @@ describe('a body about an object of ours', () => {
   })
 
   test('a payment whose sender is still being verified waits, and is checked again', async () => {
-    const checkout = await openCheckout(person, {
-      pair: 'USD/IDR',
-      amount: '10000',
-      method: 'bank',
-    })
+    const checkout = await openCheckout(person, { amount: '10000', method: 'bank' })
     const [row] = await stack.sql<{ id: string }[]>`
       select checkout_id as id from payments.payments where id = ${checkout.paymentId}`
     const { body } = recorded('payments/payment-capture-virtual-account')
@@ -253,7 +249,7 @@ describe('a body about an object of ours', () => {
 
 describe('the list of transactions', () => {
   // The list is read once it may have our rows.
-  beforeAll(() => openCheckout(person, { pair: 'USD/IDR', amount: '10000', method: 'bank' }))
+  beforeAll(() => openCheckout(person, { amount: '10000', method: 'bank' }))
 
   const listed = recorded('payments/transactions-list').body
   const [row] = listed.data as [Json]

@@ -18,12 +18,12 @@ import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
 import { booksClose } from '../support/books'
 import { query } from '../support/database'
-import { cashoutBody } from '../support/requests'
+import { type Ask, cashOut, type Flow, flowsEnding, send } from '../support/flows'
 import { suspend, waitUntil } from '../support/wait'
 import { decisions, deedOf, deeds, erasures, giveUpOne, outcomeOf, pauses } from './deeds'
-import { kept, type Load, type Promised, startLoad } from './load'
+import { type Load, startLoad } from './load'
 import { askEveryCopy } from './twice'
-import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
+import { expectExactly, failuresOf, openWorld, tellOf } from './world'
 
 const world = await openWorld(4)
 afterAll(() => world[Symbol.asyncDispose]())
@@ -36,19 +36,19 @@ const copies = [1, 2] as const
 /** A request taken by a dead or frozen gateway is lost; its balancer must handle that. */
 const behindGateway = serviceNames.filter((name) => name !== 'gateway')
 
-const promised: Promised[] = []
+const begun: Flow[] = []
 
-/** Every request gets a 200, and every promise is kept. */
+/** Every request gets a 200, and every flow ends. */
 async function underLoad(what: string, work: (load: Load) => Promise<void>): Promise<Load> {
   const load = startLoad(world, paceMs)
   await pause(betweenMs)
   await work(load)
   await pause(betweenMs)
   await load.stop()
-  promised.push(...load.promised)
-  const lastMs = await kept(load.promised, 60_000)
+  begun.push(...load.begun)
+  const lastMs = await flowsEnding(load.begun, 60_000)
   console.log(
-    `${what}: ${tellOf(load.seen)}; ${load.promised.length} promises, the last ${lastMs} ms later`,
+    `${what}: ${tellOf(load.seen)}; ${load.begun.length} flows, the last ${lastMs} ms later`,
   )
   expect(failuresOf(load.seen)).toEqual([])
   return load
@@ -113,11 +113,11 @@ describe('the same request, sent to both instances at once, is answered the same
   test('a top-up: one checkout', async () => {
     const quoteId = await quote()
     const topup = { wallet, amount: '500000', method: 'qr' as const, quoteId }
-    const { paymentId } = await same(TopupCreate, topup)
+    const { paymentId: id, ausd } = await same(TopupCreate, topup)
     const { sessions } = await world.outside.book()
-    expect(sessions!.filter((one) => JSON.stringify(one).includes(paymentId))).toHaveLength(1)
-    await world.outside.pay(paymentId, 'QRIS')
-    promised.push({ kind: 'topup', person, id: paymentId, ends: 'credited' })
+    expect(sessions!.filter((one) => JSON.stringify(one).includes(id))).toHaveLength(1)
+    await world.outside.pay(id, 'QRIS')
+    begun.push({ kind: 'topup', person, id, micro: BigInt(ausd), ends: ['credited'] })
   })
 
   test('the cancellation of a checkout', async () => {
@@ -128,7 +128,7 @@ describe('the same request, sent to both instances at once, is answered the same
   })
 
   test('a settlement: one checkout', async () => {
-    await kept(promised, 30_000) // The top-up allows a draw.
+    await flowsEnding(begun, 30_000) // The top-up allows a draw.
     await person.draw(1_000_000n)
     const { paymentId } = await same(SettlementCreate, { wallet, quoteId: await quote() })
     const { sessions } = await world.outside.book()
@@ -138,16 +138,14 @@ describe('the same request, sent to both instances at once, is answered the same
   })
 
   test('a cash-out', async () => {
-    const body = await cashoutBody(stack, person, { ausdMicro: 2_000_000n })
-    const { payoutId } = await same(CashoutCreate, { wallet, ...body })
-    promised.push({ kind: 'cashout', person, id: payoutId, ends: 'paid' })
+    const ask: Ask = (_, body) => same(CashoutCreate, { wallet, ...body } as never)
+    begun.push(await cashOut(stack, person, { ausdMicro: 2_000_000n }, ask))
   })
 
   test('a send', async () => {
-    const to = privateKeyToAddress(generatePrivateKey())
-    const authorization = await person.sign({ to, valueMicro: 100_000n })
-    const { sendId } = await same(SendCreate, { wallet, authorization })
-    promised.push({ kind: 'send', person, id: sendId, ends: 'sent' })
+    begun.push(
+      await send(person, 100_000n, (_, body) => same(SendCreate, { wallet, ...body } as never)),
+    )
   })
 
   test('and every request with an effect is among these', () => {
@@ -248,7 +246,7 @@ describe('the lanes', () => {
 })
 
 test('after the restarts nothing was done twice, and the books balance', async () => {
-  await kept(promised, 30_000)
-  await expectOnceEach(world, promised)
+  await flowsEnding(begun, 30_000)
+  await expectExactly(world, begun)
   await booksClose(stack)
 })

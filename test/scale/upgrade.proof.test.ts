@@ -2,9 +2,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { pause } from '#platform/deadline'
 import { serviceNames } from '#shared/messages/topic'
 import { booksClose } from '../support/books'
-import { kept, startLoad } from './load'
+import { flowsEnding } from '../support/flows'
+import { startLoad } from './load'
 import { checkedOut } from './older'
-import { expectOnceEach, failuresOf, openWorld, tellOf } from './world'
+import { expectExactly, failuresOf, openWorld, tellOf } from './world'
 
 const from = process.env.UPGRADE_FROM ?? 'HEAD^'
 const older = checkedOut(from)
@@ -31,9 +32,9 @@ test(`services of ${from} and of this commit work side by side, until the older 
     await pause(betweenMs)
   }
   await load.stop()
-  const lastMs = await kept(load.promised, 60_000)
-  console.log(`${tellOf(load.seen)}; ${load.promised.length} promises, the last ${lastMs} ms later`)
+  const lastMs = await flowsEnding(load.begun, 60_000)
+  console.log(`${tellOf(load.seen)}; ${load.begun.length} flows, the last ${lastMs} ms later`)
   expect(failuresOf(load.seen)).toEqual([])
-  await expectOnceEach(world, load.promised)
+  await expectExactly(world, load.begun)
   await booksClose(stack)
 })

@@ -1,14 +1,12 @@
 import { expect } from 'bun:test'
-import { generatePrivateKey } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
-import { personOf } from '#infra/demo/person'
 import type { Stack, StackOptions } from '#infra/local/stack'
-import { creditsOf, transfersOf } from '../support/ledger'
-import { fund } from '../support/people'
+import { expectOnceEach, type Flow } from '../support/flows'
+import { verifiedUsers } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 import { openBalancer } from './balancer'
-import type { Promised, Seen } from './load'
+import type { Seen } from './load'
 
 export type World = AsyncDisposable & {
   readonly stack: Stack
@@ -46,17 +44,10 @@ export async function openWorld(
 ): Promise<World> {
   const copies = await openCopies(options)
   const { stack, info } = copies
-  const outside = outsideOf(info)
-  const people: Person[] = []
-  for (let index = 0; index < peopleMax; index++) {
-    const person = personOf(info, generatePrivateKey())
-    await fund(stack, person.account.address, { ausdMicro: startMicro })
-    await outside.identity(person.wallet, 'approved')
-    people.push(person)
-  }
-  for (const person of people) await person.until('verification', (me) => me.verified, 60_000)
+  const { dir, adminUrl } = stack
+  const people = await verifiedUsers({ info, dir, adminUrl }, peopleMax, { ausdMicro: startMicro })
   return {
-    ...{ stack, outside, people },
+    ...{ stack, people, outside: outsideOf(info) },
     [Symbol.asyncDispose]: () => copies[Symbol.asyncDispose](),
   }
 }
@@ -72,18 +63,9 @@ export function tellOf(seen: readonly Seen[]): string {
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/** Chain events show that each top-up was credited once and each payout moved once. */
-export async function expectOnceEach(world: World, promised: readonly Promised[]): Promise<void> {
-  const { stack, people, outside } = world
-  const of = (kind: Promised['kind']) => promised.filter((one) => one.kind === kind)
-  for (const { id } of of('topup')) expect(await creditsOf(stack, id)).toHaveLength(1)
-  for (const person of people) {
-    const out = (await transfersOf(stack, person.wallet)).filter(
-      ({ from }) => from === person.wallet,
-    )
-    const meant = [...of('cashout'), ...of('send')].filter((one) => one.person === person)
-    expect(out).toHaveLength(meant.length)
-  }
+/** These took effect once each, and the bank was asked for nothing else. */
+export async function expectExactly({ stack, outside }: World, flows: readonly Flow[]) {
+  await expectOnceEach(stack, flows)
   const { payouts } = await outside.book()
-  expect(payouts).toHaveLength(of('cashout').length)
+  expect(payouts).toHaveLength(flows.filter(({ kind }) => kind === 'cashout').length)
 }

@@ -4,6 +4,7 @@ import {
   createWalletClient,
   type Hex,
   http,
+  type LocalAccount,
   publicActions,
   toHex,
 } from 'viem'
@@ -20,12 +21,14 @@ import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { ausdOf } from './ledger'
 
+export type Funds = { readonly ausdMicro?: bigint; readonly wei?: bigint }
+
 export async function newUser(
   stack: RunningStack,
-  has: { ausdMicro?: bigint; wei?: bigint } = {},
+  has: Funds = {},
+  signer: Hex | LocalAccount = generatePrivateKey(),
 ): Promise<Person> {
-  const privateKey = generatePrivateKey()
-  const person = personOf(stack.info, privateKey)
+  const person = personOf(stack.info, signer)
   await fund(stack, person.account.address, has)
   return person
 }
@@ -34,11 +37,7 @@ export async function newUser(
  * Adds AUSD and sets native coin in the chain's state: a mint would need the minter's next nonce,
  * which suites in other processes take, too.
  */
-export async function fund(
-  stack: RunningStack,
-  wallet: Hex,
-  has: { ausdMicro?: bigint; wei?: bigint },
-) {
+export async function fund(stack: RunningStack, wallet: Hex, has: Funds) {
   const { chain } = stack.info
   const client = createTestClient({
     mode: 'anvil',
@@ -53,15 +52,15 @@ export async function fund(
 }
 
 /** The verification is final on the chain. */
-export async function verifiedUser(
-  stack: RunningStack,
-  has: { ausdMicro?: bigint; wei?: bigint } = {},
-): Promise<Person> {
+export async function verifiedUser(stack: RunningStack, has: Funds = {}): Promise<Person> {
   const person = await newUser(stack, has)
   await outsideOf(stack.info).identity(person.wallet, 'approved')
   await person.until('verification', (me) => me.verified, 60_000)
   return person
 }
+
+export const verifiedUsers = (stack: RunningStack, count: number, has?: Funds): Promise<Person[]> =>
+  Promise.all(Array.from({ length: count }, () => verifiedUser(stack, has)))
 
 /** A new account with native coin. */
 export async function newCaller(stack: RunningStack) {

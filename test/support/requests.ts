@@ -10,6 +10,9 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
+/** The sandbox's bank refuses a transfer to the first, and takes back one to the second. */
+export const [refusedAccount, reversedAccount] = ['999999', '654321']
+
 /** Uses a fresh quote and a signed transfer. */
 export async function cashoutBody(
   stack: RunningStack,
@@ -32,13 +35,18 @@ const accountOf = ({ wallet }: Person) => `9${String(BigInt(wallet) % 10n ** 9n)
 const insistMs = 90_000
 
 /** Retries an identical request until accepted, as the app does. */
-export async function insist(person: Person, path: string, body: unknown): Promise<Reply['body']> {
+export async function insist(
+  person: Person,
+  path: string,
+  body: unknown,
+  { deadlineMs = insistMs, everyMs = 100 } = {},
+): Promise<Reply['body']> {
   const ask = async () => {
     const reply = await person.post(path, body)
     if (reply.status !== 200) throw new Error(`${reply.status} ${JSON.stringify(reply.body)}`)
     return reply
   }
-  return (await waitUntil(`an answer of ${path}`, ask, insistMs, 100)).body
+  return (await waitUntil(`an answer of ${path}`, ask, deadlineMs, everyMs)).body
 }
 
 /** Retries while the status is 503, as the app does, except for the `meant` one. */
@@ -67,14 +75,35 @@ export async function entryNow(person: Person, id: string, ...statuses: string[]
   return entry && statuses.includes(entry.status) ? entry : undefined
 }
 
+export type Entry = { readonly id: string; readonly kind: string; readonly status: string }
+
+export const statusOf = (person: Person, id: string): Promise<string | undefined> =>
+  waitUntil('the activity', () => activityOf(person)).then(
+    (entries) => entries.find((entry) => entry.id === id)?.status,
+  )
+
+/** Every page. */
+export async function activityOf(person: Person): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let cursor = ''; ; ) {
+    const path = `/me/activity?limit=100${cursor && `&cursor=${cursor}`}`
+    const { status, body } = await person.get(path)
+    if (status !== 200) throw new Error(`/me/activity: status ${status}`)
+    entries.push(...body.items)
+    if (!body.nextCursor) return entries
+    cursor = body.nextCursor
+  }
+}
+
 export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; ausd: string }
 
-/** Opens a top-up at a new quote. */
+type TopUp = { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' }
+
+/** Opens a top-up at a new quote: of Rp 50,000 by QR, unless told otherwise. */
 export async function openCheckout(
   person: Person,
-  terms: { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' },
+  { pair = 'USD/IDR', amount = '50000', method = 'qr' }: Partial<TopUp> = {},
 ): Promise<Checkout> {
-  const { pair, ...asked } = terms
   const quote = okOf(await person.api.quote(pair))
-  return okOf(await person.api.topUp({ ...asked, quoteId: quote.id }))
+  return okOf(await person.api.topUp({ amount, method, quoteId: quote.id }))
 }

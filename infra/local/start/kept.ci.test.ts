@@ -9,6 +9,7 @@ import { freePort } from '#infra/local/ports'
 import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
 import type { StackPart } from '#infra/local/stack-file'
 import { migratedCluster } from '#test/support/engines/cluster'
+import { topUp } from '#test/support/flows'
 import { quickChecks } from '#test/support/stack'
 import { chainStatePath, type DataPlan, discardKept, readKept } from './kept'
 
@@ -28,14 +29,10 @@ const boot = async (data: DataPlan, more: Partial<StackOptions> = {}) => {
 
 const { privateKey } = devAccount('a user who comes back')
 
-async function topUp(stack: Stack): Promise<bigint> {
+async function toppedUp(stack: Stack): Promise<bigint> {
   const person = personOf(stack.info, privateKey)
   const before = BigInt((await person.me()).collateral.value)
-  const quote = await person.quote('USD/IDR')
-  const body = { amount: '50000', method: 'qr', quoteId: quote.id }
-  const reply = await person.insist('/topups', body)
-  expect(reply.status).toBe(200)
-  await outsideOf(stack.info).pay(reply.body.paymentId, 'QRIS')
+  await topUp(stack, person)
   return person.until('the credit', ({ collateral }) => {
     const value = BigInt(collateral.value)
     return value > before && value
@@ -61,13 +58,13 @@ test('start --keep continues with the data, a plain start discards it, and a tak
     await person.me()
     await outsideOf(stack.info).identity(person.wallet, 'approved')
     await person.until('verification', (me) => me.verified)
-    credited = await topUp(stack)
+    credited = await toppedUp(stack)
   }
   {
     await using stack = await boot('continue')
     const me = await personOf(stack.info, privateKey).me()
     expect(me).toMatchObject({ verified: true, collateral: { value: credited.toString() } })
-    expect(await topUp(stack)).toBeGreaterThan(credited)
+    expect(await toppedUp(stack)).toBeGreaterThan(credited)
     const { items } = (await personOf(stack.info, privateKey).get('/me/activity')).body
     expect(items).toHaveLength(2)
   }

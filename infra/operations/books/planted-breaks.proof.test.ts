@@ -18,6 +18,7 @@ import { urlInRole } from '#platform/db/url'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { query } from '#test/support/database'
+import { creditedTopUp } from '#test/support/flows'
 import { fund, verifiedUser } from '#test/support/people'
 import { entryIn, openCheckout } from '#test/support/requests'
 import { operate, ownStack, quickChecks } from '#test/support/stack'
@@ -33,7 +34,6 @@ afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const once = { checksMax: 1, betweenMs: 0 }
 const check = () => checkBooks(placeOf(stack.info), stack.adminUrl, once)
-const qris = { pair: 'USD/IDR', amount: '50000', method: 'qr' } as const
 
 const named = (words: RegExp) =>
   waitUntil(
@@ -75,9 +75,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
   let paid: string
   beforeAll(async () => {
     person = await verifiedUser(stack, { ausdMicro: 100_000_000n, wei: 10n ** 19n })
-    paid = (await openCheckout(person, qris)).paymentId
-    await outsideOf(stack.info).pay(paid, 'QRIS')
-    await entryIn(person, paid, 'credited')
+    paid = (await creditedTopUp(stack, person)).id
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })
 
@@ -118,7 +116,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
   })
 
   test('a payment and a refund in the dashboard, without webhooks', async () => {
-    const { paymentId } = await openCheckout(person, qris)
+    const { paymentId } = await openCheckout(person)
     await stack.process('payments').stop('SIGTERM')
     await outsideOf(stack.info).pay(paymentId, 'QRIS')
     await outsideOf(stack.info).refund(paid)

@@ -7,7 +7,7 @@ import { placeOf } from '#infra/operations/place'
 import { checkRecord } from '#infra/operations/record/verify-record'
 import { groupStack } from '#test/runner/group'
 import { query } from '#test/support/database'
-import { beginPaths, type Orders, pathsCostMicro, pathsEnding } from '#test/support/money-paths'
+import { beginPaths, type Flow, flowsEnding, pathsCostMicro } from '#test/support/flows'
 import { verifiedUser } from '#test/support/people'
 import { openCheckout } from '#test/support/requests'
 import { operate, operateAsProcess } from '#test/support/stack'
@@ -16,13 +16,15 @@ import { becomes } from '#test/support/wait'
 
 let stack: Stack
 let person: Person
-let orders: Orders
+let topup: Flow
+let cashout: Flow
 
 beforeAll(async () => {
   stack = groupStack()
   person = await verifiedUser(stack, { ausdMicro: pathsCostMicro, wei: 10n ** 19n })
-  orders = await beginPaths(stack, person)
-  await pathsEnding(person, orders)
+  const flows = await beginPaths(stack, person)
+  await flowsEnding(flows)
+  ;[topup, cashout] = flows
   await person.draw(1_000_000n)
   await openCheckout(person, { pair: 'USD/MYR', amount: '1000', method: 'bank' })
 })
@@ -60,8 +62,8 @@ describe('a system without faults', () => {
 })
 
 describe('the check finds a wrong row:', () => {
-  const payment = () => `payments.payments where id = '${orders.topup.paymentId}'`
-  const payout = () => `payouts.payouts where id = '${orders.cashout.payoutId}'`
+  const payment = () => `payments.payments where id = '${topup.id}'`
+  const payout = () => `payouts.payouts where id = '${cashout.id}'`
   const set = (row: string, change: string) => row.replace(' where', () => ` set ${change} where`)
 
   test.each<[string, () => string, string, string, RegExp]>([

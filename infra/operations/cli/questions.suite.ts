@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { outsideOf } from '#infra/demo/outside'
 import { questions } from '#infra/documents/questions'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { groupStack } from '#test/runner/group'
+import { creditedTopUp } from '#test/support/flows'
 import { verifiedUser } from '#test/support/people'
-import { entryIn, openCheckout } from '#test/support/requests'
 import { operate, operateAsProcess } from '#test/support/stack'
 
 const listed = questions.map(({ question, words }) => [question, words] as const)
@@ -16,10 +15,7 @@ describe('questions during an incident', () => {
   beforeAll(async () => {
     stack = groupStack()
     const person = await verifiedUser(stack)
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    paymentId = checkout.paymentId
-    await outsideOf(stack.info).pay(paymentId, 'QRIS')
-    await entryIn(person, paymentId, 'credited')
+    paymentId = (await creditedTopUp(stack, person)).id
   })
 
   afterAll(async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { consumers } from '#infra/nats/topology'
@@ -10,21 +9,20 @@ import { readSubjects } from '#infra/operations/timeline/messages'
 import { readTrace } from '#infra/operations/timeline/trace'
 import { okOf } from '#shared/client/client'
 import { query } from '#test/support/database'
+import { creditedTopUp } from '#test/support/flows'
 import { newUser, verifiedUser } from '#test/support/people'
-import { cashoutBody, entryIn, openCheckout } from '#test/support/requests'
+import { cashoutBody, entryIn } from '#test/support/requests'
 import { operate, sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 import { atProvider } from './provider'
 
 let stack: RunningStack
-let outside: Outside
 let person: Person
 let operator: Operator
 let provider: Place['provider']
 
 beforeAll(async () => {
   stack = await sharedStack()
-  outside = outsideOf(stack.info)
   operator = openOperator(accessOf(stack.info))
   provider = placeOf(stack.info).provider
   person = await verifiedUser(stack)
@@ -45,10 +43,7 @@ const seenIn = ({ entries }: Trace) => new Set(entries.map(({ where, what }) => 
 describe('trace of a top-up', () => {
   let paymentId: string
   beforeAll(async () => {
-    const checkout = await openCheckout(person, { pair: 'USD/IDR', amount: '50000', method: 'qr' })
-    paymentId = checkout.paymentId
-    await outside.pay(paymentId, 'QRIS')
-    await entryIn(person, paymentId, 'credited')
+    paymentId = (await creditedTopUp(stack, person)).id
   })
 
   test('shows it in every service, from its quote to the chain', async () => {

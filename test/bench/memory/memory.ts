@@ -1,12 +1,11 @@
-import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
-import { kept, startLoad } from '../../scale/load'
-import { fund } from '../../support/people'
+import { startLoad } from '../../scale/load'
+import { flowsEnding } from '../../support/flows'
+import { verifiedUsers } from '../../support/people'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
-import { verifiedUsers } from '../stack/customers'
 import { type Held, memoryOf } from './process-memory'
 import { slopeOf } from './slope'
 
@@ -21,13 +20,11 @@ const restMs = 10_000
 
 export async function benchMemory(stack: Stack, options: Options): Promise<Figure[]> {
   const bare = await bareProcess()
-  const outside = outsideOf(stack.info)
-  const people = await verifiedUsers(stack, peopleCount)
-  for (const { wallet } of people) await fund(stack, wallet, { ausdMicro: startMicro, wei: 0n })
+  const people = await verifiedUsers(stack, peopleCount, { ausdMicro: startMicro })
   await pause(restMs)
   const rest = sampled(stack, 0)
 
-  const load = startLoad({ stack, outside, people }, paceMs)
+  const load = startLoad({ stack, people }, paceMs)
   const startedAt = performance.now()
   const samples: Sample[] = []
   const minutesNow = () => (performance.now() - startedAt) / 60_000
@@ -39,7 +36,7 @@ export async function benchMemory(stack: Stack, options: Options): Promise<Figur
   const failed = load.seen.filter(({ status }) => status !== 200)
   if (failed.length > 0)
     throw new Error(`${failed.length} requests failed, the first: ${JSON.stringify(failed[0])}`)
-  await kept(load.promised, 60_000)
+  await flowsEnding(load.begun, 60_000)
   await pause(restMs)
   const after = sampled(stack, minutesNow())
 

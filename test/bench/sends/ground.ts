@@ -29,11 +29,11 @@ import { devKey } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
 import { waitUntil } from '#infra/local/wait'
-import { toUnixSeconds } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { type SignedTransfer, typedTransfer } from '#shared/chain/erc3009'
+import type { SignedTransfer } from '#shared/chain/erc3009'
+import { signTransfer } from '#shared/client/transfer'
 import { benchDir } from '../bench-dir'
 
 type Backbone = Awaited<ReturnType<typeof bootBackbone>>
@@ -118,16 +118,10 @@ async function signTransfers(
   })
   const domain = { name, version, chainId, verifyingContract: ausd }
   const to = privateKeyToAccount(generatePrivateKey()).address
-  const validBefore = String(toUnixSeconds(Date.now()) + 3_600)
   return Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const wallet = wallets[index % wallets.length]!
-      const terms = {
-        ...{ from: wallet.address, to, value: '10000', validAfter: '0', validBefore },
-        nonce: generatePrivateKey(),
-      }
-      return { ...terms, signature: await wallet.signTypedData(typedTransfer(domain, terms)) }
-    }),
+    Array.from({ length: count }, (_, index) =>
+      signTransfer(wallets[index % wallets.length]!, domain, { to, valueMicro: 10_000n }),
+    ),
   )
 }
 

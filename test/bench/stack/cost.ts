@@ -5,10 +5,12 @@ import { waitUntil } from '#infra/local/wait'
 import { listInFlight } from '#infra/operations/cli/in-flight'
 import { pause } from '#platform/deadline'
 import { serviceNames } from '#shared/messages/topic'
+import { verifiedUsers } from '../../support/people'
+import { openCheckout } from '../../support/requests'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
 import { arrive } from './arrivals'
-import { openCheckout, verifiedUsers, watchCredits } from './customers'
+import { watchCredits } from './credits'
 import { processorMs } from './processor-time'
 import { countStatements, statementsSent, transactionsEnded } from './statements'
 
@@ -39,7 +41,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
   const everyMs = 1_000 / options.topupsPerSecond
   const topups = (count: number) =>
     arrive(count, everyMs, async (index) => {
-      const paymentId = await openCheckout(people[index % people.length]!)
+      const { paymentId } = await openCheckout(people[index % people.length]!)
       await outside.pay(paymentId, 'QRIS')
       await credits.creditedAt(paymentId)
     })

@@ -1,15 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
-import { personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { signIn } from '#shared/client/client'
+import { flowsEnding, topUp } from '../../support/flows'
+import { verifiedUser } from '../../support/people'
 import { type Aim, against, type Figure } from '../figure'
 import type { Seen } from '../load/generator'
 import { generateLoad, startPlainServer } from '../load/processes'
 import type { Options } from '../options'
-import { openCheckout, watchCredits } from './customers'
 
 const bench = 'me'
 const people = 64
@@ -75,16 +74,7 @@ const untilTomorrow = () => Math.floor(Date.now() / 1_000) + daySeconds
 const newSession = () => signIn(privateKeyToAccount(generatePrivateKey()), untilTomorrow())
 
 async function personWithTopups(stack: Stack): Promise<string> {
-  const key = generatePrivateKey()
-  const person = personOf(stack.info, key)
-  const outside = outsideOf(stack.info)
-  await outside.identity(person.wallet, 'approved')
-  await person.until('verification', (me) => me.verified)
-  await using credits = watchCredits(stack)
-  for (let made = 0; made < topups; made++) {
-    const paymentId = await openCheckout(person)
-    await outside.pay(paymentId, 'QRIS')
-    await credits.creditedAt(paymentId)
-  }
-  return signIn(privateKeyToAccount(key), untilTomorrow())
+  const person = await verifiedUser(stack)
+  for (let made = 0; made < topups; made++) await flowsEnding([await topUp(stack, person)])
+  return signIn(person.account, untilTomorrow())
 }

@@ -1,11 +1,13 @@
 import { outsideOf } from '#infra/demo/outside'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
+import { verifiedUsers } from '../../support/people'
+import { openCheckout } from '../../support/requests'
 import { against, type Figure } from '../figure'
 import type { Options } from '../options'
 import { quantile } from '../quantile'
 import { arrive } from './arrivals'
-import { openCheckout, verifiedUsers, watchCredits } from './customers'
+import { watchCredits } from './credits'
 
 const bench = 'sustained'
 const peopleMax = 200
@@ -64,15 +66,15 @@ async function runAt(
   await using credits = watchCredits(stack, waitMaxMs)
   const outside = outsideOf(stack.info)
   const topUp = async (index: number): Promise<Credit | 'refused' | 'unpaid'> => {
-    const paymentId = await openCheckout(people[index % people.length]!).catch(() => undefined)
-    if (!paymentId) return 'refused'
+    const opened = await openCheckout(people[index % people.length]!).catch(() => undefined)
+    if (!opened) return 'refused'
     const paidAt = performance.now()
-    const isPaid = await outside.pay(paymentId, 'QRIS').then(
+    const isPaid = await outside.pay(opened.paymentId, 'QRIS').then(
       () => true,
       () => false,
     )
     if (!isPaid) return 'unpaid'
-    const at = await credits.creditedAt(paymentId)
+    const at = await credits.creditedAt(opened.paymentId)
     return { tookMs: at - paidAt, at }
   }
   const startedAt = performance.now()

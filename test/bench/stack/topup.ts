@@ -1,9 +1,11 @@
 import { outsideOf } from '#infra/demo/outside'
 import type { Stack } from '#infra/local/stack'
+import { verifiedUsers } from '../../support/people'
+import { openCheckout } from '../../support/requests'
 import type { Figure } from '../figure'
 import type { Options } from '../options'
 import { arrive } from './arrivals'
-import { openCheckout, verifiedUsers, watchCredits } from './customers'
+import { watchCredits } from './credits'
 import { quantileFigures } from './quantiles'
 import { chainYardstick, postYardstick } from './yardsticks'
 
@@ -22,7 +24,7 @@ export async function benchTopup(stack: Stack, options: Options): Promise<Figure
   await using credits = watchCredits(stack)
   const outside = outsideOf(stack.info)
   const paid = await arrive(options.topups, everyMs, async (index): Promise<Paid> => {
-    const paymentId = await openCheckout(people[index % people.length]!)
+    const { paymentId } = await openCheckout(people[index % people.length]!)
     const paidAt = performance.now()
     await outside.pay(paymentId, 'QRIS')
     return { paymentId, paidAt, creditedAt: await credits.creditedAt(paymentId) }

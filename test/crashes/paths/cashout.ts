@@ -1,12 +1,12 @@
 import { ausdOf } from '../../support/ledger'
 import { newUser } from '../../support/people'
-import { cashoutBody, insist } from '../../support/requests'
+import { cashoutBody, insist, refusedAccount } from '../../support/requests'
 import { atTheBank, delivered, givenBack, taken } from '../boundaries'
 import { type Path, rowOf, same, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
 const takenMicro = 2_000_000n
-const accounts = { paid: '1234567890', returned: '999999' } as const
+const accounts = { paid: '1234567890', returned: refusedAccount }
 type End = keyof typeof accounts
 
 /**

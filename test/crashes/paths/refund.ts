@@ -2,12 +2,12 @@ import { waitUntil } from '#infra/local/wait'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
 import { accessOf, openOperator } from '#infra/operations/cli/operator'
 import { ReviewResolve } from '#shared/messages/payments'
+import { topUp } from '../../support/flows'
 import { timesOf } from '../../support/ledger'
 import { insist } from '../../support/requests'
 import { delivered, onChain, relayed, toppedUp } from '../boundaries'
 import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } from '../path'
 import type { World } from '../world'
-import { paidTopup } from './topup'
 
 /** Refunded within the hold, revoked once. */
 const withinHold: Path['begin'] = async (world) => {
@@ -15,12 +15,11 @@ const withinHold: Path['begin'] = async (world) => {
   return async () => {
     const quoteId = await quoteOf(person)
     return async () => {
-      const way = { method: 'card', channel: 'CARDS' } as const
-      const { paymentId } = await paidTopup(world, person, way, quoteId)
-      await paymentIn(world, paymentId, 'held')
-      await world.outside.refund(paymentId)
-      await paymentIn(world, paymentId, 'revoked')
-      same('revocations', await timesOf(world.stack, 'TopUpRevoked', paymentId), 1)
+      const { id } = await topUp(world.stack, person, { channel: 'CARDS', quoteId })
+      await paymentIn(world, id, 'held')
+      await world.outside.refund(id)
+      await paymentIn(world, id, 'revoked')
+      same('revocations', await timesOf(world.stack, 'TopUpRevoked', id), 1)
     }
   }
 }
@@ -29,12 +28,11 @@ const withinHold: Path['begin'] = async (world) => {
 const afterwards: Path['begin'] = async (world) => async () => {
   const { sql, outside } = world
   const person = await settledUser(world)
-  const way = { method: 'qr', channel: 'QRIS' } as const
-  const { paymentId, ausd } = await paidTopup(world, person, way, await quoteOf(person))
-  await paymentIn(world, paymentId, 'credited')
+  const { id, micro } = await topUp(world.stack, person)
+  await paymentIn(world, id, 'credited')
   return async () => {
-    await outside.refund(paymentId)
-    await paymentIn(world, paymentId, 'review')
+    await outside.refund(id)
+    await paymentIn(world, id, 'review')
     await rowOf(
       `${person.wallet} to be frozen`,
       () => sql`
@@ -42,9 +40,9 @@ const afterwards: Path['begin'] = async (world) => async () => {
         where kind = 'freeze' and wallet = ${person.wallet} and state = 'settled'`,
     )
     const lost = await sql`
-      select lost_micro::text as lost from payments.reversals where payment_id = ${paymentId}`
+      select lost_micro::text as lost from payments.reversals where payment_id = ${id}`
     same('reversals', lost.length, 1)
-    same('amount lost', lost[0]!.lost, ausd)
+    same('amount lost', BigInt(lost[0]!.lost), micro)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
+import { openSettlement, topUp } from '../../support/flows'
 import { timesOf } from '../../support/ledger'
 import { insist } from '../../support/requests'
 import { checkedOut, delivered, heldToTheEnd, repaid } from '../boundaries'
@@ -9,11 +10,8 @@ const drawnMicro = 2_000_000n
 
 async function borrower(world: Parameters<Path['begin']>[0]): Promise<Person> {
   const person = await settledUser(world, { wei: 10n ** 20n })
-  const topup = await insist(person, '/topups', {
-    ...{ amount: '5000000', method: 'qr', quoteId: await quoteOf(person) },
-  })
-  await world.outside.pay(topup.paymentId, 'QRIS')
-  await paymentIn(world, topup.paymentId, 'credited')
+  const { id } = await topUp(world.stack, person, { amount: '5000000' })
+  await paymentIn(world, id, 'credited')
   return person
 }
 
@@ -29,9 +27,7 @@ const settlements =
       await person.draw(drawnMicro)
       const owed = async () => (await person.me()).drawn === String(drawnMicro)
       await waitUntil('the debt to be final', owed, patienceMs, 100)
-      const earlier = replaces
-        ? await insist(person, '/settlements', { quoteId: await quoteOf(person) })
-        : undefined
+      const earlier = replaces ? await openSettlement(person) : undefined
       if (earlier) {
         await person.draw(1_000_000n)
         const owesMore = async () => (await person.me()).drawn === String(drawnMicro + 1_000_000n)

@@ -1,40 +1,29 @@
-import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
+import { topUp } from '../../support/flows'
 import { creditsOf } from '../../support/ledger'
-import { insist } from '../../support/requests'
 import { credited, delivered, heldToTheEnd, relayed, toppedUp } from '../boundaries'
 import { type Path, paymentIn, quoteOf, rowOf, same, settledUser, unheard } from '../path'
 import { otherLists, type World } from '../world'
 
-type Way = { readonly method: 'qr' | 'card'; readonly channel: string }
-const atOnce: Way = { method: 'qr', channel: 'QRIS' }
-const byCard: Way = { method: 'card', channel: 'CARDS' }
-
-export async function paidTopup(
-  { outside }: World,
-  person: Person,
-  { method, channel }: Way,
-  quoteId: string,
-): Promise<{ paymentId: string; ausd: string }> {
-  const topup = await insist(person, '/topups', { amount: '50000', method, quoteId })
-  await outside.pay(topup.paymentId, channel)
-  return topup
-}
+const [atOnce, byCard] = ['QRIS', 'CARDS']
 
 /** Credited once; `meanwhile` runs after the payment. */
 const topups =
-  (way: Way, meanwhile?: (world: World, paymentId: string) => Promise<void>): Path['begin'] =>
+  (
+    channel: string,
+    meanwhile?: (world: World, paymentId: string) => Promise<void>,
+  ): Path['begin'] =>
   async (world) => {
     const person = await settledUser(world)
     return async () => {
       const quoteId = await quoteOf(person)
       return async () => {
-        const { paymentId, ausd } = await paidTopup(world, person, way, quoteId)
-        await meanwhile?.(world, paymentId)
-        await paymentIn(world, paymentId, 'credited')
-        const credits = await creditsOf(world.stack, paymentId)
+        const { id, micro } = await topUp(world.stack, person, { channel, quoteId })
+        await meanwhile?.(world, id)
+        await paymentIn(world, id, 'credited')
+        const credits = await creditsOf(world.stack, id)
         same('credits', credits.length, 1)
-        same('amount credited', credits[0]!.ausdMicro, BigInt(ausd))
+        same('amount credited', credits[0]!.ausdMicro, micro)
       }
     }
   }

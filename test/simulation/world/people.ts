@@ -1,3 +1,4 @@
+import type { SignedTransfer } from '#shared/chain/erc3009'
 import { idFor, messageIdFor, uuidFor } from '#shared/ids'
 import { CheckoutCancel, SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { CashoutCreate } from '#shared/messages/payouts'
@@ -8,7 +9,7 @@ import type { Fate } from './bank'
 import { chance, oneOf, pick } from './choices'
 import type { Payment, Session } from './provider'
 import type { Copy, Surroundings } from './services'
-import type { Authorization, Wallet } from './wallets'
+import type { Wallet } from './wallets'
 
 /** A flow's choices are drawn when it begins. */
 export class People {
@@ -286,7 +287,7 @@ export class People {
   }
 
   /** The signer uses or cancels the authorization elsewhere, or spends the balance. */
-  #elsewhere(authorization: Authorization): void {
+  #elsewhere(authorization: SignedTransfer): void {
     const { world, chain } = this.around
     const { choices } = world
     const whim = oneOf(choices, 100)
@@ -333,7 +334,7 @@ export class People {
   }
 }
 
-export const termsOf = (authorization: Authorization): Transfer => ({
+export const termsOf = (authorization: SignedTransfer): Transfer => ({
   ...{ from: authorization.from, to: authorization.to, value: BigInt(authorization.value) },
   validAfter: BigInt(authorization.validAfter),
   validBefore: BigInt(authorization.validBefore),

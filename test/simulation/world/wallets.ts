@@ -1,6 +1,7 @@
 import { type Hex, keccak256, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type TokenDomain, typedTransfer } from '#shared/chain/erc3009'
+import type { SignedTransfer, TokenDomain } from '#shared/chain/erc3009'
+import { signTransfer } from '#shared/client/transfer'
 import { needsContract } from '../../../services/chain-relayer/chain/authorization'
 import { ausd, creditLine } from '../chain/logs'
 import { beginsAt } from './world'
@@ -11,17 +12,8 @@ export const domain: TokenDomain = {
   ...{ name: 'Agora Dollar', version: '1', chainId, verifyingContract: ausd },
 }
 
-export type Authorization = {
-  readonly from: Hex
-  readonly to: Hex
-  readonly value: string
-  readonly validAfter: string
-  readonly validBefore: string
-  readonly nonce: Hex
-  readonly signature: Hex
-}
 /** The second authorization expires after a few minutes. */
-export type Wallet = { readonly address: Hex; readonly authorizations: readonly Authorization[] }
+export type Wallet = { readonly address: Hex; readonly authorizations: readonly SignedTransfer[] }
 
 const seconds = Math.floor(beginsAt / 1_000)
 /** Validity in seconds from the beginning. */
@@ -32,15 +24,13 @@ async function open(number: number): Promise<Wallet> {
   const address = account.address.toLowerCase() as Hex
   const authorizations = await Promise.all(
     windows.map(async (window, place) => {
-      const terms = {
-        ...{ from: address, to: treasury, value: String(5_000_000 + number), validAfter: '0' },
-        validBefore: String(seconds + window),
+      const signed = await signTransfer({ ...account, address }, domain, {
+        ...{ to: treasury, valueMicro: 5_000_000n + BigInt(number), validAfter: 0n },
+        validBefore: BigInt(seconds + window),
         nonce: keccak256(stringToHex(`nonce ${number} ${place}`)),
-      }
+      })
       // Some wallets are contracts, whose signatures are not a key's.
-      if (number % 6 === 5) return { ...terms, signature: `0x${'c0'.repeat(80)}` as const }
-      const signature = await account.signTypedData(typedTransfer(domain, terms))
-      return { ...terms, signature }
+      return number % 6 === 5 ? { ...signed, signature: `0x${'c0'.repeat(80)}` as const } : signed
     }),
   )
   return { address, authorizations }

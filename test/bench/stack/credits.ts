@@ -1,29 +1,6 @@
 import postgres from 'postgres'
-import { generatePrivateKey } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
-import { type Person, personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { pause, within } from '#platform/deadline'
-import { okOf } from '#shared/client/client'
-
-export async function verifiedUsers(stack: Stack, count: number): Promise<Person[]> {
-  const outside = outsideOf(stack.info)
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      const person = personOf(stack.info, generatePrivateKey())
-      await outside.identity(person.wallet, 'approved')
-      await person.until('verification', (me) => me.verified)
-      return person
-    }),
-  )
-}
-
-/** Rp 500,000 by QRIS; returns the payment id. */
-export async function openCheckout(person: Person): Promise<string> {
-  const quote = okOf(await person.api.quote('USD/IDR'))
-  const body = { amount: '500000', method: 'qr', quoteId: quote.id } as const
-  return okOf(await person.api.topUp(body)).paymentId
-}
 
 const lookEveryMs = 20
 const lookAtAllEveryMs = 1_000
