@@ -13,12 +13,14 @@ import {
   TopupCreate,
   WalletClear,
 } from '#shared/messages/payments'
-import { CashoutCreate } from '#shared/messages/payouts'
+import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
+import { PersonRule } from '#shared/messages/person'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
 import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { type Ask, cashOut, type Flow, flowsEnding, send } from '../support/flows'
+import { bank } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
 import { decisions, deedOf, deeds, erasures, giveUpOne, outcomeOf, pauses } from './deeds'
 import { type Load, startLoad } from './load'
@@ -148,10 +150,16 @@ describe('the same request, sent to both instances at once, is answered the same
     )
   })
 
+  test('a check of a bank account: one question to the provider', async () => {
+    await same(AccountCheck, { wallet, bank })
+    const checks = `select id from payouts.account_checks where wallet = '${wallet}'`
+    expect(await query(stack, checks)).toHaveLength(1)
+  })
+
   test('and every request with an effect is among these', () => {
     const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
     const orders = [TopupCreate, CheckoutCancel, SettlementCreate, CashoutCreate, SendCreate]
-    const tried = [QuoteTake, ...orders]
+    const tried = [QuoteTake, AccountCheck, ...orders]
     const subjects = (all: readonly Question[]) => all.map(({ subject }) => subject).sort()
     expect(subjects(keyed)).toEqual(subjects([...tried, ...deeds]))
   })
@@ -197,6 +205,14 @@ describe("an operator's command, sent to both instances at once, takes effect on
     const { refunds = [] } = await world.outside.book()
     expect(refunds).toHaveLength(1)
     expect(refunds[0]).toMatchObject({ amount: 400_000, status: 'SUCCEEDED' })
+  })
+
+  test('a decision about the person of a wallet', async () => {
+    const { wallet } = world.people[2]!
+    const ruled = { ...deedOf(), wallet, linkedTo: null, replaced: null }
+    expect(await outcomeOf(stack, PersonRule, ruled)).toBe('done')
+    const other = { ...ruled, ...deedOf() }
+    expect(await outcomeOf(stack, PersonRule, other)).toBe('refused')
   })
 
   test.each(erasures)('an erasure by %s', async (_, question) => {
