@@ -35,7 +35,7 @@ type Window = { readonly windowMs?: number }
 /**
  * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest is added
  * gradually, so that no window of `windowMs` ever exceeds `requestsMax`, except while a new
- * instance has not yet been counted by the others.
+ * instance has not yet been counted by the others. `clock` never goes back.
  */
 export function openRateLimit(
   requestsMax: number,
@@ -54,10 +54,7 @@ export function openRateLimit(
     const now = clock()
     const { capacity, tokensPerMs } = paceOf(endpoint)
     const bucket = buckets.get(endpoint) ?? { tokens: capacity, filledAt: now, blockedUntil: 0 }
-    const passedMs = now - bucket.filledAt
-    bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, passedMs) * tokensPerMs)
-    // The clock was set back.
-    if (passedMs < 0) bucket.blockedUntil += passedMs
+    bucket.tokens = Math.min(capacity, bucket.tokens + (now - bucket.filledAt) * tokensPerMs)
     bucket.filledAt = now
     buckets.set(endpoint, bucket)
     return bucket

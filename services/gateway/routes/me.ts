@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
+import { steadyClock } from '#platform/clock'
 import { joined } from '#platform/reads'
 import { readerOf } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
@@ -238,7 +239,7 @@ export const verificationRoute = (context: Context, access: Access) => {
     ...{ max: 10_000, ttl: provider.linkFreshMs, ttlResolution: 0, perf: { now: clock } },
   })
   // Half as many as the rechecks: a link can take two calls.
-  const budget = openRateLimit(config.identityRechecksPerMinute / 2, clock, {
+  const budget = openRateLimit(config.identityRechecksPerMinute / 2, steadyClock, {
     copies: () => copies.count(),
   })
   // Wallets cost nothing: without a limit per address, one user could take the whole budget.

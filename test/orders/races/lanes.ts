@@ -94,7 +94,10 @@ function assigning(options: {
 /** The holder was frozen until its lease expired. Stored times are rounded to milliseconds. */
 const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
   await context.database.run((db) =>
-    db.update(lanes).set({ leasedUntil: sql`now() - interval '1 s'` }).where(eq(lanes.address, address)),
+    db
+      .update(lanes)
+      .set({ leasedUntil: sql`now() - interval '1 s'` })
+      .where(eq(lanes.address, address)),
   )
   const [lane] = await leaseLanes(context.database, [address], context.holder)
   ground.noted = await transactionsOf(ground.stage, { address })
