@@ -33,7 +33,7 @@ export const pricingGuards: readonly Guard[] = [
     guard: 'a quote is taken before it expires, by the database clock',
     kind: 'quote',
     edits: [
-      edit(at('taking.store.ts'), `    where clock_timestamp() < \${expiresAt}::timestamptz\n`, ''),
+      edit(at('taking.store.ts'), `      and clock_timestamp() < \${expiresAt}::timestamptz\n`, ''),
     ],
     test: {
       file: at('lock.test.ts'),
@@ -53,7 +53,7 @@ export const pricingGuards: readonly Guard[] = [
     guard: 'an expired quote is refused',
     kind: 'quote',
     edits: [
-      edit(at('quote.ts'), "if (nowMs >= quote.expiresAtMs) return refuse('quote_expired')", ''),
+      edit(at('quote.ts'), "if (isExpired(quote, nowMs)) return refuse('quote_expired')", ''),
     ],
     test: {
       file: at('quote.test.ts'),
