@@ -42,6 +42,15 @@ export const pricingGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'a quote is taken no earlier than it can have been issued, by the database clock',
+    kind: 'quote',
+    edits: [edit(at('taking.store.ts'), `clock_timestamp() >= \${validFrom}::timestamptz`, 'true')],
+    test: {
+      file: at('lock.test.ts'),
+      name: 'is past for a quote that ends later than any issued now, as by a clock that was ahead',
+    },
+  },
+  {
     guard: 'a taken quote is used for every other taker',
     kind: 'quote',
     edits: [

@@ -1,6 +1,6 @@
 import { openLog } from '#platform/log'
 import { answerQuotes } from '../../../services/pricing/lock'
-import { mintQuoteId } from '../../../services/pricing/quote-id'
+import { markEnd, mintQuoteId } from '../../../services/pricing/quote-id'
 import type { Side } from '../side'
 
 const log = openLog('pricing', process.env.SUITE_LOG ?? 'silent')
@@ -12,9 +12,9 @@ let minted = 0
 export function newQuote(): string {
   const lock = {
     ...({ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const),
-    expiresAtMs: Date.now() + ttlMs + minted,
+    expiresAtMs: Date.now() + ttlMs,
   }
-  return mintQuoteId(secret, lock, minted++ % 16)
+  return mintQuoteId(secret, lock, minted++ % markEnd)
 }
 
 /** Serves the other services on the session's connection. */
