@@ -232,7 +232,7 @@ const cashouts: readonly Guard[] = [
       edit(
         payouts('request/open.ts'),
         'holding: chain.ok }',
-        "holding: 'ok' in chain ? chain.ok : {} }",
+        "holding: 'ok' in chain ? chain.ok : { free: '9000000000', counted: [] } }",
       ),
     ],
     test: { file: payouts('request/open.test.ts'), name: "and for the chain's refusal %s" },
@@ -245,7 +245,7 @@ const cashouts: readonly Guard[] = [
       edit(
         payouts('request/open.ts'),
         'holding: chain.ok }',
-        "holding: 'ok' in chain ? chain.ok : {} }",
+        "holding: 'ok' in chain ? chain.ok : { free: '9000000000', counted: [] } }",
       ),
     ],
     test: {
