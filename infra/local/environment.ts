@@ -214,7 +214,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_WEBHOOK_SECRET: secrets.identity.webhookSecret,
       REFERENCE_APP: 'yes',
       SANDBOX_BOOK: places.bookPath,
-      RPC_URL: places.rpcUrl,
+      RPC_URL: places.rpcUrl.split(',')[0]!, // The first of the services' endpoints.
     },
   }
 }
