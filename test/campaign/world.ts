@@ -46,7 +46,11 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
     },
     ...(older === null ? {} : { codeDir: (copy) => (copy === 1 ? older : undefined) }),
     env: {
-      payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '5000' },
+      payments: {
+        ...{ ...quickChecks.payments, HOLD_MARGIN_MS: '5000' },
+        // A fault sets the provider's clock back by two hours; in production the overlap is days.
+        PROVIDER_LIST_RECENT_MS: '10800000',
+      },
       payouts: { CASHOUT_REFUSED_DAY_MAX: '1000000' },
     },
   })
