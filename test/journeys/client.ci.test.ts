@@ -6,7 +6,7 @@ import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { readerOf } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
-import { GetActivity } from '#shared/api/activity'
+import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
 import { PostQuote } from '#shared/api/quotes'
 import { GetRecord } from '#shared/api/record'
@@ -18,7 +18,7 @@ import { bank } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 const routes: readonly Route[] = [
-  ...[PostQuote, GetMe, PostCountry, PostVerification, GetActivity, GetRecord],
+  ...[PostQuote, GetMe, PostCountry, PostVerification, GetActivity, GetActivityItem, GetRecord],
   ...[PostTopup, PostSettlement, PostCashout, PostSend],
 ]
 const routeOf = (method: string, path: string) =>
@@ -110,10 +110,12 @@ describe('over a network that loses the first response to every request', () => 
     expect(before - (await ausdOf(stack, person.account.address))).toBe(6_000_000n)
   })
 
-  test('country, verification and the record are returned', async () => {
+  test('country, verification, the history and the record are returned', async () => {
     expect(okOf(await api.setCountry('MY'))).toEqual({ country: 'MY' })
     expect(okOf(await api.me()).user.country).toBe('MY')
     expect(okOf(await api.verification())).toEqual({ verified: true, url: null })
+    const kinds = okOf(await api.activity()).items.map(({ kind }) => kind)
+    expect(kinds.toSorted()).toEqual(['cashout', 'send', 'settlement', 'topup'])
     expect(okOf(await api.record(person.wallet))).toMatchObject({ verified: true, cycles: 1 })
   })
 
