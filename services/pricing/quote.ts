@@ -15,7 +15,7 @@ export type Lock = {
 /** The id is in lower case. */
 export type Quote = Lock & {
   readonly id: string
-  /** Unix ms before which nobody can have issued it: a clock that was ahead lengthens no lock. */
+  /** Earliest time of issue, Unix ms: a clock that was ahead lengthens no lock. */
   readonly validFromMs: number
 }
 

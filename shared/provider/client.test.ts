@@ -259,7 +259,7 @@ describe('a 429', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(380)
   })
 
-  test('closes the endpoint no longer if the clock is set back meanwhile', async () => {
+  test('closes the endpoint no longer although the clock is set back', async () => {
     let aheadMs = 0
     const client = open(60_000, () => Date.now() + aheadMs)
     const headers = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '0.4' }
@@ -269,7 +269,7 @@ describe('a 429', () => {
     expect(await client.post('/x', { schema })).toMatchObject({ ok: { amount: {} } })
   })
 
-  test('ends no call early if the clock is set forward meanwhile', async () => {
+  test('ends no call early although the clock is set forward', async () => {
     let aheadMs = 0
     const again = busy({ 'Retry-After': '0.1' })
     replies = [

@@ -66,7 +66,7 @@ export type ProviderOptions = {
   clock?: Clock
 }
 
-/** Waits and deadlines are by `steadyClock`: whoever sets a clock, they end in time. */
+/** Waits and deadlines use `steadyClock`, so they end in time although a clock is set. */
 type Call = {
   method: 'GET' | 'POST'
   endpoint: string

@@ -20,7 +20,7 @@ import { becomes } from '../support/wait'
 let stack: Stack
 let outside: Outside
 let treasury: Address
-/** What the stack began with, which the suites after this one need. */
+/** Balances at the start, restored for the next suites. */
 let fullMicro: bigint
 let fullMinor: number
 

@@ -14,7 +14,7 @@ export type Noted = { readonly schema: string; readonly id: string; readonly sub
 /** Messages marked published, and a sentence for each that no stream has. */
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }
 
-/** Per stream: a reader whose last message is removed meanwhile would wait for the next one. */
+/** Per stream: if its last message is removed, a reader waits for the next one. */
 const readMaxMs = 120_000
 
 /** All of them: a campaign is shorter than the retention. */

@@ -7,7 +7,7 @@ const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 const env = {
   ...quickChecks,
   gateway: { REMINDERS_EVERY_MS: '1000' },
-  // `promises` changes what the provider holds.
+  // `promises` changes the provider's balance.
   payouts: { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' },
 }
 

@@ -26,7 +26,7 @@ export type Flow = {
   readonly id: string
   /** AUSD 10⁻⁶. */
   readonly micro: bigint
-  /** Receiver of a send, who has nothing else. */
+  /** Receiver of a send: a new wallet. */
   readonly to?: Address
   /** Allowed final statuses of its activity entry. */
   readonly ends: readonly string[]
@@ -50,7 +50,7 @@ async function openTopUp(person: Person, terms: TopUp, ask: Ask): Promise<Flow> 
   return { kind: 'topup', person, id, micro: BigInt(ausd), ends: ['credited'] }
 }
 
-/** Paid: by QRIS, unless told otherwise. */
+/** Pays by QRIS by default. */
 export async function topUp(
   stack: RunningStack,
   person: Person,
@@ -86,7 +86,7 @@ export async function openSettlement(person: Person, ask = insisting(person)): P
   return ask('/settlements', { quoteId })
 }
 
-/** Paid: by bank transfer, unless told otherwise. */
+/** Pays by bank transfer by default. */
 export async function settle(
   stack: RunningStack,
   person: Person,
@@ -97,7 +97,7 @@ export async function settle(
   return { kind: 'settlement', person, id, micro: BigInt(ausd), ends: ['repaid'] }
 }
 
-/** To the user's own account, unless told otherwise. */
+/** The default account is the user's own. */
 export async function cashOut(
   stack: RunningStack,
   person: Person,

@@ -99,7 +99,7 @@ export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; a
 
 type TopUp = { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' }
 
-/** Opens a top-up at a new quote: of Rp 50,000 by QR, unless told otherwise. */
+/** Opens a top-up at a new quote; by default Rp 50,000 by QR. */
 export async function openCheckout(
   person: Person,
   { pair = 'USD/IDR', amount = '50000', method = 'qr' }: Partial<TopUp> = {},

@@ -246,7 +246,7 @@ describe('an identity', () => {
       await sweepLater(minuteMs)
       await published(flagOrderId(wallet, BigInt(at + 1), 1))
     })
-    test('does not send a user who waits for the flag to support', async () => {
+    test('keeps the standing of a user whose flag is on its way', async () => {
       const who = freshWallet()
       const { wallet, at } = await approve(who)
       for (const [step, answer] of (['RED', 'GREEN'] as const).entries()) {

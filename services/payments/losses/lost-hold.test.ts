@@ -74,7 +74,7 @@ describe('a wallet frozen for a hold that could not be kept', () => {
     expect(await isFree(wallet)).toBe(false)
   })
 
-  test('is not cleared by an operator who has not seen a further one', async () => {
+  test('is not cleared by an operator before it is listed', async () => {
     const wallet = newWallet()
     await loseHold(wallet)
     const seen = await fixture.freezeOf(wallet)

@@ -27,7 +27,7 @@ export const listedId = (transactionId: string): string => `${listedPrefix}${tra
 export const chargebackId = (transactionId: string): string => `chargeback:${transactionId}`
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
-/** Returns true if a report stored as `stored` says all that `status` does. See `recordReport`. */
+/** Returns true if a stored report is as final as `status`. See `recordReport`. */
 export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
   stored === status || (stored === 'succeeded' && status !== undefined && isOpen({ status }))
 

@@ -40,7 +40,7 @@ export function openTreasury(means: Means): TreasuryReading {
   const logSeldom = openLogThrottled(log, clock)
   const note = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
   let last: Treasury | undefined
-  /** Of the reading, by this clock, which the reader's may be ahead of. */
+  /** Time of the reading by this clock; the reader's may be ahead. */
   let lastAtMs = 0
   let stored: { micro: bigint; at: number } | undefined
   let reading: Promise<void> | undefined

@@ -12,7 +12,7 @@ export type BaseBackup = Disposable & {
   readonly copied: string
 }
 
-/** Keeps owners and modes, which the server requires. Files of a running server may vanish meanwhile. */
+/** Keeps owners and modes, which the server requires. Files of a running server may vanish during the copy. */
 export async function copy(from: string, to: string, isRunning = false): Promise<void> {
   const env = { ...process.env, LC_ALL: 'C' }
   const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe', env })
