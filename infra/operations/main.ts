@@ -57,7 +57,7 @@ await runService('operations', fields, async (config, runtime) => {
     })
     await using _served = await serve({
       ...{ bus, name: 'operations', log, readings, stats: async () => figures() },
-      description: 'Reconciles, removes old rows, answers operators; answers only operators',
+      description: 'reconciles the books, removes old rows; answers only operators',
       answers: console.answers,
     })
     await ended
