@@ -163,6 +163,16 @@ test('an erasure is announced once, and recorded without the data', async () => 
   expect(JSON.stringify(audit)).not.toMatch(personal)
 })
 
+test('an erasure can be ordered again for a note that was stored while the last one was carried out', async () => {
+  await run()
+  await owner`update chain_relayer.giveback_request
+    set reason = 'Sari again', decided_at = (select max(told_at) from ops.outcomes)
+    where wallet = ${wallet}`
+  await owner`update gateway.identities set check_at = null where wallet = ${wallet}`
+  expect(await run()).not.toHaveProperty('earlier')
+  expect(await storedAbout(wallet)).not.toMatch(personal)
+})
+
 test('an erasure can be ordered again once there is new personal data', async () => {
   await run()
   await owner`update gateway.identities set check_at = null where wallet = ${wallet}`

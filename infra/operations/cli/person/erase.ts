@@ -26,14 +26,17 @@ async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<Co
   return refusals.length > 0 ? { refused: refusals.join('; ') } : { done: 'personal data erased' }
 }
 
-/** Repeating the command is the same one until the wallet has new personal data. */
+/**
+ * Repeating the command is the same one until the wallet has new personal data. Data stored since
+ * the last order counts as new: its service may have been emptied before.
+ */
 async function causeOf(sql: Sql, wallet: string): Promise<string> {
   const [row] = await sql<{ done: number; isNew: boolean }[]>`
     with earlier as (
-      select o.told_at from ops.deeds d
+      select d.asked_at from ops.deeds d
       join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
       where d.verb = ${verb} and d.target = ${wallet}),
-    since as (select coalesce(max(told_at), '-infinity') as at from earlier)
+    since as (select coalesce(max(asked_at), '-infinity') as at from earlier)
     select (select count(*)::int from earlier) as done,
       exists (select from gateway.users where wallet = ${wallet} and country is not null)
       or exists (select from gateway.identity_links l, since where wallet = ${wallet} and l.created_at > since.at)
