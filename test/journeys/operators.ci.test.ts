@@ -4,17 +4,10 @@ import { quickChecks } from '../support/stack'
 /** Only the sandbox's clock ends a hold of days. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 
-const env = {
-  ...quickChecks,
-  gateway: { REMINDERS_EVERY_MS: '1000' },
-  // `promises` changes the provider's balance.
-  payouts: { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' },
-}
+const env = { ...quickChecks, gateway: { REMINDERS_EVERY_MS: '1000' } }
 
 onOneStack(() => ({ env, terms }), {
-  // First: the books have nothing else in them.
   questions: () => import('#infra/operations/cli/questions.suite'),
-  promises: () => import('../attacks/promises.suite'),
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
 import { type Outside, outsideOf } from '#infra/demo/outside'
 import type { Person, Reply } from '#infra/demo/person'
@@ -8,29 +8,31 @@ import { acceptAsCapital } from '#infra/operations/books/external/accept'
 import { checkBooks, openBooksOf } from '#infra/operations/books/reconcile'
 import { placeOf } from '#infra/operations/place'
 import { urlInRole } from '#platform/db/url'
-import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { ausdOf } from '../support/ledger'
 import { mint, spendTreasury, verifiedUser, verifiedUsers } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
-import { operate } from '../support/stack'
+import { operate, ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { becomes } from '../support/wait'
 
 let stack: Stack
 let outside: Outside
 let treasury: Address
-/** Balances at the start, restored for the next suites. */
+/** Balances at the start; an operator gives them back. */
 let fullMicro: bigint
 let fullMinor: number
 
 beforeAll(async () => {
-  stack = groupStack()
+  const payouts = { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' }
+  stack = await ownStack({ env: { ...quickChecks, payouts }, terms: { minCycleSeconds: 0 } })
   outside = outsideOf(stack.info)
   treasury = stack.info.chain.treasury as Address
   fullMicro = await ausdOf(stack, treasury)
   fullMinor = valueIn(await scrape(stack), 'ausd_provider_balance_minor')!
 })
+afterAll(() => stack?.[Symbol.asyncDispose]())
+
 const amount = '52000'
 const topupMicro = 3_200_000n
 const payoutMicro = 5_000_000n
