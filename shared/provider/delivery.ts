@@ -31,7 +31,7 @@ const keptIn = (object: Record<string, unknown>) =>
     used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]),
   )
 
-/** Empties an object, whose content nobody reads. */
+/** Empties an object: its content is not read. */
 const keptValue = (value: unknown): unknown => {
   if (typeof value === 'string') return value.slice(0, textMax)
   return typeof value === 'object' && value !== null ? {} : value

@@ -28,10 +28,10 @@ import { type AnomalyKind, recordAnomaly } from '../schema.store'
  * gives a payout of ours another reference than before.
  */
 export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
-  const owner = await findPaidAs(tx, evidence.payoutId)
-  if (owner && owner.id !== evidence.referenceId)
-    throw new ProviderUnknown('the provider returned a payout of ours under another reference')
   const cashout = await lockCashout(tx, evidence.referenceId)
+  const isKnown = cashout?.providerPayoutId === evidence.payoutId
+  if (!isKnown && (await findPaidAs(tx, evidence.payoutId)))
+    throw new ProviderUnknown('the provider returned a payout of ours under another reference')
   if (!cashout) {
     await reportOddity(tx, context, 'payout_unknown', evidence)
     await bookOdd(tx, evidence)
