@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { openLogFilter, sequenceIn } from '#test/support/engines/log-filter'
+import { openLogFilter, sequenceIn } from '#test/support/engines/rpc-filter'
 import { openRpcProxy } from '#test/support/rpc-proxy'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'

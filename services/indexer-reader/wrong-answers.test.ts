@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type ChangeResult, openRpcFilter } from '#test/support/engines/rpc-filter'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import { liveCursors } from './cursor.store'
@@ -15,43 +16,24 @@ import {
 } from './test-support'
 
 type Fields = Record<string, unknown>
-type Call = { id: number; method: string; params: readonly unknown[] }
-type Distortion = (call: Call, result: unknown) => unknown
-
 let postgres: ScratchPostgres
 let chain: TestChain
 let store: Awaited<ReturnType<typeof openTestDatabase>>
 let running: ReturnType<typeof startReader>
-let distort: Distortion
-
-const server = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch: async (request) => {
-    const body = await request.text()
-    const headers = { 'content-type': 'application/json' }
-    const answered = await fetch(chain.rpcUrl, { method: 'POST', headers, body })
-    const answers = (await answered.json()) as { id: number; result: unknown }[]
-    const calls = JSON.parse(body) as Call[]
-    return Response.json(
-      answers.map(({ id, result, ...rest }) => ({
-        ...rest,
-        id,
-        result: distort(calls.find((call) => call.id === id)!, result),
-      })),
-    )
-  },
-})
+let distort: ChangeResult
+let filter: ReturnType<typeof openRpcFilter>
 
 beforeAll(async () => {
   ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain()])
+  filter = openRpcFilter(chain.rpcUrl, (call, result) => distort(call, result))
   await chain.verify(ana)
   await chain.fund(ana, 10n ** 9n)
   await chain.topUp(ana, 10n ** 9n)
   await playMore(chain, 1)
 })
 afterAll(async () => {
-  await Promise.all([postgres[Symbol.asyncDispose](), chain.close(), server.stop(true)])
+  await Promise.all([postgres[Symbol.asyncDispose](), chain.close()])
+  await filter[Symbol.asyncDispose]()
 })
 
 let suffix = 0
@@ -64,23 +46,23 @@ afterEach(async () => {
 })
 
 const inLogs =
-  (change: (log: Fields) => unknown): Distortion =>
+  (change: (log: Fields) => unknown): ChangeResult =>
   ({ method }, result) =>
     method === 'eth_getLogs' ? (result as Fields[]).map(change) : result
 const inHeads =
-  (change: Fields): Distortion =>
+  (change: Fields): ChangeResult =>
   ({ method, params }, result) =>
     method === 'eth_getBlockByNumber' && params[0] !== '0x0'
       ? { ...(result as Fields), ...change }
       : result
 const both =
-  (...all: Distortion[]): Distortion =>
+  (...all: ChangeResult[]): ChangeResult =>
   (call, result) =>
     all.reduce((distorted, one) => one(call, distorted), result)
 const untimed = inLogs((log) => ({ ...log, blockTimestamp: null }))
 
 describe('an answer that cannot be right does not enter the record, and another endpoint is asked:', () => {
-  test.each<[string, Distortion]>([
+  test.each<[string, ChangeResult]>([
     ['a log that is null', inLogs(() => null)],
     ['a log without topics', inLogs((log) => ({ ...log, topics: null }))],
     ['a log without data', inLogs((log) => ({ ...log, data: '0x' }))],
@@ -103,7 +85,7 @@ describe('an answer that cannot be right does not enter the record, and another 
     '%s',
     async (_, distortion) => {
       distort = distortion
-      const rpcUrls = [server.url.origin, chain.rpcUrl]
+      const rpcUrls = [filter.url, chain.rpcUrl]
       running = startReader({ database: store.database, chain, rpcUrls })
       const standing = await standingOf(chain, ana)
       const { open, closed } = standing

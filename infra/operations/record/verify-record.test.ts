@@ -5,7 +5,7 @@ import { recordFromChain } from '#infra/operations/record/chain-record'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn } from '#test/support/contract-actions'
 import { actors, type ContractsFixture, openContractsFixture } from '#test/support/contracts'
-import { openLogFilter, sequenceIn } from '#test/support/engines/log-filter'
+import { openLogFilter, sequenceIn } from '#test/support/engines/rpc-filter'
 import { openRpcProxy } from '#test/support/rpc-proxy'
 
 let fixture: ContractsFixture

@@ -65,34 +65,28 @@ describe('after the database clock was set back by an hour', () => {
     clock: () => context.clock() - 3_600_000,
   })
 
-  test('a transaction that is not mined still gets a higher fee', async () => {
-    const context = isSetBack(await fixture.begin())
+  test.each([
+    [
+      'a transaction that is not mined still gets a higher fee',
+      {},
+      (sent: readonly Hex[]) => new Set(sent).size > 1,
+    ],
+    [
+      'a transaction is still resent',
+      { bumpAfterMs: 7_200_000 },
+      (sent: readonly Hex[]) => sent.length > 2,
+    ],
+  ])('%s', async (what, settings, isSo) => {
+    const context = isSetBack(await fixture.begin(settings))
     const sent = swallow()
     const task = credit()
     await fixture.command(task)
     await until(
       async () => {
         await round(context)
-        return new Set(sent).size > 1
+        return isSo(sent)
       },
-      'a second attempt',
-      10_000,
-    )
-    fixture.endpoint.intercept = undefined
-    expect((await fixture.finish(context, task)).state).toBe('settled')
-  })
-
-  test('a transaction is still resent', async () => {
-    const context = isSetBack(await fixture.begin({ bumpAfterMs: 7_200_000 }))
-    const sent = swallow()
-    const task = credit()
-    await fixture.command(task)
-    await until(
-      async () => {
-        await round(context)
-        return sent.length > 2
-      },
-      'a resend',
+      what,
       10_000,
     )
     fixture.endpoint.intercept = undefined
