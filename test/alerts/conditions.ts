@@ -16,7 +16,7 @@ import { mint, spendTreasury } from '../support/people'
 import { entryIn, openCheckout } from '../support/requests'
 import { operate } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
-import { suspend, waitUntil } from '../support/wait'
+import { resume, suspend, waitUntil } from '../support/wait'
 
 export type Scene = { readonly stack: Stack; readonly person: Person; readonly world: RateWorld }
 
@@ -49,7 +49,7 @@ const quote = ({ person }: Scene) => person.post('/quote', { pair: 'USD/IDR' })
 async function hang({ stack }: Scene, name: StackProcess): Promise<End> {
   const pid = stack.process(name).pid()
   await suspend(pid)
-  return () => process.kill(pid, 'SIGCONT')
+  return () => resume(pid)
 }
 
 async function stop({ stack }: Scene, name: StackProcess): Promise<End> {

@@ -4,7 +4,7 @@ import { noFaults } from '#infra/sandbox/faults'
 import type { Chance } from '#infra/sandbox/random'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
-import { signalAll } from './processes'
+import { signalAll, withChildren } from '../support/processes'
 import type { World } from './world'
 
 export type Fault = {
@@ -44,9 +44,9 @@ const paused = (name: StackProcess, lastsMs: readonly [number, number], copy?: n
   target: targetOf(name, copy ?? 1),
   lastsMs,
   begin: ({ stack }) => {
-    const pid = stack.process(name, copy).pid()
-    signalAll(pid, 'SIGSTOP')
-    return () => signalAll(pid, 'SIGCONT')
+    const pids = withChildren([stack.process(name, copy).pid()])
+    signalAll(pids, 'SIGSTOP')
+    return () => signalAll(pids, 'SIGCONT')
   },
   isOver: isReady,
 })

@@ -7,6 +7,7 @@ import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
+import { hasEnded, signalAll, withChildren } from '#test/support/processes'
 import { suspend } from '#test/support/wait'
 import { makeDisk } from './disk'
 
@@ -78,11 +79,10 @@ export async function startMachine(): Promise<Machine> {
     logOf: (engine) => readFileSync(logOf(engine), 'utf8'),
     cutPower: async () => {
       const parents = [...running.values()].map(({ pid }) => pid)
-      await suspend(...parents) // They start no more children.
-      const pids = [...parents, ...parents.flatMap(childrenOf)]
-      await suspend(...pids)
+      await suspend(...parents)
+      const pids = withChildren(parents)
       disk.cut()
-      for (const pid of pids.toReversed()) process.kill(pid, 'SIGKILL')
+      signalAll(pids.toReversed(), 'SIGKILL')
       await Promise.all([...running.values()].map(({ exited }) => exited))
       await waitUntil('the engines being gone', () => pids.every(hasEnded), 30_000)
     },
@@ -95,16 +95,5 @@ export async function startMachine(): Promise<Machine> {
       disk[Symbol.dispose]()
       remove()
     },
-  }
-}
-
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-
-const hasEnded = (pid: number): boolean => {
-  try {
-    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  } catch {
-    return true
   }
 }

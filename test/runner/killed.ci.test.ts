@@ -1,35 +1,12 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
 import { repositoryDir } from '#infra/local/folders'
+import { about, descendantsOf, hasEnded } from '../support/processes'
 import { waitUntil } from '../support/wait'
 
-type Process = { readonly pid: number; readonly parent: number; readonly words: string }
+const wordsOf = (pid: number): string => about(pid, 'cmdline').replaceAll('\0', ' ')
 
-function running(): Process[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-        const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), words }]
-      } catch {
-        return [] // It ended meanwhile.
-      }
-    })
-}
-
-function descendants(pid: number, all = running()): Process[] {
-  const children = all.filter(({ parent }) => parent === pid)
-  return [...children, ...children.flatMap((child) => descendants(child.pid, all))]
-}
-
-const mappedInMemory = (all: readonly Process[]): string[] =>
-  all.flatMap(
-    ({ pid }) =>
-      readFileSync(`/proc/${pid}/maps`, 'utf8').match(/\/dev\/shm\/PostgreSQL\.\d+/g) ?? [],
-  )
+const mappedInMemory = (pids: readonly number[]): string[] =>
+  pids.flatMap((pid) => about(pid, 'maps').match(/\/dev\/shm\/PostgreSQL\.\d+/g) ?? [])
 
 /** Postgres has its shared memory once its children run. */
 const engines = [/\/anvil /, /^postgres: checkpointer/]
@@ -48,23 +25,17 @@ test.each<[string, RegExp | undefined]>([
       stdout: 'ignore',
       stderr: 'ignore',
     })
-    let family: Process[] = []
+    let family: number[] = []
     await waitUntil('the suite running its engines', () => {
-      family = descendants(run.pid)
-      return engines.every((engine) => family.some(({ words }) => engine.test(words)))
+      family = descendantsOf(run.pid)
+      return engines.every((engine) => family.some((pid) => engine.test(wordsOf(pid))))
     })
-    const killed = victim
-      ? family.find(({ words }) => victim.test(words) && !/^\S*sh /.test(words))!
-      : run
+    const isVictim = (words: string) => victim?.test(words) && !/^\S*sh /.test(words)
+    const killed = victim ? family.find((pid) => isVictim(wordsOf(pid)))! : run.pid
     // Postgres removes such files only when it ends by itself.
     expect(mappedInMemory(family)).toEqual([])
-    process.kill(killed.pid, 'SIGKILL')
-    const pids = new Set(family.map(({ pid }) => pid))
-    await waitUntil(
-      'every process having ended',
-      () => !running().some(({ pid, words }) => pids.has(pid) && words !== ''),
-      5_000,
-    )
+    process.kill(killed, 'SIGKILL')
+    await waitUntil('every process having ended', () => family.every(hasEnded), 5_000)
     expect(await run.exited).not.toBe(0)
   },
 )

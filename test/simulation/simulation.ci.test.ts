@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { about, childrenOf, hasEnded } from '../support/processes'
 import { waitUntil } from '../support/wait'
 
 const script = join(import.meta.dir, 'simulate.ts')
@@ -44,20 +45,12 @@ test('every interleaving of a payment and of a cash-out ends well', async () => 
 test('a walk ends with the command that repeats it', async () => {
   const words = ['--walk', 'paid by QR, refunded, every webhook twice, a crash', '--workers', '1']
   const run = Bun.spawn([process.execPath, script, ...words], { stdout: 'ignore' })
-  const stateOf = (pid: number) =>
-    Bun.file(`/proc/${pid}/stat`)
-      .text()
-      .catch(() => 'gone')
-  const workers = () =>
-    Bun.file(`/proc/${run.pid}/task/${run.pid}/children`)
-      .text()
-      .then((pids) => pids.trim().split(' ').filter(Boolean).map(Number))
-  const [worker] = await waitUntil('a worker', async () => {
-    const found = await workers()
+  const [worker] = await waitUntil('a worker', () => {
+    const found = childrenOf(run.pid)
     return found.length > 0 && found
   })
-  const cpuSeconds = async () => Number((await stateOf(worker!)).split(' ')[13]) / 100
-  await waitUntil('the worker being on its way', async () => (await cpuSeconds()) > 1, 120_000)
+  const cpuSeconds = () => Number(about(worker!, 'stat').split(' ')[13]) / 100
+  await waitUntil('the worker being on its way', () => cpuSeconds() > 1, 120_000)
   run.kill('SIGKILL')
-  await waitUntil('the end of the worker', async () => /gone|\) Z /.test(await stateOf(worker!)))
+  await waitUntil('the end of the worker', () => hasEnded(worker!))
 })

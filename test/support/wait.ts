@@ -1,17 +1,23 @@
 import { expect } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { pollPauseMs, waitUntil } from '#infra/local/wait'
 import { type HandlingContext, handle, type IncomingMessage } from '#platform/bus/handling'
 import { pause } from '#platform/deadline'
+import { about, childrenOf, hasEnded, signalAll, withChildren } from './processes'
 
 export { waitUntil }
 
-/** A busy machine delays the stop. */
+/** Stops processes and their children; a busy machine delays that. */
 export async function suspend(...pids: number[]): Promise<void> {
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
-  const hasStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  await waitUntil('the processes having stopped', () => pids.every(hasStopped), 60_000, 2)
+  const stopped = async (some: readonly number[]) => {
+    signalAll(some, 'SIGSTOP')
+    const rests = (pid: number) => hasEnded(pid) || /\) T /.test(about(pid, 'stat'))
+    await waitUntil('the processes having stopped', () => some.every(rests), 60_000, 2)
+  }
+  await stopped(pids) // They start no more children.
+  await stopped(pids.flatMap(childrenOf))
 }
+
+export const resume = (...pids: number[]): void => signalAll(withChildren(pids), 'SIGCONT')
 
 /** Repeats until done, as JetStream does. */
 export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>

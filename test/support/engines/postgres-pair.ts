@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
@@ -16,7 +7,8 @@ import { asRoot, nobodyUid } from '#infra/local/folders'
 import { freePort } from '#infra/local/ports'
 import { planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
-import { suspend } from '#test/support/wait'
+import { signalAll, withChildren } from '../processes'
+import { resume, suspend } from '../wait'
 import { copy, takeBaseBackup } from './base-backup'
 
 type Machine = {
@@ -67,8 +59,8 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
     adminUrl: urlAs('postgres', password),
     onPrimary: (ask) => asking(primary, ask),
     killPrimary: () => endNow(primary),
-    suspendStandby: async () => standby && (await suspend(...pidsOf(standby))),
-    resumeStandby: () => signalAll(standby, 'SIGCONT'),
+    suspendStandby: async () => standby && (await suspend(standby.child.pid)),
+    resumeStandby: () => standby && resume(standby.child.pid),
     promote: async () => {
       if (!standby) throw new Error('there is no standby')
       primary = standby
@@ -134,25 +126,8 @@ async function follow(primary: Machine, command: Command, port: number): Promise
   return standby
 }
 
-/** Each child has its own process group. */
-const pidsOf = ({ child: { pid } }: Machine): number[] => {
-  const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
-  return [pid, ...below.split(' ').filter(Boolean).map(Number)]
-}
-
 /** Acts as a power cut. */
 async function endNow(machine: Machine): Promise<void> {
-  signalAll(machine, 'SIGKILL')
+  signalAll(withChildren([machine.child.pid]), 'SIGKILL')
   await machine.child.exited
-}
-
-function signalAll(machine: Machine | undefined, signal: NodeJS.Signals): void {
-  if (!machine || !existsSync(`/proc/${machine.child.pid}`)) return
-  for (const pid of pidsOf(machine)) {
-    try {
-      process.kill(pid, signal)
-    } catch {
-      // Ended already.
-    }
-  }
 }
