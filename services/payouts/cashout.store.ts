@@ -37,6 +37,13 @@ export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cash
   return rows[0]
 }
 
+/** Finds the cash-outs with one of these ids, or paid as one of these payouts. */
+export const findOwners = (db: Db, ids: readonly string[], payoutIds: readonly string[]) =>
+  db
+    .select()
+    .from(cashouts)
+    .where(or(isOneOf(cashouts.id, ids), isOneOf(cashouts.providerPayoutId, payoutIds)))
+
 /** Finds the rows of this quote and of this authorization (unless expired): at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db

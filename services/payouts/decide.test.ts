@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { CashoutState } from './cashout'
 import {
+  answerAgeMaxMs,
   believeRefusal,
   type CashoutFacts,
   conclusiveAfterMs,
@@ -18,6 +19,7 @@ const facts = (state: CashoutState, lastStatus: PayoutStatus | null = 'pending')
   fiatMinor: 81_250n,
   providerPayoutId: 'disb-1',
   lastStatus,
+  sinceMs: 0,
 })
 const evidence = (word: string, change: Partial<Evidence> = {}): Evidence => ({
   payoutId: 'disb-1',
@@ -95,9 +97,12 @@ describe('the decision on a payout status', () => {
     expect(statusFrom(word)).toBe('unknown')
   })
 
-  test('of a success that is late for a reversed payout changes nothing', () => {
-    const step = receivePayoutStatus(facts('returning', 'reversed'), evidence('SUCCEEDED'))
-    expect(step).toEqual({ stay: true })
+  test('of a success changes nothing about a reversed payout until it is too late to be outdated', () => {
+    const reversed = facts('returning', 'reversed')
+    const step = (sinceMs: number) =>
+      receivePayoutStatus({ ...reversed, sinceMs }, evidence('SUCCEEDED'))
+    expect(step(answerAgeMaxMs - 1)).toEqual({ stay: true })
+    expect(step(answerAgeMaxMs)).toEqual({ odd: 'paid_and_returned' })
   })
   test('for an existing payout after its refusal raises an alert', () => {
     const refused = { ...facts('returning', null), providerPayoutId: null }

@@ -59,15 +59,22 @@ export type CashoutFacts = {
   readonly fiatMinor: bigint
   readonly providerPayoutId: string | null
   readonly lastStatus: PayoutStatus | null
+  /** Since its last step. */
+  readonly sinceMs: number
 }
 
+/** No answer of the provider is older. */
+export const answerAgeMaxMs = 1_800_000
+
 /** Evidence that contradicts our promise and needs manual review. */
-export type Oddity =
-  | 'paid_twice'
-  | 'payout_differs'
-  | 'payout_unexpected'
-  | 'status_unknown'
-  | 'paid_and_returned'
+export const oddities = [
+  'paid_twice',
+  'payout_differs',
+  'payout_unexpected',
+  'status_unknown',
+  'paid_and_returned',
+] as const
+export type Oddity = (typeof oddities)[number]
 
 export type Step =
   | { stay: true }
@@ -118,7 +125,7 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
 
 /** The provider has a payout that reached the bank or still may. */
 export const mayBePaid = ({ providerPayoutId, lastStatus }: CashoutFacts): boolean =>
-  providerPayoutId !== null && (lastStatus === null || !isFailure(lastStatus))
+  providerPayoutId !== null && !isFailure(lastStatus)
 
 /** Returns true for the row's payout, or one that may replace a stored misfit or unfollowed failure. */
 export function mayBeIts(
@@ -164,7 +171,8 @@ function whilePaid({ status }: Evidence): Step {
 function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
   if (status === 'refused' || status === 'reversed') return { stay: true }
   // Outdated responses.
-  if (status === 'succeeded' && cashout.lastStatus === 'reversed') return { stay: true }
+  const isReversed = cashout.lastStatus === 'reversed' && cashout.sinceMs < answerAgeMaxMs
+  if (status === 'succeeded' && isReversed) return { stay: true }
   if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
   return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
 }
@@ -177,7 +185,8 @@ export function decisive(found: readonly Evidence[]): readonly Evidence[] {
 
 export const hasFailed = ({ status }: Evidence): boolean => isFailure(status)
 
-const isFailure = (status: PayoutStatus): boolean => status === 'refused' || status === 'reversed'
+export const isFailure = (status: PayoutStatus | null): boolean =>
+  status === 'refused' || status === 'reversed'
 
 /** Only refusals of the order itself prove anything. */
 const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { pgSchema, text } from 'drizzle-orm/pg-core'
-import { at } from '#platform/db/columns'
+import { at, isOneOf } from '#platform/db/columns'
 import { messagingTables } from '#platform/db/messaging'
 import type { Database, Db } from '#platform/db/open'
 import { pauseTable } from '#platform/db/pause.store'
@@ -42,8 +42,21 @@ export const anomalies = schema.table('anomalies', {
 })
 export type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
+const anomalyId = (kind: AnomalyKind, object: string) => `${kind}:${object}`
+
+/** Returns those of these kinds about these objects. */
+export async function findAnomalies(
+  db: Db,
+  kinds: readonly AnomalyKind[],
+  objects: readonly string[],
+): Promise<Pick<typeof anomalies.$inferSelect, 'kind' | 'object' | 'noticedAt'>[]> {
+  const { kind, object, noticedAt } = anomalies
+  const ids = objects.flatMap((one) => kinds.map((kind) => anomalyId(kind, one)))
+  return db.select({ kind, object, noticedAt }).from(anomalies).where(isOneOf(anomalies.id, ids))
+}
+
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
-  const id = `${anomaly.kind}:${anomaly.object}`
+  const id = anomalyId(anomaly.kind, anomaly.object)
   const made = await db
     .insert(anomalies)
     .values({ id, ...anomaly })

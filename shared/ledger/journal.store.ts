@@ -1,4 +1,4 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import {
   check,
   index,
@@ -11,7 +11,7 @@ import {
 import { amountColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
 import type { Beside } from '#platform/db/compiled-query'
 import { lockNamed } from '#platform/db/lock'
-import type { Tx } from '#platform/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
 import { difference, type Position, position, unbalanced } from '#shared/ledger/position'
 
@@ -115,6 +115,21 @@ export async function bookAll(
   )
   if (rows.length > 0) await tx.insert(journal).values(rows)
   return new Set(rows.map(({ item }) => item)).size
+}
+
+/** Returns the balance of one account per item; an item that never had one is missing. */
+export async function findBalances(
+  db: Db,
+  journal: JournalTable,
+  { account, asset, items }: { account: AccountName; asset: Asset; items: readonly string[] },
+): Promise<ReadonlyMap<string, bigint>> {
+  const { item, amount } = journal
+  const rows = await db
+    .select({ item, sum: sql<string>`sum(${amount})::text` })
+    .from(journal)
+    .where(and(isOneOf(item, items), eq(journal.account, account), eq(journal.asset, asset)))
+    .groupBy(item)
+  return new Map(rows.map((row) => [row.item, BigInt(row.sum)]))
 }
 
 /** Until the end of the transaction. */

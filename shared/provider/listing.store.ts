@@ -1,7 +1,6 @@
 import { and, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at, fromNow, isOneOf } from '#platform/db/columns'
-import type { InboxTable } from '#platform/db/inbox.store'
+import { at, fromNow } from '#platform/db/columns'
 import type { Database, Db } from '#platform/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
@@ -152,34 +151,4 @@ export async function listingAgeMs(
   )
   const ageMs = rows[0]?.ageMs ?? null
   return ageMs === null ? null : Math.round(ageMs)
-}
-
-/** Well below the parameter limit of one statement. */
-const idsMax = 1_000
-
-/** Returns which of these messages a consumer has completed. */
-export async function findDone(
-  database: Database,
-  inbox: InboxTable,
-  consumer: string,
-  messageIds: readonly string[],
-): Promise<Set<string>> {
-  const done = new Set<string>()
-  for (let from = 0; from < messageIds.length; from += idsMax) {
-    const some = messageIds.slice(from, from + idsMax)
-    const rows = await database.read((db) =>
-      db
-        .select({ messageId: inbox.messageId })
-        .from(inbox)
-        .where(
-          and(
-            eq(inbox.consumer, consumer),
-            isNotNull(inbox.doneAt),
-            isOneOf(inbox.messageId, some),
-          ),
-        ),
-    )
-    for (const { messageId } of rows) done.add(messageId)
-  }
-  return done
 }

@@ -1,11 +1,9 @@
 import type { Clock } from '#platform/clock'
-import { claim, type InboxTable } from '#platform/db/inbox.store'
-import type { Database, Tx } from '#platform/db/open'
+import type { Database } from '#platform/db/open'
 import type { Log } from '#platform/log'
 import { idle, startLoop } from '#platform/loop'
 import type { ProviderAccount } from '#shared/money/pair'
 import {
-  findDone,
   giveBackListing,
   type ListingKey,
   type ListingTable,
@@ -174,32 +172,3 @@ export async function receiveRows(
       `${faults.length} rows of the transaction list could not be processed`,
     )
 }
-
-/** Does the work of a row in one transaction, unless another instance has done it. */
-export type Once = (work: (tx: Tx) => Promise<unknown>) => Promise<void>
-
-/** For a service that receives each version of a row once, whatever it finds. */
-export const receivedOnce = (
-  { database }: Pick<Listing, 'database'>,
-  { inbox, consumer }: { inbox: InboxTable; consumer: string },
-  receive: (account: ProviderAccount, row: Listed, once: Once) => Promise<void>,
-): Pick<Listing, 'done' | 'receive'> => ({
-  done: async (account, rows) => {
-    const ids = rows.map((row) => idOf(account, row))
-    const known = await findDone(database, inbox, consumer, ids)
-    return new Set(rows.filter((row) => known.has(idOf(account, row))))
-  },
-  receive: (account, row) =>
-    receive(account, row, (work) =>
-      database.transaction(async (tx) => {
-        if (await claim(tx, inbox, consumer, idOf(account, row))) await work(tx)
-      }),
-    ),
-})
-
-/** Id of a version of a row: a changed row is received again. */
-const idOf = (account: ProviderAccount, row: Listed) =>
-  [
-    ...[account, row.transactionId, row.status, row.amountMinor],
-    row.updated?.toISOString() ?? '',
-  ].join(':')

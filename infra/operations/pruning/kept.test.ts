@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repositoryDir } from '#infra/local/folders'
 import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
 import { consumers, streams } from '#infra/nats/topology'
 import { topics } from '#shared/messages/catalogue'
 import { entries, periodOf } from './kept'
-import { inboxDays, listDays, type Mover, movers, rules } from './rules'
+import { inboxDays, type Mover, movers, rules } from './rules'
 
 /** From the newest snapshot of each schema's migrations. */
 const tables = databaseRoles.flatMap((role) => {
@@ -61,19 +60,6 @@ describe('a pruning rule', () => {
       const [rule] = rules.filter(({ table, of }) => table === `${schema}.inbox` && of === consumer)
       expect(rule!.keptDays).toBe(inboxDays(consumer))
       expect(rule!.spared).toContain('redriven_at is null')
-    },
-  )
-
-  test.each(['payments', 'payouts'] as const)(
-    'keeps list entries received by %s for longer than the list contains them',
-    async (name) => {
-      const { fields } = (await import(join(repositoryDir, `services/${name}/config.ts`))) as {
-        fields: Record<string, { fallback?: string }>
-      }
-      const shownMs =
-        Number(fields.PROVIDER_LIST_WHOLE_MS!.fallback) +
-        Number(fields.PROVIDER_LIST_WHOLE_EVERY_MS!.fallback)
-      expect(listDays * 86_400_000).toBeGreaterThan(shownMs + 7 * 86_400_000)
     },
   )
 

@@ -32,23 +32,14 @@ export const inboxDays = (consumer: ServiceName): number =>
 /** For this long, a lost store can be refilled from the outboxes. */
 export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
-/** Longest window in which the provider list is read (PROVIDER_LIST_WHOLE_MS), plus three weeks. */
-export const listDays = 201
-
-const inboxOf = (schema: Mover, consumer: string, keptDays: number) => ({
-  ...{ table: `${schema}.inbox`, of: consumer, which: `t.consumer = '${consumer}'` },
-  ...{ key: { message_id: 'text' }, since: 'done_at', keptDays },
-})
-
+/** Rows of other consumers, such as `books`, are permanent. */
 const inbox = (schema: Mover): RetentionRule => ({
-  ...inboxOf(schema, movers[schema], inboxDays(movers[schema])),
+  ...{ table: `${schema}.inbox`, of: movers[schema], which: `t.consumer = '${movers[schema]}'` },
+  ...{ key: { message_id: 'text' }, since: 'done_at', keptDays: inboxDays(movers[schema]) },
   spared: `exists (select from ${schema}.dead_letter d where d.consumer = t.consumer
     and d.message_id = t.message_id and d.redriven_at is null)`,
   reads: { [`${schema}.dead_letter`]: ['consumer', 'message_id', 'redriven_at'] },
 })
-
-/** Rows of other consumers, such as `books`, are permanent. */
-const list: RetentionRule = inboxOf('payouts', 'payouts-list', listDays)
 
 /** Open dead letters are permanent. */
 const deadLetter = (schema: Mover): RetentionRule => ({
@@ -78,7 +69,6 @@ export const rules: readonly RetentionRule[] = [
     deadLetter(schema),
     outbox(schema),
   ]),
-  list,
   { table: 'payouts.account_checks', key: { id: 'text' }, since: 'asked_at', keptDays: 1 },
   {
     table: 'chain_relayer.spent',

@@ -91,18 +91,6 @@ export const cases: readonly Row[] = [
     true,
     done('gateway', 'gateway', 'm', 'null'),
   ],
-  [
-    'a row of the list that may be listed again',
-    'payouts.inbox',
-    true,
-    done('payouts', 'payouts-list', 'm', days(190)),
-  ],
-  [
-    'a row of the list that is listed no more',
-    'payouts.inbox',
-    false,
-    done('payouts', 'payouts-list', 'm', days(202)),
-  ],
   ['a run of the books', 'payments.inbox', true, done('payments', 'books', 'opening', days(3_000))],
   [
     'a consumer that no rule names',

@@ -153,5 +153,4 @@ const insertOperation = (
 async function readListsAgain(tx: TransactionSql, since: Date): Promise<void> {
   await tx`update payments.listings set due_at = now(), read_at = least(read_at, ${since})`
   await tx`update payouts.listings set due_at = now(), read_at = least(read_at, ${since})`
-  await tx`delete from payouts.inbox where consumer = 'payouts-list' and done_at >= ${since}`
 }

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { position } from '#shared/ledger/position'
 import { readWindow } from '#shared/provider/listing'
 import { listingAgeMs } from '#shared/provider/listing.store'
 import { waitUntil } from '#test/support/wait'
-import { listings } from '../schema.store'
+import { cashouts } from '../cashout.table'
+import { anomalies, listings } from '../schema.store'
 import { type Detour, type Fixture, openFixture } from '../test-support'
+import { receiveEvidence } from './receive'
 
 // No webhooks, and no rechecks of paid cash-outs.
 let fixture: Fixture
@@ -23,12 +27,12 @@ const listed =
     const page = (await (await onward()).json()) as { data: Row[] }
     return Response.json({ ...page, data: page.data.map(change) })
   }
-const asked = async (work: () => Promise<unknown>): Promise<string[]> => {
+const asked = async (work: () => Promise<unknown>, other?: Detour): Promise<string[]> => {
   const paths: string[] = []
-  const note: Detour = (call) => {
+  const note: Detour = (call, onward) => {
     const { pathname } = new URL(call.url)
     if (pathname !== '/transactions') paths.push(pathname)
-    return undefined
+    return other?.(call, onward)
   }
   await fixture.detoured(note, work)
   return paths
@@ -46,6 +50,11 @@ async function paid(): Promise<{ id: string; payoutId: string }> {
   return { id, payoutId: providerPayoutId! }
 }
 const reverse = (payoutId: string) => fixture.control(`payouts/${payoutId}/reverse`, {})
+const booked = async (item: string) => position(await fixture.booked(item))
+const suspense = (minor: bigint) => [
+  { account: 'provider_id' as const, asset: 'IDR' as const, amount: -minor },
+  { account: 'suspense' as const, asset: 'IDR' as const, amount: minor },
+]
 const kindsOf = async (object: string) =>
   (await fixture.oddities()).filter((odd) => odd.object === object).map(({ kind }) => kind)
 const order = (reference_id: string, account_number = '1234567890') => ({
@@ -105,6 +114,70 @@ describe('a payout reversed after it was paid, without a webhook', () => {
       'ProviderUnknown: list and payout disagree: reversed, SUCCEEDED',
     ])
     expect((await fixture.row(id)).state).toBe('paid')
+  })
+})
+
+describe('a wrong answer about a payout', () => {
+  const noticed = async (id: string, payoutId: string) => {
+    await fixture.list()
+    expect(await kindsOf(payoutId)).toEqual(['paid_and_returned'])
+    expect(await booked(payoutId)).toEqual(suspense(81_250n))
+    expect((await fixture.row(id)).state).toBe('returned')
+    expect(await asked(() => fixture.list())).toEqual([])
+  }
+
+  test('that returned its AUSD is noticed by the next reading of the list', async () => {
+    const failed: Detour = async (call, onward) => {
+      if (!/\/v2\/payouts($|[/?])/.test(call.url)) return undefined
+      const body = (await (await onward()).json()) as Row | { data: Row[] }
+      const as = (row: Row) => ({ ...row, status: 'FAILED', failure_code: 'INVALID_DESTINATION' })
+      return Response.json(
+        Array.isArray(body.data) ? { ...body, data: body.data.map(as) } : as(body),
+      )
+    }
+    const { id, payoutId } = await fixture.detoured(failed, async () => {
+      const id = await fixture.taken()
+      const { providerPayoutId } = await fixture.until(id, 'returning')
+      await waitUntil('the bank having paid', async () => {
+        const [transfer] = await fixture.transfers(id)
+        return transfer!.status === 'SUCCEEDED'
+      })
+      await fixture.list()
+      return { id, payoutId: providerPayoutId! }
+    })
+    await fixture.relayed('return', id)
+    await noticed(id, payoutId)
+  })
+
+  test('that reversed it is noticed once no answer can be older than that', async () => {
+    const { id, payoutId } = await paid()
+    await fixture.list()
+    const [found] = await fixture.context.provider.findByReference(id, 'v2')
+    const wrong = { ...found!, status: 'reversed', word: 'REVERSED' } as const
+    await fixture.database.transaction((tx) => receiveEvidence(tx, fixture.context, wrong))
+    await fixture.relayed('return', id)
+    await fixture.list()
+    expect(await kindsOf(payoutId)).toEqual([])
+    await fixture.database.run((db) =>
+      db.update(cashouts).set({ updatedAt: sql`now() - interval '31 minutes'` }),
+    )
+    await noticed(id, payoutId)
+  })
+
+  test.each([
+    ['no id of it', null],
+    ['an id that no lookup finds', 'disb-somebody-elses'],
+  ])('is looked for during half an hour if its row has %s', async (_, product_id) => {
+    const { id } = await paid()
+    await fixture.list()
+    const own = listed((row) => (row.reference_id === id ? { ...row, product_id } : row))
+    const lookups = () => asked(() => fixture.list(), own)
+    expect(await lookups()).not.toEqual([])
+    expect(await lookups()).not.toEqual([])
+    await fixture.database.run((db) =>
+      db.update(anomalies).set({ noticedAt: sql`now() - interval '31 minutes'` }),
+    )
+    expect(await lookups()).toEqual([])
   })
 })
 

@@ -1,24 +1,22 @@
+import { ageMs } from '#platform/clock'
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
-import {
-  type Listing,
-  type ListingSettings,
-  type Once,
-  receivedOnce,
-  startReadingList,
-} from '#shared/provider/listing'
+import { findBalances } from '#shared/ledger/journal.store'
+import { type Listing, type ListingSettings, startReadingList } from '#shared/provider/listing'
 import { noneOfItsForm, ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
-import { findCashout, findPaidAs } from '../cashout.store'
+import { findCashout, findOwners, findPaidAs } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
+import { answerAgeMaxMs, isFailure, oddities } from '../decide'
 import { bookFoundRow, bookListed } from '../ledger/book'
 import type { Evidence, PayoutStatus } from '../provider'
-import { inbox, listings, recordAnomaly } from '../schema.store'
-import { decisiveOf, findPayouts, receiveEvidence } from './receive'
+import { findAnomalies, journal, listings, recordAnomaly } from '../schema.store'
+import { decisiveOf, factsOf, findPayouts, receiveEvidence } from './receive'
 
 // The list shows payouts whose webhook was lost, returns by a bank weeks later, and payouts that we did
-// not order.
+// not order. A row is decided again at each reading until the books agree with it, so that a wrong
+// answer about its payout heals.
 
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(payoutListing(context), settings, context.poke)
@@ -29,22 +27,83 @@ export const payoutListing = (context: Context): Listing => ({
   ...{ listings, accounts: ['ID'] },
   list: (_, updatedFrom) =>
     context.provider.listTransactions(context.clock() - updatedFrom.getTime()),
-  ...receivedOnce(context, { inbox, consumer: 'payouts-list' }, (_, row, once) =>
-    receiveRow(context, row, once),
-  ),
+  done: (_, rows) => doneOf(context, rows),
+  receive: (_, row) => receiveRow(context, row),
 })
 
-async function receiveRow(context: Context, row: Listed, once: Once): Promise<void> {
+/** An unrecognised type may be a payout if the row names one of ours. */
+const isPayout = ({ type }: Listed, own: Cashout | undefined): boolean =>
+  type === 'payout' || (type === 'unknown' && own !== undefined)
+
+/** Returns the rows that the books agree with, and those of other products. */
+async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Listed>> {
+  const { database, clock } = context
+  const payoutIds = rows.flatMap(({ productId }) => productId ?? [])
+  const transactionIds = rows.map(({ transactionId }) => transactionId)
+  const references = rows.flatMap(({ reference }) => reference ?? [])
+  const objects = [...payoutIds, ...transactionIds]
+  const { owners, anomalies, suspense } = await database.read(async (db) => {
+    const owners = await findOwners(db, references, payoutIds)
+    const items = [...objects, ...owners.flatMap(({ providerPayoutId }) => providerPayoutId ?? [])]
+    return {
+      owners,
+      anomalies: await findAnomalies(db, [...oddities, 'payout_unknown'], objects),
+      suspense: await findBalances(db, journal, { account: 'suspense', asset: 'IDR', items }),
+    }
+  })
+  const byId = new Map(owners.map((own) => [own.id, own]))
+  const byPayout = new Map(owners.map((own) => [own.providerPayoutId, own]))
+  const aboutObject = Map.groupBy(anomalies, ({ object }) => object)
+  const anomaliesOf = (object: string | null) => aboutObject.get(object ?? '') ?? []
+  const suspenseOf = (item: string | null) => suspense.get(item ?? '') ?? 0n
+
+  const isDone = (row: Listed): boolean => {
+    const { transactionId, productId, reference, status, currency, amountMinor } = row
+    const own = (productId && byPayout.get(productId)) || byId.get(reference ?? '')
+    if (!isPayout(row, own)) return true
+    const isKnown = productId !== null && own?.providerPayoutId === productId
+    // The second payout of a cash-out, or one of nobody.
+    const isOther = anomaliesOf(productId).some(({ kind }) =>
+      kind === 'payout_unknown' ? !own : !isKnown,
+    )
+    // Lookups found none by the id of the row, and may have been behind it at first.
+    const wasLookedFor = anomaliesOf(transactionId).some(
+      ({ noticedAt }) => ageMs(noticedAt, clock()) >= answerAgeMaxMs,
+    )
+    if (!isKnown && !isOther && !wasLookedFor) return false
+    if (status === 'pending' || status === 'unknown') return true
+    const paidBy = own && !isOther ? factsOf(context, own) : undefined
+    if (paidBy && status !== 'succeeded' && !isFailure(paidBy.lastStatus)) return false
+    if (amountMinor === null || currency !== 'IDR') return true
+    const item = paidBy ? paidBy.providerPayoutId : (productId ?? transactionId)
+    const isElsewhereToo = [transactionId, productId].some(
+      (other) => other !== item && suspenseOf(other) !== 0n,
+    )
+    const leftMinor = suspenseOf(item) + (paidBy?.state === 'paid' ? paidBy.fiatMinor : 0n)
+    return !isElsewhereToo && leftMinor === (status === 'succeeded' ? amountMinor : 0n)
+  }
+  return new Set(rows.filter(isDone))
+}
+
+async function receiveRow(context: Context, row: Listed): Promise<void> {
+  const { database } = context
   const own = await ownerOf(context, row)
-  // An unrecognised type may be a payout if the row names one of ours.
-  if (row.type !== 'payout' && !(row.type === 'unknown' && own)) return
+  if (!isPayout(row, own)) return
   const found = await evidenceOf(context, row, own)
-  if (found.length === 0) return once((tx) => noteUnmatched(tx, context, row))
+  if (found.length === 0) {
+    await database.transaction(async (tx) => {
+      await noteUnmatched(tx, context, row)
+      await bookListed(tx, row)
+    })
+    return
+  }
   if (!found.some(({ status }) => hasComeAsFar(row.status, status)))
     throw new ProviderUnknown(`list and payout disagree: ${row.status}, ${found[0]!.word}`)
   const deciding = await decisiveOf(context, found)
-  await once(async (tx) => {
-    await bookFoundRow(tx, row)
+  const ids = found.map(({ payoutId }) => payoutId)
+  await database.transaction(async (tx) => {
+    if (!ids.includes(row.productId ?? '')) await noteUnmatched(tx, context, row, own)
+    await bookFoundRow(tx, row, ids)
     for (const evidence of deciding) await receiveEvidence(tx, context, evidence)
   })
   failpoint('payouts:row-of-list-received')
@@ -89,10 +148,10 @@ function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
   }
 }
 
-async function noteUnmatched(tx: Tx, { log }: Context, row: Listed): Promise<void> {
+async function noteUnmatched(tx: Tx, { log }: Context, row: Listed, own?: Cashout): Promise<void> {
   const { transactionId: object, status, currency, amountMinor } = row
   const says = `${status} ${currency ?? '?'} ${amountMinor ?? '?'}`
-  if (await recordAnomaly(tx, { kind: 'payout_unknown', object, says }))
-    log.warn({ object, says }, 'provider transaction does not match any payout')
-  await bookListed(tx, row)
+  const payoutId = own?.id
+  if (await recordAnomaly(tx, { kind: 'payout_unknown', object, says, payoutId }))
+    log.warn({ object, says, payoutId }, 'provider transaction does not match any payout')
 }

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { ageMs } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
 import { flowSeconds, timer } from '#platform/metrics/measures'
@@ -76,10 +77,11 @@ export async function decisiveOf(
   return decisive([...named, ...found.filter((one) => !isNamed(one))])
 }
 
-export const factsOf = ({ provider }: Context, cashout: Cashout): CashoutFacts & Cashout => {
-  const { providerStatus } = cashout
+export const factsOf = ({ provider, clock }: Context, cashout: Cashout): CashoutFacts & Cashout => {
+  const { providerStatus, updatedAt } = cashout
   return {
     ...cashout,
+    sinceMs: ageMs(updatedAt, clock()),
     lastStatus: providerStatus === null ? null : provider.statusOf(providerStatus),
   }
 }

@@ -41,11 +41,20 @@ export const bookFitting = (tx: Tx, { payoutId: item }: Evidence): Promise<void>
 /** Books a listed payout that lookups do not find, under the id that they would find. */
 export async function bookListed(tx: Tx, row: Listed): Promise<void> {
   const { transactionId, productId, status, amountMinor, currency } = row
+  const item = productId ?? transactionId
+  await bookFoundRow(tx, row, [item])
   if (amountMinor === null || currency !== 'IDR') return
   const lines = unexplainedLines(status === 'succeeded' ? amountMinor : 0n)
-  await bookTo(tx, journal, { event: 'payout of nobody', item: productId ?? transactionId, lines })
+  await bookTo(tx, journal, { event: 'payout of nobody', item, lines })
 }
 
-/** Reverses the lines of a row that did not name its payout. */
-export const bookFoundRow = (tx: Tx, { transactionId: item }: Listed): Promise<void> =>
-  bookTo(tx, journal, { event: 'payout that was found', item, lines: [] })
+/** Reverses what was booked for a row under other ids than those that account for it now. */
+export async function bookFoundRow(
+  tx: Tx,
+  { transactionId, productId }: Listed,
+  accounting: readonly string[],
+): Promise<void> {
+  for (const item of [transactionId, productId])
+    if (item !== null && !accounting.includes(item))
+      await bookTo(tx, journal, { event: 'payout that was found', item, lines: [] })
+}

@@ -177,12 +177,27 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'a listed payout is asked about until the books agree with its row',
+    kind: 'evidence',
+    edits: [
+      edit(
+        at('incoming/provider-list.ts'),
+        "leftMinor === (status === 'succeeded' ? amountMinor : 0n)",
+        "leftMinor <= (status === 'succeeded' ? amountMinor : 0n)",
+      ),
+    ],
+    test: {
+      file: at('incoming/provider-list.test.ts'),
+      name: 'that returned its AUSD is noticed by the next reading of the list',
+    },
+  },
+  {
     guard: 'AUSD of a cash-out whose payout may have reached the bank is not returned',
     kind: 'evidence',
     edits: [
       edit(
         at('decide.ts'),
-        'providerPayoutId !== null && (lastStatus === null || !isFailure(lastStatus))',
+        'providerPayoutId !== null && !isFailure(lastStatus)',
         'providerPayoutId === null && lastStatus !== null',
       ),
     ],

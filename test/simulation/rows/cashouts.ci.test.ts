@@ -60,6 +60,10 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'lockCashout', given: [pick(choices, ids)] }),
   (choices) => ({ name: 'findPaidAs', given: [pick(choices, payouts)] }),
   (choices) => ({
+    name: 'findOwners',
+    given: [[pick(choices, ids)], [pick(choices, payouts), pick(choices, payouts)]],
+  }),
+  (choices) => ({
     name: 'findRivals',
     given: [`q-${pick(choices, ids)}`, pick(choices, wallets), pick(choices, nonces)],
   }),

@@ -44,6 +44,12 @@ export const findCashout: StandIn<Cashouts['findCashout']> = async (db, id) =>
 export const findPaidAs: StandIn<Cashouts['findPaidAs']> = async (db, providerPayoutId) =>
   rowsOf(db).cashouts.by('payout', providerPayoutId)[0]
 
+export const findOwners: StandIn<Cashouts['findOwners']> = async (db, ids, payoutIds) => {
+  const { cashouts } = rowsOf(db)
+  const byId = ids.flatMap((id) => cashouts.get(id) ?? [])
+  return [...new Set([...byId, ...payoutIds.flatMap((id) => cashouts.by('payout', id))])]
+}
+
 export const findRivals = async (db: Db, quoteId: string, authorizer: string, nonce: string) => {
   const { cashouts } = rowsOf(db)
   const ofQuote = cashouts.by('quote', quoteId)
@@ -143,5 +149,14 @@ export const endChecks: StandIn<Cashouts['endChecks']> = async (db, { id, state 
   return nothing
 }
 
-export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, { kind, object }) =>
-  rowsOf(db).anomalies.insert(`payouts ${kind} ${object}`, { kind, object })
+export const findAnomalies: StandIn<Schema['findAnomalies']> = async (db, kinds, objects) => {
+  const { anomalies } = rowsOf(db)
+  const ids = objects.flatMap((object) => kinds.map((kind) => `payouts ${kind} ${object}`))
+  return ids.flatMap((id) => (anomalies.get(id) ?? []) as never)
+}
+
+export const recordAnomaly: StandIn<Schema['recordAnomaly']> = async (db, { kind, object }) => {
+  const rows = rowsOf(db)
+  const row = { kind, object, noticedAt: rows.now() }
+  return rows.anomalies.insert(`payouts ${kind} ${object}`, row)
+}

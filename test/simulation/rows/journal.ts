@@ -39,6 +39,15 @@ export const bookTo: StandIn<Journal['bookTo']> = async (tx, journal, { event, i
   bookIn(rows, journal, { event, item, lines: missing })
 }
 
+export const findBalances: StandIn<Journal['findBalances']> = async (db, journal, of) => {
+  const rows = rowsOf(db)
+  const balance = (item: string) =>
+    bookedOf(rows, journal, item).find(
+      ({ account, asset }) => account === of.account && asset === of.asset,
+    )
+  return new Map(of.items.map((item) => [item, balance(item)?.amount ?? 0n]))
+}
+
 export function totalsOf(rows: Rows, journal: object): ReadonlyMap<string, bigint> {
   const totals = new Map<string, bigint>()
   for (const lines of rows.of<Position>(journal).values())

@@ -1,4 +1,4 @@
-import { type InboxRow, type ListingRow, rowsOf } from './rows'
+import { type ListingRow, rowsOf } from './rows'
 import { FromNow, nothing, type StandIn } from './table'
 
 type Listings = typeof import('#shared/provider/listing.store')
@@ -60,12 +60,6 @@ export const lastReadAt: StandIn<Listings['lastReadAt']> = async (db, table, acc
   )
   return times.length === 0 ? null : new Date(Math.max(...times.map((at) => at.getTime())))
 }
-
-export const findDone: StandIn<Listings['findDone']> = (database, inbox, consumer, ids) =>
-  database.read(async (db) => {
-    const table = rowsOf(db).of<InboxRow>(inbox)
-    return new Set(ids.filter((id) => table.get(`${consumer} ${id}`)?.done))
-  })
 
 export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
 
