@@ -96,8 +96,33 @@ describe('a restored cash-out with an existing payout but no order in its row', 
       expect(await fixture.sent(id)).not.toContain('relay.return')
       expect(fixture.alarms(id).map(({ msg }) => msg)).toContain('AUSD kept, as its payout exists')
       await tell({ word: 'FAILED', status: 'refused' })
-      await fixture.relayed('take', id)
+      const failed: Detour = async (call, onward) => {
+        if (!call.url.includes('reference_id=')) return undefined
+        const found = (await (await onward()).json()) as { data: object[] }
+        return Response.json({
+          ...found,
+          data: found.data.map((row) => ({ ...row, status: 'FAILED' })),
+        })
+      }
+      await fixture.detoured(failed, () => fixture.relayed('take', id))
       expect(await fixture.row(id)).toMatchObject({ state: 'returning', reason: 'taken_late' })
+    },
+  )
+
+  test.each(['opening', 'failed'] as const)(
+    'keeps its AUSD if it is %s and its payout is not known yet',
+    async (state) => {
+      fixture = await openFixture({ webhooks: false })
+      const { id, payoutId } = await restored(state)
+      let lookups = 0
+      const downAtFirst: Detour = (call) => {
+        const isDown = call.url.includes('reference_id=') && ++lookups === 1
+        return isDown ? Response.json({ error_code: 'SERVER_ERROR' }, { status: 500 }) : undefined
+      }
+      await fixture.detoured(downAtFirst, () => fixture.relayed('take', id))
+      expect(await fixture.row(id)).toMatchObject({ providerPayoutId: payoutId })
+      expect(await fixture.sent(id)).not.toContain('relay.return')
+      expect(await kindsOf(id)).toEqual(['payout_unexpected'])
     },
   )
 

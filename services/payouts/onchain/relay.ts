@@ -5,17 +5,22 @@ import type { Tx } from '#platform/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { takeReasonFrom } from '../cashout'
-import { lockCashout, moveCashout, noteCashout } from '../cashout.store'
+import { findCashout, lockCashout, moveCashout, noteCashout } from '../cashout.store'
 import type { Context } from '../context'
-import { mayArriveLate, mayBePaid, receiveTaken } from '../decide'
-import { factsOf } from '../incoming/receive'
+import { decisive, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
+import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
+import type { Evidence } from '../provider'
 import { recordAnomaly } from '../schema.store'
 import { announceFact, startReturn, takeStep } from './advance'
 
 /** The relayer reports at finality. */
 export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('take'), {
-    apply: (tx, { cause, txHash }) => taken(tx, context, cause, txHash),
+    find: ({ cause }) => findBeforeReturn(context, cause),
+    apply: async (tx, { cause, txHash }, found: readonly Evidence[]) => {
+      for (const evidence of found) await receiveEvidence(tx, context, evidence)
+      await taken(tx, context, cause, txHash)
+    },
   }),
   reactTo(relayFailed('take'), {
     apply: (tx, { cause, reason }) => takeFailed(tx, context, cause, reason),
@@ -27,6 +32,15 @@ export const relayReactions = (context: Context): Reaction[] => [
     apply: (tx, { cause, reason }) => returnFailed(tx, context, cause, reason),
   }),
 ]
+
+/** A row from a backup may have been paid since, and its AUSD must then stay. */
+async function findBeforeReturn(context: Context, id: string): Promise<readonly Evidence[]> {
+  const cashout = await context.database.read((db) => findCashout(db, id))
+  if (!cashout) return []
+  const step = receiveTaken(cashout.state)
+  if (!('next' in step) || step.next !== 'returning') return []
+  return decisive(await findPayouts(context, cashout))
+}
 
 /** A taken cash-out is due at once: `recheck.ts` is woken after the commit and pays. */
 async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {

@@ -5,6 +5,7 @@ import { gatewayGuards } from './gateway'
 import { indexGuards } from './indexes'
 import { messagingGuards } from './messaging'
 import { paymentGuards } from './payments'
+import { payoutEvidenceGuards } from './payout-evidence'
 import { payoutGuards } from './payouts'
 import { pricingGuards } from './pricing'
 import { promiseGuards } from './promises'
@@ -19,6 +20,7 @@ export const guards: readonly Guard[] = [
   ...paymentGuards,
   ...refundGuards,
   ...payoutGuards,
+  ...payoutEvidenceGuards,
   ...pricingGuards,
   ...relayerGuards,
   ...chainGuards,
