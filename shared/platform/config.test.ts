@@ -9,7 +9,6 @@ import {
   databaseUrl,
   durationMs,
   genesisHash,
-  list,
   natsServers,
   networksOrNone,
   oneOf,
@@ -92,10 +91,12 @@ describe('configuration', () => {
     expect(secrets.length).toBeGreaterThan(20)
   })
 
-  test('treats an empty variable as unset', () => {
-    expect(() => readConfig('x', { A: list({ about: 'needed' }) }, { A: '' })).toThrow(
-      /A is not set/,
-    )
+  test('security: treats an empty variable and an empty file as unset', () => {
+    const file = join(dir, 'empty')
+    writeFileSync(file, '\n')
+    const token = { TOKEN: text({ about: 'checks webhooks', secret: true }) }
+    for (const env of [{ TOKEN: '' }, { TOKEN_FILE: file }])
+      expect(() => readConfig('x', token, env)).toThrow(/TOKEN is not set/)
   })
 
   test.each([

@@ -74,9 +74,9 @@ function rawOf(name: string, env: Environment): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
   if (direct && file) throw new Error(`is set twice: directly and by ${name}_FILE. Unset one`)
-  if (!file) return direct === '' ? undefined : direct
+  if (!file) return direct || undefined
   try {
-    return readFileSync(file, 'utf8').trimEnd()
+    return readFileSync(file, 'utf8').trimEnd() || undefined
   } catch {
     throw new Error(`cannot be read: check the file named by ${name}_FILE`)
   }
