@@ -2,6 +2,7 @@ import type { ConsumerMessages, JsMsg } from 'nats'
 import { type HandlingContext, handle, topicOf } from '#platform/bus/handling'
 import type { Bus } from '#platform/bus/open'
 import { startRedriving } from '#platform/bus/redrive'
+import { retryMaxMs } from '#platform/bus/verdict'
 import { startLoop } from '#platform/loop'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
@@ -11,7 +12,8 @@ import type { Topic } from '#shared/messages/topic'
 const concurrency = 8
 const reopenEveryMs = 500
 const watchEveryMs = 15_000
-const silenceMaxMs = 60_000
+/** While `max_ack_pending` messages wait for their retries, nothing is delivered. */
+const silenceMaxMs = 1.5 * retryMaxMs
 
 export type Consumption = HandlingContext & {
   bus: Bus
@@ -39,7 +41,7 @@ export function consume(options: Consumption): AsyncDisposable {
 
 function readStream(options: Reading): AsyncDisposable {
   const { consumer, stream, log } = options
-  const state: State = { lastDeliveryAt: Date.now(), messages: undefined }
+  const state: State = { lastDeliveryAt: performance.now(), messages: undefined }
   const loops = [
     startLoop({
       name: `consume ${stream} as ${consumer}`,
@@ -78,7 +80,7 @@ async function read(options: Reading, state: State, signal: AbortSignal) {
 async function drain(options: Reading, state: State, messages: ConsumerMessages) {
   const working = new Set<Promise<void>>()
   for await (const message of messages) {
-    state.lastDeliveryAt = Date.now()
+    state.lastDeliveryAt = performance.now()
     const work = handleDelivery(options, message).finally(() => working.delete(work))
     working.add(work)
     if (working.size >= concurrency) await Promise.race(working)
@@ -115,7 +117,7 @@ function payloadOf(message: JsMsg): unknown {
 }
 
 async function watch(options: Reading, state: State, signal: AbortSignal) {
-  if (Date.now() - state.lastDeliveryAt < silenceMaxMs) return
+  if (performance.now() - state.lastDeliveryAt < silenceMaxMs) return
   const waiting = await options.bus.js.consumers
     .get(options.stream, options.consumer)
     .then((consumer) => consumer.info())

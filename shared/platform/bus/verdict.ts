@@ -8,9 +8,11 @@ export type MessageVerdict = { retryInMs: number } | { dead: string }
 /** Half an hour with the backoff below. */
 export const attemptsMax = 40
 
-/** 200 ms doubling to one minute. */
+export const retryMaxMs = 60_000
+
+/** From 200 ms, doubling. */
 export const backoffMs = (attempts: number): number =>
-  Math.min(60_000, 100 * 2 ** Math.min(attempts, 12))
+  Math.min(retryMaxMs, 100 * 2 ** Math.min(attempts, 12))
 
 /** `attempts` includes this one. */
 export function verdictOn(error: unknown, attempts: number): MessageVerdict {
