@@ -1,4 +1,3 @@
-import { systemClock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { isExcused } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
@@ -61,7 +60,7 @@ function tellOfFailures(loop: string, log: Log) {
       failures += 1
       const fields = { err: error, loop, failures }
       if (isExcused(log, error)) return log.debug(fields, 'loop failed, will retry')
-      const now = systemClock()
+      const now = performance.now()
       if (told.message === message && now - told.at < tellEveryMs) return
       told = { message, at: now }
       isTold = true

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { openLog } from '#platform/log'
 import { openOutage } from '#platform/outage'
 
@@ -59,6 +59,22 @@ describe('an outage', () => {
     const once = ['postgres unavailable', 'postgres available again']
     expect(told()).toEqual([...once, ...once, ...once])
   })
+})
+
+test('the errors after an outage are logged although the clock of the machine was set back', () => {
+  const { now } = Date
+  const told: string[] = []
+  const log = openLog('suite', 'warn', { write: (line) => void told.push(JSON.parse(line).msg) })
+  const outage = openOutage({ name: 'postgres', log, ofIt: (error) => error instanceof Away })
+  outage.failed(new Away())
+  outage.back()
+  const passed = spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000)
+  const setBack = spyOn(Date, 'now').mockImplementation(() => now() - 7_200_000)
+  log.error({ err: new Away() }, 'a call failed')
+  outage.failed(new Away())
+  setBack.mockRestore()
+  passed.mockRestore()
+  expect(told).toEqual(['postgres unavailable', 'a call failed', 'postgres unavailable'])
 })
 
 describe('an error caused by an outage', () => {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '#platform/clock'
+import { type Clock, steadyClock } from '#platform/clock'
 import { addExcuse, causesOf } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
 
@@ -32,7 +32,7 @@ export function openOutage(options: {
   ofIt: (error: Error) => boolean
   clock?: Clock
 }): Outage {
-  const { name, log, fields, ofIt, clock = systemClock } = options
+  const { name, log, fields, ofIt, clock = steadyClock } = options
   let since: number | undefined
   let failedAt = 0
   let backAt = Number.NEGATIVE_INFINITY

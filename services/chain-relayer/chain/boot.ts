@@ -7,7 +7,7 @@ import {
   keccak256,
   stringToHex,
 } from 'viem'
-import { systemClock } from '#platform/clock'
+import { steadyClock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -170,7 +170,7 @@ export async function awaitChain(
   expected: Expected,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<TokenDomain | undefined> {
-  const warn = openLogThrottled(log, systemClock, sayEveryMs)
+  const warn = openLogThrottled(log, steadyClock, sayEveryMs)
   while (!signal.aborted) {
     try {
       return await inspectChain(node, expected)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { openRoster, type Roster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import type { ServiceName } from '#shared/messages/topic'
@@ -91,6 +91,21 @@ describe('the roster of two instances of a service', () => {
     await using second = await copyOf('pricing')
     await known(second.id)
     expect([await stateOf(killed.id), await stateOf(replaced.id)]).toEqual([undefined, undefined])
+  })
+
+  test('lists no killed instance after its replacement, although the clock was set back between them', async () => {
+    const killed = await copyOf('payments')
+    await known(killed.id)
+    await killed[Symbol.asyncDispose]()
+    const { now } = Date
+    const setBack = spyOn(Date, 'now').mockImplementation(() => now() - 7_200_000)
+    try {
+      await using newer = await copyOf('payments')
+      await known(newer.id)
+      expect(await stateOf(killed.id)).toBeUndefined()
+    } finally {
+      setBack.mockRestore()
+    }
   })
 
   test('does not list an instance that shut down cleanly', async () => {

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData } from 'viem'
-import { systemClock } from '#platform/clock'
+import { steadyClock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -51,7 +51,7 @@ export async function awaitChain(
   identity: ExpectedChain,
   { log, signal, fatal }: { log: Log; signal: AbortSignal; fatal: () => void },
 ): Promise<boolean> {
-  const warn = openLogThrottled(log, systemClock, sayEveryMs)
+  const warn = openLogThrottled(log, steadyClock, sayEveryMs)
   while (!signal.aborted) {
     const answers = await Promise.allSettled(
       endpoints.all.map((endpoint) => whyUnreadable({ endpoint, endpoints }, identity)),

@@ -1,6 +1,6 @@
 import { ErrorCode, type Msg, type NatsError, RequestStrategy, type Subscription } from 'nats'
 import type { Bus } from '#platform/bus/open'
-import { type Clock, systemClock } from '#platform/clock'
+import { steadyClock } from '#platform/clock'
 import { within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
@@ -167,12 +167,12 @@ const isOther = (name: string): name is ServiceName => (others as readonly strin
  * Remembers each instance that ever responded, so a frozen one is reported as down even while others of its
  * service respond.
  */
-export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
+export function openRoster({ nc }: Bus): Roster {
   const copies = new Map<string, Known>()
   nc.subscribe(leftSubject('*'), { callback: (_, message) => copies.delete(message.string()) })
 
   const heard = (service: ServiceName, copy: string) => {
-    const now = clock()
+    const now = steadyClock()
     const known = copies.get(copy)
     const usual = { service, firstAt: now, isReplacement: false, ...known }
     copies.set(copy, { ...usual, lastAt: now, downSince: undefined, isGone: false })
@@ -203,9 +203,9 @@ export function openRoster({ nc }: Bus, clock: Clock = systemClock): Roster {
     const state = await asking.then(() => 'answers' as const, stateBy)
     if (!copies.has(copy)) return // It shut down during the request.
     if (state === 'answers') return heard(known.service, copy)
-    known.downSince ??= clock()
+    known.downSince ??= steadyClock()
     known.isGone = state === 'gone'
-    if (known.isGone && clock() - known.downSince > goneForMs) copies.delete(copy)
+    if (known.isGone && steadyClock() - known.downSince > goneForMs) copies.delete(copy)
   }
   return {
     call: async () => {

@@ -9,7 +9,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { systemClock } from '#platform/clock'
+import { steadyClock } from '#platform/clock'
 import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { givenIds, setTracing } from '#platform/tracing/spans'
@@ -46,7 +46,7 @@ export function startTracing(options: {
       }),
     ],
   })
-  const say = openLogThrottled(log, systemClock, 60_000)
+  const say = openLogThrottled(log, steadyClock, 60_000)
   const warn = () => say('traces', {}, 'trace export failed, spans dropped')
   const quiet = () => {}
   diag.setLogger(
