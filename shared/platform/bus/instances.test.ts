@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { asker, Unavailable } from '#platform/bus/ask'
-import { askEverybody, countCopies } from '#platform/bus/instances'
+import { askEverybody, countCopies, findCopies } from '#platform/bus/instances'
 import { openBus } from '#platform/bus/open'
 import { handler, serve } from '#platform/bus/serve'
 import { Overdue, pause } from '#platform/deadline'
@@ -14,17 +14,17 @@ import { waitUntil } from '#test/support/wait'
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
 const log = openLog('pricing', 'silent')
-const open = (name: ProcessName) =>
+const open = (name: ProcessName, { url, passwords } = server) =>
   openBus({
-    ...{ url: server.url, user: name, password: server.passwords[name], name, log },
+    ...{ url, user: name, password: passwords[name], name, log },
     onFatal: () => {},
   })
 
 const question = { quoteId: crypto.randomUUID(), requestFingerprint: 't' }
 const unknown = { refused: 'quote_unknown' } as const
 
-async function openCopy(answersAfterMs = 0) {
-  const bus = await open('pricing')
+async function openCopy(answersAfterMs = 0, on = server) {
+  const bus = await open('pricing', on)
   let asked = 0
   const find = handler(QuoteFind, async () => {
     asked++
@@ -133,6 +133,26 @@ describe('the instances of a service', () => {
     await looksAgain(counted, 2)
     await second[Symbol.asyncDispose]()
     await looksAgain(counted, 1)
+  })
+
+  test('keep their last count while the bus is away, so that none takes a whole budget', async () => {
+    const gone = await startScratchServer()
+    await using buses = new AsyncDisposableStack()
+    const [first, second] = [buses.use(await openCopy(0, gone)), buses.use(await openCopy(0, gone))]
+    await using counted = await countCopies(first.bus, 'pricing', log)
+    expect(counted.count()).toBe(2)
+    await gone.stop()
+    for (let round = 0; round < 3; round++) {
+      counted.poke()
+      expect(await findCopies(second.bus, 'pricing', { withinMs: 400 })).toEqual([])
+    }
+    expect(counted.count()).toBe(2)
+    await gone.start()
+    await waitUntil(
+      'the bus',
+      async () => (await findCopies(second.bus, 'pricing', { withinMs: 400 })).length === 2,
+    )
+    await gone[Symbol.asyncDispose]()
   })
 })
 

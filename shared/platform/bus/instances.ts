@@ -79,9 +79,10 @@ export type Copies = Loop & { readonly count: () => number }
 export async function countCopies(bus: Bus, service: ProcessName, log: Log): Promise<Copies> {
   let count = 1
   const look = async () => {
-    const others = (await findCopies(bus, service, { withinMs })).filter(
-      ({ copy }) => copy !== bus.copy,
-    )
+    const found = await findCopies(bus, service, { withinMs })
+    // Not even this one: the bus is away.
+    if (found.length === 0) return
+    const others = found.filter(({ copy }) => copy !== bus.copy)
     if (count !== others.length + 1)
       log.info({ copies: others.length + 1 }, 'instance count changed')
     count = others.length + 1
