@@ -1,6 +1,5 @@
 import type { Config } from './config'
 import type { Faults } from './faults'
-import type { Tariff } from './fee'
 import type { Chance } from './random'
 import type { Webhook } from './records'
 import type { Book } from './state'
@@ -26,8 +25,6 @@ export type Context = {
   readonly timers: Timers
   readonly webhooks: Webhooks
   faults: Faults
-  /** Oldest first; controls add to it. */
-  tariffs: readonly Tariff[]
 }
 
 /** The provider's clock, unix ms. */

@@ -1,5 +1,13 @@
-/** In basis points, on movements that started at `since` or later. */
-export type Tariff = { readonly since: string; readonly bps: number }
+import type { Context } from './context'
+import type { Tariff } from './records'
+
+type Rate = Pick<Tariff, 'since' | 'bps'>
+
+/** Oldest first. */
+export const ratesOf = ({ book, config }: Context): readonly Rate[] => [
+  { since: new Date(0).toISOString(), bps: config.feeBps },
+  ...book.all('tariffs'),
+]
 
 /** In minor units; the tax comes on top. */
 export type Fee = {
@@ -19,8 +27,8 @@ type Moved = {
 }
 
 /** Due once the payment or payout has succeeded. */
-export function feeOf(tariffs: readonly Tariff[], row: Moved): Fee {
-  const bps = tariffs.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
+export function feeOf(rates: readonly Rate[], row: Moved): Fee {
+  const bps = rates.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
   if (bps === 0 || (row.type !== 'PAYMENT' && row.type !== 'DISBURSEMENT')) return none
   const feeMinor = (row.amountMinor * BigInt(bps)) / 10_000n
   const taxMinor = (feeMinor * taxPercent) / 100n

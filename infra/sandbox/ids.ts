@@ -8,6 +8,7 @@ const prefixes = {
   payout: 'disb-',
   payoutV3: 'po-',
   ownMove: 'own-',
+  tariff: 'fee-',
   inquiry: 'inq_',
   personaEvent: 'evt_',
 } as const

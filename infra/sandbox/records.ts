@@ -157,6 +157,9 @@ export type OwnMove = {
   readonly updatedAt: string
 }
 
+/** Fee in basis points, on movements that started at `since` or later. */
+export type Tariff = { readonly id: string; readonly since: string; readonly bps: number }
+
 /** `id` is `<provider>:<wallet>`. */
 export type Applicant = {
   readonly id: string

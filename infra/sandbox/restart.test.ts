@@ -64,6 +64,7 @@ async function boot(gatewayUrl: string) {
 test('a killed sandbox keeps everything, finishes pending work and leaves a refund that stays pending', async () => {
   const body = payoutBody()
   const first = await boot('http://127.0.0.1:9')
+  await first.post('/control/fees', { bps: 150 })
   const session = await first.post('/sessions', sessionBody({ amount: 60_000 }))
   await first.post(`/control/sessions/${session.payment_session_id}/pay`, {})
   const { payments } = await first.book()

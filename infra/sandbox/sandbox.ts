@@ -56,7 +56,6 @@ export function openSandbox(config: Config): Sandbox {
     timers: openTimers(),
     webhooks: openWebhooks(() => context),
     faults: noFaults,
-    tariffs: [{ since: new Date(0).toISOString(), bps: config.feeBps }],
   }
   routes = routeTable(routesOf(context))
   server.reload({ routes })

@@ -10,6 +10,7 @@ import type {
   Payout,
   Refund,
   Session,
+  Tariff,
   Webhook,
 } from './records'
 
@@ -22,6 +23,7 @@ export type Records = {
   payouts: Payout
   holders: AccountHolder
   ownMoves: OwnMove
+  tariffs: Tariff
   applicants: Applicant
   links: IdentityLink
   webhooks: Webhook
@@ -48,6 +50,7 @@ export function openBook(path: string | null): Book {
     payouts: openShelf(),
     holders: openShelf(),
     ownMoves: openShelf(),
+    tariffs: openShelf(),
     applicants: openShelf(),
     links: openShelf(),
     webhooks: openShelf(),

@@ -1,5 +1,6 @@
 import { type Context, nowText } from '../context'
 import { changeFaults, noFaults } from '../faults'
+import { newId } from '../ids'
 import type { JsonObject } from '../route'
 import { bookBody, webhookBody } from './book-body'
 import { type Control, Refusal } from './control'
@@ -25,8 +26,8 @@ export const bookControls = (context: Context): Control[] => [
 function setFees(context: Context, { bps }: JsonObject): unknown {
   if (typeof bps !== 'number' || !Number.isInteger(bps) || bps < 0 || bps > 10_000)
     throw new Refusal(400, 'bps must be a whole number from 0 to 10000')
-  context.tariffs = [...context.tariffs, { since: nowText(context), bps }]
-  return context.tariffs.at(-1)
+  const tariff = { id: newId('tariff'), since: nowText(context), bps }
+  return context.book.save('tariffs', tariff)
 }
 
 function setFaults(context: Context, change: JsonObject): unknown {

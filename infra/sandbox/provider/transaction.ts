@@ -4,7 +4,7 @@ import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
 import { type Context, nowMs } from '../context'
-import { feeOf } from '../fee'
+import { feeOf, ratesOf } from '../fee'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
 export const channelCategories = [
@@ -41,11 +41,11 @@ export function transactionsOf(context: Context, account: Account): Transaction[
 
 /** On movements that started by `byMs`, in minor units. */
 export function keptMinor(context: Context, account: Account, byMs: number): bigint {
-  const { tariffs } = context
-  if (tariffs.every(({ bps }) => bps === 0)) return 0n
+  const rates = ratesOf(context)
+  if (rates.every(({ bps }) => bps === 0)) return 0n
   return movedOf(context, account)
     .filter((row) => Date.parse(row.createdAt) <= byMs)
-    .map((row) => feeOf(tariffs, row))
+    .map((row) => feeOf(rates, row))
     .filter(({ status }) => status === 'COMPLETED')
     .reduce((sum, { feeMinor, taxMinor }) => sum + feeMinor + taxMinor, 0n)
 }
@@ -77,11 +77,11 @@ const once =
   }
 
 /** The format is that of the reference's samples. */
-export function transactionBody({ tariffs }: Context, row: Transaction): Record<string, unknown> {
+export function transactionBody(context: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
   const comesIn = row.type === 'PAYMENT' || row.type === 'TOPUP'
-  const { feeMinor, taxMinor, status } = feeOf(tariffs, row)
+  const { feeMinor, taxMinor, status } = feeOf(ratesOf(context), row)
   const kept = status === 'COMPLETED' ? feeMinor + taxMinor : 0n
   const settlesAt = new Date(Date.parse(row.createdAt) + dayMs).toISOString()
   return {
