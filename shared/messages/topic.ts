@@ -50,7 +50,7 @@ export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> =
  * Why a question may be repeated to another instance while the first may still answer: it `changes nothing`,
  * or its effect happens `once by its key`.
  */
-export type Repeat = 'changes nothing' | 'once by its key'
+type Repeat = 'changes nothing' | 'once by its key'
 /** As its caller sends it: addresses in any case. */
 export type RequestOf<Q extends Question> = Static<Q['request']>
 /** As its owner receives it: addresses in lower case. */

@@ -161,7 +161,7 @@ export const address = (words: Words) =>
 
 const keyPattern = /^0x[0-9a-fA-F]{64}$/
 
-export const hash = (words: Words) =>
+const hash = (words: Words) =>
   field(
     '32-byte hash',
     words,

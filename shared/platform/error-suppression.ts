@@ -1,5 +1,5 @@
 /** True if this error is a symptom of an outage already logged. */
-export type Excuse = (error: unknown) => boolean
+type Excuse = (error: unknown) => boolean
 
 const excuses = new WeakMap<object, Set<Excuse>>()
 

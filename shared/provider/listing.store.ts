@@ -32,7 +32,7 @@ const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
   and(eq(listings.account, account), eq(listings.window, window))
 
 /** A leased read: its start, and the start of the last complete one. */
-export type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
+type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
 /**
  * Leases a read for `leaseMs`. Returns undefined if it is not due or leased to another instance.

@@ -107,7 +107,7 @@ export async function listTransactions(
   throw new WindowTooWide(pagesMax)
 }
 
-export class WindowTooWide extends ProviderUnknown {
+class WindowTooWide extends ProviderUnknown {
   override name = 'WindowTooWide'
   constructor(pagesMax: number) {
     super(`provider transaction list has more than ${pagesMax} pages`)

@@ -22,7 +22,7 @@ const testKeys = {
 const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 
 /** Never printed. */
-export const secretNames = [...Object.keys(testKeys), ...plainSecrets]
+const secretNames = [...Object.keys(testKeys), ...plainSecrets]
 
 /** Throws `LiveKey`, which names the variable, never its value. */
 export function testModeKeys(env: Environment) {

@@ -6,7 +6,7 @@ const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
 /** Removes them as Basic credentials and within addresses, too. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
+function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')
     .flatMap((secret) => [secret, basic(secret), encodeURIComponent(secret)])

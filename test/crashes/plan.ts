@@ -5,7 +5,7 @@ import type { Path } from './path'
 export type Trial = { readonly path: Path; readonly kills: readonly string[] }
 
 /** No service consumes the event; left out of pairs. */
-export const isHeardByNobody = (boundary: string) => /:published:(?!relay\.)/.test(boundary)
+const isHeardByNobody = (boundary: string) => /:published:(?!relay\.)/.test(boundary)
 
 /** Both orders count, and each boundary with itself. */
 function pairsOf({ inPairs, boundaries }: Path): string[][] {

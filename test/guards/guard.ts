@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** The files of edits are relative to it. */
 export const root = join(import.meta.dir, '..', '..')
 
-export const kinds = [
+const kinds = [
   'index',
   'inbox',
   'outbox',
@@ -53,7 +53,7 @@ export const edit = (file: string, from: string, to: string): Edit => ({ file, f
 const folderOf = (schema: string): string => `infra/migrations/${schema.replaceAll('_', '-')}`
 
 /** Appends a statement to the schema's newest migration. */
-export function afterMigrations(schema: string, statement: string): Edit {
+function afterMigrations(schema: string, statement: string): Edit {
   const folder = folderOf(schema)
   const newest = readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.sql'))

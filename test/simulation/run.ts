@@ -11,7 +11,6 @@ import { enter } from './world/loops'
 import { People } from './world/people'
 import { Pricing } from './world/pricing'
 import { PaymentsProvider, webhooks } from './world/provider'
-import { forgetRefs } from './world/refs'
 import { startRelayer } from './world/relayer'
 import {
   type Copy,
@@ -71,7 +70,6 @@ export function runWorld(options: {
   readonly story?: (line: string) => void
 }): Outcome {
   const { choices, flows, wallets, saw, story } = options
-  forgetRefs()
   const copies = new Map<string, Copy[]>()
   const starts: Record<string, (process: Process) => Copy> = {
     payments: (process) => startPayments(around, process),

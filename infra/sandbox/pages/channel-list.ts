@@ -16,7 +16,7 @@ const titles: Record<ChannelType, string> = {
   PAYLATER: 'Pay later',
 }
 
-export const allowedChannels = ({ account, allowedChannels }: Session): Channel[] =>
+const allowedChannels = ({ account, allowedChannels }: Session): Channel[] =>
   channelsOf[account].filter(
     ({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code),
   )

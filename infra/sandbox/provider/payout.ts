@@ -38,7 +38,7 @@ export const payoutBody = (payout: Payout): Record<string, unknown> => ({
 })
 
 /** As in webhooks: flat, as observed, unlike the documentation. */
-export const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
+const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   channel_category: banks.find((bank) => bank.code === payout.channelCode)?.category ?? 'BANK',
   idempotency_key: payout.idempotencyKey,

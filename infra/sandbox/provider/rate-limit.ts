@@ -4,7 +4,7 @@ import type { Account } from '../account'
 const callsPerMinuteMax = 60_000
 const windowMs = 60_000
 
-export type Budget = { readonly exceeded: boolean; readonly headers: Record<string, string> }
+type Budget = { readonly exceeded: boolean; readonly headers: Record<string, string> }
 
 /** Per endpoint and account in windows of a minute, as the provider does. */
 export function openRateLimit(): (account: Account, endpoint: string) => Budget {

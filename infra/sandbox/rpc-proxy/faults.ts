@@ -12,7 +12,7 @@ export const poolWords = [
   'rejected',
   'rpc no longer tracking tx',
 ] as const
-export type PoolWord = (typeof poolWords)[number]
+type PoolWord = (typeof poolWords)[number]
 
 /** Rates are 0 to 1. The first four are Monad's normal behaviour. */
 export type RpcFaults = {

@@ -16,7 +16,7 @@ type Parts = {
   later: (work: () => void, ms: number) => void
 }
 
-export type SendReply = Reply | 'hang'
+type SendReply = Reply | 'hang'
 
 /** As Monad's pool does, with the active faults. */
 export async function send(ask: Ask, parts: Parts): Promise<SendReply> {

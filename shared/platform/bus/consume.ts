@@ -15,7 +15,7 @@ const watchEveryMs = 15_000
 /** While `max_ack_pending` messages wait for their retries, nothing is delivered. */
 const silenceMaxMs = 1.5 * retryMaxMs
 
-export type Consumption = HandlingContext & {
+type Consumption = HandlingContext & {
   bus: Bus
   /** Messages are pending but none is delivered: the process must exit and be restarted. */
   onFatal: () => void

@@ -136,7 +136,7 @@ export type DownCopy = {
 }
 
 /** `silent`: services without a responding instance. */
-export type Attendance = {
+type Attendance = {
   readonly up: readonly string[]
   readonly silent: readonly ServiceName[]
   readonly down: readonly DownCopy[]

@@ -11,7 +11,7 @@ export const attemptsMax = 40
 export const retryMaxMs = 60_000
 
 /** From 200 ms, doubling. */
-export const backoffMs = (attempts: number): number =>
+const backoffMs = (attempts: number): number =>
   Math.min(retryMaxMs, 100 * 2 ** Math.min(attempts, 12))
 
 /** `attempts` includes this one. */

@@ -15,7 +15,7 @@ const tookMaxMs = 1_000
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
-export type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
+type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 
 /**
  * Advances by monotonic time between two readings, so a wrong or adjusted wall clock has no effect. Anything

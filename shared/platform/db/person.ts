@@ -146,7 +146,7 @@ export async function* walkPerson(
 /** As JSON: far below the bus's largest message, also with one more large row. */
 const pageLengthMax = 64 * 1024
 
-export async function readPersonPage(
+async function readPersonPage(
   run: Run,
   tables: readonly PersonTable[],
   { wallet, after }: { readonly wallet: string; readonly after?: PersonPlace },

@@ -6,7 +6,7 @@ export const sumWhere = (amount: SQLWrapper, from: SQLWrapper, isSo: SQL): SQL =
   sql`(select coalesce(sum(${amount}), 0) from ${from} where ${isSo})`
 
 /** One expression, so that an amount moving between parts is counted once. */
-export const totalOf = (parts: readonly SQL[]): SQL => sql`(${sql.join([...parts], sql` + `)})`
+const totalOf = (parts: readonly SQL[]): SQL => sql`(${sql.join([...parts], sql` + `)})`
 
 export async function sumOf(db: Db, parts: readonly SQL[]): Promise<bigint> {
   const [row] = await db.execute<{ sum: string }>(sql`select ${totalOf(parts)}::text sum`)

@@ -15,7 +15,7 @@ export type Values = readonly string[] | { readonly atMost: number }
 type Labels<L extends string> = Readonly<Record<L, Values>>
 type Said<L extends string> = Readonly<Record<L, string>>
 
-export const otherValue = 'other'
+const otherValue = 'other'
 
 /** For a statement or a NATS request. */
 export const quickSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -13,7 +13,7 @@ import { layPonder } from './app'
 const deadlineMs = 60 * 60_000
 
 /** Uses the same chain and server; measures from process start to `/ready`. */
-export async function runPonder(ground: Ground): Promise<Run & { version: string }> {
+async function runPonder(ground: Ground): Promise<Run & { version: string }> {
   const databaseUrl = await ground.freshDatabase('ponder')
   const { dir, factsFile, port, node } = await layPonder(ground, databaseUrl)
   const ponder = join(dir, 'node_modules/ponder')

@@ -27,7 +27,7 @@ type SourceName = 'frankfurter' | 'bnm' | 'open-er-api'
 type Quote = { rate: number; date: string; named: boolean }
 
 /** Mid rates of healthy sources; `quoteIn` has the others. */
-export const fairRates = { IDR: 16_250, MYR: 4.21 } as const
+const fairRates = { IDR: 16_250, MYR: 4.21 } as const
 type Fiat = keyof typeof fairRates
 
 const dayMs = 86_400_000

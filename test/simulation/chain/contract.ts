@@ -28,7 +28,7 @@ type Drip = { readonly block: bigint; readonly wallet: Hex; readonly wei: bigint
 
 const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${nonce}`
 
-export const holdSeconds = 30n
+const holdSeconds = 30n
 
 /**
  * Credit line and token as events with their blocks, so that any state can be read. A known ref has

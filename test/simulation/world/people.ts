@@ -334,7 +334,7 @@ export class People {
   }
 }
 
-export const termsOf = (authorization: SignedTransfer): Transfer => ({
+const termsOf = (authorization: SignedTransfer): Transfer => ({
   ...{ from: authorization.from, to: authorization.to, value: BigInt(authorization.value) },
   validAfter: BigInt(authorization.validAfter),
   validBefore: BigInt(authorization.validBefore),

@@ -18,7 +18,7 @@ export const laneAddresses: readonly Hex[] = [
   '0x1a00000000000000000000000000000000000002',
   '0x1a00000000000000000000000000000000000003',
 ]
-export const dripWei = 10n ** 17n
+const dripWei = 10n ** 17n
 
 const most = { most: 10n ** 24n, day: 10n ** 30n }
 const policy = {

@@ -27,7 +27,6 @@ import { startAnvil } from '../engines/anvil'
 export type Env = Readonly<Record<string, string>>
 export const admin = devAccount('admin').address
 export const treasury = devAccount('treasury').address
-export const lanes = [devAccount('lane 0').address, devAccount('lane 1').address]
 
 /** Monad's blocks, but faster. */
 const pace = ['--block-time', '0.1', '--slots-in-an-epoch', '1', '--order', 'fifo']
