@@ -1,5 +1,6 @@
+import { jsonObject } from '#platform/schema'
 import { isOfOtherOrigin } from '#shared/api/origin'
-import { type Call, isObject, type JsonObject, param, type Route } from '../route'
+import { type Call, type JsonObject, param, type Route } from '../route'
 
 /** Becomes `{ error }` with this status. */
 export class Refusal extends Error {
@@ -37,12 +38,8 @@ export const controlRoutes = (controls: readonly Control[]): Route[] =>
 async function bodyOf(request: Call): Promise<JsonObject> {
   const text = request.method === 'GET' ? '' : await request.text()
   if (text.trim() === '') return {}
-  try {
-    const body: unknown = JSON.parse(text)
-    if (isObject(body)) return body
-  } catch {
-    // Refused below.
-  }
+  const body = jsonObject(text)
+  if (body) return body
   throw new Refusal(400, 'the body must be a JSON object')
 }
 

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { jsonObject } from '#platform/schema'
 import { type Context, nowMs } from '../context'
 import { randomHex } from '../ids'
-import { type Call, isObject, param, type Route } from '../route'
+import { type Call, param, type Route } from '../route'
 import { applicantOf, samePerson } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
@@ -18,7 +19,7 @@ export const sumsubRoutes = (context: Context): Route[] => [
       const text = await request.text()
       const wrong = signatureFault(request, text, context)
       if (wrong) return refuse(401, wrong)
-      const body = parse(text)
+      const body = jsonObject(text) ?? {}
       const { levelName, userId, ttlInSecs = 1_800 } = body
       if (levelName !== context.config.identity.level) return refuse(404, 'Level not found')
       if (!isWallet(userId)) return refuse(400, 'userId must be a lower-case wallet address')
@@ -78,15 +79,6 @@ function signatureFault(request: Call, body: string, context: Context): string |
   const shown = Buffer.from(request.headers.get('x-app-access-sig') ?? '', 'hex')
   const good = shown.length === expected.length && timingSafeEqual(shown, expected)
   return good ? null : 'Request signature mismatch'
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) ? body : {}
-  } catch {
-    return {}
-  }
 }
 
 const refuse = (code: number, description: string): Response =>

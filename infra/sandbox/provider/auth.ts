@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { jsonObject } from '#platform/schema'
 import { type Account, accounts } from '../account'
 import type { Config } from '../config'
 import type { Context } from '../context'
 import { noFaults } from '../faults'
 import { hasForm } from '../ids'
-import { type Call, isObject, type JsonObject, param, type Route } from '../route'
+import { type Call, type JsonObject, param, type Route } from '../route'
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
 
@@ -102,12 +103,8 @@ async function callOf(request: Call, account: Account): Promise<ProviderCall> {
 
 function bodyOf(text: string): JsonObject {
   if (text.trim() === '') return {}
-  try {
-    const body: unknown = JSON.parse(text)
-    if (isObject(body)) return body
-  } catch {
-    // Refused below.
-  }
+  const body = jsonObject(text)
+  if (body) return body
   throw new Problem('API_VALIDATION_ERROR', 'request/body must be a JSON object')
 }
 
