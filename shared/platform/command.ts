@@ -7,9 +7,8 @@ export type Say = (text: string) => void
 const causesMax = 5
 
 /**
- * Exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a failure. Failures are
- * printed as text and never left to the runtime, which prints the whole error: library errors may quote URLs
- * and keys, and output gets pasted into tickets. `secrets` are values as in the environment.
+ * Exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a failure. The runtime would
+ * print the whole error, in which libraries quote URLs and keys. `secrets` are values as in the environment.
  */
 export async function runCommand(
   secrets: () => readonly string[],
@@ -33,7 +32,7 @@ export async function runCommand(
   }
 }
 
-/** Shows characters that a terminal obeys as codes: a text from outside may contain some. */
+/** Shows characters that a terminal obeys as codes. */
 const shown = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones

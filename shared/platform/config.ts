@@ -6,10 +6,7 @@ export type Field<T> = {
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
-  /**
-   * The message of its `Error` completes "<NAME> …". `other` reads another variable unparsed, for values that
-   * are only valid together.
-   */
+  /** The message of its `Error` completes "<NAME> …". `other` reads another variable, unparsed. */
   readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
 export type Fields = Readonly<Record<string, Field<unknown>>>
@@ -28,9 +25,8 @@ export class Misconfigured extends Error {
 }
 
 /**
- * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured`; never
- * prints a value. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed, as in the
- * local stack.
+ * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured`, without
+ * values. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed.
  */
 export function readConfig<F extends Fields>(
   service: string,
@@ -55,7 +51,7 @@ export function readConfig<F extends Fields>(
   return config as ConfigOf<F>
 }
 
-/** For a variable that decides which others are read. Undefined if it is empty. Throws `Misconfigured`. */
+/** For a variable that decides which others are read. */
 export function variableIn(env: Environment, name: string): string | undefined {
   try {
     return rawOf(name, env)

@@ -6,7 +6,7 @@ export class Overdue extends Error {
   }
 }
 
-/** Throws `Overdue` at the deadline, while the work continues unobserved. */
+/** Throws `Overdue` at the deadline; the work continues. */
 export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Overdue(what, deadlineMs)), deadlineMs)
@@ -15,7 +15,6 @@ export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): P
         clearTimeout(timer)
         resolve(value)
       },
-      // No effect after the deadline: the outcome was already reported as unknown.
       (error) => {
         clearTimeout(timer)
         reject(error)

@@ -1,12 +1,8 @@
-/** True if this error is a symptom of an outage already logged. */
 type Excuse = (error: unknown) => boolean
 
 const excuses = new WeakMap<object, Set<Excuse>>()
 
-/**
- * While a dependency is down, everything that needs it fails for the same reason: `outage.ts` logs it, and
- * lines with an excused error are lowered to debug.
- */
+/** Errors that are symptoms of an outage: `outage.ts` logs it, and lines with such errors are lowered to debug. */
 export function addExcuse(log: object, excuse: Excuse): void {
   const known = excuses.get(log) ?? new Set()
   excuses.set(log, known.add(excuse))

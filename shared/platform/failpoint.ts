@@ -4,12 +4,11 @@ import { existsSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 
 const file = process.env.FAILPOINT_FILE
 
 /**
- * Boundary between two steps, named `<service>:<last step done>`. The file lists boundaries in the order in
- * which they must be reached. The process at the first one removes its line (or the file, if it was the last)
- * and is killed, as in a power cut.
+ * Boundary between two steps, named `<service>:<last step done>`. The process that reaches the first boundary
+ * of the file removes its line (or the file, if it was the last) and is killed, as in a power cut.
  */
 export function failpoint(name: string): void {
-  // Checked first, because a failed read costs as much as a database statement.
+  // A failed read costs as much as a database statement.
   if (file && existsSync(file) && isMet(file, name)) process.kill(process.pid, 'SIGKILL')
 }
 

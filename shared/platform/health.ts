@@ -9,10 +9,7 @@ export type Vital = { readonly name: string; readonly ask: () => Promise<unknown
 const everyMs = 5_000
 const answerMs = 2_000
 
-/**
- * A probe reads the file's age and need not start a program or open a connection. Rewritten every 5 s while
- * every dependency responds within 2 s, and removed on dispose.
- */
+/** A probe reads the file's age: rewritten every 5 s while every dependency responds, removed on dispose. */
 export function startBeating(file: string, vitals: readonly Vital[], log: Log): AsyncDisposable {
   const loop = startLoop({
     name: 'alive',
@@ -20,7 +17,6 @@ export function startBeating(file: string, vitals: readonly Vital[], log: Log): 
     log,
     work: async () => {
       const asked = vitals.map(({ name, ask }) => within(ask(), answerMs, name))
-      // The code that needs the dependency logs the outage.
       const answered = (await Promise.allSettled(asked)).every((one) => one.status === 'fulfilled')
       if (answered) await writeFile(file, new Date().toISOString())
     },

@@ -36,10 +36,7 @@ const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
   ...(err === undefined ? {} : { err }),
 })
 
-/**
- * JSON lines on stdout, one per fact. Removes fields with secrets by name, and `secretWords` from the
- * finished line, because library errors may quote their input anywhere.
- */
+/** Removes `secretWords` from the finished line, because library errors may quote their input anywhere. */
 export const openLog = (
   service: string,
   level: string,

@@ -11,8 +11,7 @@ export const idle = 'idle'
 
 /**
  * Disposing waits for the current round. After a round that returns `idle`, the next comes after `idleMs`, or
- * when poked. A failed round is retried; failures are logged once and then once a minute, and so is the
- * recovery.
+ * when poked. Failures are logged once and then once a minute.
  */
 export function startLoop(options: {
   name: string

@@ -14,17 +14,12 @@ export type Outage = {
 const stillEveryMs = 60_000
 /** For a dependency that flaps. */
 const lostEveryMs = 10_000
-/**
- * A success this soon after a failure may be a call that was already in progress: it does not end the outage.
- */
+/** A success this soon after a failure may be of an earlier call: it does not end the outage. */
 const settleMs = 1_000
 /** Errors of the outage may be reported this late. */
 const lateMs = 2_000
 
-/**
- * Logs an outage when it begins, once a minute, and when it ends. Until then, lines with errors that match
- * `ofIt` are lowered to debug.
- */
+/** Logs when an outage begins and ends; until then, lines with errors that match `ofIt` are lowered to debug. */
 export function openOutage(options: {
   name: string
   log: Log

@@ -1,8 +1,8 @@
 import { pause, within } from '#platform/deadline'
 
 /**
- * Reads that arrive during one wait for the next, so that no result is older than its request, but no longer
- * than `patienceMs`: a hanging read blocks no other.
+ * Callers during a read wait for the next, so that no result is older than its request, but no longer than
+ * `patienceMs`.
  */
 export function batched<K, V>(
   load: (keys: ReadonlySet<K>) => Promise<V>,
@@ -30,10 +30,7 @@ export function batched<K, V>(
   }
 }
 
-/**
- * Callers with the same key share a read. Those that arrive during it wait for the next, so that no result is
- * older than its request. The next begins `gatherMs` later, to be shared by more callers.
- */
+/** The same by key. The next read begins `gatherMs` later, to be shared by more callers. */
 export function joined<A, V>(
   read: (asked: A) => Promise<V>,
   keyOf: (asked: A) => string,

@@ -9,10 +9,7 @@ export const secretWordsOf = (raw: string): string[] =>
     .map((item) => item.trim())
     .flatMap((item) => (URL.canParse(item) && item.includes('://') ? ofUrl(item) : ofKey(item)))
 
-/**
- * A key may be in a URL's path, query or user part. Errors quote the URL as given or normalized; a server may
- * quote the key only.
- */
+/** Errors quote the URL as given or normalized; a server may quote only the key in it. */
 function ofUrl(raw: string): string[] {
   const { href, origin, pathname, searchParams, username, password } = new URL(raw)
   const parts = [...pathname.split('/'), ...searchParams.values()].filter(

@@ -33,15 +33,15 @@ export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> 
   return reader
 }
 
-/** Compiling takes a millisecond and reading a microsecond. */
+/** Compiling takes a millisecond. */
 const readers = new WeakMap<TSchema, Reader<unknown>>()
 
 /** Normalizes objects and lists in place. */
 type Spell = (value: unknown) => unknown
 
 /**
- * TypeBox's Decode would also convert numbers to text and drop unknown fields; its DecodeUnsafe walks the
- * whole schema for each value: 50 µs instead of 1.4 (measured on an answer of four fields).
+ * TypeBox's Decode would also convert numbers to text and drop unknown fields; its DecodeUnsafe takes 50 µs
+ * instead of 1.4 (measured on four fields).
  */
 function spellOf(schema: TSchema): Spell | undefined {
   if (!HasCodec(schema)) return undefined

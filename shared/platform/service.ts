@@ -56,7 +56,6 @@ export const databaseFields = {
   DATABASE_POOL: integer({ about: 'maximum number of Postgres connections', fallback: '8' }),
 }
 
-/** `fatal` ends the process, so that its supervisor restarts it. */
 export type Runtime = {
   readonly log: Log
   readonly signal: AbortSignal
@@ -102,7 +101,7 @@ export async function runService<F extends Fields>(
     await using _traces = await openTraces(name, config, log)
     await run(config, { log, signal: stop.signal, fatal, vitals: [] })
   } catch (error) {
-    // The runtime would print the whole error.
+    // Rethrown, it would be printed whole.
     log.fatal({ err: error }, 'service failed')
     process.exit(1)
   }

@@ -24,10 +24,7 @@ export class Faulted extends Error {
   override name = 'Faulted'
 }
 
-/**
- * In ms. With `quietMs`, the wait also ends once that time passed without a response and no instance reports
- * its presence.
- */
+/** In ms. With `quietMs`, the wait also ends once no instance reports its presence after that time. */
 export type AnswerPatience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
 const deadlineOf = (patience: AnswerPatience): number =>
@@ -39,7 +36,7 @@ export type Ask = <Q extends Question>(
   patience?: AnswerPatience,
 ) => Promise<ReadAnswerOf<Q>>
 
-/** Longer than the answering side allows itself, so that its own error arrives first. */
+/** Longer than the answering side's own, so that its error arrives first. */
 const askDeadlineMs = 10_000
 
 /** Longer requests first check that the server can be reached. */
@@ -120,14 +117,13 @@ export async function askOr<Q extends Question>(
   }
 }
 
-/** Detects a hanging server before anything is sent, while certainly nothing was handled. */
+/** Detects a hanging server before anything is sent. */
 async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
   await within(nc.flush(), hangsAfterMs, 'nats').catch((cause) => {
     throw new Unavailable(`${subject} could not be sent: NATS is not responding`, { cause })
   })
 }
 
-/** Errors of the nats client mean that the bus is unavailable. */
 async function send(
   { bus, requests }: Asking,
   question: Question,
@@ -172,15 +168,13 @@ type Sending = {
   readonly again: (subject: string, deadlineMs: number) => Asked
 }
 
-/** Healthy instances respond to most requests much sooner. */
 const usualQuietMs = 500
 /** An instance too busy to report its presence within this counts as frozen. */
 const presenceMs = 150
 
 /**
- * After half a second of silence the owner's instances are polled. While one reports that it works on the
- * request, no other is asked, so that a slow system gets no double load. If none does, the one that took it
- * is frozen or gone, and a free one is asked.
+ * After half a second of silence polls the owner's instances. While one reports that it works on the request,
+ * no other is asked: a slow system gets no double load. If none does, asks a free one.
  */
 async function hedge(
   bus: Bus,

@@ -22,10 +22,7 @@ type Consumption = HandlingContext & {
 }
 type Reading = Consumption & { stream: Topic['stream'] }
 
-/**
- * Durable consumers are created by provisioning; disposing waits for work in progress. The name keys inbox
- * and dead letters, so it must have exactly one set of reactions.
- */
+/** Disposing waits for work in progress. The name keys inbox and dead letters, so it has one set of reactions. */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
   const parts = [
@@ -71,8 +68,7 @@ type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 async function read(options: Reading, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
-  // Disposed while it was being opened. The promise of `close` resolves once the messages are read to their
-  // end, below.
+  // Disposed meanwhile. The promise of `close` resolves only once all messages are read, below.
   if (signal.aborted) void state.messages.close()
   await drain(options, state, state.messages)
 }
@@ -107,7 +103,7 @@ async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
   else message.nak(outcome.retryInMs)
 }
 
-/** Passes invalid JSON on as text: its schema rejects it and it is dead-lettered. */
+/** Passes invalid JSON on as text, which its schema rejects. */
 function payloadOf(message: JsMsg): unknown {
   try {
     return message.json()

@@ -11,7 +11,7 @@ import type { Log } from '#platform/log'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import { readerOf } from '#platform/schema'
 
-/** Less than half of the consumers' ack_wait, so that a hanging handler times out before a redelivery. */
+/** Less than half of the consumers' ack_wait, to end before a redelivery. */
 const handlerDeadlineMs = 9_500
 
 export type IncomingMessage = {
@@ -82,7 +82,7 @@ export function matchReaction(
   return { reaction, value: read.value }
 }
 
-/** True if the message concerned this service, so that it may have written. */
+/** True if the message concerned this service. */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
   const { reaction, value } = matchReaction(context, message)
   if (reaction.concerns && !reaction.concerns(value)) return false

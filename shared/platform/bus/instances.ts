@@ -11,21 +11,19 @@ import {
   serviceNames,
 } from '#shared/messages/topic'
 
-// Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping.
-// So each can also be reached outside the group: all to report presence, and one by its name.
+// Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping, so
+// each can also be reached outside the group.
 
-/**
- * On a repeat to another instance: the reply subject of the original request, because the repeat has its own.
- */
+/** On a repeat to another instance: the reply subject of the original request. */
 export const questionIdHeader = 'question-id'
 
 /** Every instance reports its presence here. */
 export const copiesSubject = (service: ProcessName): string => `copies.${service}`
-/** Reaches a single instance. `*` for any instance, or any question. */
+/** Reaches a single instance. */
 export const copySubject = (service: ProcessName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
-/** Announces an orderly shutdown, with the instance's id. `*` for any service. */
+/** Announces an orderly shutdown, with the instance's id. */
 export const leftSubject = (service: string): string => `copies-left.${service}`
 
 /** `isWorking`: on the given request. */
@@ -66,16 +64,13 @@ export const answerPresence = (
   })
 
 const everyMs = 3_000
-/** Every live instance responds within this, even on a busy machine. */
+/** Enough for every live instance on a busy machine. */
 const withinMs = 300
 
-/** Includes this instance; polled every 3 s. */
+/** Includes this instance. */
 export type Copies = Loop & { readonly count: () => number }
 
-/**
- * Divides shared budgets and lanes. Each instance counts on its own, so counts may differ for some seconds
- * after one joins or leaves.
- */
+/** Divides shared budgets and lanes. Counts of instances may differ for some seconds after one joins or leaves. */
 export async function countCopies(bus: Bus, service: ProcessName, log: Log): Promise<Copies> {
   let count = 1
   const look = async () => {
@@ -94,16 +89,10 @@ export async function countCopies(bus: Bus, service: ProcessName, log: Log): Pro
 
 /** For the console and Prometheus, whose whole scrape may take 10 s. */
 const gatherMs = 2_000
-/**
- * Instances of a process respond at about the same time: once every process has responded, this silence ends
- * the wait.
- */
+/** Ends the wait once every process has responded: its instances do so at about the same time. */
 const quietMs = 100
 
-/**
- * Ends when every process has responded, or after 2 s, without those that have not. Throws if the bus is
- * unavailable.
- */
+/** Ends when every process has responded, or after 2 s. Throws if the bus is unavailable. */
 export async function askEverybody<Answer>(
   { nc }: Bus,
   subject: string,
@@ -124,9 +113,8 @@ export async function askEverybody<Answer>(
 }
 
 /**
- * Announced no shutdown and does not respond. `hangs`: still connected; `gone`: not connected and not
- * replaced. A hanging process becomes `gone` when nats-server drops its connection, about 15 s later; only
- * its machine can tell the difference.
+ * Announced no shutdown and does not respond. `hangs`: still connected; `gone`: not connected, as a hanging one
+ * about 15 s later, and not replaced.
  */
 export type DownCopy = {
   readonly service: ServiceName
@@ -153,21 +141,17 @@ type Known = {
   isReplacement: boolean
 }
 
-/** All live instances respond within this, even on a busy machine. */
 const callMs = 800
 /** For an instance that did not respond with the others. */
 const aloneMs = 300
-/** How long a gone instance without a replacement is reported. */
+/** How long a gone instance is reported. */
 const goneForMs = 3_600_000
 
 /** They respond to `$SRV.PING`; the gateway serves HTTP. */
 const others = serviceNames.filter((name) => name !== 'gateway')
 const isOther = (name: string): name is ServiceName => (others as readonly string[]).includes(name)
 
-/**
- * Remembers each instance that ever responded, so a frozen one is reported as down even while others of its
- * service respond.
- */
+/** Remembers each instance that ever responded, to report a frozen one while others of its service respond. */
 export function openRoster({ nc }: Bus): Roster {
   const copies = new Map<string, Known>()
   nc.subscribe(leftSubject('*'), { callback: (_, message) => copies.delete(message.string()) })
@@ -178,7 +162,7 @@ export function openRoster({ nc }: Bus): Roster {
     const usual = { service, firstAt: now, isReplacement: false, ...known }
     copies.set(copy, { ...usual, lastAt: now, downSince: undefined, isGone: false })
   }
-  /** Ends once all known instances have responded; new ones are recorded until the deadline. */
+  /** Ends once all known instances have responded. */
   const askAll = async (): Promise<ReadonlySet<string>> => {
     const answered = new Set<string>()
     const all = Promise.withResolvers<void>()

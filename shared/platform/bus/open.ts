@@ -18,7 +18,7 @@ export type BusOptions = {
   url: string
   user: string
   password: string
-  /** Also names the inbox, so that no other user can read the replies. */
+  /** Also names the inbox. */
   name: string
   log: Log
   /** The connection is closed for good: the process must exit and be restarted. */
@@ -26,8 +26,8 @@ export type BusOptions = {
 }
 
 /**
- * nats 2.29 by default gives up after ten reconnects and leaves `consume()` hanging without an error
- * (measured), so reconnecting never ends and a closed connection is fatal.
+ * By default nats 2.29 gives up after ten reconnects and leaves `consume()` hanging (measured), so here
+ * reconnecting never ends, and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
   const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
@@ -55,7 +55,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
 
 const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
-/** The bus is unavailable: names of errors. */
+/** Names of errors. */
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
 const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
 
@@ -70,7 +70,6 @@ async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
 const connectMs = 5_000
 const againMs = 250
 
-/** nats 2.29 alone would wait 20 s on a silent connection without a log line (measured). */
 async function connectFirst(options: BusOptions, outage: Outage): Promise<NatsConnection> {
   for (;;) {
     const connecting = connect({

@@ -7,7 +7,6 @@ import type { Log } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
 
 const againMs = 500
-/** The poll guarantees that every row is sent; most are sent right after their commit. */
 const pollMs = 5_000
 const rowsMax = 100
 /** Well within the lease of a new row; one statement marks many rows. */
@@ -16,8 +15,8 @@ const markAfterMs = 500
 type Message = Announced['message']
 
 /**
- * Publishes this process's messages from memory right after their commit, and the rest by polling. `poke`
- * does not wait for the end of the event loop turn.
+ * Publishes this process's messages from memory right after their commit, and all others by polling. `poke`
+ * does so within the turn of the event loop.
  */
 export function relayOutbox(options: {
   bus: Bus

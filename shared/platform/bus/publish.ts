@@ -7,16 +7,13 @@ import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
 
 export type Published = 'stored' | 'duplicate'
 
-/**
- * "Not stored": a taken subject and a full stream share it, and status 503 with "no responders" (measured).
- * Only the description distinguishes them.
- */
+/** Of a taken subject and a full stream: only the description distinguishes them (measured). */
 const notStored = 10077
 const takenSubject = 'maximum messages per subject exceeded'
 
 /**
- * `duplicate`: the id or the subject already exists. Throws if the outcome is unknown or the message was
- * refused; resending under the same id is always safe.
+ * `duplicate`: the id or the subject already exists. Throws if the message was refused or may be stored;
+ * resending under the same id is always safe.
  */
 export function publish(bus: Bus, message: Outgoing): Promise<Published> {
   const words = { kind: 'producer', attributes: { 'messaging.message.id': message.id } } as const

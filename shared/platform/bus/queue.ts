@@ -21,10 +21,7 @@ export function openTurns(): InTurn {
 
 let ending: Promise<void> | undefined
 
-/**
- * Messages sent after it leave in one socket write. One per message costs sender, server and reader more than
- * the message (measured: 400 µs per request, half of it saved).
- */
+/** Messages sent after it share one socket write, which saves half of a request's 400 µs (measured). */
 export const endOfTurn = (): Promise<void> => {
   ending ??= new Promise((resolve) => {
     setImmediate(() => {

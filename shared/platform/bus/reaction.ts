@@ -4,8 +4,8 @@ import type { Message, Topic } from '#shared/messages/topic'
 /**
  * `find` queries external systems and may be slow. `apply` writes in the transaction that claims the message,
  * and makes no network calls. `again` runs for work already done: the sender repeats the message because the
- * effect was lost. Messages that do not concern the service leave no record. Messages with the same `orderOf`
- * are handled in order within a process, which saves lock waits; between processes, locks decide.
+ * effect was lost. Messages with the same `orderOf` are handled in order within a process, which saves lock
+ * waits.
  */
 export type Reaction = {
   readonly topic: Topic

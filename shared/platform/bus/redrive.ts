@@ -16,7 +16,7 @@ import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 
 const everyMs = 2_000
-/** Short, because an operator may be waiting; longer than the busy interval, because redrives are rare. */
+/** An operator may be waiting. */
 const idleMs = 10_000
 const deadlineMs = 9_500
 /** How long after its request a failing redrive is retried. */
@@ -31,7 +31,7 @@ export const startRedriving = (context: HandlingContext): Loop =>
     work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
   })
 
-/** Returns how many redrives were requested. Instances may run it concurrently. */
+/** Returns how many redrives were requested. */
 export async function redriveOnce(context: HandlingContext): Promise<number> {
   const { database, messaging, consumer } = context
   const asked = await findRedrives(database, messaging.deadLetters, consumer, tryMs)
@@ -43,7 +43,6 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
   return asked.length
 }
 
-/** The loop does a redrive within seconds; requesting it again has no further effect. */
 export const decideDeadLetter =
   (
     consumer: LetterReader,
@@ -61,10 +60,7 @@ export const decideDeadLetter =
     return ok({ refused: 'is not open: already redriven, dismissed, or dead-lettered again' })
   }
 
-/**
- * The inbox row is already done, so that a redelivery changes nothing; the dead-letter row is claimed. The
- * inbox is locked first, as for a delivery, to avoid a deadlock.
- */
+/** Claims the dead letter; the inbox row, already done, is locked first, as for a delivery, to avoid a deadlock. */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
   const { database, messaging, consumer, log, poke } = context
   const { messageId, subject } = message

@@ -7,7 +7,7 @@ export class NobodyThere extends Error {
   override name = 'NobodyThere'
 }
 
-/** `id` is the reply subject, unique to the request. */
+/** `id` is the reply subject. */
 export type Asked = { readonly id: string; readonly answer: Promise<Msg> }
 
 export type Requests = {
@@ -19,10 +19,7 @@ export type Requests = {
   ) => Asked
 }
 
-/**
- * One reply subscription for all requests. nats 2.29 would create two promises, two errors and two random
- * names for each: an eighth of its cost (measured).
- */
+/** One reply subscription for all requests; what nats 2.29 creates for each is an eighth of its cost (measured). */
 export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   const inbox = createInbox(inboxPrefix)
   const waiting = new Map<string, (answer: Msg) => void>()

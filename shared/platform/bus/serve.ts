@@ -42,7 +42,6 @@ export const handler = <Q extends Question>(
 })
 
 const answerDeadlineMs = 9_000
-/** A service that cannot register in time exits and is restarted. */
 const addDeadlineMs = 10_000
 
 export type Served<F extends object = Record<string, unknown>> = {
@@ -86,13 +85,10 @@ function answersAboutPeople({
   ]
 }
 
-/** Leaves time to close connections within the five seconds of an orderly shutdown. */
+/** Of the five seconds of an orderly shutdown; connections are closed in the rest. */
 const lastAnswersMs = 3_500
 
-/**
- * Instances share requests by a queue group, and each can be reached by name (`instances.ts`). Disposing
- * waits for the responses of accepted requests.
- */
+/** Disposing waits for the responses to accepted requests. */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
   const answers = [
@@ -138,7 +134,6 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   // Until the server has processed the subscriptions, requests find no responder.
   await within(bus.nc.flush(), addDeadlineMs, 'the subscriptions')
   const end = async () => {
-    // First handle requests that arrived before this instance left the queue group.
     await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
     await Promise.all(underWay.values())
     await Promise.all([presence.drain(), told.drain()])

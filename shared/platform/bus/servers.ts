@@ -1,9 +1,6 @@
 import type { ConnectionOptions } from 'nats'
 
-/**
- * `tls://` refuses a server without TLS; the scheme alone would not (nats 2.29). Certificates are checked
- * against the system's authorities and NODE_EXTRA_CA_CERTS.
- */
+/** With `tls://` alone, without the option, nats 2.29 accepts a server without TLS. */
 export const serversOf = (url: string): Pick<ConnectionOptions, 'servers' | 'tls'> => ({
   servers: url.split(','),
   ...(url.includes('tls://') ? { tls: {} } : {}),

@@ -14,6 +14,6 @@ export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => v
 
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
-/** A shortcut only: if the process dies or the commit reply is lost, the poller picks the rows up. */
+/** A shortcut only: the poller picks up the rows of a process that died. */
 export const noteForCommit = (tx: object, note: unknown): void =>
   void noting.get(tx)?.notes.push(note)

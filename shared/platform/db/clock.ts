@@ -5,22 +5,18 @@ import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 
 const everyMs = 10_000
-/** A slower response is too imprecise about its time. */
+/** A slower response is too imprecise. */
 const tookMaxMs = 1_000
 
-/**
- * May the time in `column` be at or after `readAt`, by an instance's clock? That clock may be ahead by the
- * duration of a response, so rows within that margin match too.
- */
+/** Includes rows within the error of an instance's clock, by which `readAt` was read. */
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
 type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 
 /**
- * Advances by monotonic time between two readings, so a wrong or adjusted wall clock has no effect. Anything
- * compared with row times or stored next to them must use this clock. Before the first reading it is this
- * machine's clock.
+ * Advances by monotonic time between two readings, so a wrong wall clock has no effect; before the first it is
+ * this machine's clock. Anything compared with row times or stored next to them must use it.
  */
 export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()

@@ -12,10 +12,7 @@ export const amountColumn = customType<{ data: bigint; driverData: string }>({
 export const quotedList = (words: readonly string[]): SQL =>
   sql.raw(words.map((word) => `'${word}'`).join(', '))
 
-/**
- * One array, so that the SQL text is the same for any number of values: every distinct text is prepared and
- * kept on every connection.
- */
+/** One array: every distinct SQL text is prepared and kept on every connection. */
 export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
   sql`${column} = any(${sql.param([...values])})`
 
@@ -29,11 +26,11 @@ export const addressColumn = customType<{ data: `0x${string}`; driverData: strin
 export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
-/** By the database's clock. Not counted from the start of the transaction, which may have waited for a lock. */
+/** Not from the start of the transaction, which may have waited for a lock. */
 export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
-/** Start of the UTC day by the database's clock: daily limits count from here. */
+/** Start of the UTC day. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
 
 export const timestamps = () => ({

@@ -13,8 +13,7 @@ import {
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Db } from '#platform/db/open'
 
-// drizzle-orm builds the SQL text at every use, which for a row of forty columns takes longer than the round
-// trip, so frequent statements are built once.
+// drizzle-orm builds the SQL text at every use: for a row of forty columns, longer than the round trip.
 
 const builder: PostgresJsDatabase = drizzle.mock()
 
@@ -68,7 +67,7 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
   }
 }
 
-/** Accompanies a row change: `select … from moved, …`, so that it inserts nothing if no row changed. */
+/** Accompanies a row change: `select … from moved, …` inserts nothing if no row changed. */
 export type Beside = SQL
 
 export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {

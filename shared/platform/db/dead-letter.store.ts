@@ -74,10 +74,7 @@ export async function askRedrive(
   return asked.length === 1
 }
 
-/**
- * Refused while a redrive is pending. Also true if it was dismissed before, so that the request may be
- * repeated. The first reason stays.
- */
+/** False while a redrive is pending. Also true if it was dismissed before; the first reason stays. */
 export async function dismiss(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -150,7 +147,7 @@ export function findRedrives(
   )
 }
 
-/** In the transaction that does the work. False if another instance did it, or the request was withdrawn. */
+/** In the transaction that does the work. False if another instance did it. */
 export async function claimRedrive(
   tx: Tx,
   deadLetters: DeadLetterTable,
@@ -172,7 +169,7 @@ export async function claimRedrive(
   return won.length === 1
 }
 
-/** The redrive failed for good: the message needs a new request. False if another instance was faster. */
+/** The message needs a new request. False if another instance was faster. */
 export async function buryAgain(
   database: Database,
   deadLetters: DeadLetterTable,

@@ -8,10 +8,7 @@ export type Erasure = {
   readonly lock: (tx: Tx, wallet: `0x${string}`) => Promise<unknown>
   /** Selects `why` of each item of the wallet whose money or order is on its way. */
   readonly onItsWay: (wallet: string) => SQL
-  /**
-   * Only ended items; repeating it changes nothing. `erasedAt`, after a restore: only rows from before that
-   * erasure, all of which had ended by then.
-   */
+  /** Only ended items. `erasedAt`, after a restore: only rows from before that erasure. */
   readonly empty: (wallet: string, erasedAt?: Date) => readonly SQL[]
 }
 
@@ -25,10 +22,7 @@ export const erasedNote = 'erased'
 const naming = (words: SQL) =>
   sql`exists (select from (${words}) w (word) where strpos(lower(d.payload::text), lower(w.word)) > 0)`
 
-/**
- * An open dead letter is on its way; closed ones are emptied. `words` selects the wallet and the ids of its
- * items.
- */
+/** `words` selects the wallet and the ids of its items. */
 export const withDeadLetters = (
   deadLetters: DeadLetterTable,
   words: (wallet: string) => SQL,

@@ -21,10 +21,7 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   )
 export type InboxTable = ReturnType<typeof inboxTable>
 
-/**
- * In the transaction that does the work; false if it has already committed. A single statement, so two
- * concurrent deliveries cannot both win.
- */
+/** In the transaction that does the work; false if it has already committed. */
 export async function claim(
   tx: Tx,
   inbox: InboxTable,

@@ -8,16 +8,14 @@ import { quickSeconds, timer } from '#platform/metrics/measures'
 import { openOutage } from '#platform/outage'
 import { inSpan } from '#platform/tracing/spans'
 
-/** Handed to everything that must commit together. */
 export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
 export type Db = PostgresJsDatabase | Tx
 
 export type Database = AsyncDisposable & {
-  /** Single statement, under the deadline. */
+  /** Single statement, like `run`. */
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** Single statement, under the deadline. */
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** Under the deadline. `Overdue` means the outcome is unknown: it may have committed. */
+  /** `Overdue`: it may have committed. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
   /** After-commit notes of this process's transactions. */
   readonly listen: (listener: Listener) => void
@@ -28,15 +26,9 @@ const asked = 'the database'
 
 /** Longer than the server-side timeouts, so that the server gives up first. */
 const callDeadlineMs = 8_000
-/**
- * Consecutive calls without a response after which a new connection is tried. An error or a failed connection
- * counts as a response.
- */
+/** Consecutive calls with neither response nor error, after which a new connection is tried. */
 const overdueMax = 5
-/**
- * The driver's own backoff grows to 20 s, longer than a call may take: after an outage calls would time out
- * although Postgres is up.
- */
+/** The driver's own backoff grows to 20 s, so calls would time out although Postgres is up again. */
 const reconnectSeconds = 0.5
 
 const words = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
@@ -52,9 +44,9 @@ const calls = timer({
 })
 
 /**
- * postgres.js 3.4.9 has no client-side query timeout: on a black-holed connection queries hang until the
- * kernel gives up (measured). So every call has a deadline, and after several timeouts in a row `onFatal`
- * ends the process, but only if a new connection works: while Postgres is down, a restart would not help.
+ * On a black-holed connection, queries of postgres.js 3.4.9 hang until the kernel gives up (measured). So every
+ * call has a deadline, and after several timeouts in a row `onFatal` ends the process, if a new connection
+ * works: while Postgres is down, a restart would not help.
  */
 export function openDatabase(options: {
   url: string
@@ -148,9 +140,8 @@ async function answersAnew(url: string): Promise<boolean> {
 }
 
 /**
- * drizzle-orm 0.45.4 requests prepared statements only by name (`postgres-js/session.js`), and postgres.js
- * 3.4.9 needs two round trips for an unprepared one. Distinct SQL texts must stay few: use `isOneOf` instead
- * of `in`.
+ * drizzle-orm 0.45.4 prepares only named statements (`postgres-js/session.js`), and postgres.js 3.4.9 needs two
+ * round trips for any other. Distinct SQL texts must stay few: use `isOneOf` instead of `in`.
  */
 function preparing(client: Sql): Sql {
   const { begin } = client

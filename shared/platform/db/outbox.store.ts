@@ -49,16 +49,13 @@ export function announcement<S extends TSchema>(
   return { id, subject: topic.subject, payload }
 }
 
-/** After-commit note, which spares the outbox relay a query. */
+/** After-commit note. */
 export type Announced = {
   readonly outbox: OutboxTable
   readonly message: Announcement & { readonly requestId: string | null }
 }
 
-/**
- * In the transaction of the state change. A repeated id changes nothing: ids are derived from causes, so a
- * repeat is the same message.
- */
+/** In the transaction of the state change. A repeated id changes nothing: ids are derived from causes. */
 export async function announceAll(
   tx: Tx,
   outbox: OutboxTable,
@@ -77,10 +74,7 @@ export async function announceAll(
   )
 }
 
-/**
- * Within the statement that changes a row, and only if it does; call `note` then. Undefined if there is
- * nothing to announce.
- */
+/** Within the statement that changes a row, and only if it does; call `note` then. */
 export function announceBeside(
   tx: Tx,
   outbox: OutboxTable,
@@ -124,16 +118,10 @@ export const announce = <S extends TSchema>(
 
 /** Longer than publishing a batch takes. */
 const leaseMs = 5_000
-/**
- * The process that wrote a row publishes it from memory right after the commit. If it dies first, another
- * takes the row over.
- */
+/** For the process that wrote a row, which publishes it from memory. If it dies first, another does. */
 const ownLeaseMs = 3_000
 
-/**
- * Commits, so that no lock is held while publishing. Selects by row state, never by "id greater than the
- * last": serials commit out of order.
- */
+/** Selects by row state, never by "id greater than the last": serials commit out of order. */
 export const lease = (
   database: Database,
   outbox: OutboxTable,

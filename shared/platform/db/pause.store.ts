@@ -5,16 +5,13 @@ import { at } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import type { DeedOutcome } from '#shared/messages/deeds'
 
-/**
- * Read in a statement that runs anyway when such an operation begins: a pause applies to every instance at
- * once, survives restarts, and costs nothing while idle.
- */
+/** Read in a statement that runs anyway when such an operation begins: a pause applies to every instance at once. */
 export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table('pauses', {
     what: text('what').primaryKey(),
     /** Null: not paused. */
     since: at('since'),
-    /** Number of pauses and resumes: identifies the state that a command produced. */
+    /** Number of pauses and resumes. */
     revision: integer('revision').notNull(),
     setBy: text('set_by').notNull(),
     reason: text('reason').notNull(),

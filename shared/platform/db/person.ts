@@ -15,13 +15,10 @@ export type PersonTable = {
   readonly unseal?: Unseal
 }
 
-/** For the export of a row's owner; only the service with the key can. */
+/** Only the service with the key can. */
 export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 
-/**
- * Names and notes of operators, whose text can name other people, and the wallets that the identity provider
- * has as the same person, who may only look alike.
- */
+/** Operators' names and notes, which can name other people, and wallets of people who may only look alike. */
 export const operatorsOnly: ReadonlySet<string> = new Set([
   ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
   ...['asked_by', 'reason'].map((column) => `chain_relayer.giveback_request.${column}`),

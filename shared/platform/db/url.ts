@@ -1,7 +1,4 @@
-/**
- * A secret file holds a password, not part of a URL. Spliced in as text, because the runtime cannot parse a
- * URL with several hosts.
- */
+/** Spliced in as text, because the runtime cannot parse a URL with several hosts. */
 export function databaseUrlOf({
   databaseUrl,
   databasePassword,

@@ -12,13 +12,13 @@ import type { ProcessName } from '#shared/messages/topic'
 export const metricsSubject = 'metrics'
 export const answererHeaders = { process: 'process', copy: 'copy' } as const
 
-/** A scrape does not wait for a hanging database: it omits the figures. */
+/** Then a scrape omits the figures. */
 const figuresDeadlineMs = 1_000
 
 export const readingsFrom =
   <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Reading[]) =>
   async (): Promise<Reading[]> => {
-    // Kept apart: some figures are keyed by pair, and the age would become a key.
+    // Some figures are keyed by pair: the age would become a key.
     const { readMsAgo, ...read } = await figures()
     const age = seconds('figures_age', 'Age of the figures, in seconds.', readMsAgo)
     return [age, ...readings(read as F)]

@@ -1,6 +1,6 @@
 import { within } from '#platform/deadline'
 
-/** A scrape comes every 15 s and requests figures once per endpoint. */
+/** A scrape requests figures once per endpoint, one after the other. */
 const freshMs = 3_000
 /** How long a caller that triggers a read waits before it gets the previous figures. */
 const waitMs = 500
@@ -8,9 +8,9 @@ const waitMs = 500
 export type Shared<F> = F & { readonly readMsAgo: number }
 
 /**
- * NATS requests a service's figures once per endpoint, one after the other, and a service that responds late
- * is missing from `/metrics` as if it were down. While a read is slow, callers get the previous figures, with
- * their age in `readMsAgo`. A failed read is thrown to all callers until the next read.
+ * A service that responds late is missing from `/metrics` as if it were down, so callers get the previous
+ * figures while a read is slow, with their age in `readMsAgo`. A failed read is thrown to all callers until the
+ * next.
  */
 export function shareFigures<F extends object>(
   read: () => Promise<F>,

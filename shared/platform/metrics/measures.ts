@@ -1,16 +1,11 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
-// Global to a process, as in prom-client: each is declared next to the code it measures.
-
 /** Counters and timers; figures read from the database are not in it. */
 export const registry = new Registry()
 
 export const namespace = 'ausd'
 
-/**
- * A list, or the first `atMost` distinct values. All others become `other`, so that an id, wallet or path
- * cannot add series without limit.
- */
+/** All others become `other`, so that an id, wallet or path cannot add series without limit. */
 export type Values = readonly string[] | { readonly atMost: number }
 type Labels<L extends string> = Readonly<Record<L, Values>>
 type Said<L extends string> = Readonly<Record<L, string>>
@@ -66,10 +61,7 @@ export function counter<L extends string>(options: {
   return (said, by = 1) => counted.inc(bound(said), by)
 }
 
-/**
- * All combinations, if every label is a list. Their series begin at 0: `rate` and `increase` do not count the first
- * observation of a new series.
- */
+/** If every label is a list. Their series begin at 0: `rate` and `increase` do not count a new series' first value. */
 function combinations<L extends string>(labels: Labels<L>): Said<L>[] {
   let all: Partial<Said<L>>[] = [{}]
   for (const [name, values] of Object.entries<Values>(labels)) {

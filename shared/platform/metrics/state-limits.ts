@@ -3,8 +3,7 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { type Reading, seconds } from '#platform/metrics/readings'
 
-// The time limit of each state is declared in one table next to its lifecycle. The alarms,
-// `/metrics`, the timeline of an item and the runbook all use it.
+// Each state's limit is declared once, next to its lifecycle, for alarms, `/metrics`, timelines and the runbook.
 
 type Awaits = {
   /** What an item in the state waits for, as operators read it; omitted if it may be final. */

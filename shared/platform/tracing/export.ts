@@ -19,10 +19,7 @@ const sendDeadlineMs = 5_000
 const sendEveryMs = 1_000
 const lastSpansMs = 1_000
 
-/**
- * JSON over HTTP (OTLP). `share` is the sampled percentage, by trace id, so that every service keeps or drops
- * the same traces.
- */
+/** `share` is the sampled percentage, by trace id: every service keeps or drops the same traces. */
 export function startTracing(options: {
   url: string
   share: number

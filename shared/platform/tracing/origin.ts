@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SpanContext } from '@opentelemetry/api'
 
-/**
- * Derived from the request id, the only thing that rows and messages store, so work that continues days
- * later, after a webhook or a crash, continues the same trace.
- */
+/** Derived from the request id, which rows and messages store: work days later continues the same trace. */
 export type Origin = Pick<SpanContext, 'traceId' | 'spanId'>
 
 const ofCaller = /^([0-9a-f]{32})\.[0-9a-f]{16}$/
@@ -15,8 +12,5 @@ export function originOf(requestId: string): Origin {
   return { traceId: callersTrace ?? digest.slice(0, 32), spanId: digest.slice(32, 48) }
 }
 
-/**
- * For a request with a caller's span but no id; contains that span, so that all further work belongs to the
- * caller's trace.
- */
+/** For a request with a caller's span but no id: all further work belongs to the caller's trace. */
 export const requestIdOf = ({ traceId, spanId }: Origin): string => `${traceId}.${spanId}`

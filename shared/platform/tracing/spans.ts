@@ -109,9 +109,8 @@ const linksOf = (within: Context): Link[] => {
 }
 
 /**
- * A webhook that advances a payment continues the payment's trace: the next span belongs to that trace and
- * links to the webhook's. The message being handled gets a span in both, so that the request's trace shows
- * its wait.
+ * A webhook that advances a payment continues the payment's trace: the next span belongs to it and links to the
+ * webhook's. The message being handled gets a span in both.
  */
 export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (!isOn) return work()
@@ -126,7 +125,6 @@ export function underTraceOf<T>(requestId: string, work: () => T): T {
   return context.with(within.setValue(cause, before), work)
 }
 
-/** Created once per trace that the message continues. */
 function handledIn(there: Context, { name, begunAt, spans }: Handling, before: SpanContext) {
   const { traceId } = trace.getSpanContext(there)!
   const known = spans.get(traceId)
