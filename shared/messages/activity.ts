@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
-// Apps may branch on these values: they are never renamed, and a new one comes with a new version of the
-// interface.
+// Apps branch on these values: they are never renamed, and a new one comes with a new version of the interface.
 
 export const activityKinds = ['topup', 'settlement', 'cashout', 'send'] as const
 
@@ -62,7 +61,6 @@ export const ChannelKindName = Type.Enum([...channelKinds], {
   description: 'Kind of channel of the payment or payout.',
 })
 
-/** Bank account of a cash-out, as far as an item and a receipt show it. */
 const PaidAccount = Type.Object(
   {
     name: Type.String({ description: 'Name of the bank, or its code while that is unknown.' }),
@@ -132,10 +130,7 @@ export const ActivityItem = Type.Object(
 /** As its owning service reports it. */
 export const ActivityEntry = Type.Object({
   ...ActivityItem.properties,
-  /**
-   * Sentence by code, to render in the user's language. Open: an earlier gateway shows `sentence` for a code
-   * that it does not know.
-   */
+  /** Sentence by code. Open: an earlier gateway shows `sentence` for a code that it does not know. */
   texts: Type.Optional(
     Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) })),
   ),

@@ -13,7 +13,7 @@ import { IndexerStatement, PaymentsStatement, PayoutsStatement } from '#shared/m
 import type { Question, Topic } from '#shared/messages/topic'
 import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
 
-/** All stream messages. No other file contains subject literals. */
+/** All stream messages. */
 export const topics: readonly Topic[] = [
   PaymentsWebhook,
   IdentityWebhook,

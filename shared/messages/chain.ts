@@ -61,7 +61,7 @@ export const ChainAccount = question(
   },
 )
 
-/** These never change. Our node's URL is not public and not included. Refused: chain_unavailable. */
+/** These never change. Refused: chain_unavailable. */
 export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -122,8 +122,8 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
 })
 
 /**
- * At the newest block, in chain time. `released`: the hold ended by time, and the amount is the wallet's for
- * good. `none`: nothing was ever held under this ref id. Refused: chain_unavailable.
+ * At the newest block, in chain time. `released`: the hold ended by time. `none`: nothing was ever held under
+ * this ref id. Refused: chain_unavailable.
  */
 export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
@@ -145,8 +145,7 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
 /**
  * Balance and the credit line's allowance (`drawable`) at the newest final block, in 10⁻⁶ AUSD. Includes
  * everything reported as settled before `readAt`. `ordered`: what credits and repayments in progress will
- * still take. `creditMax`, `repayMax`: the most that one may move. Read every few seconds at most. Refused:
- * chain_unavailable.
+ * still take. `creditMax`, `repayMax`: the most that one may move. Refused: chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -163,10 +162,9 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 })
 
 /**
- * Whether the token would accept it now: signature (ECDSA, then ERC-1271), balance, nonce, freeze, daily gas
- * budget. `free`: balance less all transfers in progress; `counted`: nonces of the takes among these and of
- * those that ended lately. Refused: wallet_frozen, signature_invalid, balance_too_low, nonce_used,
- * gas_budget_spent, relaying_paused, chain_unavailable.
+ * Whether the token would accept it now. `free`: balance less all transfers in progress; `counted`: nonces of
+ * the takes among these and of those that ended lately. Refused: wallet_frozen, signature_invalid,
+ * balance_too_low, nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question(
   'chain.authorization.check',
@@ -218,10 +216,7 @@ export const ChainItem = question('chain.item', 'chain-relayer', ['gateway'], {
 /** While paused, only operations that protect money get a nonce (`goesOn` of the relayer). */
 export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relayer')
 
-/**
- * Returns an unexplained AUSD deposit in the treasury to its sender. Decided within seconds;
- * `chain_relayer.giveback_request` has the outcome.
- */
+/** Returns an unexplained AUSD deposit to its sender; `chain_relayer.giveback_request` has the outcome. */
 export const GivebackOrder = question('chain.giveback.order', 'chain-relayer', ['ops'], {
   request: Type.Object({ ...deedFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),
   answer: DeedOutcome,

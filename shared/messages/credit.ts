@@ -6,7 +6,7 @@ import { event } from '#shared/messages/topic'
 export const reminderKinds = ['three_days_before', 'one_day_before', 'due', 'grace_ends'] as const
 export type ReminderKind = (typeof reminderKinds)[number]
 
-/** Reminder for a borrower. `cycle` is the open one; its dates are chain time. */
+/** `cycle` is the open one; its dates are chain time. */
 export const CreditDue = event(
   'credit.due',
   'gateway',

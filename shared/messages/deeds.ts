@@ -17,7 +17,7 @@ export const DeedOutcome = Type.Union([
 
 /**
  * Operations in progress go on. `revision` is that of the pause the operator saw, 0 if there was none. Each
- * change makes another in its own transaction, so a late or repeated command changes nothing.
+ * change makes another, so a late or repeated command changes nothing.
  */
 export const pauseQuestion = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {

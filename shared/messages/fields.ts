@@ -6,8 +6,8 @@ const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
   says: 'amount' satisfies Form,
 }
-// `says` is the code of the validation message for users, `description` the text in the OpenAPI document. A
-// `title` makes a named component there.
+// `says` is the code of the validation message for users. A `title` makes a named component of the OpenAPI
+// document.
 
 const amount = {
   ...digits,
@@ -17,7 +17,6 @@ const amount = {
 }
 /** Not money: a score, a ratio, a block. */
 export const Amount = Type.String(amount)
-/** `about` is the field's description in the OpenAPI document. */
 export const amountOf = (about: string) => Type.String({ ...amount, about })
 export const AusdAmount = Type.String({
   ...digits,
@@ -45,7 +44,7 @@ export const WeiAmount = Type.String({
   description: "The chain's native coin in wei, 10⁻¹⁸.",
   examples: ['500000000000000000'],
 })
-/** Accepted in any case, read in lower case: the same string everywhere. */
+/** Read in lower case. */
 export const Address = Type.Decode(
   Type.String({
     title: 'Address',
@@ -85,10 +84,7 @@ export const UnixSeconds = Type.String({
   says: 'unix_seconds' satisfies Form,
   examples: ['1790000000'],
 })
-/**
- * The token reads it as a uint256: any number of 77 digits, or the largest one, which wallets use for "never
- * expires".
- */
+/** A uint256 of up to 77 digits, or the largest one, which wallets use for "never expires". */
 export const AuthorizationTime = Type.String({
   title: 'AuthorizationTime',
   description: 'Unix time in seconds, as a string of digits; the largest uint256 never comes.',
@@ -150,9 +146,8 @@ export const Authorization = Type.Object(
 const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2018\u2019/&()\\-"
 /**
  * As banks take it: no control, invisible or direction character; none outside the Basic Multilingual Plane,
- * which the provider counts as two; at least one letter; no more marks on a letter than any script needs. The
- * lookaheads run once, at the start: after `\s*` they would run for each blank, and 60,000 blanks would take
- * a minute.
+ * which the provider counts as two; at least one letter; no more marks on a letter than any script needs. After
+ * `\s*` the lookaheads would run for each blank: 60,000 blanks would take a minute.
  */
 const holderName = [
   '^(?![^]*[\\u{10000}-\\u{10FFFF}\\p{DI}])(?![^]*\\p{M}{5})(?=[^]*\\p{L})',

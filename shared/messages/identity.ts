@@ -8,7 +8,7 @@ export const IdentityDecided = event(
   Type.Object({ wallet: Address, verified: Type.Boolean(), occurredAt: Timestamp }),
 )
 
-/** Readers erase their copies of the wallet's personal data; a restore from an older backup erases it again. */
+/** Readers erase their copies of the wallet's personal data. */
 export const IdentityErased = event(
   'identity.erased',
   'gateway',

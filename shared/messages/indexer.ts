@@ -53,8 +53,8 @@ export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gate
 })
 
 /**
- * From finalized events. `owedForDay`: debt (10⁻⁶ AUSD) owed without interruption for the day before
- * `blockTime`. `openedAt`: of the open cycle. Chain time. Refused: indexer_lags.
+ * From finalized events, in chain time. `owedForDay`: debt (10⁻⁶ AUSD) owed without interruption for the day
+ * before `blockTime`. `openedAt`: of the open cycle. Refused: indexer_lags.
  */
 export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments'], {
   request: Type.Object({ wallet: Address }),
@@ -67,8 +67,8 @@ export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments
 })
 
 /**
- * Open cycles due at most `sinceSeconds` before and `untilSeconds` after `blockTime`, from finalized events,
- * by due date; `after` continues behind the last one. Chain time. Refused: indexer_lags.
+ * Open cycles due between `sinceSeconds` before and `untilSeconds` after `blockTime` (chain time), from finalized
+ * events, by due date. Refused: indexer_lags.
  */
 export const IndexerDue = question('indexer.due', 'indexer-reader', ['gateway'], {
   request: Type.Object({

@@ -4,10 +4,7 @@ import { question } from '#shared/messages/topic'
 /** Passed on by the gateway; `operations` checks it again. */
 const token = { token: Type.String({ maxLength: 500 }) }
 
-/**
- * JSON that only the console's page reads. `fault`: `operations` has another token, or the rows cannot be
- * read.
- */
+/** JSON that only the console's page reads. `token`: `operations` has another one. */
 const Shown = Type.Union([
   Type.Object({ shown: Type.Unknown() }),
   Type.Object({ fault: Type.Enum(['token', 'unreadable']) }),
@@ -29,10 +26,7 @@ export const ConsoleAttention = question(
   { request: Type.Object(token), ...asked },
 )
 
-/**
- * Keeps the live feed going for `feedLeaseMs`. With `recent`, the answer has the last messages and the last
- * overview.
- */
+/** Keeps the live feed going for `feedLeaseMs`. With `recent`, returns the last messages and overview. */
 export const ConsoleWatch = question('operations.console.watch', 'operations', ['gateway'], {
   request: Type.Object({ ...token, recent: Type.Boolean() }),
   ...asked,

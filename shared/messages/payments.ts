@@ -49,7 +49,7 @@ export const SettlementCreate = question('payments.settlement.create', 'payments
   repeat: 'once by its key',
 })
 
-/** Unless the checkout is paid; answers with the item afterwards. */
+/** Unless the checkout is paid; returns the item. */
 export const CheckoutCancel = question('payments.checkout.cancel', 'payments', ['gateway'], {
   request: Type.Object({
     ...ItemRequest.properties,
@@ -123,10 +123,7 @@ export const PaymentsItem = question('payments.item', 'payments', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/**
- * `credit`: the amount paid, if none of it is on the chain. `refund`: at the provider. `accept`: leave it as
- * it is.
- */
+/** `credit`: the amount paid, if none of it is on the chain. `accept`: leave it as it is. */
 export const ReviewResolve = question('payments.review.resolve', 'payments', ['ops'], {
   request: Type.Object({
     ...deedFields,
@@ -138,9 +135,8 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
 })
 
 /**
- * Writes off outstanding losses and unfreezes. `revision` and `missing` (10⁻⁶ AUSD) are what the operator
- * saw: if either has changed it is refused, so a late or repeated command never lifts a newer freeze or
- * writes off a newer loss.
+ * Writes off outstanding losses and unfreezes. Refused if `revision` or `missing` (10⁻⁶ AUSD) has changed since
+ * the operator looked: a late or repeated command never lifts a newer freeze or writes off a newer loss.
  */
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
   request: Type.Object({ ...deedFields, wallet: Address, revision: Amount, missing: Amount }),

@@ -15,7 +15,7 @@ import {
 } from '#shared/messages/fields'
 import { event, question } from '#shared/messages/topic'
 
-/** Stores the cash-out and returns at once; taking and paying follow. */
+/** Stores the cash-out; taking and paying follow. */
 export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gateway'], {
   request: Type.Object({
     wallet: Address,
@@ -104,8 +104,8 @@ export const PayoutsItem = question('payouts.item', 'payouts', ['gateway'], {
 })
 
 /**
- * AUSD (10⁻⁶) in the treasury that belongs to users: of every cash-out from the order to take it until the
- * bank is paid or the AUSD returned, and of returns since `since`.
+ * AUSD (10⁻⁶) of users in the treasury: of every cash-out from the order to take it until the bank is paid or
+ * the AUSD returned, and of returns since `since`.
  */
 export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   request: Type.Object({ since: Timestamp }),

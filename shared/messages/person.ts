@@ -17,8 +17,8 @@ export type PersonPlace = Static<typeof Place>
 export type PersonPage = Static<typeof Page>
 
 /**
- * `linkedTo`: the wallet with this person's record, so this one is not verified; null: it may be. `replaced`:
- * the command of the decision that the operator saw; refused if there is another one.
+ * `linkedTo`: the wallet with this person's record, so that this one is not verified. `replaced`: the command of
+ * the decision that the operator saw; refused if there is another one.
  */
 export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   request: Type.Object({

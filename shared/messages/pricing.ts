@@ -62,10 +62,7 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
   repeat: 'changes nothing',
 })
 
-/**
- * Does not take the quote: for a promise that has no row yet. Refused: quote_unknown, quote_used by another
- * taker, quote_expired for its own taker too.
- */
+/** Does not take the quote. Refused: quote_unknown, quote_used by another taker, quote_expired for its own too. */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
   answer: Found,
@@ -74,7 +71,7 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
 
 /**
  * `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the same answer, even
- * after expiry; any other is refused.
+ * after expiry.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),

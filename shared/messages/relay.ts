@@ -17,12 +17,8 @@ export const relayKinds = [
 ] as const
 export type RelayKind = (typeof relayKinds)[number]
 
-/**
- * The payment id; for a payment applied again after all of it was revoked, with a full stop and the number of
- * the repetition.
- */
+/** The payment id; if applied again after all of it was revoked, with a full stop and the number of the repetition. */
 const RefId = Type.String({ pattern: '^pay_[A-Za-z0-9_-]{22}(\\.[1-9][0-9]{0,3})?$' })
-/** `held`: stays on hold until the hold ends. */
 export const CreditOrdered = command(
   'relay.credit',
   ['payments'],
@@ -30,8 +26,7 @@ export const CreditOrdered = command(
 )
 /**
  * Any excess over the debt becomes collateral. `held`: the repaid amount stays encumbered, and the excess
- * pending, until the hold ends. `paidAt`, by the provider's clock, decides whether the debt was repaid in
- * time.
+ * pending, until the hold ends. `paidAt`, by the provider's clock, decides on lateness.
  */
 export const RepayOrdered = command(
   'relay.repay',
@@ -45,8 +40,8 @@ export const RepayOrdered = command(
   }),
 )
 /**
- * Reverses a refunded, held top-up or repayment until `left` (10⁻⁶ AUSD) of it is left; omitted: all of it.
- * Each `left` is a separate order.
+ * Reverses a refunded, held top-up or repayment to `left` (10⁻⁶ AUSD), by default 0. Each `left` is a separate
+ * order.
  */
 export const RevokeOrdered = command(
   'relay.revoke',
@@ -56,10 +51,7 @@ export const RevokeOrdered = command(
     left: Type.Optional(Amount),
   }),
 )
-/**
- * For when the provider cannot be queried. `until` is the hold's end at the time of the order, so that each
- * extension is a separate order.
- */
+/** For when the provider cannot be queried. `until` is the current end, so that each extension is a separate order. */
 export const ExtendOrdered = command(
   'relay.extend',
   ['payments'],
@@ -113,10 +105,7 @@ const Settled = Type.Object({
 })
 const Failed = Type.Object({ ...outcome, reason: Type.String() })
 
-/**
- * Final on the chain (at or below `finalized`). For a take it may follow `failed`: another holder of the
- * authorization may have submitted it.
- */
+/** Final on the chain. May follow `failed` for a take that another holder of the authorization submitted. */
 export const relaySettled = <K extends RelayKind>(kind: K) =>
   event(`relay.${kind}.settled`, 'chain-relayer', Settled)
 /** The relayer will never do it under this cause. */

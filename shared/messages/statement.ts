@@ -2,14 +2,12 @@ import { type Static, Type } from 'typebox'
 import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
-/** Longest period of one statement, in days. */
 export const statementDaysMax = 366
-/** Maximum number of items that each service adds to one statement. */
+/** From each service. */
 export const statementItemsMax = 1_000
 
 const ausd = (about: string) => Type.String({ ...AusdAmount, about })
 
-/** Balances of a statement, each as one ledger keeps it. */
 const balances = {
   collateral: ausd('Collateral, on hold or not, at the value at which it was paid in.'),
   debt: ausd('Debt on the credit line.'),
@@ -18,21 +16,18 @@ const balances = {
 }
 export const balanceNames = Object.keys(balances) as (keyof typeof balances)[]
 
-/** All balances at one moment. */
 export const StatementBalance = Type.Object(balances, {
   title: 'StatementBalance',
   description: 'All balances at one moment.',
 })
 export type StatementBalance = Static<typeof StatementBalance>
 
-/** Amounts by which an item raises or lowers balances; absent: 0. */
 export const StatementChange = Type.Partial(StatementBalance, {
   title: 'StatementChange',
   description: 'Amounts by which balances rise or fall; an absent one does not.',
 })
 export type StatementChange = Static<typeof StatementChange>
 
-/** Kinds of item: payments and steps of cash-outs of this service, and events of the credit line. */
 export const statementKinds = [
   ...(['topup', 'settlement'] as const),
   ...(['cashout', 'cashout_paid', 'cashout_returning', 'cashout_returned'] as const),
@@ -55,7 +50,6 @@ const item = {
   out: StatementChange,
 }
 
-/** One line of a statement. */
 export const StatementItem = Type.Object(item, {
   title: 'StatementItem',
   description: 'One line: what it raises (`in`) and lowers (`out`).',

@@ -15,10 +15,7 @@ export type ServiceName = (typeof serviceNames)[number]
 export const processNames = [...serviceNames, 'operations'] as const
 export type ProcessName = (typeof processNames)[number]
 
-/**
- * `console` is a user of `operations` that only subscribes; `integrator` is the push service, which reads
- * events.
- */
+/** `console` is a user of `operations` that only subscribes; `integrator` is the push service. */
 export const busUsers = [...processNames, 'ops', 'console', 'integrator'] as const
 export type BusUser = (typeof busUsers)[number]
 
@@ -43,13 +40,10 @@ export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> =
   readonly answer: A
   readonly owner: ProcessName
   readonly askers: readonly Asker[]
-  /** Without it, a question goes to one instance only. */
+  /** By default a question goes to one instance only. */
   readonly repeat?: Repeat
 }
-/**
- * Why a question may be repeated to another instance while the first may still answer: it `changes nothing`,
- * or its effect happens `once by its key`.
- */
+/** Why a question may be repeated to another instance while the first may still answer. */
 type Repeat = 'changes nothing' | 'once by its key'
 /** As its caller sends it: addresses in any case. */
 export type RequestOf<Q extends Question> = Static<Q['request']>

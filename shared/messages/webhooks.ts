@@ -22,7 +22,7 @@ export const IdentityWebhook = webhook(
   Type.Object({ provider: Type.Enum(['sumsub', 'persona']), ...delivery }),
 )
 
-/** One subject per delivery, so that the stream rejects a duplicate (max 1 per subject). */
+/** The stream has at most one message per subject, so it rejects a duplicate. */
 export const paymentsWebhookSubject = (account: ProviderAccount, deliveryId: string) =>
   `webhooks.payments.${account}.${deliveryId}`
 
