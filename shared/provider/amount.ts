@@ -9,10 +9,7 @@ export type ProviderNumber = Static<typeof ProviderNumber>
 const minorMax = 999_999_999_999_999n
 const plain = /^([0-9]{1,16})(?:\.([0-9]{1,18}))?$/
 
-/**
- * Converts major units to the smallest unit exactly: `5`, `5.0` and `5.00` are 500 sen. Returns
- * undefined for exponents, signs, more decimals than the currency has, and more than 15 digits.
- */
+/** From major units, exactly: `5`, `5.0` and `5.00` are 500 sen. Undefined for exponents, signs and too many digits. */
 export function fromProviderAmount<C extends Fiat>(
   { decimal }: ProviderNumber,
   currency: C,
@@ -26,7 +23,7 @@ export function fromProviderAmount<C extends Fiat>(
   return minor > minorMax ? undefined : money(minor, currency)
 }
 
-/** In major units. Throws if no JSON number parses to exactly this amount. */
+/** In major units. Throws if no JSON number is exactly this amount. */
 export function toProviderAmount({ minor, currency }: Money<Fiat>): number {
   const places = decimals[currency]
   const digits = minor.toString().padStart(places + 1, '0')

@@ -29,10 +29,7 @@ export function parseExact(text: string): unknown {
   }
 }
 
-/**
- * Parses the error body of a 4xx; the text is `error_message` in some docs. An object without a
- * code is still a refusal of the provider; anything else comes from an intermediary.
- */
+/** Of a 4xx. An object without a code is still the provider's; anything else comes from an intermediary. */
 export function refusalFrom(status: number, body: unknown): ProviderRefusal | undefined {
   if (typeof body !== 'object' || body === null) return undefined
   if (Array.isArray(body)) return undefined
@@ -49,13 +46,12 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
 
 const waitMaxMs = 120_000
 
-/** Delay after a 429 with calls left: seen live, and over in about this time. */
+/** A 429 with calls left, seen live, is over in about this time. */
 const strayMs = 1_000
 
 /**
- * Returns the delay after a 429: the longer of `Retry-After` (seconds, or a date by RFC 9110) and
- * `Rate-Limit-Reset` (seconds, possibly fractional). With calls left, the reset is only the end of
- * the window and does not count.
+ * The longer of `Retry-After` (seconds, or a date by RFC 9110) and `Rate-Limit-Reset` (seconds, possibly
+ * fractional), which counts only if no calls are left.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number {
   const retryAfter = headers.get('Retry-After')
@@ -69,7 +65,6 @@ export function retryAfterMs(headers: Headers, nowMs: number): number {
 const hasCallsLeft = (headers: Headers): boolean =>
   Number(headers.get('Rate-Limit-Remaining') ?? '0') > 0
 
-/** Returns 0 if calls are left in the window. */
 export const exhaustedForMs = (headers: Headers): number =>
   headers.get('Rate-Limit-Remaining') === '0'
     ? Math.min(secondsMs(headers.get('Rate-Limit-Reset')) ?? 0, waitMaxMs)

@@ -8,10 +8,7 @@ import { ProviderUnknown } from '#shared/provider/problem'
 /** May have more decimals than its currency. */
 const Balance = Type.Object({ balance: ProviderNumber })
 
-/**
- * Balance available for payouts, in the smallest unit, now or at a given time. Throws if the
- * provider does not return it (key permission *Balance Read*).
- */
+/** Balance available for payouts, in the smallest unit. Throws without the key permission *Balance Read*. */
 export async function readBalance(
   client: ProviderClient,
   { at, deadlineMs }: { at?: Date; deadlineMs?: number } = {},
@@ -35,7 +32,7 @@ export async function readBalance(
   return minor
 }
 
-/** To the smallest unit, rounded down. Returns undefined for an unexpected format. */
+/** Rounds down to the smallest unit. */
 export function floorMinor(decimal: string, currency: Fiat): bigint | undefined {
   const [, minus, whole, fraction = ''] =
     /^(-?)([0-9]{1,18})(?:\.([0-9]{1,18}))?$/.exec(decimal) ?? []

@@ -18,14 +18,14 @@ import { openProviderClock, type ProviderClock } from '#shared/provider/clock'
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
 
-/** Response of the provider. Any other outcome is thrown: `ProviderUnknown`, `ProviderBusy`. */
+/** Any other outcome is thrown: `ProviderUnknown`, `ProviderBusy`. */
 export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }
 
 type Reading<S extends TSchema> = {
-  /** Schema of a successful response; its numbers are `ProviderNumber`. */
+  /** Of a successful response; its numbers are `ProviderNumber`. */
   schema: S
   apiVersion?: string
-  /** Deadline of the whole call, including waits and retries. */
+  /** Includes waits and retries. */
   deadlineMs?: number
 }
 type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?: string }
@@ -33,13 +33,8 @@ type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?
 /** One account at the provider: one secret key, one currency, one budget of calls. */
 export type ProviderClient = {
   readonly account: ProviderAccount
-  /**
-   * How far the provider's clock is ahead of ours, in ms, by the `Date` of its latest response; 0 if
-   * by less than a minute. Its times are compared with ours only after this is taken off, so either
-   * clock may be hours wrong.
-   */
+  /** As `ProviderClock`. The provider's times are compared with ours only after this is taken off. */
   readonly aheadMs: () => number
-  /** The time by the provider's clock, unix ms. */
   readonly now: () => number
   /** Retried if the outcome is unknown, since reading has no effect. */
   readonly get: <S extends TSchema>(
@@ -54,13 +49,13 @@ export type ProviderClient = {
 }
 
 export type ProviderOptions = {
-  /** `https://api.xendit.co`; the key selects test or live mode. */
+  /** The key selects test or live mode. */
   baseUrl: string
   secretKey: string
   account: ProviderAccount
-  /** Limit per endpoint of the account: 600 live, 60 in test mode, according to the provider's rate limit page. */
+  /** Per endpoint of the account: 600 live, 60 in test mode, by the provider's rate limit page. */
   requestsPerMinute: number
-  /** Number of instances that share the budget; default 1. */
+  /** Instances that share the budget. */
   copies?: () => number
   log: Log
   clock?: Clock
@@ -82,14 +77,11 @@ type Outcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Erro
 const calledByTwoServices = ['GET /transactions']
 
 const deadlineDefaultMs = 6_000
-/** Deadline of one attempt of a GET; leaves time for another after a lost packet. */
+/** Of one attempt of a GET: leaves time for another after a lost packet. */
 const readingDeadlineMs = 3_000
 const attemptsMax = 3
 
-/**
- * Opens a client for an account at the payment provider. Basic auth with the key as user name, no
- * password.
- */
+/** Basic auth with the key as user name, no password. */
 export function openProviderClient(options: ProviderOptions): ProviderClient {
   const clock = options.clock ?? systemClock
   const limit = openRateLimit(options.requestsPerMinute, steadyClock, {
@@ -160,7 +152,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
 }
 
 async function waitForTurn({ endpoint, endsAt }: Call, { limit }: Means): Promise<void> {
-  // Half of the time is reserved for the call itself.
+  // The other half is for the call itself.
   const patienceMs = (endsAt - steadyClock()) / 2
   const waitMs = patienceMs > 0 ? limit.reserve(endpoint, patienceMs) : null
   if (waitMs === null) throw new ProviderBusy(endpoint, limit.waitMs(endpoint))
@@ -239,7 +231,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
   if (restMs > 0) means.limit.block(endpoint, restMs)
   const read = parseExact(await readBody(response, endpoint))
   const outcome = outcomeOf(call, status, read)
-  // Only what the provider itself responded: the page of a proxy in front has a clock of its own.
+  // The page of a proxy in front has a clock of its own.
   if (!('unknown' in outcome)) means.theirs.read(response.headers)
   return outcome
 }

@@ -6,11 +6,11 @@ export type ProviderClock = {
   readonly aheadMs: () => number
   /** The time by it, unix ms. */
   readonly now: () => number
-  /** Reads the `Date` of the provider's own response; returns true if the difference has changed. */
+  /** Reads the `Date` of the provider's own response; true if the difference has changed. */
   readonly read: (headers: Headers) => boolean
 }
 
-/** Opens the clock of a provider that has not responded yet: the same as ours. */
+/** Until the first response the same as ours. */
 export function openProviderClock(clock: Clock): ProviderClock {
   let aheadMs = 0
   return {
@@ -24,9 +24,9 @@ export function openProviderClock(clock: Clock): ProviderClock {
   }
 }
 
-/** `Date` has whole seconds, and a response takes some: smaller differences say nothing. */
+/** `Date` has whole seconds, and a response takes some. */
 const leastAheadMs = 60_000
-/** Clocks are hours wrong, not days: a `Date` further away is a fault of its own. */
+/** A `Date` further away is a fault of its own. */
 const mostAheadMs = 24 * 3_600_000
 
 /** Returns undefined if the `Date` (RFC 9110: always in GMT) says nothing. */

@@ -1,6 +1,5 @@
 import { asObject, jsonObject } from '#platform/schema'
 
-/** What readers and operators use. */
 const used = [
   'id',
   'payment_session_id',
@@ -15,8 +14,8 @@ const used = [
 const textMax = 200
 
 /**
- * Reduces a delivery to its event and the ids in it, so that no name, account number or card is
- * stored: its objects are fetched from the provider's API. Readers understand it as the whole body.
+ * Reduces a delivery to its event and ids, in the form of the whole body, so that no name, account number or
+ * card is stored: its objects are fetched from the provider's API.
  */
 export function keptDelivery(body: string): string {
   const envelope = jsonObject(body) ?? {}

@@ -3,21 +3,21 @@ import { column } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
 
-// One invalid field must not hide the others: it counts as missing, and the decision handles that.
+// One invalid field must not hide the others: it counts as missing.
 
-/** Returns null if it is empty or longer than the provider's own limit. */
+/** By default the provider's own limit. */
 export const textFrom = (value: unknown, lengthMax = 255): string | null =>
   typeof value === 'string' && value !== '' && value.length <= lengthMax ? value : null
 
-/** Returns null if it could not safely be part of a path. */
+/** Null if it could not safely be part of a path. */
 export const idFrom = (value: unknown): string | null =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(value) ? value : null
 
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i
-/** No object of the provider is older; some systems print a missing time as year 1 or the epoch. */
+/** Some systems print a missing time as year 1 or the epoch. */
 const earliestMs = Date.UTC(2000, 0)
 
-/** Parses ISO 8601 with a time zone; null for another form or a time before 2000. */
+/** ISO 8601 with a time zone; null for another form. */
 export function dateFrom(value: unknown): Date | null {
   if (typeof value !== 'string' || !timestamp.test(value)) return null
   const ms = Date.parse(value)

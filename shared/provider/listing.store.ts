@@ -4,9 +4,7 @@ import { at, fromNow } from '#platform/db/columns'
 import type { Database, Db } from '#platform/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
-/**
- * Changes of the last minutes, the last days, or the whole period in which money may be taken back.
- */
+/** The last minutes, the last days, or the whole period in which money may be taken back. */
 export const listingWindows = ['latest', 'recent', 'whole'] as const
 export type ListingWindow = (typeof listingWindows)[number]
 export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
@@ -34,9 +32,7 @@ const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
 /** A leased read: its start, and the start of the last complete one. */
 type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
-/**
- * Leases a read for `leaseMs`. Returns undefined if it is not due or leased to another instance.
- */
+/** Undefined if it is not due, or leased to another instance. */
 export async function leaseListing(
   database: Database,
   listings: ListingTable,
@@ -73,7 +69,7 @@ export const noteWhole = (
       .where(rowOf(listings, key)),
   )
 
-/** First retry delay after a failed read. Doubles with each failure. */
+/** After the first failure; doubles with each. */
 const retryMs = 60_000
 const doublingsMax = 10
 
@@ -99,11 +95,10 @@ export async function noteFailed(
   return rows[0]?.failures ?? 1
 }
 
-/** Releases an unfinished read, so that any instance may start it again. */
 export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
   database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
 
-/** Returns the accounts with a complete read of this window that began within `withinMs`. */
+/** Accounts with a complete read that began within `withinMs`. */
 export async function findListed(
   database: Database,
   listings: ListingTable,
@@ -119,7 +114,7 @@ export async function findListed(
   return rows.map(({ account }) => account)
 }
 
-/** Returns when the newest complete read of an account's list began, in any window. */
+/** When the newest complete read of any window began. */
 export async function lastReadAt(
   db: Db,
   listings: ListingTable,
@@ -133,7 +128,7 @@ export async function lastReadAt(
   return times.length === 0 ? null : new Date(Math.max(...times))
 }
 
-/** Age (ms) of the oldest last complete read, over all accounts. Null if one was never read. */
+/** Of the account whose last complete read is the oldest; null if one was never read. */
 export async function listingAgeMs(
   database: Database,
   listings: ListingTable,

@@ -19,10 +19,7 @@ export type ProviderRefusal = {
   readonly message: string
 }
 
-/**
- * It is unknown whether the provider acted: timeout, broken connection, 5xx, or an unreadable
- * response. Only a retry with the same key, or a lookup, resolves it.
- */
+/** The provider may have acted. Only a retry with the same key, or a lookup, resolves it. */
 export class ProviderUnknown extends Error {
   override name = 'ProviderUnknown'
   /** Set if a lookup was refused, which proves nothing about the object. */
@@ -33,7 +30,7 @@ export class ProviderUnknown extends Error {
   }
 }
 
-/** The provider's rate limit, or our own below it, blocked the call, so nothing happened. */
+/** The provider's rate limit, or our own below it, blocked the call: nothing happened. */
 export class ProviderBusy extends Error {
   override name = 'ProviderBusy'
   constructor(
@@ -47,10 +44,7 @@ export class ProviderBusy extends Error {
 /** With any other status, our account or timing is the cause. */
 const statusesOfIds = [400, 404, 410, 422]
 
-/**
- * Returns whether a lookup was refused because of its id, as for a foreign format (dashboard
- * tests). For an id issued by the provider this proves nothing.
- */
+/** A lookup was refused because of its id, as in a dashboard's tests. For an id of the provider this proves nothing. */
 export const refusesId = (error: unknown): boolean =>
   error instanceof ProviderUnknown &&
   error.refusal !== undefined &&
@@ -58,7 +52,6 @@ export const refusesId = (error: unknown): boolean =>
   error.refusal.meaning !== 'try_later' &&
   error.refusal.meaning !== 'account_misconfigured'
 
-/** Catch handler: maps an id in a foreign format to undefined and rethrows any other error. */
 export function noneOfItsForm(error: unknown): undefined {
   if (!refusesId(error)) throw error
 }

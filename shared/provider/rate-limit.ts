@@ -5,7 +5,6 @@ export type RateLimit = {
   readonly reserve: (endpoint: string, patienceMs: number) => number | null
   /** The provider has reported its limit. */
   readonly block: (endpoint: string, forMs: number) => void
-  /** Delay until the next possible call, in ms. */
   readonly waitMs: (endpoint: string) => number
 }
 
@@ -15,10 +14,7 @@ type Bucket = {
   blockedUntil: number
 }
 
-/**
- * The provider counts calls per account and endpoint, from all callers: instances share a budget,
- * and payments and payouts share that of endpoints which both call.
- */
+/** The provider counts calls per account and endpoint, from all callers. */
 export type Share = {
   readonly copies: () => number
   /** Such as `GET /transactions`. */
@@ -33,9 +29,9 @@ const minuteMs = 60_000
 type Window = { readonly windowMs?: number }
 
 /**
- * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest is added
- * gradually, so that no window of `windowMs` ever exceeds `requestsMax`, except while a new
- * instance has not yet been counted by the others. `clock` never goes back.
+ * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest is added gradually, so no
+ * window of `windowMs` exceeds `requestsMax`, unless the others have not yet counted a new instance. `clock` never
+ * goes back.
  */
 export function openRateLimit(
   requestsMax: number,

@@ -8,7 +8,7 @@ export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
 /** `unknown` is one we have never seen; it never counts as success. */
 export type ListedStatus = 'pending' | 'succeeded' | 'failed' | 'voided' | 'reversed' | 'unknown'
 
-/** Only a hint: the object it names is fetched by id. */
+/** A hint: the object it names is fetched by id. */
 export type Listed = {
   readonly transactionId: string
   readonly type: ListedType | 'unknown'
@@ -19,17 +19,13 @@ export type Listed = {
   readonly paymentRequestId: string | null
   /** Ours, possibly with a suffix that the provider adds for payments. */
   readonly reference: string | null
-  /** In the list's own terms, such as `ID_SHOPEEPAY` or `BNI`; not the one that decides a hold. */
+  /** In the list's own terms, such as `BNI`; not the one that decides a hold. */
   readonly channel: string | null
   readonly currency: string | null
-  /** In the smallest unit; null if it is not exact or the currency is unknown. */
+  /** In the smallest unit; null if inexact or the currency is unknown. */
   readonly amountMinor: bigint | null
-  /** Null if the list has none. */
   readonly cashflow: 'in' | 'out' | null
-  /**
-   * Including taxes, in the smallest unit; 0 if reversed or waived; null if inexact or not yet
-   * known.
-   */
+  /** Including taxes; 0 if reversed or waived; null if inexact or not yet known. */
   readonly feeMinor: bigint | null
   readonly created: Date | null
   readonly updated: Date | null
@@ -37,12 +33,10 @@ export type Listed = {
 
 /** The list lags, so a window must begin well before the end of the previous one. */
 export type ListingOrder = {
-  /** Empty: all types, including unknown ones. */
+  /** Empty: all types, also unknown ones. */
   readonly types: readonly ListedType[]
   readonly updatedFrom: Date
-  /** Default: no bound, whatever our clock reads. */
   readonly updatedTo?: Date
-  /** Above this number of pages of 50 rows, the window is too wide. */
   readonly pagesMax?: number
 }
 
@@ -82,8 +76,7 @@ const WireRow = Type.Object({
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
 /**
- * Returns every row that changed within the window, unordered. Throws `ProviderUnknown` or
- * `ProviderBusy` unless the list is complete: an error is never an empty list. A row that changes
+ * Every row that changed within the window, unordered. Throws unless the list is complete. A row that changes
  * during paging may be missed, so the next window must overlap.
  */
 export async function listTransactions(
@@ -124,9 +117,8 @@ const windowMinMs = 60_000
 const openHalfMs = 3_600_000
 
 /**
- * Splits a window that is too wide. A row that changes meanwhile may occur twice but is not missed:
- * the later half is read later. A window without an end keeps none, to reach rows ahead of our
- * clock.
+ * Splits a window that is too wide. A row that changes meanwhile may occur twice but is not missed: the later half
+ * is read later. A window without an end keeps none, to reach rows ahead of our clock.
  */
 export async function listAllTransactions(
   client: ProviderClient,
@@ -189,7 +181,7 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
   }
 }
 
-/** Fee statuses: charged; not charged or returned. In any other status the fee may still change. */
+/** In any other status the fee may still change. */
 const kept: ReadonlySet<unknown> = new Set(['COMPLETED'])
 const notKept: ReadonlySet<unknown> = new Set(['CANCELED', 'REVERSED', 'NOT_APPLICABLE'])
 const feeParts = [
@@ -197,8 +189,7 @@ const feeParts = [
   ...(['xendit_withholding_tax', 'third_party_withholding_tax'] as const),
 ] as const
 
-/** Only withholding taxes may be absent: they are not part of every fee. */
-
+/** Only withholding taxes may be absent. */
 function feeFrom(fee: unknown, currency: string | null): bigint | null {
   const status = fieldOf(fee, 'status')
   if (notKept.has(status)) return 0n
