@@ -2,10 +2,7 @@ export type Currency = 'IDR' | 'MYR'
 
 const decimals: Record<Currency, number> = { IDR: 0, MYR: 2 }
 
-/**
- * The wire format is a JSON number in major units. Returns `null` if it is negative, not finite, or has too
- * many decimals.
- */
+/** Null if it is negative, not finite, or has too many decimals. */
 export function minorFromMajor(amount: number, currency: Currency): bigint | null {
   // The shortest decimal text is exact for every amount a bank transfers.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount))

@@ -34,10 +34,7 @@ const gone = (status: Payout['status']) =>
 
 const isVoided = ({ told }: Payment) => told?.listed === 'VOIDED' || told?.listed === 'REVERSED'
 
-/**
- * Minor units; a payout counts from its request. Movements that had started by then count with their final
- * outcome.
- */
+/** Movements that had started by then, a payout with its request, count with their final outcome. */
 function movedMinor(context: Context, account: Account, byMs: number): bigint {
   const { book } = context
   const counts = (one: { account: Account; createdAt: string; capturedAt?: string | null }) =>
@@ -55,7 +52,6 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
   return minor
 }
 
-/** In minor units, now or at an earlier moment. */
 export function cashMinor(context: Context, account: Account, atMs = Infinity): bigint {
   const floatMinor = account === 'ID' ? context.config.floatIdrMinor : 0n
   return floatMinor + movedMinor(context, account, atMs)

@@ -24,13 +24,12 @@ export type Config = {
   readonly payoutSettleMs: number
   /** In basis points before tax, on each payment and payout. */
   readonly feeBps: number
-  /** Opening balance of the Indonesian account, in rupiah. */
+  /** Opening balance of the Indonesian account. */
   readonly floatIdrMinor: bigint
 }
 
 type Env = Record<string, string | undefined>
 
-/** Throws one error that lists every invalid variable. */
 export function loadConfig(env: Env = process.env): Config {
   const faults: string[] = []
   const read = readerOf(env, faults)

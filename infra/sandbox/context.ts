@@ -10,7 +10,7 @@ export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
 
 export type Webhooks = {
   send(draft: Draft): void
-  /** Ignores faults; returns `undefined` if the webhook is unknown. */
+  /** Ignores faults. */
   resend(id: string): Promise<Webhook | undefined>
   resume(): void
   close(): void

@@ -1,16 +1,15 @@
 /** Probabilities are 0 to 1; zero means no fault. */
 export type Faults = {
   readonly webhooks: {
-    /** Loses the webhook permanently. */
     readonly drop: number
     readonly duplicate: number
-    /** Delays each copy by up to half a second, so they arrive in any order. */
+    /** Delays each copy by up to half a second. */
     readonly reorder: boolean
     readonly delayMs: number
     /** Sends only these events; empty: all. */
     readonly only: readonly string[]
     readonly times: number
-    /** Gives every copy its own webhook-id, like a new event. */
+    /** Gives every copy its own webhook-id. */
     readonly newIds: boolean
   }
   readonly api: {
@@ -38,14 +37,14 @@ export type Faults = {
     readonly failPayments: number
     /** Returns year 1, the epoch as a number, or no time zone. */
     readonly oddTimes: number
-    /** Moves all times of the provider and the `Date` of its responses. */
+    /** Also of the `Date` of responses. */
     readonly clockAheadMs: number
-    /** Returns a new checkout with a tenth of its amount. */
+    /** Opens a checkout over a tenth of the amount. */
     readonly otherCheckout: number
     readonly namelessRefunds: number
     /** Treats a refund repeated under its idempotency key as new. */
     readonly forgetKeys: number
-    /** Refuses new payouts with `CHANNEL_CODE_NOT_SUPPORTED`, as for an unavailable bank. */
+    /** Refuses new payouts as for an unavailable bank. */
     readonly closedChannels: number
     /** Responds 403, as for a key without its permission. */
     readonly forbidList: number
@@ -145,10 +144,7 @@ const checks = new Map<string, Check>([
   ['api.listDelayMs', waitMs],
 ])
 
-/**
- * Replaces each given section, resetting its omitted faults; `{}` ends all. On any invalid value returns the
- * errors and changes nothing.
- */
+/** Replaces each given section, resetting its omitted faults; `{}` ends all. */
 export function changeFaults(
   current: Faults,
   change: Record<string, unknown>,

@@ -2,7 +2,6 @@ import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:f
 
 export type Entry = { readonly kind: string; readonly record: { readonly id: string } }
 
-/** A change is written before any caller learns of it. */
 export type Journal = { append(entry: Entry): void; close(): void }
 
 /** For a sandbox that is never restarted. */
@@ -10,7 +9,7 @@ export const noJournal: Journal = { append() {}, close() {} }
 
 /** An entry survives a kill once `append` has returned. */
 export function openJournal(path: string): Journal {
-  // End a line that a kill cut short, so that it does not corrupt the next.
+  // End a line that a kill cut short.
   const torn = existsSync(path) && !readFileSync(path, 'utf8').endsWith('\n')
   const file = openSync(path, 'a')
   if (torn) writeSync(file, '\n')
@@ -20,7 +19,7 @@ export function openJournal(path: string): Journal {
   }
 }
 
-/** Oldest first; skips a truncated line. */
+/** Skips a truncated line. */
 export function readJournal(path: string): Entry[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').flatMap(decode)

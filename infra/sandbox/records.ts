@@ -68,10 +68,7 @@ export type Payment = {
   readonly updatedAt: string
 }
 
-/**
- * Set by a control: `status` is the object's own word, known or not, `listed` that of its row in the list of
- * transactions.
- */
+/** Set by a control: `status` is the object's own word, `listed` that of its row in the list of transactions. */
 export type Told = { readonly status?: string; readonly listed?: string }
 
 export type Refund = {
@@ -86,7 +83,7 @@ export type Refund = {
   readonly status: 'PENDING' | 'SUCCEEDED' | 'FAILED'
   readonly failureCode: string | null
   readonly metadata: unknown
-  /** Absent without an idempotency key; `replays` counts repeats. */
+  /** Absent without an idempotency key. */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
   /** Pending until a control ends it. */
   readonly stays?: true
@@ -123,7 +120,6 @@ export type Payout = {
   readonly version?: 3
   readonly account: Account
   readonly idempotencyKey: string
-  /** The same key with a different body is refused. */
   readonly canonicalBody: string
   readonly replays: number
   readonly referenceId: string
@@ -131,7 +127,7 @@ export type Payout = {
   readonly accountNumber: string
   readonly accountHolderName: string
   readonly amountMinor: bigint
-  /** Requested while the balance was too low, so it will fail. */
+  /** The balance was too low, so it will fail. */
   readonly unfunded?: true
   readonly echoed: Record<string, unknown>
   readonly status: 'ACCEPTED' | 'REQUESTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED'
@@ -140,7 +136,6 @@ export type Payout = {
   readonly updatedAt: string
 }
 
-/** `name` is null if the bank does not say. */
 export type AccountHolder = {
   /** Bank code and account number. */
   readonly id: string
@@ -148,7 +143,7 @@ export type AccountHolder = {
   readonly name: string | null
 }
 
-/** Top-up (above 0) or withdrawal by the account's owner. */
+/** Top-up or withdrawal by the account's owner. */
 export type OwnMove = {
   readonly id: string
   readonly account: Account
@@ -191,7 +186,7 @@ export type IdentityLink = {
   readonly expiresAt: string
 }
 
-/** `status` is null if there was no response. */
+/** `status`: null without a response. */
 export type WebhookAttempt = {
   readonly at: string
   readonly status: number | null

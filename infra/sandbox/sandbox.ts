@@ -32,7 +32,7 @@ import { openWebhooks } from './webhooks/sender'
 
 export type Sandbox = AsyncDisposable & { readonly url: string }
 
-// Above the minute for which `timeoutAfterAccept` stays silent.
+// Longer than `timeoutAfterAccept` stays silent.
 const idleTimeoutSeconds = 120
 const bodyBytesMax = 1_048_576
 
@@ -71,7 +71,6 @@ export function openSandbox(config: Config): Sandbox {
   }
 }
 
-/** Gives each response the `Date` of the provider's clock. */
 const dated = (context: Context, routes: readonly Route[]): Route[] =>
   routes.map(({ method, path, run }) => ({
     method,
@@ -113,7 +112,7 @@ const routesOf = (context: Context): Route[] => [
   ]),
 ]
 
-// From stored times, so changes that fell due while it was down happen now.
+// Changes that fell due while it was down happen now.
 function resume(context: Context): void {
   const { book, webhooks } = context
   for (const session of book.all('sessions')) {

@@ -43,7 +43,7 @@ const named = new Map<string, readonly [name: string, ...limits: Limits]>([
 
 const ewallets = ['DANA', 'GOPAY', 'LINKAJA', 'OVO', 'SHOPEEPAY']
 
-// From a live integration; `/payouts_channels` of the real account is the authority.
+// From a live integration.
 const bankCodes = `
   ACEH ACEH_UUS AGRONIAGA ALADIN ALLO AMAR ANZ ARTHA BALI BAML BANTEN BCA BCA_DIGITAL BCA_SYR
   BENGKULU BISNIS_INTERNASIONAL BJB BJB_SYR BNC BNI BNP_PARIBAS BOC BRI BSI BTN BTN_UUS

@@ -8,20 +8,19 @@ export type ChannelType =
   | 'OVER THE COUNTER'
   | 'PAYLATER'
 
-/** Limits are those of the provider's channel table, in minor units. */
 export type Channel = {
   readonly code: string
   readonly name: string
   readonly type: ChannelType
   readonly minMinor: bigint
-  /** `null`: none is documented. */
+  /** Null: none is documented. */
   readonly maxMinor: bigint | null
   readonly refunds: 'no' | 'whole' | 'partly'
-  /** `null`: none is documented. */
+  /** Null: none is documented. */
   readonly refundDays: number | null
 }
 
-/** Code, name, type, minimum, maximum, refunds, days. */
+/** With limits of the provider's channel table, in minor units. */
 export type ChannelRow = readonly [
   string,
   string,

@@ -4,7 +4,7 @@ import type { Endpoint } from '../provider/auth'
 import type { AccountHolder } from '../records'
 import type { JsonObject } from '../route'
 
-/** By the last digit of the account number, unless a control has set another. */
+/** By the last digit of the account number. */
 const names: readonly (string | null)[] = [
   ...['SARI DEWI', 'BUDI SANTOSO', 'SITI NURHALIZA', 'AGUS WIJAYA', 'DEWI LESTARI'],
   ...['AHMAD FAUZI', 'RINA MARLINA', 'I MADE SUKARTA', 'TAN MEI LING', null],

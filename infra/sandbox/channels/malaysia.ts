@@ -46,9 +46,7 @@ const business = fpxBanks
     ],
   )
 
-/**
- * In sen, from the provider's channel table of July 2026, which has DuitNow Online Banking but no DuitNow QR.
- */
+/** In sen, from the provider's channel table of July 2026, which has no DuitNow QR. */
 export const malaysia: readonly ChannelRow[] = [
   ['DUITNOW_PAY', 'DuitNow', 'ONLINE BANKING', 100n, 3_000_000n, 'partly', 90],
   ...retail,

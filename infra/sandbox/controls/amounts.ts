@@ -3,7 +3,6 @@ import { minorFromMajor } from '../amount'
 import type { JsonObject } from '../route'
 import { Refusal } from './control'
 
-/** `amount` is a JSON number in major units, as in the provider's API. */
 export function amountMinorOf(body: JsonObject, account: Account, otherwiseMinor: bigint): bigint {
   const { amount } = body
   if (amount === undefined || amount === null) return otherwiseMinor

@@ -2,7 +2,7 @@ import { createTestClient, http, publicActions } from 'viem'
 import type { Context } from '../context'
 import { type Control, Refusal } from './control'
 
-/** Enough for any term, and far from the last time the contract can store. */
+/** Enough for any term. */
 const secondsMax = 366 * 86_400
 const nodeTimeoutMs = 5_000
 /** A node of this repository needs three. */
@@ -33,7 +33,7 @@ export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] =>
   },
 ]
 
-/** Mines until the new time is `finalized`; returns the block's time in unix seconds. */
+/** Mines until the new time is `finalized`. */
 async function advance(rpcUrl: string, seconds: number): Promise<bigint> {
   const client = createTestClient({
     mode: 'anvil',

@@ -64,7 +64,7 @@ function sessionIn({ book }: Context, id: string, states: Session['status'][]): 
   throw new Refusal(409, `the session is ${session.status}`)
 }
 
-// The virtual account that the payer saw before the session ended.
+// The one that the payer saw before the session ended.
 function shownRequest({ book }: Context, session: Session): PaymentRequest | undefined {
   const request = session.requestId ? book.get('requests', session.requestId) : undefined
   if (session.status === 'ACTIVE' || request?.latestPaymentId) return undefined

@@ -131,7 +131,7 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
   })
 }
 
-/** The provider's words from now on; without any, those of the record. */
+/** By default the words of the record. */
 function toldIn(body: JsonObject): Told {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
   return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }

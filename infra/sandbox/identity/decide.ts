@@ -33,7 +33,7 @@ export function applicantOf(
   })
 }
 
-/** Sends the signed webhook. Returns `null` if the provider has no such verdict. */
+/** Sends the signed webhook. Null if the provider has no such verdict. */
 export function decide(
   context: Context,
   provider: IdentityProvider,
@@ -68,7 +68,7 @@ export function decide(
   return decided
 }
 
-/** Decided applicants only, as at the provider. */
+/** Decided ones only, as at the provider. */
 export function samePerson({ book }: Context, applicant: Applicant): Applicant[] {
   const { id, person, provider } = applicant
   if (person === null) return []
@@ -79,13 +79,12 @@ export function samePerson({ book }: Context, applicant: Applicant): Applicant[]
 }
 const decidedWith: ReadonlySet<string> = new Set(['approved', 'rejected', 'retry', 'deactivated'])
 
-/** An event that is older than the last or of the other environment changes nothing. */
 function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Standing | null {
   const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
   return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
 }
 
-// Receivers order events by this time, so every event gets its own millisecond.
+// Receivers order events by this time.
 function strictlyLaterMs(context: Context): number {
   const decidedMs = context.book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
   return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), nowMs(context))

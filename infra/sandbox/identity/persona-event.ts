@@ -12,7 +12,7 @@ const statuses = new Map<string, { name: string; status: string }>([
   ['pending', { name: 'inquiry.completed', status: 'completed' }],
 ])
 
-/** One for each person, as after a consolidation. */
+/** One per person, as after a consolidation. */
 const accountId = ({ wallet, person }: Pick<Applicant, 'wallet' | 'person'>): string =>
   `act_${createHash('sha256')
     .update(person ?? wallet)
@@ -52,7 +52,6 @@ export function inquiryBody(
   }
 }
 
-/** `null` if Persona has no such verdict. */
 export function personaEvent(
   applicant: Applicant,
   verdict: Verdict,

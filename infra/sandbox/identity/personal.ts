@@ -1,7 +1,4 @@
-/**
- * Real providers return such data and clients must not store it. The values occur nowhere else, so a suite
- * can search for them.
- */
+/** Clients must not store it. The values occur nowhere else, so a suite can search for them. */
 export const personal = {
   firstName: 'Ratnasandboxa',
   lastName: 'Wirasandboxa',

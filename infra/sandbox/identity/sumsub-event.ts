@@ -112,7 +112,7 @@ export function applicantBody(
   }
 }
 
-/** Contains the personal data that matched. */
+/** With the personal data that matched. */
 export const duplicatesBody = (found: readonly Applicant[]): Record<string, unknown> => {
   const answer = found.length > 0 ? 'RED' : 'GREEN'
   return {

@@ -5,10 +5,7 @@ import { notice } from './layout'
 
 const folder = join(import.meta.dir, '../../reference-app/page')
 
-/**
- * The reference app is built on the first request, and talks to gateway and chain from another origin, as any
- * app does.
- */
+/** Built on the first request. Its origin is not that of gateway and chain, as for any app. */
 export function appRoutes({ config, publicUrl }: Context): Route[] {
   if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]
   const { gatewayUrl, rpcUrl } = config
@@ -60,7 +57,7 @@ async function bundled(): Promise<string> {
   return script.text()
 }
 
-/** A receipt, opened from a Blob, inherits this policy and has inline styles. */
+/** A receipt, opened from a Blob, inherits it and has inline styles. */
 const policyOf = (reached: readonly string[]): string =>
   [
     "default-src 'none'",

@@ -32,7 +32,6 @@ export function channelList(session: Session): Html {
     const options = html`<div class="options">${members.map((channel) =>
       option(session, channel, channel.code === chosen),
     )}</div>`
-    // Long and rarely used; works without scripts.
     return type === 'ONLINE BANKING FOR COMPANIES'
       ? html`<details><summary>${titles[type]}</summary><fieldset
           aria-label="${titles[type]}">${options}</fieldset></details>`

@@ -1,4 +1,4 @@
-/** Only `html` and `trusted` create it, so all other text is escaped. */
+/** Created by `html` and `trusted` only, so all other text is escaped. */
 export type Html = { readonly html: string }
 
 type Piece = string | number | Html | null | false | readonly Html[]
@@ -11,7 +11,6 @@ const entities = new Map([
   ["'", '&#39;'],
 ])
 
-/** Escapes inserted values unless they are `Html`. */
 export function html(parts: TemplateStringsArray, ...pieces: Piece[]): Html {
   return {
     html: parts.reduce((text, part, index) => `${text}${toText(pieces[index - 1])}${part}`),

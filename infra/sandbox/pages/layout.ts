@@ -2,7 +2,7 @@ import { randomHex } from '../ids'
 import { type Html, html, trusted } from './html'
 import { styles } from './styles'
 
-/** `script` is our own code; the page works without it. */
+/** `script` is our own code. */
 export function page(title: string, main: Html, script = '', status = 200): Response {
   const nonce = randomHex(16)
   const document = html`<!doctype html>

@@ -9,7 +9,7 @@ import { type Call, type JsonObject, param, type Route } from '../route'
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
 
-/** Call with a valid key. */
+/** With a valid key. */
 export type ProviderCall = {
   readonly account: Account
   readonly headers: Headers
@@ -44,7 +44,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
         const budget = count(account, `${method} ${path}`)
         headers = budget.headers
         const { rateLimitRate } = faults.api
-        // As observed, occasional 429s come with calls left; at a rate of 1 none are left.
+        // As observed, an occasional 429 comes with calls left.
         if (rateLimitRate === 1) headers = { ...headers, 'Rate-Limit-Remaining': '0' }
         if (budget.exceeded || chance.hits(rateLimitRate)) throw tooMany()
         if (chance.hits(faults.api.forbidSender)) throw forbidden()
@@ -112,7 +112,6 @@ function accountOf(request: Call, config: Config): Account {
   const [, encoded] = /^Basic (\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   if (!encoded) throw new Problem('INVALID_API_KEY', 'API key format is invalid')
   const shown = Buffer.from(encoded, 'base64').toString()
-  // User name: the key; the password is empty.
   const account = accounts.find((candidate) => same(shown, `${config.secretKeys[candidate]}:`))
   if (!account) throw new Problem('INVALID_API_KEY', 'API key is not authorized for this API')
   return account

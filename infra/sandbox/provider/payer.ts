@@ -6,7 +6,7 @@ import { deliverEvent } from '../webhooks/payment-event'
 import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
-/** The reference is the session's with a suffix per attempt, the more difficult of two documented forms. */
+/** The reference has a suffix per attempt, the more difficult of two documented forms. */
 export function openRequest(
   context: Context,
   session: Session,
@@ -34,10 +34,7 @@ export function openRequest(
   return request
 }
 
-/**
- * An active session sends both webhooks, in random order; an expired one only the payment's, and stays
- * expired, with its request.
- */
+/** An active session sends both webhooks, in random order; an expired one only the payment's. */
 export function captureRequest(
   context: Context,
   request: PaymentRequest,

@@ -18,7 +18,7 @@ export const paymentEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/v3/payments/:id', run: getPayment },
 ]
 
-// Test mode only: pays a virtual account or QR code.
+// Test mode only.
 function simulate(context: Context, call: ProviderCall) {
   const shape = shapeOf(call.body)
   const amount = shape.number('amount')
@@ -50,7 +50,7 @@ function getPayment({ book, chance, faults }: Context, call: ProviderCall) {
   return { body: chance.hits(faults.api.oddTimes) ? withOddTimes(body) : body }
 }
 
-/** Year 1 and the epoch: how some systems print a missing time. */
+/** As some systems print a missing time. */
 function withOddTimes(body: Record<string, unknown>): Record<string, unknown> {
   const captures = body.captures as Record<string, unknown>[]
   const odd = captures.map((one) => ({ ...one, capture_timestamp: '0001-01-01T00:00:00Z' }))

@@ -23,8 +23,7 @@ export const payoutEndpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/payouts_channels', run: listBanks },
 ]
 
-// As observed: the same key and body, even with reordered keys, return the payout's current state; a
-// different body is refused.
+// As observed, a repeat returns the payout's current state, even with reordered keys in its body.
 function create(context: Context, { account, headers, body }: ProviderCall): ProviderAnswer {
   if (account !== 'ID') {
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
@@ -46,7 +45,6 @@ function create(context: Context, { account, headers, body }: ProviderCall): Pro
   return { body: payoutBody(payout) }
 }
 
-/** Throws, if the fault `closedChannels` hits, as for an unavailable bank. */
 export function refuseClosed({ chance, faults }: Context): void {
   if (chance.hits(faults.api.closedChannels))
     throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')

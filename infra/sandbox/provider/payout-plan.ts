@@ -7,8 +7,7 @@ export type Step = {
   readonly afterMs: number
 }
 
-// These account numbers choose the outcome in the provider's test mode; the last one is documented only for
-// an older API.
+// Account numbers of the provider's test mode; the last one is documented only for an older API.
 const failures = new Map([
   ['123456', 'TEMPORARY_TRANSFER_ERROR'],
   ['999999', 'REJECTED_BY_CHANNEL'],

@@ -81,7 +81,7 @@ export function refuseOutside(bank: Bank, amountMinor: bigint): void {
   }
 }
 
-/** Sorts the keys, so that equal requests are recognised. */
+/** Equal for equal requests: sorts the keys. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner) =>
     isObject(inner)

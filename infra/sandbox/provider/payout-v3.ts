@@ -16,10 +16,7 @@ const routingTypes = [
   ...['BUSINESS_REG_NO', 'NATIONAL_ID'],
 ]
 
-/**
- * On v2's records, with a version header, minor units, `payout_id` and SWIFT codes. Payouts and keys of one
- * version are unknown to the other.
- */
+/** Payouts and keys of one version are unknown to the other. */
 export const payoutV3Endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/v3/payouts', run: create },
   { method: 'GET', path: '/v3/payouts', run: list },

@@ -37,7 +37,7 @@ export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   },
 })
 
-/** As in webhooks: flat, as observed, unlike the documentation. */
+/** As in webhooks: flat as observed, unlike the documentation. */
 const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   channel_category: banks.find((bank) => bank.code === payout.channelCode)?.category ?? 'BANK',

@@ -116,7 +116,7 @@ function list(context: Context, { account, query }: ProviderCall) {
   return { body: { has_more: false, data } }
 }
 
-// In the provider's SDK but no longer in its reference, so it may be removed.
+// In the provider's SDK but no longer in its reference.
 function refuseHidden({ chance, faults }: Context): void {
   if (chance.hits(faults.api.hideRefunds)) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
 }

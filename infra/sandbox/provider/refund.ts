@@ -37,7 +37,6 @@ export function refundBody(refund: Refund): Record<string, unknown> {
   }
 }
 
-/** Neither refunded nor in a pending refund. */
 export const refundableMinor = (book: Book, payment: Payment): bigint =>
   book
     .all('refunds')
@@ -65,10 +64,7 @@ export function openRefund(
   })
 }
 
-/**
- * Sends the webhook; does nothing if the refund has ended. One that succeeded may still fail: the payer's
- * bank sends the money back.
- */
+/** Sends the webhook. A refund that succeeded may still fail: the payer's bank sends the money back. */
 export function endRefund(context: Context, id: string, failureCode: string | null): Refund | null {
   const refund = context.book.get('refunds', id)
   const bounces = refund?.status === 'SUCCEEDED' && failureCode !== null

@@ -39,7 +39,7 @@ export function transactionsOf(context: Context, account: Account): Transaction[
   return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
 }
 
-/** On movements that started by `byMs`, in minor units. */
+/** On movements that started by `byMs`. */
 export function keptMinor(context: Context, account: Account, byMs: number): bigint {
   const rates = ratesOf(context)
   if (rates.every(({ bps }) => bps === 0)) return 0n
@@ -76,7 +76,7 @@ const once =
     return row
   }
 
-/** The format is that of the reference's samples. */
+/** As in the reference's samples. */
 export function transactionBody(context: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
@@ -171,7 +171,7 @@ const fromOwnMove = (move: OwnMove): Transaction => ({
   amountMinor: move.amountMinor > 0n ? move.amountMinor : -move.amountMinor,
 })
 
-/** The row id is stable: it has the UUID of the product's id. */
+/** Stable: the UUID of the product's id. */
 const commonOf = (product: Pick<Transaction, 'id' | 'account' | 'createdAt' | 'updatedAt'>) => ({
   id: `txn_${product.id.replace(/^[a-z]+-/, '')}`,
   account: product.account,

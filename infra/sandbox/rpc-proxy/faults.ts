@@ -37,7 +37,6 @@ export type RpcFaults = {
   /** Returns the hash and forwards `delaySendMs` later. */
   readonly delaySendRate: number
   readonly delaySendMs: number
-  /** Forwards, then never responds. */
   readonly timeoutAfterAcceptRate: number
 
   /** Returns null for this many reads after a receipt was first returned. */
@@ -52,14 +51,14 @@ export type RpcFaults = {
   /** Share of requests that reach a node `headBackBlocks` further behind. */
   readonly headBackRate: number
   readonly headBackBlocks: number
-  /** Lag of the node that serves `eth_getLogs`, in blocks; it clamps the range silently. */
+  /** Lag of the node that serves `eth_getLogs`, which clamps the range silently. */
   readonly logsClampBlocks: number
   readonly partialLogsRate: number
   /** First reads that omit each log. */
   readonly lateLogsReads: number
 
   readonly tooManyRequestsRate: number
-  /** Calls per second, counting each of a batch; 0 for no limit. Above it: 429. */
+  /** Calls, also of a batch, before a 429; 0 for no limit. */
   readonly requestsPerSecondMax: number
   /** For `eth_call` and `eth_estimateGas`. */
   readonly ethCallsPerSecondMax: number
@@ -107,7 +106,7 @@ export const monad: RpcFaults = {
   seed: null,
 }
 
-/** `{}` ends all faults. On any invalid value returns the errors and changes nothing. */
+/** `{}` ends all faults. */
 export function changeFaults(
   current: RpcFaults,
   change: Record<string, unknown>,

@@ -1,6 +1,6 @@
 import { askNode, type Reply, toHex } from './message'
 
-/** Blocks above `latest` do not exist for the request. */
+/** Of a request: blocks above `latest` do not exist. */
 export type Heads = { readonly latest: number; readonly finalized: number }
 
 export async function readHeads(target: string, lagBlocks: number): Promise<Heads> {

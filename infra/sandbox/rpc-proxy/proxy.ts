@@ -12,7 +12,7 @@ export type RpcProxy = AsyncDisposable & {
   readonly url: string
   readonly journal: Journal
   readonly faults: () => RpcFaults
-  /** Merges; `{}` ends all. Throws if a fault is unknown or invalid. */
+  /** Merges; `{}` ends all. */
   readonly setFaults: (change: Partial<RpcFaults>) => void
 }
 
@@ -133,13 +133,12 @@ async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[
   return asks.map((ask) => replies.get(ask)!)
 }
 
-/** A delayed send must not outlive the proxy. */
 const laterIn = (context: Context) => (work: () => void, ms: number) => {
   const timer = setTimeout(work, ms)
   context.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
 }
 
-/** Never responds; ends when the proxy closes. */
+/** Until the proxy closes. */
 const hang = (context: Context): Promise<Response> =>
   new Promise((resolve) => {
     context.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
@@ -147,7 +146,7 @@ const hang = (context: Context): Promise<Response> =>
     })
   })
 
-/** Aborts within the response: the caller sees a connection reset. */
+/** The caller sees a connection reset. */
 const cut = (): Response =>
   new Response(
     new ReadableStream({

@@ -3,13 +3,12 @@ import type { Ask } from './message'
 
 type Limits = Pick<RpcFaults, 'requestsPerSecondMax' | 'ethCallsPerSecondMax'>
 
-/** Counts each call of a batch, like public endpoints. */
 export type Quota = { readonly admits: (asks: readonly Ask[], limits: Limits) => boolean }
 
 const windowMs = 1_000
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-/** Counts the calls of the last second; refused ones do not count. */
+/** Counts the calls of the last second, also in a batch, except refused ones. */
 export function openQuota(now: () => number = Date.now): Quota {
   let admitted: { at: number; apart: boolean }[] = []
   return {

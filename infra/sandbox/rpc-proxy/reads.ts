@@ -3,7 +3,7 @@ import type { RpcFaults } from './faults'
 import { type Heads, isAbove, pin } from './heads'
 import { type Ask, type Reply, refuseTo, replyTo, toHex } from './message'
 
-/** Position of the block tag among the parameters. */
+/** Position among the parameters. */
 const tagAt: ReadonlyMap<string, number> = new Map([
   ['eth_getBlockByNumber', 0],
   ['eth_getTransactionCount', 1],
@@ -47,7 +47,7 @@ function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
   }
   if (heads) {
     const seen = heads.latest - faults.logsClampBlocks
-    // Only a lag of every head makes the node know that the first block is above its head.
+    // Above its own head, which only a lag of every head lowers.
     if (Number(from) > heads.latest) {
       return { reply: refuseTo(ask, -32602, 'Block requested not found') }
     }

@@ -4,7 +4,7 @@ import type { RpcFaults } from './faults'
 import type { Journal, SendOutcome } from './journal'
 import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message'
 
-/** The same bytes do not enter the pool again. */
+/** By hash: the same bytes do not enter the pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
 
 type Parts = {

@@ -1,10 +1,7 @@
 import { type Account, businessIdOf } from '../account'
 import { type Context, nowText } from '../context'
 
-/**
- * As observed, payment events have api_version v3 and payout events v2; the samples of session and refund
- * events have none.
- */
+/** As observed, payment events have api_version v3 and payout events v2, session and refund events none. */
 export function deliverEvent(
   context: Context,
   account: Account,

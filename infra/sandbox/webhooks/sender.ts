@@ -79,7 +79,7 @@ async function attempt(
   const webhook = context.book.get('webhooks', id)
   if (!webhook) return undefined
   const made = await handOver(context, webhook, closing)
-  // A resend may have updated the record during this attempt.
+  // A resend may have updated the record meanwhile.
   const current = context.book.get('webhooks', id)
   if (closing.aborted || !current) return undefined
   return { ...current, attempts: [...current.attempts, made] }
