@@ -4,8 +4,7 @@ import { settlementLifecycle, topupLifecycle } from '../../services/payments/pay
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
 import { faultSights } from './world/faults'
 
-// Must occur in a passing run: every fault, every lifecycle step and the list below. Otherwise a
-// run could pass without testing anything.
+// What must occur in a run: otherwise it could pass without testing anything.
 
 const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
   Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { plugin } from 'bun'
 
-// Replaces the modules through which services reach the world before they are loaded: stores,
-// timers, publishing, metrics and a hash. All else is the services' code.
+// Replaces the modules through which services reach the world before they are loaded. All else is the
+// services' code.
 
 const root = join(import.meta.dir, '..', '..')
 

@@ -1,7 +1,7 @@
 import { printOutcome } from '../prove/outcome'
 import type { World } from './worker'
 
-/** A rare event may be missing by chance in fewer flows. */
+/** Fewer may miss a rare event by chance. */
 const sightsFrom = 15_000
 const progressEveryMs = 30_000
 

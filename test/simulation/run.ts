@@ -29,7 +29,7 @@ export type Outcome = {
   readonly endedAfterMs: number
 }
 
-/** Flows begin in this period, at the same rate in worlds of any size. */
+/** The same rate in worlds of any size. */
 const beginMs = (flows: number) => Math.max(25_000, flows * 625)
 /** Time from the last new flow to the last fault; then every flow must end. */
 const calmAfterMs = 55_000

@@ -2,7 +2,7 @@ import type { runWorld as Run } from './run'
 import { recorded, replayed, seeded } from './world/choices'
 import type { Wallet } from './world/wallets'
 
-/** Strips ids and numbers, so that the same fault elsewhere compares equal. */
+/** Without ids and numbers, to compare equal elsewhere. */
 export const kindOf = (finding: string): string =>
   finding.replaceAll(/pay_[\w-]+|op_[\w-]+|0x[0-9a-f]+|[0-9a-f]{8}-[0-9a-f-]+|\d+/g, '#')
 
@@ -13,8 +13,7 @@ const searchesMax = 40
 const attemptsMax = 120
 
 /**
- * Looks for the fault in a world of few flows, then replaces each random choice by the plainest
- * that still shows it.
+ * Looks for the fault in fewer flows, then replaces each random choice by the plainest that still shows it.
  */
 export function shrink(
   runWorld: typeof Run,

@@ -5,7 +5,7 @@ import { waitUntil } from '../support/wait'
 
 const script = join(import.meta.dir, 'simulate.ts')
 
-/** A separate process, because it replaces parts of the services. */
+/** Its process replaces parts of the services. */
 async function simulate(...args: string[]) {
   const run = Bun.spawn([process.execPath, script, ...args], {
     stdout: 'pipe',

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 
-/** A worker is ready for its first task. */
 export type Told = { readonly isReady: true }
 
-/** `next` returns undefined when no task is left. Resolves when all are done. */
+/** `next` returns undefined when no task is left. */
 export async function spread<Task, Result>(options: {
   readonly workers: number
   readonly next: () => Task | undefined

@@ -2,8 +2,6 @@ import './parts'
 import type { Told } from './spread'
 import type { Wallet } from './world/wallets'
 
-// Runs one world or walk per message.
-
 // These must load after the stand-ins are installed.
 const { runWorld } = await import('./run')
 const { seeded } = await import('./world/choices')
@@ -22,7 +20,7 @@ export type Task =
 export type World = {
   readonly world: number
   readonly finding: string | undefined
-  /** Both runs had the same result; always true if the world ran once. */
+  /** Both runs had the same result. */
   readonly isSame: boolean
   readonly digest: number
   readonly steps: number

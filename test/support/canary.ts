@@ -9,7 +9,6 @@ export type Canary = (typeof canaries)[number]
 
 export type Copy = Disposable & {
   readonly dir: string
-  /** Throws if the patch no longer fits. */
   readonly apply: (canary: Canary) => void
   readonly takeBack: (canary: Canary) => void
   readonly run: (...words: string[]) => Promise<{ code: number; out: string }>

@@ -7,7 +7,7 @@ import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
 type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares' | 'sequence'
 
-/** Returns AUSD 10⁻⁶: `ausd('0.01')`. */
+/** AUSD 10⁻⁶: `ausd('0.01')`. */
 export const ausd = (amount: string): bigint => parseUnits(amount, 6)
 
 /** The index is the number in `CycleClosed`. */
@@ -74,7 +74,6 @@ export function actionsOn(fixture: ContractsFixture) {
       })
     return { account, encumbered, collateral, shares, until, state: holdStates[state] }
   }
-  /** Last block, unix seconds. */
   const now = async () => (await fixture.client.getBlock()).timestamp
   const at = (timestamp: bigint) => fixture.client.setNextBlockTimestamp({ timestamp })
   const until = async (timestamp: bigint) => {
@@ -95,7 +94,7 @@ export function holdEnd(time: bigint, holdSeconds: bigint): bigint {
   return ((time + holdSeconds + step - 1n) / step) * step
 }
 
-/** Consecutive refs from `first`, one account. */
+/** Consecutive refs from `first`. */
 export const heldOps = (
   kind: 'heldTopUp' | 'heldRepayFor',
   first: number,
@@ -113,10 +112,7 @@ export const heldOps = (
 
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)
 
-/**
- * Events up to this block are numbered 1 to `sequence()`, and `accountOf` counts each account's.
- * Returns their names.
- */
+/** Events are numbered 1 to `sequence()`, and `accountOf` counts each account's. Returns their names. */
 export async function checkedEvents(
   { client, deployment: { creditLine: address } }: ContractsFixture,
   accounts: readonly Address[],

@@ -14,7 +14,7 @@ import { newCaller } from './people'
 export const deployWallet = async (stack: RunningStack, owner: Address): Promise<Address> =>
   (await newCaller(stack)).deploy(ownedWalletAbi, ownedWalletBytecode, [owner])
 
-/** The key is the owner's or a wrong one; over 65 bytes, wrapped. */
+/** The key may be a wrong one; the signature is over 65 bytes, wrapped. */
 export const walletSigner = (address: Address, owner: LocalAccount): LocalAccount =>
   toAccount({
     address,

@@ -29,7 +29,7 @@ export {
 export { multicall3Address } from '#infra/contracts/deploy'
 export { deployContracts }
 
-/** Unlocked by every anvil; the keys are public. */
+/** Public keys, unlocked by every anvil. */
 export const actorKeys = {
   admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   treasury: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
@@ -40,7 +40,7 @@ export const actorKeys = {
   citra: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
 } as const satisfies Record<string, Hex>
 
-/** Ana, budi and citra are users; citra is never verified. */
+/** Citra is never verified. */
 export type Actor = keyof typeof actorKeys
 
 export const actors = Object.fromEntries(
@@ -58,7 +58,6 @@ export const fixtureTerms = {
   liquidityMicro: 100_000_000_000n,
 } as const satisfies Partial<DeployTerms>
 
-/** The credit line passes on the token's errors and events. */
 export const contractsAbi = [...ausdAbi, ...creditLineAbi] as const
 const abis = { ausd: ausdAbi, creditLine: creditLineAbi } as const
 const callGas = 12_000_000n
@@ -150,7 +149,7 @@ function fixtureCalls(client: Client, deployment: Deployment) {
 type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
-/** Returns the receipt, reverted or not. */
+/** The transaction may have reverted. */
 async function sendUnlocked(
   client: Client,
   request: (ask: RpcAsk) => Promise<unknown>,

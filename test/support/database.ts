@@ -4,19 +4,18 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import type { RunningStack } from '#infra/local/stack'
 
-/** Schemas of services that take requests. */
 const schemas = ['gateway', 'pricing', 'payments', 'payouts', 'chain_relayer', 'ops']
 /** Services write these without a request. */
 const ownNotes = [
   ...['payments.owed_to_cashouts', 'payments.listings', 'payouts.listings'],
   ...['chain_relayer.lane', 'chain_relayer.cursor'],
 ]
-/** Moved by the identity checks, which come every minute. */
+/** Of the identity checks, which come every minute. */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
   'gateway.identity_rechecks': ['next_check_at', 'checked_at', 'failures', 'updated_at'],
 }
 
-/** Rows by table, as JSON; with texts, only rows that contain one of them. */
+/** By table, as JSON; with texts, only rows that contain one of them. */
 export async function rowsWritten(
   stack: RunningStack,
   ...containing: string[]
@@ -43,13 +42,12 @@ export async function rowsWritten(
   }
 }
 
-/** Running work ends within this time; slow work gets further attempts. */
+/** Running work ends within this time. */
 const atLeast = { tries: 5, ms: 30_000 }
 
 /**
- * Expects an action to write nothing, or nothing about these wallets and ids, as other suites write
- * to a shared stack. Services write on their own too, so it repeats the action until no other write
- * interferes; an action that writes never passes.
+ * Expects an action to write nothing, or, on a shared stack, nothing about these wallets and ids. Services
+ * write on their own too, so it repeats the action until no other write interferes.
  */
 export async function expectNothingWritten(
   stack: RunningStack,
@@ -76,11 +74,11 @@ export async function query<T>(stack: RunningStack, text: string): Promise<T[]> 
   }
 }
 
-/** Must contain no secret; the sandbox is the outside world. */
+/** Not the sandbox, which is the outside world. */
 const ours =
   /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
 
-/** All rows and log lines as one text. */
+/** All rows and log lines. */
 export async function everythingWritten(stack: RunningStack): Promise<string> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {

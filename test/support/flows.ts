@@ -19,7 +19,6 @@ import {
   reversedAccount,
 } from './requests'
 
-/** An item that a user began over HTTP. */
 export type Flow = {
   readonly kind: 'topup' | 'settlement' | 'cashout' | 'send'
   readonly person: Person
@@ -28,11 +27,11 @@ export type Flow = {
   readonly micro: bigint
   /** Receiver of a send: a new wallet. */
   readonly to?: Address
-  /** Allowed final statuses of its activity entry. */
+  /** Allowed final statuses. */
   readonly ends: readonly string[]
 }
 
-/** Returns the body of a 200; throws if there is none. */
+/** Throws without a 200. */
 export type Ask = (path: string, body: object) => Promise<Reply['body']>
 const insisting =
   (person: Person): Ask =>
@@ -70,7 +69,6 @@ export async function creditedTopUp(
   return flow
 }
 
-/** A verified user with collateral of this much money. */
 export async function borrower(
   stack: RunningStack,
   has: Funds = { wei: 10n ** 19n },
@@ -97,7 +95,7 @@ export async function settle(
   return { kind: 'settlement', person, id, micro: BigInt(ausd), ends: ['repaid'] }
 }
 
-/** The default account is the user's own. */
+/** By default to the user's own account. */
 export async function cashOut(
   stack: RunningStack,
   person: Person,
@@ -123,7 +121,7 @@ export async function send(
   return { kind: 'send', person, id, micro, to, ends: ['sent'] }
 }
 
-/** Waits for the final status of all, and returns the ms it took. */
+/** Returns the ms until all have a final status. */
 export async function flowsEnding(flows: readonly Flow[], deadlineMs?: number): Promise<number> {
   const startedAt = performance.now()
   const open = new Map(flows.map((flow) => [flow, 'unknown']))
@@ -146,9 +144,8 @@ export async function flowsEnding(flows: readonly Flow[], deadlineMs?: number): 
 }
 
 /**
- * On the chain, with exact amounts: one credit of each top-up (not by card), one take of each
- * cash-out and one return if the bank refused it, one transfer of each send. At the provider: one
- * payout of each cash-out.
+ * On the chain, with exact amounts: one credit of each top-up (not by card), one take of each cash-out and
+ * one return if the bank refused it, one transfer of each send. At the provider: one payout of each cash-out.
  */
 export async function expectOnceEach(stack: RunningStack, flows: readonly Flow[]): Promise<void> {
   const { creditLine, treasury } = stack.info.chain
@@ -183,7 +180,6 @@ const sentMicro = 1_500_000n
 /** Enough for `beginPaths`. */
 export const pathsCostMicro = takenMicro + sentMicro
 
-/** A top-up, a cash-out that the bank refuses, and a send, in parallel. */
 export const beginPaths = (stack: RunningStack, person: Person): Promise<[Flow, Flow, Flow]> =>
   Promise.all([
     topUp(stack, person),
@@ -204,7 +200,7 @@ const declined: Begin = async (stack, person) => {
   const outside = outsideOf(stack.info)
   await outside.control(`sessions/${flow.id}/fail`, { channel_code: 'QRIS' })
   await outside.expire(flow.id)
-  // Expires it for us too: an open checkout is left to the list, which reports no expiry.
+  // An open checkout is left to the list, which reports no expiry.
   await query(stack, `update payments.payments set expires_at = now() where id = '${flow.id}'`)
   return { ...flow, ends: ['expired'] }
 }
@@ -237,7 +233,7 @@ const kinds: readonly Begin[] = [
   (_, person) => send(person),
 ]
 
-/** One of each kind, in an order that the seed gives. */
+/** In an order that the seed gives. */
 export async function beginEachKind(
   stack: RunningStack,
   people: readonly Person[],

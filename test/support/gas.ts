@@ -5,8 +5,8 @@ import { type OpKind, opKinds } from '#shared/chain/gas'
 import { type ContractsFixture, contractsAbi, refOf } from './contracts'
 
 /**
- * Ethereum's prices that Monad replaces; the other 100 of an access are equal. A first access by
- * SSTORE costs another 100 on Ethereum, which the trace does not show.
+ * Ethereum's prices that Monad replaces. A first access by SSTORE costs another 100, which the trace does not
+ * show.
  */
 const ethereum = { coldSlot: 2_000n, newSlot: 19_900n, changedSlot: 2_800n, cleared: 4_800n }
 /**
@@ -22,12 +22,12 @@ const recoverSurcharge = 3_000n
 const proxySurcharge = 19_800n
 const pageBits = 7n
 
-/** Gas on anvil, by Monad's prices, and what the token's proxy adds. */
+/** `proxy`: what the token's proxy adds. */
 export type Measured = { gas: bigint; monad: bigint; proxy: bigint }
 type State = Record<Address, { nonce?: number; code?: Hex; storage?: Record<Hex, Hex> }>
 type Slot = { account: Address; slot: Hex; before: bigint; after: bigint }
 
-/** The state before it is included; `test/bench/monad` executes it. */
+/** `test/bench/monad` executes it. */
 type Trace = { from: Address; to: Address; data: Hex; state: State } & Record<string, unknown>
 const traces = new WeakMap<Measured, Trace>()
 /** `show` appends each trace as a line of JSON. */
@@ -47,9 +47,8 @@ export function gasOn(fixture: ContractsFixture) {
     })
 
   /**
-   * `signatures` is how many the transaction recovers. Replaces Ethereum's charge for slots by
-   * Monad's for pages. Monad's cheaper memory is left out, so the figure is up to 0.7% above
-   * `monad-revm`, never below (`test/bench/monad`).
+   * Replaces Ethereum's charge for slots by Monad's for pages. Monad's cheaper memory is left out, so the
+   * figure is up to 0.7% above `monad-revm`, never below (`test/bench/monad`).
    */
   async function measure(from: Address, to: Address, data: Hex, signatures = 0): Promise<Measured> {
     const gas = numberToHex(28_000_000n)
@@ -81,7 +80,6 @@ export function gasOn(fixture: ContractsFixture) {
   return { measure, many }
 }
 
-/** Read or written, with values before and after. */
 function slotsOf(read: State, changed: { pre: State; post: State }): Slot[] {
   const valueIn = (state: State, account: Address, slot: Hex) =>
     hexToBigInt(state[account]?.storage?.[slot] ?? '0x0')
@@ -111,7 +109,7 @@ function stateBefore(read: State, slots: readonly Slot[]): State {
   )
 }
 
-/** Charge in anvil's gas used, less refunds. */
+/** Within anvil's gas used, less refunds. */
 function ethereumCharge(slots: readonly Slot[]): bigint {
   const charge = ({ before, after }: Slot) => {
     if (before === after) return ethereum.coldSlot
@@ -121,7 +119,7 @@ function ethereumCharge(slots: readonly Slot[]): bigint {
   return slots.reduce((sum, one) => sum + charge(one), 0n)
 }
 
-/** Charge by pages. Clearing a slot may make a new one free; that is not counted on. */
+/** Clearing a slot may make a new one free; that is not counted on. */
 function monadCharge(slots: readonly Slot[]): bigint {
   const pageOf = ({ account, slot }: Slot) => `${account}:${hexToBigInt(slot) >> pageBits}`
   const pages = new Set(slots.map(pageOf))
@@ -136,7 +134,6 @@ function monadCharge(slots: readonly Slot[]): bigint {
   )
 }
 
-/** Prints if SHOW_GAS is set, and writes the trace if GAS_TRACES is. */
 export function show(name: string, measured: Measured, limit: bigint) {
   const { gas, monad } = measured
   if (process.env.SHOW_GAS) console.log(`${name}: ${gas} anvil, ${monad} Monad, limit ${limit}`)
@@ -149,7 +146,6 @@ export function show(name: string, measured: Measured, limit: bigint) {
 export const call = (functionName: string, args: readonly unknown[]) =>
   encodeFunctionData({ abi: contractsAbi, functionName, args } as never)
 
-/** An operation for `many`. */
 export type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op => ({
   kind: opKinds[kind],
@@ -162,12 +158,12 @@ export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op
 /** Local chains keep Ethereum's prices. */
 const dearer = ({ gas, monad, proxy }: Measured) => (gas > monad + proxy ? gas : monad + proxy)
 
-/** Expects at least 5% above the charge of either chain. */
+/** At least 5% above either chain's charge. */
 export function expectCovered(limit: bigint, measured: Measured) {
   expect(limit).toBeGreaterThan((dearer(measured) * 105n) / 100n)
 }
 
-/** Expects at most 35% above it as well. */
+/** And at most 35%. */
 export function expectTight(limit: bigint, measured: Measured) {
   expectCovered(limit, measured)
   expect(limit).toBeLessThan((dearer(measured) * 135n) / 100n)

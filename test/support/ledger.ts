@@ -14,7 +14,6 @@ export const readerOf = (stack: RunningStack) =>
     timeoutMs: 10_000,
   })
 
-/** Time of the newest block, unix seconds. */
 export const chainSeconds = async (stack: RunningStack): Promise<number> =>
   Number((await readerOf(stack).getBlock()).timestamp)
 
@@ -54,7 +53,7 @@ export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
 
 export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }
 
-/** Transfers except mints, from the token's events. */
+/** Without mints. */
 export async function transfersOf(stack: RunningStack, wallet: Address): Promise<Move[]> {
   const read = (args: { from?: Address; to?: Address }) =>
     readerOf(stack).getLogs({
@@ -77,7 +76,6 @@ export async function transfersOf(stack: RunningStack, wallet: Address): Promise
     }))
 }
 
-/** Events of this name about a payment. */
 export async function timesOf(
   stack: RunningStack,
   eventName: 'Repaid' | 'TopUpRevoked',

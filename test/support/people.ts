@@ -34,8 +34,7 @@ export async function newUser(
 }
 
 /**
- * Adds AUSD and sets native coin in the chain's state: a mint would need the minter's next nonce,
- * which suites in other processes take, too.
+ * In the chain's state: a mint would need the minter's next nonce, which suites in other processes take, too.
  */
 export async function fund(stack: RunningStack, wallet: Hex, has: Funds) {
   const { chain } = stack.info
@@ -85,7 +84,6 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
     if (receipt.status !== 'success') throw new Error(`${what} reverted`)
     return receipt
   }
-  /** Throws if the call reverted. */
   const send = async (
     address: string,
     abi: Abi,
@@ -108,11 +106,11 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   }
 }
 
-/** With its event, which the books of the treasury need. Only on a stack of one suite: by the administrator's key. */
+/** With its event, which the treasury's books need. Only on a stack of one suite. */
 export const mint = (stack: RunningStack, wallet: Hex, micro: bigint) =>
   callerOf(stack, devKey('admin')).send(stack.info.chain.ausd, ausdAbi, 'mint', [wallet, micro])
 
-/** Moves AUSD out of the treasury by its own key; same condition as `mint`. */
+/** By the treasury's own key; same condition as `mint`. */
 export async function spendTreasury(stack: RunningStack, micro: bigint) {
   const { ausd, treasury } = stack.info.chain
   await fund(stack, treasury as Hex, {})

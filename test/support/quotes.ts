@@ -6,14 +6,14 @@ type LockedQuote = {
   spreadBps: number
   requestFingerprint?: string
   over?: true
-  /** `breaks` before it is taken, `lost` after, so that only the answer is lost. */
+  /** `breaks` before it is taken, `lost` after. */
   breaks?: true
   lost?: true
-  /** It expires between being found and being taken. */
+  /** After it was found. */
   expiresOnTake?: true
 }
 
-/** Pricing's rules: `quote()` issues one, `answer` finds and takes it. */
+/** As pricing: `quote()` issues one, `answer` finds and takes it. */
 export function openQuotes() {
   const quotes = new Map<string, LockedQuote>()
   const quote = (pair = 'USD/IDR', rate = '16250', spreadBps = 0) => {

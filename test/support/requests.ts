@@ -13,7 +13,6 @@ export const bank = {
 /** The sandbox's bank refuses a transfer to the first, and takes back one to the second. */
 export const [refusedAccount, reversedAccount] = ['999999', '654321']
 
-/** Uses a fresh quote and a signed transfer. */
 export async function cashoutBody(
   stack: RunningStack,
   person: Person,
@@ -31,10 +30,10 @@ export async function cashoutBody(
 /** One per user: daily limits apply to accounts too. */
 const accountOf = ({ wallet }: Person) => `9${String(BigInt(wallet) % 10n ** 9n).padStart(9, '0')}`
 
-/** A killed process's work is redelivered within 20 s, later on a busy machine. */
+/** A killed process's work is redelivered within 20 s. */
 const insistMs = 90_000
 
-/** Retries an identical request until accepted, as the app does. */
+/** Repeats an identical request, as the app does. */
 export async function insist(
   person: Person,
   path: string,
@@ -49,7 +48,7 @@ export async function insist(
   return (await waitUntil(`an answer of ${path}`, ask, deadlineMs, everyMs)).body
 }
 
-/** Retries while the status is 503, as the app does, except for the `meant` one. */
+/** Repeats after a 503, as the app does, except for the `meant` one. */
 export const answered = <R extends { readonly status: number }>(
   ask: () => Promise<R>,
   { meant = () => false, deadlineMs }: { meant?: (reply: R) => boolean; deadlineMs?: number } = {},
@@ -68,7 +67,6 @@ export const answered = <R extends { readonly status: number }>(
 export const entryIn = (person: Person, id: string, ...statuses: string[]) =>
   waitUntil(`${id} becoming ${statuses.join(' or ')}`, () => entryNow(person, id, ...statuses))
 
-/** The entry, if it has one of these states now. */
 export async function entryNow(person: Person, id: string, ...statuses: string[]) {
   const { items } = okOf(await person.api.activity())
   const entry = items.find((item) => item.id === id)
@@ -82,7 +80,6 @@ export const statusOf = (person: Person, id: string): Promise<string | undefined
     (entries) => entries.find((entry) => entry.id === id)?.status,
   )
 
-/** Every page. */
 export async function activityOf(person: Person): Promise<Entry[]> {
   const entries: Entry[] = []
   for (let cursor = ''; ; ) {
@@ -99,7 +96,7 @@ export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; a
 
 type TopUp = { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' }
 
-/** Opens a top-up at a new quote; by default Rp 50,000 by QR. */
+/** By default Rp 50,000 by QR. */
 export async function openCheckout(
   person: Person,
   { pair = 'USD/IDR', amount = '50000', method = 'qr' }: Partial<TopUp> = {},

@@ -21,7 +21,6 @@ export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
 
 const deadlineMs = 60_000
 
-/** Free port, quick payouts, no state file. */
 export const testConfig: Config = {
   host: '127.0.0.1',
   port: 0,
@@ -84,7 +83,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
       post(path, body, { ...key(account), ...headers }),
     control: (path: string, body?: unknown) => post(`/control/${path}`, body),
     book: async () => (await ask('/control/book')).json,
-    /** All of the event once at least `count` have arrived. */
+    /** Once at least `count` have arrived. */
     events: (event: string, count = 1) =>
       waitUntil(
         `${count} ${event}`,

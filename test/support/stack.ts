@@ -12,8 +12,7 @@ import { forShortRuns } from './engines/javascript'
 const ownProcesses = [...serviceNames, 'sandbox', 'operations'] as const
 
 /**
- * Suites wait seconds instead of half a minute. An idle stack already takes a twelfth of a
- * processor, and each reading of the list reads all of a suite.
+ * An idle stack already takes a twelfth of a processor, and each reading of the list reads all of a suite.
  */
 const sweeps = { RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '1000' }
 const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
@@ -25,7 +24,6 @@ export const quickChecks = {
   sandbox: retries,
 }
 
-/** Uses free ports and its own folder, removed with the suite. */
 export async function ownStack(options: Partial<StackOptions> = {}): Promise<Stack> {
   const dir = mkdtempSync(join(tmpdir(), 'stack-'))
   const tidy = () => {
@@ -53,7 +51,6 @@ export async function ownStack(options: Partial<StackOptions> = {}): Promise<Sta
   }
 }
 
-/** Adds the JavaScript engine's settings to every process. */
 const forEach = (env: NonNullable<StackOptions['env']>): StackOptions['env'] =>
   Object.fromEntries(ownProcesses.map((name) => [name, { ...forShortRuns, ...env[name] }]))
 
@@ -63,12 +60,11 @@ async function opsBundle(): Promise<string> {
   return bundleOf(await bundles, 'ops')
 }
 
-/** Trimmed output as an operator sees it, and the exit code. */
+/** Trimmed output and exit code. */
 export type Operated = { code: number; said: string; complaint: string }
 
 /**
- * Runs `bun run ops` in this process: a separate one costs a third of a second of processor time,
- * and suites run a hundred commands.
+ * `bun run ops` in this process: suites run a hundred commands, and each process costs a third of a second.
  */
 export async function operate({ dir }: RunningStack, ...words: string[]): Promise<Operated> {
   // Only operators' suites load every command.
@@ -87,7 +83,6 @@ export async function operate({ dir }: RunningStack, ...words: string[]): Promis
   }
 }
 
-/** Runs a program of `infra/operations/cli` in its own process. */
 export async function operateAsProcess(
   { dir }: RunningStack,
   script: string,
@@ -111,10 +106,7 @@ export const sharedStackOptions = { terms: { holdSeconds: 15, minCycleSeconds: 0
 let shared: Promise<RunningStack> | undefined
 let own: Stack | undefined
 
-/**
- * Shared by all suites that kill no process. `bun run test` starts one for the run
- * (`test/runner/shared-stack.ts`); a suite that runs alone starts its own.
- */
+/** Shared by all suites that kill no process; a suite that runs alone starts its own. */
 export const sharedStack = (): Promise<RunningStack> => {
   shared ??= process.env.SHARED_STACK_URL
     ? attach(process.env.SHARED_STACK_URL)

@@ -4,7 +4,7 @@ import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/operations/place'
 import { recordFromChain } from '#infra/operations/record/chain-record'
 
-/** A cycle counts at once, and a busy machine repays within the term. */
+/** A busy machine repays within the term. */
 export const recordTerms = { minCycleSeconds: 0, termSeconds: 60, graceSeconds: 86_400 }
 
 export { recordFromChain }
@@ -34,7 +34,7 @@ export const truthOf = async (stack: RunningStack, wallet: Address) => ({
   indexer: 'ok',
 })
 
-/** Returns the record once `/verify` equals the chain. */
+/** Waits until `/verify` equals the chain. */
 export const servesTruth = (stack: RunningStack, wallet: Address, deadlineMs?: number) =>
   waitUntil(
     'the record matching the chain',

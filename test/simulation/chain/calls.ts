@@ -59,7 +59,7 @@ const dataOf = new Map<Refusal, Hex>([
   ],
 ])
 
-/** Undefined if there is none, as when gas runs out. */
+/** Undefined as when gas runs out. */
 export const revertData = (refusal: Refusal): Hex | undefined => dataOf.get(refusal)
 
 const selectorOf = (name: string, inputs?: number): string => {

@@ -37,7 +37,7 @@ const digest = (text: string): Hex => {
   return `0x${part(1n)}${part(2n)}${part(3n)}${part(4n)}`
 }
 
-/** The newest blocks may be replaced; two below the newest is final. */
+/** All but the newest two blocks are final. */
 export class Chain {
   readonly contract: Contract
   readonly blocks: Block[] = []
@@ -95,7 +95,6 @@ export class Chain {
     return signed
   }
 
-  /** Lanes have plenty, a wallet has its drips. */
   nativeWeiOf(address: Hex): bigint {
     if (this.#counts.has(address.toLowerCase()) || address.startsWith('0x1a')) return 10n ** 24n
     const given = this.contract.drips.about(address)
@@ -107,7 +106,7 @@ export class Chain {
     return (used?.findLast((one) => one.block <= block)?.nonce ?? -1) + 1
   }
 
-  /** Returns null, or a node's error. */
+  /** Null, or a node's error. */
   send(raw: Hex): string | null {
     const signed = this.#signed.get(raw)
     if (!signed) return 'could not decode the transaction'

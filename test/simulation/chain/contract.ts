@@ -30,10 +30,7 @@ const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${
 
 const holdSeconds = 30n
 
-/**
- * Credit line and token as events with their blocks, so that any state can be read. A known ref has
- * no further effect; an authorization moves money once.
- */
+/** Credit line and token as events with their blocks, so that any state can be read. */
 export class Contract {
   readonly applied = new Facts<Applied>(({ ref, wallet }) => [ref, wallet])
   readonly revoked = new Facts<Revoked>(({ ref }) => [ref])

@@ -18,7 +18,6 @@ export class Facts<Fact extends { readonly block: bigint }> {
     }
   }
 
-  /** Newest last. */
   about(text: string): readonly Fact[] {
     return this.#found.get(text) ?? none
   }

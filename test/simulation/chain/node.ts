@@ -27,7 +27,6 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       return { returned: '0x' as Hex }
     })
 
-  /** The address is given as a topic. */
   const transfersTo = (topic: Hex, fromBlock: bigint, toBlock: bigint) => {
     const owner = `0x${topic.slice(26)}`
     return contract.used
@@ -41,7 +40,6 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       }))
   }
 
-  /** Methods that rounds, lookups and the watch use. */
   const reader = {
     getBalance: ({ address }: { address: Hex }) =>
       ask('asks for a balance', () => chain.nativeWeiOf(address)),

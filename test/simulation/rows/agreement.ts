@@ -4,8 +4,8 @@ import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
 import { Rows } from './rows'
 import { handleOf } from './table'
 
-// The same random calls of the real stores on Postgres and their stand-ins in memory must return
-// the same, so that the simulation's proof holds for the product.
+// The same random calls of the real stores and of their stand-ins must return the same, so that the
+// simulation's proof holds for the product.
 
 /** Store and stand-in share the name. */
 export type StoreCall = { readonly name: string; readonly given: readonly unknown[] }
@@ -14,7 +14,6 @@ export type Maker = (choices: Choices) => StoreCall
 export const hourMs = 3_600_000
 export const walletOf = (number: number) => `0x${String(number).padStart(40, '0')}` as const
 
-/** Clearly past, clearly future, or none. */
 export function timeFrom(choices: Choices): Date | null {
   if (chance(choices, 200)) return null
   return new Date(Math.floor(Date.now() / hourMs) * hourMs + (oneOf(choices, 7) - 3) * 2 * hourMs)
@@ -31,7 +30,7 @@ async function outcomeOf(run: () => Promise<unknown>, isSilent: boolean): Promis
   }
 }
 
-/** Times by either clock are only compared as present; unordered rows are sorted. */
+/** By either clock, so compared only as present. */
 const ownTimes = [
   'createdAt',
   'notBefore',

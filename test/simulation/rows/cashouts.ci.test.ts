@@ -41,7 +41,7 @@ function changeFrom(choices: Choices): object {
   return Object.assign({ failureCode: null }, ...all.filter(() => chance(choices, 400)))
 }
 
-/** A row as its reader knows it; only what the statement uses. */
+/** Only what the statement uses. */
 const known = (choices: Choices): Partial<Cashout> => ({
   ...{ id: pick(choices, ids), state: pick(choices, cashoutStates) },
   ...{ attempts: oneOf(choices, 2), payoutApi: pick(choices, ['v2', 'v3', null] as const) },

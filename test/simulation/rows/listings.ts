@@ -63,5 +63,4 @@ export const lastReadAt: StandIn<Listings['lastReadAt']> = async (db, table, acc
 
 export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing
 
-/** Computed when it is written. */
 export const fromNow = (ms: number): unknown => new FromNow(ms)

@@ -52,7 +52,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** Applies to the announcing process; see `shared/platform/db/outbox.store.ts`. */
+/** Of `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 
@@ -87,7 +87,6 @@ export async function announce(
   await announceAll(tx, outbox, [{ id, subject: topic.subject, payload }])
 }
 
-/** Accompanies a change of a row, if it changes. */
 export type WrittenBeside = (rows: Rows) => void
 
 export function writeBeside(rows: Rows, beside: readonly unknown[]): void {

@@ -86,12 +86,11 @@ const none: readonly never[] = []
 type AnyTable = Table<unknown, string>
 
 /**
- * All services' rows in one Postgres. Transactions are sequential and atomic; concurrent ones are
- * tested on a real Postgres.
+ * All services' rows. Transactions are sequential and atomic; concurrent ones are tested on a real Postgres.
  */
 export class Rows {
   undo: (() => void)[] | undefined
-  /** Notifications of the open transaction, if its process listens. */
+  /** Of the open transaction, if its process listens. */
   notes: unknown[] | undefined
   #tables: AnyTable[] = []
 
@@ -137,7 +136,7 @@ export class Rows {
     throw error
   }
 
-  /** Tables that several services have: inbox, dead letters, journal. */
+  /** That several services have. */
   of<Row>(table: object): Table<Row> {
     return this.#of<Row, never>(table, {})
   }

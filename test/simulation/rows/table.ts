@@ -2,7 +2,7 @@ import { getTableColumns } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Db } from '#platform/db/open'
 
-/** Returns null for each nullable column of a table, as an insert without it stores. */
+/** As an insert without these columns stores. */
 export const nullsOf = (table: PgTable): Record<string, null> =>
   Object.fromEntries(
     Object.entries(getTableColumns(table)).flatMap(([name, { notNull }]) =>
@@ -10,7 +10,7 @@ export const nullsOf = (table: PgTable): Record<string, null> =>
     ),
   )
 
-/** Undoes a change when its transaction does not commit. */
+/** Of a transaction that does not commit. */
 type Undo = () => void
 
 /** Undefined leaves the row out of that index. */
@@ -21,10 +21,7 @@ export type Indices<Row, Name extends string> = {
 /** A scan of fewer rows is cheaper. */
 const indexedFrom = 8
 
-/**
- * Rows are replaced, never changed, so a reader keeps its version. A failed transaction is undone.
- * Indices are built at first use.
- */
+/** Rows are replaced, never changed, so a reader keeps its version. Indices are built at first use. */
 export class Table<Row, Name extends string = never> {
   #rows = new Map<string, Row>()
   #loaded: readonly [string, Row][] | undefined
@@ -75,7 +72,6 @@ export class Table<Row, Name extends string = never> {
     this.#put(key, before, row)
     return row
   }
-  /** False if the key exists. */
   insert(key: string, row: Row): boolean {
     if (this.#all().has(key)) return false
     this.set(key, row)
@@ -91,7 +87,6 @@ export class Table<Row, Name extends string = never> {
     this.#put(one, first, second)
     this.#put(other, second, first)
   }
-  /** The same list until the next write. */
   entries(): readonly [string, Row][] {
     this.#loaded ??= [...this.#rows]
     return this.#loaded
@@ -167,7 +162,7 @@ export function dueBy<Row, Name extends string>(
   return found
 }
 
-/** Relative to the database's clock, as a query parameter. */
+/** A query parameter. */
 export class FromNow {
   constructor(readonly ms: number) {}
 }

@@ -46,7 +46,6 @@ type Outside = Common & {
   refusals: number
 }
 
-/** How often each event may happen. */
 export type Terms = {
   readonly crashes: number
   readonly overtakes: number
@@ -60,7 +59,6 @@ export type Terms = {
 
 const resting = ['paid', 'failed', 'returned']
 
-/** Every behaviour of chain and bank, two instances and crashes. */
 export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
   const stage = new Stage<Outside>((outside) => ({
     ...outside,

@@ -20,7 +20,6 @@ export type Common = {
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
 
-/** Delivery details do not change later. */
 export const incoming = (
   { id, subject, text }: Posted,
   { isAgain = false }: Task,
@@ -28,7 +27,6 @@ export const incoming = (
   ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered: isAgain },
 })
 
-/** Stores a message once per id. */
 export function post(
   outside: Common,
   message: Pick<Posted, 'id' | 'subject' | 'twin' | 'turn'>,
@@ -43,9 +41,8 @@ export function post(
 const copies = [0, 1]
 
 /**
- * Drops finished tasks whose message is gone. Once no instance can crash and no message can be
- * delivered twice, acknowledges the others at once: an acknowledgement is always possible and
- * blocks no step, and only a crash or a second delivery depends on its time, so no outcome is lost.
+ * Drops finished tasks whose message is gone. Once no instance can crash and no message can be delivered
+ * twice, acknowledges the others at once: nothing else depends on that time.
  */
 export function acknowledgeUnseen<Outside extends Common>(stage: Stage<Outside>): void {
   const { left, messages } = stage.outside
@@ -63,10 +60,7 @@ function acknowledge<Outside extends Common>(stage: Stage<Outside>, at: number):
     stage.outside.messages[place] = { ...posted, isDone: true, isRedelivered: false }
 }
 
-/**
- * A task's instance only matters if one can crash. Afterwards every task goes to the first
- * instance; the second keeps only duplicates.
- */
+/** Once no instance can crash, every task goes to the first; the second keeps only duplicates. */
 export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): void {
   if (stage.outside.left.crashes > 0) return
   const seen = new Map<string, number>()
@@ -77,10 +71,7 @@ export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): voi
   })
 }
 
-/**
- * Webhooks with the same content differ only by id. Swaps ids so that the first has always
- * progressed further.
- */
+/** Webhooks with the same content differ only by id. Swaps ids so that the first has progressed further. */
 export function nameTwins<Outside extends Common>(
   stage: Stage<Outside>,
   inbox: Table<unknown>,
@@ -124,10 +115,7 @@ export function publish<Outside>(
   return due
 }
 
-/**
- * Deliver in any order, to any instance and again while another works on it; answer a task;
- * acknowledge; crash an instance.
- */
+/** Deliver in any order, to any instance, also twice; answer a task; acknowledge; crash an instance. */
 export function commonSteps<Outside extends Common>(
   stage: Stage<Outside>,
   moment: Moment<Outside>,
@@ -147,7 +135,7 @@ export function commonSteps<Outside extends Common>(
     const isHeld = moment.tasks.some(({ about }) => about === id)
     return !isDone && !isRedelivered && !isHeld && !isNoted(id)
   }
-  /** Delivered to an instance that must wait for its turn, a message equals an undelivered one. */
+  /** Until its turn a message equals an undelivered one. */
   const awaitsTurn = (turn: string | undefined, copy: number): boolean => {
     if (turn === undefined) return false
     const working = moment.tasks.filter(

@@ -58,7 +58,6 @@ export type Terms = {
 
 const resting = ['credited', 'revoked', 'refunded', 'review', 'expired']
 
-/** Every order of webhooks, refund and outcomes, two instances and crashes. */
 export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   const stage = new Stage<Outside>((outside) => ({
     ...outside,
@@ -192,8 +191,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payments ${messageId}`)
   }
 
-  // Published at once: the relayer may execute an order at any later time, which covers late
-  // publication, and nothing else reads the outbox.
+  // Published at once: the relayer may execute an order at any later time.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)

@@ -7,7 +7,7 @@ export type Model<State> = {
   readonly isEnd: (state: State) => boolean
 }
 
-/** `wrong` has the steps that led to the fault. */
+/** `wrong`: the steps that led to the fault. */
 export type Walk = {
   readonly states: number
   readonly steps: number
@@ -16,9 +16,7 @@ export type Walk = {
   readonly wrong: { readonly what: string; readonly story: readonly string[] } | undefined
 }
 
-/**
- * Breadth first; also checks that every state can reach an end. Calls `onLevel` before each level.
- */
+/** Breadth first; also checks that every state can reach an end. */
 export function walkThrough<State>(
   model: Model<State>,
   statesMax: number,
@@ -65,8 +63,8 @@ export function walkThrough<State>(
 }
 
 /**
- * Visited states in order, each with the step that first reached it. Stored as a 53-bit hash and a
- * 32-bit check: a collision of the first that differs in the second ends the walk.
+ * Visited states, each with the step that first reached it. Stored as a 53-bit hash and a 32-bit check: a
+ * collision of the first that differs in the second ends the walk.
  */
 function openStates() {
   const ids = new Map<number, number>()

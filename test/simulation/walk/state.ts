@@ -14,7 +14,6 @@ export type Task = {
   readonly outcome?: 'done' | 'again'
 }
 
-/** A complete state: stored rows, tasks in progress, outside world. */
 export type Moment<Outside> = {
   readonly rows: readonly (readonly [string, unknown][])[]
   readonly outside: Outside
@@ -22,15 +21,14 @@ export type Moment<Outside> = {
 }
 
 /**
- * Reaches outside, one response at a time. A `constant` response, which changes nothing and is
- * always the same, arrives at once: its time makes no difference, not even to a crash.
+ * Reaches outside, one response at a time. A `constant` response changes nothing and is always the same, so
+ * it arrives at once.
  */
 export type Reach = <T>(effect: () => T, constant?: boolean) => Promise<T>
 
 /**
- * Runs the services' code one step at a time. A task is stored as its responses: to continue from
- * any state, its function is called again with them and stops at the next request. A promise could
- * continue only once; this way a state can be left in every possible way.
+ * Runs the services' code one step at a time. A task is stored as its responses: to continue from any state,
+ * its function is called again with them and stops at the next request.
  */
 export class Stage<Outside> {
   nowMs = beginsAt
@@ -41,7 +39,7 @@ export class Stage<Outside> {
   /** `copyOf` copies a state's lists; items are replaced, never changed. */
   constructor(private readonly copyOf: (outside: Outside) => Outside) {}
 
-  /** Takes steps that may happen at once; set by each walk. */
+  /** Takes steps that may happen at once. */
   settle: () => void = () => {}
 
   /** Chosen way of an effect, and the number of ways. */
@@ -67,13 +65,11 @@ export class Stage<Outside> {
     return { rows: this.rows.snapshot(), outside: this.outside, tasks }
   }
 
-  /** One of the ways an outside event may go. */
   choose(ways: number): number {
     this.ways = ways
     return this.way
   }
 
-  /** Runs a task with its next response up to its next request. */
   advance(at: number, begin: (reach: Reach) => Promise<unknown>): void {
     const task = this.tasks[at]!
     const said = [...task.said]
@@ -151,7 +147,6 @@ const texts = new WeakMap<object, string>()
 const shortOf = (text: string): string =>
   text.length < 40 ? text : Bun.hash.wyhash(text).toString(36)
 
-/** Computed once for an immutable value. */
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const known = texts.get(value)
@@ -165,7 +160,7 @@ function textOf(value: unknown): string {
   return text
 }
 
-/** Computed once until the next write. */
+/** Until the next write. */
 function textOfTable(entries: readonly [string, unknown][]): string {
   const known = texts.get(entries)
   if (known !== undefined) return known
@@ -176,7 +171,7 @@ function textOfTable(entries: readonly [string, unknown][]): string {
   return text
 }
 
-/** Equal for equal states, in whatever order rows were written. */
+/** In whatever order rows were written. */
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(

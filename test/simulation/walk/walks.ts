@@ -86,7 +86,6 @@ export const named = (which: string): string[] =>
 
 export type Walked = Walk & { readonly name: string; readonly seconds: number }
 
-/** Every interleaving. Calls `onLevel` regularly. */
 export function walk(name: string, onLevel: () => void): Walked {
   withoutTimers()
   const began = performance.now()

@@ -49,7 +49,6 @@ function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
   return sum(gone.map(({ refundedMinor }) => refundedMinor)) + voided
 }
 
-/** Unrevoked amounts by ref. */
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
   return Array.from({ length: row.refSequence + 1 }, (_, refSequence) =>
@@ -99,7 +98,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   return found
 }
 
-/** AUSD 10⁻⁶ of the unrefunded money at the row's rate, calculated independently. */
+/** AUSD 10⁻⁶ of the unrefunded money at the row's rate. */
 function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): bigint {
   if (paidMinor !== row.fiatMinor || refundedMinor >= row.fiatMinor) return 0n
   const rate = row.lateRateMinorPerUsd ?? row.rateMinorPerUsd
@@ -131,7 +130,6 @@ function auditCashout(around: Surroundings, row: Cashout): Finding[] {
   return found
 }
 
-/** Every charge belongs to a payment or an anomaly. */
 function auditMoney({ provider, world }: Surroundings): Finding[] {
   const { payments, anomalies } = world.rows
   const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
@@ -143,7 +141,6 @@ function auditMoney({ provider, world }: Surroundings): Finding[] {
     .map((id) => `charge ${id} belongs to no payment and is no anomaly`)
 }
 
-/** The broker stored every message noted as published. */
 function auditMessages({ broker, world }: Surroundings): Finding[] {
   return outboxes.flatMap((outbox) =>
     world.rows
@@ -153,7 +150,6 @@ function auditMessages({ broker, world }: Surroundings): Finding[] {
   )
 }
 
-/** The books match provider and treasury to the last unit. */
 function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
   const found: Finding[] = []
   const ofPayments = totalsOf(world.rows, paymentsJournal)

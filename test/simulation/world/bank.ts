@@ -21,10 +21,7 @@ export type Payout = {
   status: PayoutStatus
 }
 
-/**
- * Kept apart from the services' rows. One idempotency key makes one payout; an order may arrive
- * long after its sender timed out.
- */
+/** One idempotency key makes one payout; an order may arrive long after its sender timed out. */
 export class PayoutsProvider {
   readonly payouts = new Map<string, Payout>()
   readonly fates = new Map<string, Fate>()

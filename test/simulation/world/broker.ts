@@ -13,21 +13,18 @@ type Waiting = {
   readonly text: string
   deliveries: number
   isDone: boolean
-  /** Readers without an acknowledgement so far. */
   readonly workers: Process[]
-  /** End of their acknowledgement wait. */
   heldUntil: number
 }
 
-/** One instance of the consumer's service. */
 export type Reader = {
   readonly process: Process
   readonly handle: (message: IncomingMessage) => Promise<'done' | { retryInMs: number }>
 }
 
 /**
- * Streams with durable consumers: at least once, in any order, and again if an acknowledgement is
- * lost. A few messages are lost, as by a damaged stream.
+ * At least once, in any order, and again if an acknowledgement is lost. A few messages are lost, as by a
+ * damaged stream.
  */
 export class Broker {
   #stored = new Set<string>()
@@ -46,7 +43,7 @@ export class Broker {
     this.#wake(consumer)
   }
 
-  /** Stores once per id, within the deduplication window. */
+  /** Once per id, within the deduplication window. */
   publish(message: { id: string; subject: string; payload: unknown }): 'stored' | 'duplicate' {
     const { world } = this
     const { id: messageId, subject, payload } = message

@@ -1,10 +1,7 @@
 /** Every event has a share of these values. */
 export const choiceMax = 65_536
 
-/**
- * All randomness, 16 bits at a time. A seed always gives the same numbers; 0 is always the plainest
- * event.
- */
+/** All randomness, 16 bits at a time; 0 is always the plainest event. */
 export type Choices = { readonly draw: () => number }
 
 /** sfc32. */
@@ -39,11 +36,10 @@ export function replayed(drawn: readonly number[]): Choices {
   return { draw: () => drawn[at++] ?? 0 }
 }
 
-/** Returns a number below `count`; 0 is the plainest. */
+/** Below `count`. */
 export const oneOf = (choices: Choices, count: number): number =>
   Math.floor((choices.draw() * count) / choiceMax)
 
-/** The first is the plainest. */
 export const pick = <T>(choices: Choices, among: readonly T[]): T =>
   among[oneOf(choices, among.length)]!
 

@@ -22,7 +22,6 @@ function settled<T>(work: PromiseLike<T>): T {
   return outcome.value
 }
 
-/** Serves one process; statements and transactions are atomic. */
 export function databaseOf(world: World, process: Process): Database {
   const { rows } = world
   const handle = rows as never

@@ -1,7 +1,7 @@
 import type { idle as Idle, Loop } from '#platform/loop'
 import type { Process, World } from './world'
 
-// Loops, publishing and timers on the world's clock.
+// On the world's clock.
 
 let world: World | undefined
 
@@ -19,7 +19,7 @@ export const idle: typeof Idle = 'idle'
 /** More rounds would find nothing new. */
 const leastMs = 1_000
 
-/** Works as `shared/platform/loop.ts`; ends with its process. */
+/** As `shared/platform/loop.ts`; ends with its process. */
 export function startLoop(options: {
   everyMs: number
   idleMs?: number

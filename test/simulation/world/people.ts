@@ -11,7 +11,6 @@ import type { Payment, Session } from './provider'
 import type { Copy, Surroundings } from './services'
 import type { Wallet } from './wallets'
 
-/** A flow's choices are drawn when it begins. */
 export class People {
   pending = 0
 
@@ -23,7 +22,6 @@ export class People {
     private readonly copiesOf: (service: string) => readonly Copy[],
   ) {}
 
-  /** Kinds from common to rare. */
   begin(flow: number): void {
     const { choices } = this.around.world
     const wallet = this.wallets[flow % this.wallets.length]!
@@ -46,7 +44,7 @@ export class People {
     })
   }
 
-  /** Retries until answered; a double click sends it twice at once. */
+  /** A double click sends it twice at once. */
   #ask(
     question: Question,
     request: object,
@@ -123,7 +121,6 @@ export class People {
     open(true)
   }
 
-  /** Pays once, several times or not at all. */
   #visit(paymentId: string, method: 'qr' | 'bank' | 'card'): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -147,7 +144,7 @@ export class People {
     // The others never pay.
   }
 
-  /** Some users cancel: before, while or after they pay. */
+  /** Before, while or after they pay. */
   #changeMind(kind: 'topup' | 'settlement', { address: wallet }: Wallet, id: string): void {
     const { world } = this.around
     if (!chance(world.choices, 120)) return
@@ -169,7 +166,7 @@ export class People {
     })
   }
 
-  /** Some refunds: before, during or after the hold, whole or in two parts. */
+  /** Before, during or after the hold, whole or in two parts. */
   #regret(payment: Payment, { amountMinor }: Session): void {
     const { choices } = this.around.world
     const whim = oneOf(choices, 100)
@@ -225,7 +222,6 @@ export class People {
     })
   }
 
-  /** Stands, is open for a while, grows, or is won and sometimes lost again. */
   #dispute(payment: Payment, part: bigint, currency = payment.currency): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -252,10 +248,7 @@ export class People {
     })
   }
 
-  /**
-   * Voids a succeeded payment, sometimes temporarily. One visible only at its own endpoint is
-   * listed later.
-   */
+  /** Sometimes temporarily. One visible only at its own endpoint is listed later. */
   #void(payment: Payment, how: 'listed' | 'canceled' | 'unlisted'): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -286,7 +279,6 @@ export class People {
     this.#elsewhere(authorization)
   }
 
-  /** The signer uses or cancels the authorization elsewhere, or spends the balance. */
   #elsewhere(authorization: SignedTransfer): void {
     const { world, chain } = this.around
     const { choices } = world
@@ -313,7 +305,7 @@ export class People {
     }
   }
 
-  /** Orders a verdict as the gateway does; sometimes withdraws it later. */
+  /** Sometimes withdrawn later. */
   #identity({ address: wallet }: Wallet): void {
     const { world, broker } = this.around
     const order = (verified: boolean, revision: string, repeat: number) => {

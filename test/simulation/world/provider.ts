@@ -38,7 +38,6 @@ export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   refundedMinor: bigint
 }
 
-/** Kept apart from the services' rows. */
 export class PaymentsProvider {
   readonly sessions = new Map<string, Session>()
   readonly payments = new Map<string, Payment>()
@@ -139,7 +138,6 @@ export class PaymentsProvider {
     this.#list({ type: 'payment', status, ...ids }, payment)
   }
 
-  /** A refund, or a chargeback by the payer's bank. */
   refund(
     payment: Payment,
     amountMinor: bigint,
@@ -164,7 +162,6 @@ export class PaymentsProvider {
     return refund
   }
 
-  /** The status, or a growing dispute's amount. */
   become(refund: Refund, change: Partial<Pick<Refund, 'status' | 'refundedMinor'>>): void {
     Object.assign(refund, change)
     const { payment, isChargeback, isNameless, refundId, paymentId, paymentRequestId } = refund
@@ -196,7 +193,7 @@ export class PaymentsProvider {
   as(process: Process): PaymentProvider {
     const call = <T>(what: string, effect: () => T) =>
       this.world.leave(process, callingProvider, what, effect)
-    /** Sometimes not found, or read as failed, although it succeeded. */
+    /** Sometimes wrong: not found or failed. */
     const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined => {
       if (!payment) return undefined
       const { world } = this
@@ -272,7 +269,6 @@ const plainRefund = ({
   ...refund
 }: Refund): FetchedRefund => refund
 
-/** Lost, late or duplicated, and retried until accepted. */
 export function webhooks(
   world: World,
   publish: (message: { id: string; subject: string; payload: unknown }) => void,

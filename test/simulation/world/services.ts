@@ -66,7 +66,6 @@ export function commonOf(around: Surroundings, process: Process) {
   return { database, bus: bus as never, log: logOf(around, process), clock }
 }
 
-/** Immediate within a transaction. */
 function askerOf(around: Surroundings, process: Process) {
   const { world } = around
   return async (question: { subject: string }, request: Record<string, string>) => {
@@ -227,7 +226,6 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
   return { process, answers: answersOfPayouts(context) }
 }
 
-/** Receivers of the relayer's outcomes. */
 const hears: Readonly<Record<string, readonly string[]>> = {
   ...{ credit: ['payments'], repay: ['payments'], revoke: ['payments'], extend: ['payments'] },
   ...{ freeze: ['payments'], take: ['payouts'], return: ['payouts'] },

@@ -36,10 +36,7 @@ async function open(number: number): Promise<Wallet> {
   return { address, authorizations }
 }
 
-/**
- * Keys are slow, so all worlds share them. Signatures are checked beforehand, because a world
- * cannot wait for anything outside it.
- */
+/** Slow to make, so all worlds share them. Signatures are checked beforehand: a world cannot wait. */
 export async function openWallets(count: number): Promise<Wallet[]> {
   const wallets = await Promise.all(Array.from({ length: count }, (_, number) => open(number)))
   const contracts = { ausd, creditLine, domain }

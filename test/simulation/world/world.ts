@@ -25,7 +25,6 @@ type Entry = {
   readonly process: Process | undefined
   /** `isAnswered` is false if the process has ended. */
   readonly run: (isAnswered: boolean) => void
-  /** May happen after the process has ended. */
   readonly isOutside: boolean
   isCancelled: boolean
 }
@@ -34,16 +33,14 @@ type Entry = {
 export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 
 /**
- * The clock only moves from one event to the next. A process's code between two waits runs at once.
- * Each effect that leaves a process is one event: it may be slow, fail before or after it acts,
- * crash its process or find it gone.
+ * The clock only moves from one event to the next. Each effect that leaves a process is one event: it may be
+ * slow, fail before or after it acts, crash its process or find it gone.
  */
 export class World {
   now = beginsAt
   readonly rows: Rows
-  /** The process whose code runs; it owns new timers. */
+  /** It owns new timers. */
   current: Process | undefined
-  /** Start of the period without faults. */
   calmFrom = Number.POSITIVE_INFINITY
   /** Equal for identical runs. */
   digest = 0
@@ -64,7 +61,7 @@ export class World {
     return this.now >= this.calmFrom
   }
 
-  /** Errors of the code itself, which no fault causes and no service may rely on. */
+  /** Errors that no fault causes. */
   readonly bugs = new Set<string>()
 
   noteBug(error: unknown): void {
@@ -91,10 +88,7 @@ export class World {
     if (entry) entry.isCancelled = true
   }
 
-  /**
-   * A statement, a call or a message. Resolves with its response. Atomic, unless a fault is drawn
-   * for it.
-   */
+  /** A statement, a call or a message. Atomic, unless a fault is drawn for it. */
   leave<T>(process: Process, kind: Effect, what: string, effect: () => T): Promise<T> {
     const drawn = this.choices.draw()
     const fault: Fault = this.isCalm ? 'none' : faultOf(kind, drawn)
@@ -139,7 +133,7 @@ export class World {
     if (isAnswered && process.isAlive) tell()
   }
 
-  /** Acts as a power cut; pending requests may still arrive. */
+  /** Pending requests may still arrive. */
   crash(process: Process): void {
     if (!process.isAlive) return
     process.isAlive = false
@@ -147,7 +141,6 @@ export class World {
     this.onCrash(process)
   }
 
-  /** It continues unaware. */
   freeze(process: Process): void {
     const ms = 500 + oneOf(this.choices, 14_500)
     process.frozenUntil = this.now + ms

@@ -80,7 +80,7 @@ export async function run(
   return { deployment, done, text: report(deployment, wanted), exitCode: exitCodeOf(deployment) }
 }
 
-/** Runs as an operator or a container does. */
+/** As an operator or a container does. */
 export async function spawnRun(fixture: DeployFixture, more: Env = {}) {
   const child = Bun.spawn([process.execPath, 'infra/deploy/main.ts'], {
     cwd: repositoryDir,
@@ -134,7 +134,7 @@ export async function installToken(
   await fixture.client.setCode({ address, bytecode: change(code!) })
 }
 
-/** Acts as a faucet; balances are the stand-in's first slot. */
+/** Balances are the stand-in's first slot. */
 export async function giveAusd(
   fixture: DeployFixture,
   token: Address,

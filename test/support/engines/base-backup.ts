@@ -12,7 +12,7 @@ export type BaseBackup = Disposable & {
   readonly copied: string
 }
 
-/** Keeps owners and modes, which the server requires. Files of a running server may vanish during the copy. */
+/** Keeps owners and modes, which the server requires. Files of a running server may vanish meanwhile. */
 export async function copy(from: string, to: string, isRunning = false): Promise<void> {
   const env = { ...process.env, LC_ALL: 'C' }
   const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe', env })
@@ -21,7 +21,6 @@ export async function copy(from: string, to: string, isRunning = false): Promise
   throw new Error(`cannot copy ${from} to ${to}: ${said}`)
 }
 
-/** Judges the errors of `cp`. */
 export const hasOnlyVanished = (said: string, from: string): boolean =>
   said !== '' &&
   said
@@ -30,7 +29,7 @@ export const hasOnlyVanished = (said: string, from: string): boolean =>
     .every((line) => line.includes(` '${from}/`) && line.endsWith(': No such file or directory'))
 
 /**
- * Works as `pg_basebackup`: announces the backup, copies the files, then the log of changes since.
+ * As `pg_basebackup`:
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Promise<BaseBackup> {

@@ -50,7 +50,6 @@ function certificateOf(made: {
 
 const keyPair = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 
-/** No program knows it yet. */
 export function makeAuthority(): Authority {
   const own = keyPair()
   const issuer = `authority ${randomBytes(4).toString('hex')}`

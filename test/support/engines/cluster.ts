@@ -26,12 +26,11 @@ import { answering, freePort, onFreePorts } from './free-ports'
 
 const password = 'admin'
 
-/** Used by a suite's own Postgres; a stack sets others. */
+/** Of a suite's own Postgres. */
 export const passwords = Object.fromEntries(
   loginRoles.map((role) => [role, `it's ${role}`]),
 ) as Record<LoginRole, string>
 
-/** Runs on a free port until its child process is ended. */
 export async function runPostgres(
   dir: string,
   copyOf?: Cluster,
@@ -48,8 +47,8 @@ export async function runPostgres(
 let known: Promise<Cluster> | undefined
 
 /**
- * Suites copy this migrated cluster: creating one takes 1.5 s of processor time, and a full run
- * needs 160. Created once per `clusterKey`; migrating a copy again does nothing.
+ * Suites copy this cluster: migrating one takes 1.5 s of processor time, and a full run needs 160. Created
+ * once per `clusterKey`.
  */
 export function migratedCluster(): Promise<Cluster> {
   known ??= findOrMake().catch((error) => {
@@ -60,11 +59,11 @@ export function migratedCluster(): Promise<Cluster> {
 }
 
 async function findOrMake(): Promise<Cluster> {
-  // One per user: only its owner can read a cluster.
+  // Only its owner can read a cluster.
   const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${clusterKey()}`)
   const cluster = { dataDir: join(home, 'data'), password }
   if (existsSync(home)) {
-    // Marked as in use, so another run does not remove it.
+    // So that another run does not remove it.
     utimesSync(home, new Date(), new Date())
     return cluster
   }
@@ -89,11 +88,10 @@ async function make(dir: string): Promise<void> {
   }
 }
 
-/** This file has the passwords, `postgres.ts` the options of initdb, the pruning rules some rights. */
+/** For passwords, the options of initdb, and some rights. */
 const makers = ['test/support/engines/cluster.ts', 'infra/local/postgres.ts', 'bun.lock']
 const makerDirs = ['infra/migrations', 'infra/operations/pruning']
 
-/** Hash of all that a migrated cluster depends on. */
 export function clusterKey(read = (path: string) => readFileSync(path, 'utf8')): string {
   const hash = createHash('sha256')
   const namesIn = (dir: string) =>

@@ -14,7 +14,6 @@ export async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Throws `PortTaken` if the program ended because of its port. */
 export async function answering(
   { child, name, logFile }: { child: Child; name: string; logFile: string },
   answers: Promise<unknown>,

@@ -13,7 +13,7 @@ export type NatsShell = Disposable & {
   readonly run: (command: string) => Promise<Said>
 }
 
-/** NATS CLI contexts are in the shell's own folder, removed at the end. */
+/** Contexts are in the shell's own folder, removed at the end. */
 export function openNatsShell(): NatsShell {
   const home = mkdtempSync(join(tmpdir(), 'nats-cli-'))
   return {
@@ -34,5 +34,5 @@ export function openNatsShell(): NatsShell {
   }
 }
 
-/** The CLI prints these without an exit code, as an empty answer or another request's error. */
+/** The CLI prints these without an exit code. */
 export const refused = /permissions violation|no res(?:ults|ponses) received/i

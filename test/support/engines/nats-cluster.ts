@@ -16,14 +16,11 @@ export type NatsNode = {
   /** Port for the other nodes. */
   readonly routePort: number
   readonly monitorUrl: string
-  /** SIGKILL acts as a power cut. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
-  /** Freezes it until `resume`. */
   readonly suspend: () => Promise<void>
   readonly resume: () => void
   /** Resolves when it has caught up. */
   readonly start: () => Promise<void>
-  /** The node must have ended. */
   readonly loseStore: () => void
 }
 
@@ -32,18 +29,18 @@ export type NatsCluster = AsyncDisposable & {
   readonly node: (name: string) => NatsNode
   /** The meta leader, which places streams and consumers. */
   readonly leader: () => Promise<NatsNode>
-  /** URLs of every node, as in NATS_URL. */
+  /** Of every node, as in NATS_URL. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  /** Connects to any node unless `url` names one. */
+  /** To any node by default. */
   readonly connectAs: (user: NatsUser, url?: string) => Promise<NatsConnection>
 }
 
 const names = ['nats-0', 'nats-1', 'nats-2'] as const
-/** Starting together may take several elections of a few seconds. */
+/** Several elections may take a few seconds each. */
 const caughtUpMs = 60_000
 
-/** Production configuration, free ports, own folder. */
+/** Production configuration. */
 export const startNatsCluster = (): Promise<NatsCluster> => onFreePorts(startOnce)
 
 async function startOnce(): Promise<NatsCluster> {
@@ -131,7 +128,7 @@ async function layNode(
   }
 }
 
-/** Name of the meta leader, by any node that responds; empty without a leader. */
+/** By any node that responds; empty without a leader. */
 async function leaderOf(nodes: readonly NatsNode[]): Promise<string> {
   const signal = AbortSignal.timeout(2_000)
   const answer = await Promise.any(

@@ -1,5 +1,4 @@
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
-/** Returns what a caller gets in place of the node's result. */
 export type ChangeResult = (call: RpcCall, result: unknown) => unknown
 
 type Call = RpcCall & { readonly id: unknown }
@@ -37,7 +36,7 @@ type Log = { data: string; blockNumber: string }
 /** The last word of its data. */
 export const sequenceIn = ({ data }: Log): number => Number(`0x${data.slice(-64)}`)
 
-/** Leaves out of `eth_getLogs` the logs for which `omits` returns true. */
+/** Leaves logs out of `eth_getLogs`. */
 export function openLogFilter(target: string) {
   const filter = { omits: (_: Log) => false }
   const change: ChangeResult = ({ method }, result) =>

@@ -1,6 +1,6 @@
 import { waitUntil } from '#infra/local/wait'
 
-/** OTLP's JSON, with its service. */
+/** As OTLP's JSON, with its service. */
 export type Span = {
   service: string
   traceId: string

@@ -22,7 +22,7 @@ export const samplesIn = (text: string): Sample[] =>
 export const scrape = async (stack: { info: { ops: { gateway: string } } }): Promise<Sample[]> =>
   samplesIn(await (await fetch(`${stack.info.ops.gateway}/metrics`)).text())
 
-/** First sample with this name and labels, or undefined. */
+/** Of the first sample with this name and labels. */
 export const valueIn = (
   samples: readonly Sample[],
   name: string,

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { freePort } from '#infra/local/ports'
 
-/** Rules, their tests, the dashboard and the scrape configuration. */
 export const alertsDir = join(repositoryDir, 'infra/operations/alerts')
 
 /**
- * Debian's package `prometheus`: on the PATH, or below PROMETHEUS_DIR after `apt-get download
- * prometheus && dpkg -x prometheus_*.deb <folder>`.
+ * On the PATH, or below PROMETHEUS_DIR after `apt-get download prometheus && dpkg -x prometheus_*.deb
+ * <folder>`.
  */
 export function findProgram(name: 'prometheus' | 'promtool'): string | undefined {
   const unpacked = join(process.env.PROMETHEUS_DIR ?? '/nowhere', 'usr/bin', name)
@@ -33,13 +32,12 @@ export const measuresIn = (expr: string): string[] => [
 ]
 
 export type Prometheus = AsyncDisposable & {
-  /** Throws the error of an invalid query. */
   readonly ask: (query: string) => Promise<unknown[]>
   /** Sorted. */
   readonly firing: () => Promise<string[]>
 }
 
-/** Scrapes a gateway, by default every second and with the product's rules. */
+/** By default every second and with the product's rules. */
 export async function startPrometheus(
   program: string,
   gateway: string,
