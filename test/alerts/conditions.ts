@@ -83,7 +83,7 @@ async function asAdmin({ stack: { info } }: Scene) {
   return connect({ servers: info.nats.url, user, pass, inboxPrefix: '_INBOX_admin' })
 }
 
-/** Locks a table as a manual migration does. */
+/** As a manual migration does. */
 async function lockTable({ stack }: Scene, table: string): Promise<End> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>()

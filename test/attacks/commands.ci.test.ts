@@ -6,8 +6,8 @@ import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
 import { loginRoles } from '#infra/migrations/databases'
 
-// Output of an operator's command ends up in scrollbacks, tickets and job logs. Here every endpoint
-// refuses and repeats the key it was given, as vendors' do.
+// Output of commands ends up in tickets and job logs. Here every endpoint refuses and repeats the key it was
+// given, as vendors' do.
 
 const key = 'marked-0123456789abcdef'
 const refusal = `the key ${key} is not allowed`
@@ -128,7 +128,7 @@ describe('an operator command that was given a key by mistake', () => {
         [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
       )
       expect(printed.join('\n')).not.toContain(key)
-      expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime's own print has code and fields.
+      expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime prints code and fields.
       expect(printed.join('\n').trim()).not.toBe('')
       // 2: the configuration is refused; 3: a record cannot be checked.
       expect([1, 2, 3]).toContain(await child.exited)

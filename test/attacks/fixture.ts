@@ -14,12 +14,9 @@ import { ausdOf, chainSeconds, readerOf } from '../support/ledger'
 import { answered } from '../support/requests'
 import { quickChecks } from '../support/stack'
 
-/** Dozens of verified users are looked up again at this interval. */
+/** For dozens of verified users. */
 const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000' }
-/**
- * Services read the provider's list every three seconds. The last check of a hold leaves 8 s to
- * extend or revoke it, enough for four suites on two cores.
- */
+/** The last check of a hold leaves 8 s to extend or revoke it, enough for four suites on two cores. */
 export const watchful: NonNullable<StackOptions['env']> = {
   ...quickChecks,
   gateway: { ...identity, RECHECK_AFTER_MS: '1000', RECHECK_EVERY_MS: '1000' },
@@ -27,10 +24,7 @@ export const watchful: NonNullable<StackOptions['env']> = {
   payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '3000' },
 }
 
-/**
- * Hold for refunds, freezing and silence, in seconds: long enough to refund a held payment before
- * its last check on a busy machine.
- */
+/** Long enough to refund a held payment before its last check on a busy machine. */
 export const holdSeconds = 20
 
 /** `unnoticed` has it in the path of its RPC endpoint. */
@@ -80,14 +74,14 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
   if (receipt.status !== 'success') throw new Error('withdrawCollateral reverted')
 }
 
-/** Returns the id of the payment, which has repaid. */
+/** Returns the payment's id. */
 export async function settleBy(stack: Stack, person: Person, channel: string): Promise<string> {
   const { id } = await settle(stack, person, channel)
   await person.until('the repayment', (me) => me.drawn === '0')
   return id
 }
 
-/** Waits until the chain's clock is past this unix second. */
+/** Waits until the chain's clock is past it. */
 export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
   waitUntil(
     `chain time ${seconds}`,
@@ -96,7 +90,7 @@ export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
     150,
   )
 
-/** Returns AUSD 10⁻⁶. */
+/** AUSD 10⁻⁶. */
 export const liquidityOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,
@@ -122,10 +116,7 @@ type Back = { payment_id: string; amount: number; status: string }
 /** A refund succeeded or a chargeback stands. */
 const isGone = ({ status }: Back) => status === 'SUCCEEDED' || status === 'SUCCESS'
 
-/**
- * Payments less refunds in AUSD at the locked rates, from the provider's book. Rupiah only: its
- * major unit is its smallest.
- */
+/** Payments less refunds in AUSD at the locked rates, from the provider's book. Rupiah only. */
 async function paidAndKept(stack: Stack, person: Person): Promise<bigint> {
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
   const book = await outsideOf(stack.info).book()
@@ -167,13 +158,13 @@ async function sumsOf(stack: Stack, people: readonly Person[]): Promise<Sums> {
   }
 }
 
-/** Result of `openBooks` if all AUSD is accounted for. */
+/** All AUSD is accounted for. */
 export const explained = { walkedOffMicro: 0n, treasuryLostMicro: 0n, unexplainedMicro: 0n }
 
 /**
- * Books of these users, who must be the only ones to act until `close`. It returns AUSD 10⁻⁶: what
- * they gained beyond their net payments (negative if they lost), what the treasury lost beyond
- * them, and the credit line's change that collateral and debt do not explain.
+ * Books of these users, who must be the only ones to act until `close`. It returns AUSD 10⁻⁶: what they
+ * gained beyond their net payments, what the treasury lost beyond them, and the credit line's change that
+ * collateral and debt do not explain.
  */
 export async function openBooks(stack: Stack, ...people: Person[]) {
   const before = await sumsOf(stack, people)
@@ -191,7 +182,7 @@ export async function openBooks(stack: Stack, ...people: Person[]) {
   }
 }
 
-/** Deletes JetStream's store; `meanwhile` runs while the server is down. */
+/** `meanwhile` runs while the server is down. */
 export async function loseJetStream(
   stack: Stack,
   meanwhile: () => Promise<unknown> = async () => {},
@@ -213,14 +204,14 @@ export const recorded = (stack: Stack, event: string, since: number, count = 1) 
     return taken.length >= count
   })
 
-/** Returns the payment code of a channel, which outlives the checkout page. */
+/** The payment code outlives the checkout page. */
 export async function codeOf(stack: Stack, checkout: string, channel: string): Promise<string> {
   const choice = { channel_code: channel }
   const request = await outsideOf(stack.info).control(`sessions/${checkout}/choose`, choice)
   return (request as { payment_request_id: string }).payment_request_id
 }
 
-/** The provider accepts a code even after the checkout has ended. */
+/** Even after the checkout has ended. */
 export async function payCode(stack: Stack, request: string): Promise<void> {
   const { secretKey } = stack.info.provider.ID
   const answer = await fetch(`${stack.info.sandbox}/v3/payment_requests/${request}/simulate`, {

@@ -14,7 +14,7 @@ import { answered } from '../support/requests'
 import { suspend } from '../support/wait'
 import { publicConcurrencyMax } from './fixture'
 
-/** How long the gateway waits for a dependency before it admits another request. */
+/** The gateway waits this long for a dependency before it admits another request. */
 const waitsMs = 1_800
 let stack: Stack
 let person: Person
@@ -51,7 +51,7 @@ const quoteOf = (number: number) =>
   })
 
 const crowded = 'the service is busy, try again in a moment'
-/** Retries while a service is slow, but not if the flood caused the refusal. */
+/** Unless the flood caused the refusal. */
 const goesOn = (ask: () => Promise<Reply>) =>
   answered(ask, { meant: ({ body }) => body.error === crowded })
 

@@ -31,7 +31,6 @@ beforeAll(() => {
 })
 afterEach(() => outside.control('faults', {}))
 
-/** A verified user whose payment became collateral. */
 async function credited(channel: string, has: { ausdMicro?: bigint; amount?: string } = {}) {
   const person = await verifiedUser(stack, { ausdMicro: has.ausdMicro ?? 0n, wei: 10n ** 19n })
   const books = await openBooks(stack, person)
@@ -52,7 +51,7 @@ describe('a payment refunded before or after its credit', () => {
     ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
   ] as const
 
-  /** They start in parallel, so that their holds end together. */
+  /** Their holds end together. */
   const users = new Map<string, ReturnType<typeof credited>>()
   beforeAll(() => {
     for (const [title, channel] of reversals) users.set(title, credited(channel))

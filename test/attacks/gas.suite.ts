@@ -156,7 +156,7 @@ const blockMs = 300
 
 /**
  * Blocks with a transaction have a proposer whom the wallets refuse, all others one they accept, so
- * simulations succeed. Mined by hand to keep that order.
+ * simulations succeed.
  */
 async function choosingProposers() {
   const { rpcUrl, chainId } = stack.info.chain

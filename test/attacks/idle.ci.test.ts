@@ -49,7 +49,6 @@ function openIdle() {
   }
   return {
     count: () => open.size,
-    /** Opens missing connections until they close as fast as they open. */
     fillUpTo: async (count: number) => {
       for (let before = -1; open.size > before; ) {
         before = open.size

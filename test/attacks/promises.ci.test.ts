@@ -19,7 +19,7 @@ import { becomes } from '../support/wait'
 let stack: Stack
 let outside: Outside
 let treasury: Address
-/** Balances at the start; an operator gives them back. */
+/** At the start. */
 let fullMicro: bigint
 let fullMinor: number
 

@@ -30,7 +30,7 @@ async function moves(person: Person, rate: number | 'stale') {
   })
 }
 
-/** A verified user at Rp 16,250 per dollar. */
+/** At Rp 16,250 per dollar. */
 async function newcomer(): Promise<Person> {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await moves(person, 16_250)
@@ -194,7 +194,7 @@ describe('a user without bad intent', () => {
 
 describe('a user exceeds the limits of one wallet', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
-  /** Handled in sequence: the last of a hundred waits long on a busy machine. */
+  /** The last of a hundred waits long on a busy machine. */
   const post = (person: Person, path: string, body: unknown) =>
     answered(() => person.post(path, body), { deadlineMs: 180_000 })
   const topup = async (person: Person, dollars: number, quoteId?: string) =>

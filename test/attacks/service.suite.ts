@@ -52,7 +52,7 @@ describe('an attacker forges the cursor of a list', () => {
 describe("an attacker overloads the operators' routes", () => {
   const at = (path: string) => fetch(`${stack.info.gateway}${path}`)
   const cachedMs = 5_000
-  /** Refusals are cached for this long; a late service causes them too. */
+  /** Refusals are cached for this long. */
   const noCachedMs = 1_000
 
   test('by requesting the metrics of all services, which the public port does not serve', async () => {
@@ -179,7 +179,7 @@ describe('a dependency of the service hangs', () => {
   let bodies: Record<'/topups' | '/settlements' | '/cashouts' | '/sends', object>
   const money = (path: keyof typeof bodies) => () => person.post(path, bodies[path])
 
-  // Fresh for each test: a request that reached a hanging owner may be accepted later.
+  // A request that reached a hanging owner may be accepted later.
   beforeEach(async () => {
     const { id: quoteId } = await person.quote('USD/IDR')
     const to = `0x${'7'.repeat(40)}` as const
@@ -192,7 +192,7 @@ describe('a dependency of the service hangs', () => {
     await person.me()
   })
 
-  /** Stops every Postgres process: connections stay open without answers. */
+  /** Connections stay open without answers. */
   const hangPostgres = async () => {
     const sql = postgres(stack.info.postgres.url, { max: 1 })
     const backends = await sql<{ pid: number }[]>`
@@ -290,7 +290,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       const latest = () => sql`
         select 1 from payments.listings where "window" = 'latest' and read_at is not null`
       await waitUntil('the list being read', async () => (await latest()).length === 2)
-      // A round that began before may still run; leasing this row shows a later one.
+      // A round that began before may still run.
       await sql`
         update payments.payments set state = 'expired', checks = 0, expires_at = now() - interval '8 hours',
           next_check_at = now() - interval '7 hours' where id = ${`pay_unpaid${'1'.padStart(16, '0')}`}`

@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 afterEach(() => outside.calm())
 
-/** A user with 32 AUSD of final collateral and a debt of 10, and their books. */
+/** 32 AUSD of final collateral and a debt of 10. */
 async function debtor() {
   const person = await borrower(stack, { wei: 10n ** 19n }, '520000')
   const books = await openBooks(stack, person)
@@ -197,7 +197,7 @@ describe('a user pays a checkout and opens another before the debt is repaid', (
       await outside.pay(first.paymentId, 'CARDS')
       if (drop === 0) await entryIn(person, first.paymentId, 'paid')
       const reply = await person.insist('/settlements', { quoteId })
-      // The webhook was lost, so the paid checkout is still open here and is returned again.
+      // The webhook was lost, so the paid checkout is still open here.
       if (drop === 0) expect(said(reply)).toEqual(refused)
       else expect(reply.body).toEqual(first)
     } finally {

@@ -134,14 +134,12 @@ describe('a month without a single webhook', () => {
   })
 })
 
-/** Blocks storing identity verdicts while open. */
 async function lockedIdentities() {
   const sql = postgres(stack.adminUrl, { max: 2, onnotice: () => {} })
   const lock = await sql.reserve()
   await lock`begin`
   await lock`lock table gateway.identities in exclusive mode`
   return {
-    /** Current waiting requests timed out; later ones do not matter. */
     givenUp: async () => {
       const [now] = await sql<{ at: Date }[]>`select now() as at`
       await waitUntil('the gateway giving up', async () => {

@@ -29,7 +29,7 @@ function memoryMb(): number {
 
 const openFiles = () => readdirSync(`/proc/${stack.process('gateway').pid()}/fd`).length
 
-/** A busy machine answers some late with 503. Returns the slowest in ms. */
+/** Returns the slowest in ms. */
 async function honest(): Promise<number> {
   let slowestMs = 0
   const statuses: number[] = []

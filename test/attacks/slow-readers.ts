@@ -1,8 +1,7 @@
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 
-// A client that requests and never reads. Bun and Node read ahead, and on loopback the kernel takes
-// 2.8 MB from the server (measured). With the segments of a real network it takes less than 100 kB,
-// so the rest waits in the server as in production.
+// Bun and Node read ahead, and on loopback the kernel takes 2.8 MB from the server (measured). With the
+// segments of a real network it takes less than 100 kB, so the rest waits in the server as in production.
 
 const int = FFIType.i32
 const openLibc = () =>
@@ -21,10 +20,7 @@ const [peek, dontWait] = [0x02, 0x40] as const
 const segmentBytes = 1_400
 const receiveBytes = 4_096
 
-/**
- * Opens `count` connections that GET this path and read nothing, with headers by number; disposing
- * closes them. Linux only.
- */
+/** Connections that GET this path and read nothing. Linux only. */
 export function openSlowReaders(
   port: number,
   path: string,
@@ -54,7 +50,7 @@ export function openSlowReaders(
   }
   const open = Array.from({ length: count }, (_, connection) => openOne(connection))
   return {
-    /** Peeks at each response's status without consuming it. */
+    /** Peeks without consuming. */
     statuses: (): number[] =>
       open.flatMap((fd) => {
         const bytes = new Uint8Array(16)
@@ -71,7 +67,7 @@ export function openSlowReaders(
 /** Smaller answers fit into the socket's buffer. */
 const largeBytes = 16_384
 
-/** Public paths with large answers: documentation, its assets and the configuration. */
+/** Documentation, its assets and the configuration. */
 export async function largePathsOf(gateway: string): Promise<string[]> {
   const headers = { 'x-forwarded-for': '10.2.0.1' }
   const read = async (path: string) => (await fetch(`${gateway}${path}`, { headers })).text()

@@ -38,7 +38,7 @@ async function ops(...words: string[]) {
 const giveBack = (name: string, by = 'sari') =>
   ops('return', name, '--reason', 'ticket 12', '--by', by)
 
-/** Retries while the relayer is late or down; the return happens once. */
+/** While the relayer is late or down; the return happens once. */
 const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
 const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
   waitUntil(
@@ -58,10 +58,7 @@ async function transferTo(to: Address, hash: Hex): Promise<string> {
   return `${hash}:${found!.logIndex}`
 }
 
-/**
- * A signed cash-out whose transfer is submitted on chain first: the cash-out is refused and the
- * treasury holds AUSD without a row. The books job records it.
- */
+/** A signed cash-out whose transfer is submitted on chain first: the treasury holds AUSD without a row. */
 async function rob(person: Person) {
   const body = await cashoutBody(stack, person, { ausdMicro: lostMicro })
   const { transactionHash, blockNumber } = await thief.submit(body.authorization)

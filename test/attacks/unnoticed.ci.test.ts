@@ -3,10 +3,10 @@ import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 import { rpcKey } from './fixture'
 
-/** No recheck runs within a suite: a message that is not redriven stays unhandled. */
+/** A message that is not redriven stays unhandled. */
 const never = { RECHECK_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
-/** A known outage logs errors at debug; the test reads them. */
+/** A known outage logs errors at debug. */
 const verbose = { LOG_LEVEL: 'debug' }
 
 const env = {

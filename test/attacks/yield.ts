@@ -6,10 +6,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { readerOf } from '../support/ledger'
 import { callerOf } from '../support/people'
 
-/**
- * Adds yield (AUSD 10⁻⁶) to all collateral as the contract's administrator, which changes the value
- * of a share. Throws if a call reverts.
- */
+/** Changes the value of a share, as the contract's administrator. AUSD 10⁻⁶. */
 export async function addYield(stack: RunningStack, micro: bigint): Promise<void> {
   const { ausd, creditLine } = stack.info.chain
   const admin = callerOf(stack, devKey('admin'))
@@ -18,7 +15,7 @@ export async function addYield(stack: RunningStack, micro: bigint): Promise<void
   await admin.call('addYield', [micro])
 }
 
-/** Collateral of all users in AUSD 10⁻⁶. */
+/** Of all users, in AUSD 10⁻⁶. */
 export const collateralOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,

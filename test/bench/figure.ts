@@ -1,6 +1,6 @@
 /**
- * `ratio` relates it to a yardstick of the same run, so that machines can be compared. `value` is
- * null, with the reason in `note`, if it could not be measured.
+ * `ratio` relates it to a yardstick of the same run. `value` is null, with the reason in `note`, if it could
+ * not be measured.
  */
 export type Figure = {
   readonly bench: string

@@ -56,7 +56,6 @@ export const usage = `bun run bench [${benchNames.join(' | ')} …] [options]
   --write           replaces the table in test/bench/README.md
   --note TEXT       note above the table, such as other load on the machine`
 
-/** Throws on the first invalid option. */
 export function readOptions(args: readonly string[]): Options {
   const text = (fallback: string) => ({ type: 'string', default: fallback }) as const
   const { values, positionals } = parseArgs({

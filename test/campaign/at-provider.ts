@@ -2,10 +2,7 @@ import { pause } from '#platform/deadline'
 
 const patience = 20
 
-/**
- * Retries as a user would; a 4xx is final. Continues after the users have stopped, so that no
- * payment stays half refunded.
- */
+/** A 4xx is final. Continues after the users have stopped, so that no payment stays half refunded. */
 export async function atProvider(work: () => Promise<unknown>): Promise<boolean> {
   for (let tries = 0; tries < patience; tries++) {
     try {

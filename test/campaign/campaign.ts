@@ -23,11 +23,10 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** Interval between new users whose payment goes back after its hold. */
+/** Between new users whose payment goes back after its hold. */
 const lateTakerEveryMs = 12_000
 /**
- * Grows with the number of users, so that together they start about ten flows a second, which two
- * cores can serve while half the stack is down.
+ * Grows with the number of users: two cores can serve ten new flows a second while half the stack is down.
  */
 const restLeastMs = 1_500
 const restOfEachMs = 200
@@ -119,7 +118,6 @@ function chanceOf(seed: number, index: number): Chance {
   return chance
 }
 
-/** Adds users, each with a payment that goes back after its hold. */
 async function lateTakers(
   join: (index: number) => Promise<{ scene: Scene }>,
   from: number,

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { type Canary, canaries, copySources } from '../support/canary'
 
-// Proves that the campaign finds planted defects. Only the faults and flows that can meet them are
-// played, so half a minute is enough; otherwise another seed is tried. No defect leaves the trace
-// of another.
+// Only the faults and flows that can meet the planted defects are played, so half a minute is enough;
+// otherwise another seed is tried. No defect leaves the trace of another.
 
 const traces: Record<Canary, RegExp> = {
   outbox: /which is in no stream/, // Never reached the broker.

@@ -9,10 +9,7 @@ const betweenMs = 300
 // biome-ignore lint/suspicious/noExplicitAny: answers are read field by field, as an app reads them
 export type Answered = { ok: any } | { refused: string }
 
-/**
- * Retries on a timeout, 429 or 5xx; other errors are final. Returns null after the last retry: the
- * outcome is unknown, and the audit allows either.
- */
+/** Null after the last retry: the outcome is unknown, and the audit allows either. */
 export async function ask(
   record: Record,
   person: Person,

@@ -19,7 +19,7 @@ export type Verdict = {
   /** Rightly in manual review: a wrong amount, or a reversal after the hold. */
   readonly waiting: readonly { readonly id: string; readonly words: string }[]
   readonly counted: Readonly<Record<string, number>>
-  /** AUSD 10⁻⁶ in and out of the treasury, and the part that belongs to an item. */
+  /** AUSD 10⁻⁶ in and out of the treasury. */
   readonly treasuryMovedMicro: bigint
   readonly treasuryExplainedMicro: bigint
 }

@@ -18,7 +18,7 @@ export type Fault = {
     world: World,
     chance: Chance,
   ) => (() => void | Promise<void>) | Promise<() => void>
-  /** Polled after the end until true, which measures the recovery. */
+  /** Measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
 
@@ -74,7 +74,7 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   },
 })
 
-/** Kills the instance that comes first, between a step and the one that reports it. */
+/** The instance that comes first. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,

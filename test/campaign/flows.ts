@@ -154,7 +154,7 @@ const send: Flow = async (scene) => {
   if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
 }
 
-/** One authorization in two requests at once, with two quotes; only one may succeed. */
+/** In two requests at once, with two quotes; only one may succeed. */
 const twice: Flow = async (scene) => {
   const { person, treasury } = scene
   const quotes = await Promise.all([quoteOf(scene, 'USD/IDR'), quoteOf(scene, 'USD/IDR')])
@@ -162,10 +162,7 @@ const twice: Flow = async (scene) => {
   await Promise.all(quotes.map((quoteId) => quoteId && askCashout(scene, quoteId, authorization)))
 }
 
-/**
- * Cancels the authorization on chain during the request or right after it, so that either
- * transaction may come first.
- */
+/** During the request or right after it, so that either transaction may come first. */
 const cancelled: Flow = async (scene) => {
   const { person, treasury, chance, signal } = scene
   const quoteId = await quoteOf(scene, 'USD/IDR')
@@ -220,7 +217,6 @@ const contractKinds: readonly Kind[] = [
   ['send', send],
 ]
 
-/** Throws if no name contains one of the words; no words select all. */
 export function flowsWith(words: readonly string[]): Flows {
   const isMeant = ([name]: Kind) => words.length === 0 || words.some((one) => name.includes(one))
   const [own, contract] = [kinds, contractKinds].map((all) =>
@@ -231,10 +227,7 @@ export function flowsWith(words: readonly string[]): Flows {
 }
 export type Flows = { readonly own: readonly Flow[]; readonly contract: readonly Flow[] }
 
-/**
- * Random flows until the signal, with pauses of up to `restMs`. A flow that throws on the user's
- * side is abandoned.
- */
+/** A flow that throws on the user's side is abandoned. */
 export async function live(scene: Scene, flows: readonly Flow[], restMs: number): Promise<void> {
   const { chance, signal, record } = scene
   while (!signal.aborted && flows.length > 0) {
@@ -245,10 +238,7 @@ export async function live(scene: Scene, flows: readonly Flow[], restMs: number)
   }
 }
 
-/**
- * Pays by card; the money goes back after the hold. This freezes the wallet, so each user does it
- * once; half of them repay the loss by a top-up.
- */
+/** This freezes the wallet, so each user does it once; half of them repay the loss by a top-up. */
 export async function giveBackAfterHold(scene: Scene): Promise<void> {
   const { record, person, chance, signal } = scene
   const deed = await checkout(scene, 'topup', 'USD/IDR', 'card')

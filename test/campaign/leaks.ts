@@ -10,7 +10,7 @@ import type { Stored } from './messages'
 export type Secret = { readonly name: string; readonly text: string }
 export type Told = { readonly where: string; readonly text: string }
 export type Leaks = {
-  /** Names the place and the secret without repeating it. */
+  /** Without the secret itself. */
   readonly found: readonly string[]
   /** Characters searched, by kind of place, and secrets. */
   readonly searched: Readonly<Record<string, number>>
@@ -86,7 +86,7 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
   }
 }
 
-/** The stack must still be running. `errors` are bodies of error responses. */
+/** `errors`: bodies of error responses. */
 export async function findLeaks(
   stack: Stack,
   people: readonly Person[],

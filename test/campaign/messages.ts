@@ -11,10 +11,9 @@ export type Stored = {
   readonly text: string
 }
 export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }
-/** Messages marked published, and a sentence for each that no stream has. */
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }
 
-/** Per stream: if its last message is removed, a reader waits for the next one. */
+/** If a stream's last message is removed, a reader waits for the next one. */
 const readMaxMs = 120_000
 
 /** All of them: a campaign is shorter than the retention. */

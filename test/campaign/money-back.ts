@@ -14,9 +14,8 @@ type Case = {
     name: 'refund' | 'chargeback' | 'tell',
     body?: object,
   ) => Promise<{ id: string } | undefined>
-  /** Short waits end within the hold, long ones may end after it. */
   readonly rest: (maxMs: number) => Promise<void>
-  /** Records beforehand that money may return to us. */
+  /** Recorded beforehand. */
   readonly mayComeBack: () => void
 }
 

@@ -1,4 +1,4 @@
-/** The report contains them, so that a campaign can be repeated. */
+/** Reported, to repeat a campaign. */
 export type Options = {
   /** Fixes the order of faults and the users' choices, not their timing. */
   readonly seed: number

@@ -19,10 +19,8 @@ const listsAtOnce = 8
 const lookEveryMs = 1_000
 
 /**
- * Waits until no item is pending, then audits. Money may move without a pending item: the service
- * learns of a lost webhook or refund at its next poll. So the audit is repeated while it has
- * findings, until nothing has completed for `quietMaxMs`; a busy machine is slow after an hour of
- * faults.
+ * Waits until no item is pending, then audits. Money may move without a pending item, until the next poll, so
+ * the audit is repeated while it has findings, until nothing has completed for `quietMaxMs`.
  */
 export async function quietly(
   everybody: readonly Person[],
@@ -51,7 +49,6 @@ export async function quietly(
       noteLeft(owns.flat().length)
       return waiting.length === 0
     }
-    // The audit reports items that are still pending.
     while (leftMs() > 0 && !(await look().catch(() => false))) await pause(lookEveryMs)
     const reading = (person: Person) => waitUntil("a user's activity", () => entriesOf(person))
     const lists = await pMap(everybody, reading, { concurrency: listsAtOnce })

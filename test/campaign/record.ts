@@ -14,10 +14,7 @@ export type Fate =
   | 'voided'
   | 'doubtful'
 
-/**
- * Recorded by the user before the request. The audit uses these records, the provider's book and
- * the chain; of the service only its responses. Amounts are AUSD 10⁻⁶ and fiat minor units.
- */
+/** Recorded before the request. Amounts are AUSD 10⁻⁶ and fiat minor units. */
 export type Deed = PaymentDeed | CashoutDeed | SendDeed
 
 export type PaymentDeed = {

@@ -15,7 +15,6 @@ export type Report = {
   readonly quietMs: number
   /** Last completed items, with ms since the last fault. */
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
-  /** Differences in the services' books, without manual review. */
   readonly breaks: readonly string[]
   readonly announced: Announced
   readonly leaks: Leaks

@@ -18,8 +18,7 @@ const everyMs = [150, 1_200] as const
 const recoveryMaxMs = 60_000
 
 /**
- * The seed gives the order; faults overlap, but never two on one target. Each kind comes once
- * before any repeats, so that a slow minute has them all. Resolves when the last fault has ended.
+ * In the seed's order; faults overlap, but never two on one target. Each kind comes once before any repeats.
  */
 export async function makeTrouble(
   world: World,

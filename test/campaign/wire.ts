@@ -1,9 +1,8 @@
 import { pause } from '#platform/deadline'
 
-/** A TCP proxy to a dependency that can be slowed, cut or stalled. */
 export type Wire = AsyncDisposable & {
   readonly host: string
-  /** Delays both directions; 0 ends the delay. */
+  /** In both directions. */
   readonly slow: (delayMs: number) => void
   /** Skips the close handshake, as a dead router does. */
   readonly cut: () => void

@@ -31,8 +31,8 @@ export type World = AsyncDisposable & {
 }
 
 /**
- * Two instances of each service behind one address, with breakable proxies to NATS, Postgres and
- * the chain. With an even seed there is a second chain endpoint without faults.
+ * Two instances of each service behind one address. With an even seed there is a second chain endpoint
+ * without faults.
  */
 export async function openWorld({ seed }: Options, older: string | null): Promise<World> {
   const wires: Partial<Record<'nats' | 'postgres', Wire>> = {}

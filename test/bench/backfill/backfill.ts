@@ -4,7 +4,7 @@ import { type Run, runReader } from './reader'
 
 const yardstick = 'viem getLogs + decode, nothing stored'
 
-/** Measures speed and peak memory of indexer-reader from an empty database to serving. */
+/** From an empty database to serving. */
 export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures: Figure[] }> {
   const run = await runReader(ground)
   const eventsPerSecond = (1_000 * ground.chain.events) / run.tookMs

@@ -29,8 +29,7 @@ const graceSeconds = 86_400
 export const pauseLeastSeconds = 64_000
 
 /**
- * Cycle times by pause: repaid at the next visit is Qualified, at once Short, three visits later
- * Late; after four it may default.
+ * Repaid at the next visit is Qualified, at once Short, three visits later Late; after four it may default.
  */
 export const termsOf = (pauseSeconds: number) => ({
   holdSeconds: Math.ceil(1.5 * pauseSeconds),
@@ -41,9 +40,8 @@ export const termsOf = (pauseSeconds: number) => ({
 })
 
 /**
- * Actions at the `visit`-th turn, determined by the wallet's number. Most repay in time, in one
- * part, two or in excess; others repay late, at once or from collateral, pay by card, withdraw or
- * default.
+ * Most repay in time, in one part, two or in excess; others repay late, at once or from collateral, pay by
+ * card, withdraw or default.
  */
 export function actsOf(wallet: number, visit: number): readonly Act[] {
   if (visit === 0) return [verify, topUp(10_000n)]

@@ -7,9 +7,8 @@ export type Node = { readonly rpcUrl: string; readonly child: Child }
 type Call = { readonly method: string; readonly params: readonly unknown[] }
 
 /**
- * An anvil that mines on request, one second per block from `genesisSeconds`, impersonates wallets
- * and charges no gas. `finalized` is two blocks behind `latest`; the state there is kept because
- * readers call the contract there.
+ * Mines on request, one second per block from `genesisSeconds`, without gas. `finalized` is two blocks behind
+ * `latest`, where readers call the contract.
  */
 export async function startNode(dir: string, genesisSeconds: number): Promise<Node> {
   const port = await freePort()
@@ -31,7 +30,7 @@ export async function startNode(dir: string, genesisSeconds: number): Promise<No
 
 const deadlineMs = 60_000
 
-/** Sends one batch; throws on the first error. */
+/** One batch; throws on the first error. */
 export async function rpc(rpcUrl: string, calls: readonly Call[]): Promise<unknown[]> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',

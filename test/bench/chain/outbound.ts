@@ -17,7 +17,7 @@ type Transaction = { from: Address; data: Hex }
 /** Later than any block, so the contract uses the block's time. */
 const paidNow = 2n ** 40n
 
-/** Collects one block's transactions. Relayer actions become one `many` call, as in the service. */
+/** Relayer actions of a block become one `many` call, as in the service. */
 export function openOutbound(deployment: Deployment) {
   const nonces = new Map<Address, number>()
   const lotRefs = new Map<Address, Hex>()

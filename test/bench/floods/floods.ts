@@ -27,7 +27,7 @@ function atRate(perSecond: number, send: (number: number) => Promise<unknown>): 
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Floods that once stopped the gateway, each from many addresses. */
+/** Each once stopped the gateway, from many addresses. */
 async function floodsOf(stack: Stack): Promise<Flood[]> {
   const { gateway } = stack.info
   const port = Number(new URL(gateway).port)
@@ -111,7 +111,6 @@ function sendHosts(port: number): Disposable {
   return { [Symbol.dispose]: () => void sockets.map((socket) => socket.destroy()) }
 }
 
-/** Sends partial bodies and reopens connections the gateway closes. */
 function sendBodies(
   port: number,
   connections: number,

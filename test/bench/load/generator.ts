@@ -5,9 +5,8 @@ import { quantile } from '../quantile'
 import type { Load } from './load'
 
 /**
- * Sends requests over a fixed number of connections and prints the results as JSON. `{wallet}` in
- * the URL becomes a new address, `{id}` in the body a new id. With a JSON `body` each request is a
- * POST.
+ * Prints the results as JSON. `{wallet}` in the URL becomes a new address, `{id}` in the body a new id. With
+ * a `body` each request is a POST.
  */
 export type Seen = {
   requests: number
@@ -48,7 +47,7 @@ async function generate(load: Load): Promise<Seen> {
   return { requests: tookMs.length, perSecond, errors, withoutHistory, p50Ms, p99Ms }
 }
 
-/** The function returns undefined once single-use sessions run out. */
+/** Undefined once single-use sessions run out. */
 function requestsOf({ url, body = '', headers = {}, sessionsFile, eachOnce }: Load) {
   const sessions = sessionsFile
     ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[])

@@ -4,10 +4,7 @@ import { connect, headers } from 'nats'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { Publishing } from './load'
 
-/**
- * Yardstick of a webhook: stores the same messages in the same stream by bare awaited publishes, a
- * fixed number in flight.
- */
+/** Yardstick of a webhook: the same messages in the same stream by bare awaited publishes. */
 const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
 const { natsUrl, user, password, body, connections, seconds } = JSON.parse(
   values.load,

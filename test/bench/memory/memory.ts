@@ -13,7 +13,7 @@ const bench = 'memory'
 const peopleCount = 40
 /** AUSD 10⁻⁶, enough for ten minutes. */
 const startMicro = 5_000_000_000n
-/** Pause between units of work: one in eight moves money, the others are four reads each. */
+/** Between units of work: one in eight moves money, the others are four reads each. */
 const paceMs = 40
 const sampleMs = 1_000
 const restMs = 10_000

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** MB; `pss` divides shared pages among their processes. */
 export type Held = { readonly rssMb: number; readonly pssMb: number }
 
-/** Returns the kernel's figure in MB; NaN outside Linux. */
+/** In MB; NaN outside Linux. */
 export const peakMemoryMb = (pid: number): number => read(`/proc/${pid}/status`, 'VmHWM')
 
 /** NaN outside Linux or if the process has exited. */

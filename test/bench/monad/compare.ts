@@ -3,16 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * `bun test/bench/monad/compare.ts [suite …]`: runs the gas suites' transactions with `monad-revm`.
- * Fails if a limit does not suffice on Monad, the model is off, or a traced state is incomplete.
- * Needs Rust; the first build takes minutes.
+ * `bun test/bench/monad/compare.ts [suite …]` runs the gas suites' transactions with `monad-revm`. Needs
+ * Rust; the first build takes minutes.
  */
 const suites = ['gas.test.ts', 'user-gas.test.ts', 'lots.ci.test.ts']
 const columns = ['Monad', 'model', 'least limit', 'behind proxy', 'our limit', 'anvil'] as const
 
 /** `model` excludes the token's proxy. */
 type Given = { name: string; limit: number; anvil: number; model: number }
-/** `main.rs` measures these; least limits are the smallest with the same outcome. */
+/** Measured by `main.rs`; least limits have the same outcome. */
 type Found = { gas: number; least: number; ethereum: number; proxied: number; proxiedLeast: number }
 
 const cargo = Bun.which('cargo')
@@ -34,7 +33,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** One line of JSON for each measured transaction. */
+/** A line of JSON each. */
 async function traceCalls(file: string): Promise<string> {
   const named = process.argv.slice(2)
   const paths = (named.length > 0 ? named : suites).map((suite) => `infra/contracts/${suite}`)

@@ -12,7 +12,7 @@ import { layPonder } from './app'
 
 const deadlineMs = 60 * 60_000
 
-/** Uses the same chain and server; measures from process start to `/ready`. */
+/** From process start to `/ready`. */
 async function runPonder(ground: Ground): Promise<Run & { version: string }> {
   const databaseUrl = await ground.freshDatabase('ponder')
   const { dir, factsFile, port, node } = await layPonder(ground, databaseUrl)

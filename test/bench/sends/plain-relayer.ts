@@ -6,11 +6,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 
-/**
- * Yardstick: relays transfers with viem's `nonceManager`, `writeContract` and
- * `waitForTransactionReceipt`; nothing is stored, checked or retried. Reads its task from stdin and
- * prints the time until all are final.
- */
+/** Yardstick: relays transfers with viem's `nonceManager`; nothing is stored, checked or retried. */
 export type PlainTask = {
   readonly rpcUrl: string
   readonly chainId: number

@@ -101,7 +101,7 @@ async function relayerRun(
   return { perSecond: (count * 1_000) / tookMs, askedMs, cpuMs, rpc }
 }
 
-/** Returns the faster of few and many transfers in flight. */
+/** The faster of few and many in flight. */
 async function fastestPlain(ground: Ground, count: number) {
   const runs: { perSecond: number; atOnce: number }[] = []
   for (const atOnce of plainAtOnce)

@@ -1,6 +1,6 @@
 import { pause } from '#platform/deadline'
 
-/** Open loop: slow responses do not reduce the load. Rejects with the first failure. */
+/** Open loop: slow responses do not reduce the load. */
 export async function arrive<T>(
   count: number,
   everyMs: number,

@@ -23,10 +23,7 @@ const warmUpMax = 200
 const measured = [...serviceNames, 'nats-server', 'postgres'] as const
 type Measured = (typeof measured)[number]
 
-/**
- * CPU time and SQL statements of one top-up under load, from quote to credit, and of an idle stack.
- * The idle share is not subtracted.
- */
+/** CPU time and SQL statements of one top-up under load, and of an idle stack. */
 export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
   await using sql = admin(stack)
   await countStatements(stack, sql.client)
@@ -115,7 +112,7 @@ async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
 
 const inserts = 2_000
 
-/** CPU time in ms of one bare row insert, client included. */
+/** CPU time in ms, client included. */
 async function insertYardstick(stack: Stack, sql: Sql): Promise<number> {
   await sql`create table if not exists public.bench_yardstick (id bigserial primary key, said text)`
   const server = () => processorMs(stack.process('postgres').pid())

@@ -7,10 +7,7 @@ const lookAtAllEveryMs = 1_000
 /** Window of the frequent query; the full query finds rows committed later. */
 const recentMs = 500
 
-/**
- * Watches the payments table, since polling the gateway would add load. Recent credits are found by
- * time, so the cost does not depend on the number awaited.
- */
+/** Polling the gateway would add load. The cost does not depend on the number awaited. */
 export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const awaited = new Map<string, (at: number) => void>()

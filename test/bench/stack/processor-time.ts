@@ -5,10 +5,7 @@ const ticksPerMs = 0.1
 
 type Stat = { readonly parent: number; readonly ms: number }
 
-/**
- * Counts a process and its children in ms, including ended children that were waited for; 0 if it
- * has exited, or outside Linux.
- */
+/** Includes children that have ended and were waited for; 0 outside Linux. */
 export function processorMs(pid: number): number {
   const all = new Map<number, Stat>()
   for (const name of readdirSync('/proc')) {

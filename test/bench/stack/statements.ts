@@ -3,7 +3,7 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 
-/** Loads `pg_stat_statements` by a restart of Postgres; idempotent. */
+/** By a restart of Postgres. */
 export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   const [loaded] = await sql<{ libraries: string }[]>`
     select current_setting('shared_preload_libraries') as libraries`
@@ -18,7 +18,7 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   await waitUntil('every service to be ready', isReady, 30_000)
 }
 
-/** Counts the services' statements, without begin, commit and rollback. */
+/** Of the services, without begin, commit and rollback. */
 export async function statementsSent(sql: Sql): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     select coalesce(sum(calls), 0)::int as calls

@@ -54,10 +54,7 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
   ]
 }
 
-/**
- * Counts top-ups that fail to open, and those whose payment gets no response and may be paid;
- * retries neither.
- */
+/** Counts top-ups that fail to open, and those whose payment gets no response; retries neither. */
 async function runAt(
   stack: Stack,
   people: readonly Person[],
@@ -87,6 +84,6 @@ async function runAt(
   }
 }
 
-/** Counts from the first request to the last credit, backlog included. */
+/** From the first request to the last credit. */
 const creditedPerSecond = ({ credits, startedAt }: Run): number =>
   credits.length / ((Math.max(...credits.map(({ at }) => at)) - startedAt) / 1_000)

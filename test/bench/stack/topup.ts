@@ -14,7 +14,6 @@ const peopleMax = 10
 
 type Paid = { readonly paymentId: string; readonly paidAt: number; readonly creditedAt: number }
 
-/** Webhooks to their 200 and payments to their final credit, at a fixed rate. */
 export async function benchTopup(stack: Stack, options: Options): Promise<Figure[]> {
   const people = await verifiedUsers(stack, Math.min(peopleMax, options.topups))
   const everyMs = 1_000 / options.topupsPerSecond

@@ -51,7 +51,7 @@ export async function benchX402(options: Options, say: (line: string) => void): 
 
 type Run = { perSecond: number; note: string }
 
-/** Returns the faster of few and many requests in flight. */
+/** The faster of few and many in flight. */
 async function fastest(
   ground: Ground,
   count: number,

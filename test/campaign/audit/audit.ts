@@ -3,10 +3,7 @@ import type { Evidence, Ledger, Verdict } from '../evidence'
 import type { CashoutDeed, SendDeed } from '../record'
 import { auditPayments, minorOf, sum } from './payments'
 
-/**
- * Compares users' actions with the provider's book and the chain. Shares no code with the services:
- * no tables, state transitions, rounding or readers.
- */
+/** Shares no code with the services: no tables, state transitions, rounding or readers. */
 export function audit(evidence: Evidence): Verdict {
   const findings: string[] = []
   const waiting: { id: string; words: string }[] = []

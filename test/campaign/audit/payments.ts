@@ -5,7 +5,7 @@ import type { PaymentDeed } from '../record'
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
 export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
 
-/** One further ref each time a payment is applied again because a refund was undone. */
+/** One more each time a payment is applied again because a refund was undone. */
 const partsMax = 5
 const refsOf = (id: string) => [
   chainRef(id),
@@ -13,8 +13,8 @@ const refsOf = (id: string) => [
 ]
 
 /**
- * Captured and returned money in minor units (sen or rupiah). A void takes all of it, and so does a
- * dispute in another currency, whose rate only the provider knows.
+ * In minor units. A void takes all of it, and so does a dispute in another currency, whose rate only the
+ * provider knows.
  */
 function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
   const own = payments.filter((one) => one.session_reference_id === id && one.captures.length > 0)
@@ -49,7 +49,7 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 
-/** Checks every captured payment, and that each loss is recovered or its wallet frozen. */
+/** Each loss must be recovered or its wallet frozen. */
 export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
   const promised = new Map(
     deeds
@@ -156,7 +156,7 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   else lossOf(losses, state.wallet)[cause].push(kept)
 }
 
-/** Losses from reversed credits by wallet, and amounts kept from later payments to recover them. */
+/** By wallet. */
 type Losses = Map<string, Loss>
 type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
