@@ -43,15 +43,14 @@ export function reachedFrom(root: string, entries: readonly string[], reading: R
   return reached
 }
 
-/** Groups of files that all reach each other, sorted. */
+/** Files that all reach each other. */
 export function circlesAmong(root: string, files: readonly string[], reading: Reading): string[][] {
   const importsAmong = new Map(files.map((file) => [file, importsOf(root, file, reading).files]))
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const open: string[] = []
   const circles: string[][] = []
-  // Tarjan's strongly connected components: a file whose lowest reachable open file is itself
-  // closes one.
+  // Tarjan's strongly connected components.
   const visit = (file: string) => {
     order.set(file, order.size)
     lowest.set(file, order.get(file)!)

@@ -51,7 +51,7 @@ const quoteOf = (number: number) =>
   })
 
 const crowded = 'the service is busy, try again in a moment'
-/** Unless the flood caused the refusal. */
+/** Repeats a refused request, unless the flood caused the refusal. */
 const goesOn = (ask: () => Promise<Reply>) =>
   answered(ask, { meant: ({ body }) => body.error === crowded })
 

@@ -19,7 +19,7 @@ import { becomes } from '../support/wait'
 let stack: Stack
 let outside: Outside
 let treasury: Address
-/** At the start. */
+/** Balances at the start. */
 let fullMicro: bigint
 let fullMinor: number
 

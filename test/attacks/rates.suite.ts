@@ -30,7 +30,7 @@ async function moves(person: Person, rate: number | 'stale') {
   })
 }
 
-/** At Rp 16,250 per dollar. */
+/** A verified user, at Rp 16,250 per dollar. */
 async function newcomer(): Promise<Person> {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await moves(person, 16_250)

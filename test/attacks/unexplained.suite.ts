@@ -38,7 +38,7 @@ async function ops(...words: string[]) {
 const giveBack = (name: string, by = 'sari') =>
   ops('return', name, '--reason', 'ticket 12', '--by', by)
 
-/** While the relayer is late or down; the return happens once. */
+/** Repeated while the relayer is late or down; the return happens once. */
 const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
 const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
   waitUntil(

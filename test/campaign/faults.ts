@@ -18,7 +18,7 @@ export type Fault = {
     world: World,
     chance: Chance,
   ) => (() => void | Promise<void>) | Promise<() => void>
-  /** Measures the recovery. */
+  /** Polled until true, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
 
@@ -74,7 +74,7 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   },
 })
 
-/** The instance that comes first. */
+/** Kills the instance that comes first. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,

@@ -154,7 +154,7 @@ const send: Flow = async (scene) => {
   if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
 }
 
-/** In two requests at once, with two quotes; only one may succeed. */
+/** The same authorization in two requests at once; only one may succeed. */
 const twice: Flow = async (scene) => {
   const { person, treasury } = scene
   const quotes = await Promise.all([quoteOf(scene, 'USD/IDR'), quoteOf(scene, 'USD/IDR')])
@@ -162,7 +162,9 @@ const twice: Flow = async (scene) => {
   await Promise.all(quotes.map((quoteId) => quoteId && askCashout(scene, quoteId, authorization)))
 }
 
-/** During the request or right after it, so that either transaction may come first. */
+/**
+ * Cancels the authorization during the request or right after it, so that either transaction may come first.
+ */
 const cancelled: Flow = async (scene) => {
   const { person, treasury, chance, signal } = scene
   const quoteId = await quoteOf(scene, 'USD/IDR')

@@ -8,7 +8,7 @@ export type Instruction = { word: string; rest: string }
 export type Stage = { image: string; name: string | undefined; instructions: Instruction[] }
 export type Copy = { sources: string[]; target: string }
 
-/** Parses the instructions in use; throws on an unknown one. */
+/** Throws on an unknown instruction. */
 export function readDockerfile(text: string): Stage[] {
   const stages: Stage[] = []
   const lines = text
@@ -40,7 +40,7 @@ export const copiesOf = ({ instructions }: Stage): Copy[] =>
       return { sources: words.slice(0, -1), target: words.at(-1)! }
     })
 
-/** Whether a path is in the build context: the last matching line decides. */
+/** The last matching line decides. */
 export function readIgnore(text: string): (path: string) => boolean {
   const rules = text
     .split('\n')

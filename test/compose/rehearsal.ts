@@ -19,7 +19,7 @@ export type Rehearsal = AsyncDisposable & {
   readonly dir: string
   /** The process has exactly the service's environment. */
   readonly start: (service: string) => Child
-  /** Runs as `docker compose exec` does; resolves with the exit reason. */
+  /** As `docker compose exec`. */
   readonly exec: (service: string, words: readonly string[]) => Promise<string>
 }
 
@@ -66,7 +66,7 @@ function moved(value: string, { moves, wholes }: Places): string {
   return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)
 }
 
-/** Builds the image's /app folder from the Dockerfile's COPY and RUN. */
+/** From the Dockerfile's COPY and RUN. */
 function layImage(app: string) {
   mkdirSync(app)
   const image = ourStages().at(-1)!
@@ -95,7 +95,7 @@ function programsHere(dir: string): ReadonlyMap<string, string> {
   ])
 }
 
-/** Builds the image and finds ports, but starts nothing. Disposing ends all processes. */
+/** Starts nothing. */
 export async function rehearse(): Promise<Rehearsal> {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
   for (const name of ['logs', 'data', 'chain']) mkdirSync(join(dir, name))

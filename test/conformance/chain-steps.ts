@@ -19,7 +19,7 @@ export type ChainBench = {
 const logBlocks = 100n
 const nobody = `0x${'0'.repeat(38)}aa` as const
 
-/** Relayer and reader send these requests. No transaction is sent that could be mined. */
+/** Requests of relayer and reader. Sends no transaction that could be mined. */
 export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
   const endpoints = openRpcEndpoints({ rpcUrls: [url] })
   const reader = openChainReader({ endpoints, chainId })

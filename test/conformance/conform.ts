@@ -9,10 +9,7 @@ import { openTestModeTarget } from './test-mode-target'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * Returns the exit code: 0 if nothing failed, 1 if a step failed or a key is not a test key, 2 for
- * invalid arguments.
- */
+/** Exit code: 1 if a step failed or a key is not a test key, 2 for invalid arguments. */
 export async function conform(
   words: readonly string[],
   env: Environment,

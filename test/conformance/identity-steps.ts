@@ -10,7 +10,7 @@ export type IdentityBench = {
   readonly wrongKey: IdentityProvider
   /** Has another webhook secret. */
   readonly deaf: IdentityProvider
-  /** A verdict on the wallet and its webhook; undefined where no webhook can arrive. */
+  /** Undefined where no webhook can arrive. */
   readonly hear:
     | ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>)
     | undefined
@@ -20,7 +20,6 @@ export type IdentityBench = {
 const noWebhook = () =>
   new NotHere('needs a public address: approve an applicant in the dashboard, see infra/README.md')
 
-/** A link, a webhook accepted only from the provider, and the same verdict from a lookup. */
 export function identitySteps(bench: IdentityBench): Step[] {
   // Random, so that no applicant repeats.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const

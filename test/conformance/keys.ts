@@ -1,4 +1,4 @@
-/** The key may be a live one; no call is made with it. */
+/** No call is made with the key. */
 export class LiveKey extends Error {
   override name = 'LiveKey'
   constructor(variable: string, begins: string) {
@@ -24,7 +24,7 @@ const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 /** Never printed. */
 const secretNames = [...Object.keys(testKeys), ...plainSecrets]
 
-/** Throws `LiveKey`, which names the variable, never its value. */
+/** Throws `LiveKey`. */
 export function testModeKeys(env: Environment) {
   for (const [name, begins] of Object.entries(testKeys)) {
     const value = env[name]

@@ -18,10 +18,7 @@ export type PaymentBench = {
   readonly open: (requestsPerMinute: number) => ProviderClient
   /** Throws `NotHere` without a payer. */
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
-  /**
-   * Makes the provider return 429: `all` with no calls left, `stray` with some; undefined if
-   * impossible.
-   */
+  /** The provider returns 429: `all` with no calls left, `stray` with some; undefined if impossible. */
   readonly limit: ((which: 'all' | 'stray' | 'none') => Promise<void>) | undefined
   /** Removes this address from the allow-list; undefined if impossible. */
   readonly forbidSender: ((on: boolean) => Promise<void>) | undefined
@@ -36,10 +33,7 @@ export const providerOf = (client: ProviderClient): PaymentProvider =>
 /** `POST /v3/payment_requests/{id}/simulate` pays the chosen channel in test mode. */
 const Simulated = Type.Object({ status: Type.String() })
 
-/**
- * The payer chooses a channel, then test mode pays. Channels that redirect the payer refuse the
- * simulation; the payer completes those.
- */
+/** Test mode pays. Channels that redirect the payer refuse the simulation; the payer completes those. */
 export async function pay(
   bench: PaymentBench,
   { checkout, fiat, channel }: { checkout: Checkout; fiat: Money<Fiat>; channel: string },

@@ -38,7 +38,7 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   ...over,
 })
 
-/** Slow ones are ordered first and checked last. */
+/** Slow ones are ordered first, checked last. */
 export function payoutSteps(bench: PayoutBench): Step[] {
   const { api } = bench
   const provider = xenditPayouts(bench.client, [api])

@@ -5,7 +5,7 @@ const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
-/** Removes them as Basic credentials and within addresses, too. */
+/** Also as Basic credentials and within addresses. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')
@@ -15,7 +15,7 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 
 const basic = (secret: string) => Buffer.from(`${secret}:`).toString('base64')
 
-/** A table, or the reason for skipping; never contains a secret. */
+/** Without secrets. */
 export function tableOf(result: SuiteResult, secrets: readonly string[]): string {
   const text = result.skipped
     ? `${result.name}: skipped, ${result.skipped}`

@@ -20,10 +20,7 @@ import { paymentSuites, payoutSuite } from './suites'
 const patient: Waiting = { deadlineMs: 60_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')
 
-/**
- * Uses a free port, fresh secrets and simulated rate sources. `between` may redirect the payment
- * clients, `waiting` sets their timeouts.
- */
+/** `between` may redirect the payment clients, `waiting` sets their timeouts. */
 export async function openSandboxTarget(
   between: (url: string) => string = (url) => url,
   waiting = patient,

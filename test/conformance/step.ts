@@ -8,14 +8,14 @@ export type Step = {
   readonly fact?: FactName
 }
 
-/** Steps run in order and may build on one another. */
+/** Steps may build on one another. */
 export type Suite = {
   readonly name: string
   readonly steps: readonly Step[]
   readonly skipped?: string
 }
 
-/** `not here`: this target cannot test it; `seen` has the reason. */
+/** `not here`: this target cannot test it. */
 export type Verdict = 'pass' | 'fail' | 'not here'
 export type Row = Pick<Step, 'name' | 'expected' | 'fact'> & {
   readonly seen: string
@@ -27,7 +27,7 @@ export type SuiteResult = {
   readonly skipped?: string
 }
 
-/** This target cannot test the step; not a failure. */
+/** This target cannot test the step. */
 export class NotHere extends Error {
   override name = 'NotHere'
 }

@@ -88,7 +88,6 @@ function chainSuites(env: Environment): Suite[] {
   }))
 }
 
-/** Prints where to pay and waits for the payer's channel. */
 const chooser =
   (
     client: PaymentBench['client'],

@@ -33,7 +33,7 @@ const pageOf = async (client: ProviderClient, query: string) => {
   return 'ok' in answer ? answer.ok : `${answer.refused.status} ${answer.refused.code}`
 }
 
-/** Transactions and refunds, where no payment is needed. */
+/** No payment is needed. */
 export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
     name: 'the key has the permission Transaction Read',
@@ -111,7 +111,6 @@ export type PaidHere = {
   readonly seenAt: number
 }
 
-/** Whether, when and how test mode lists a payment through this channel. */
 export function listedPaymentSteps(
   { client, waiting }: PaymentBench,
   channel: string,
@@ -154,7 +153,6 @@ export function listedPaymentSteps(
 const isOurs = (reference: string | null, paid: PaidHere): boolean =>
   reference === paid.reference || reference?.startsWith(`${paid.reference}_`) === true
 
-/** Id and reference of a listed refund or chargeback, and paging. */
 export function listedReturnSteps(
   bench: PaymentBench,
   paid: () => PaidHere,

@@ -1,4 +1,4 @@
-// Each boundary is named after the step just done.
+// Named after the step just done.
 
 export const meanings: Readonly<Record<string, string>> = {
   'gateway:order-read': 'request read and validated, not passed to its service',

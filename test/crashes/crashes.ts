@@ -49,7 +49,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
   })
 }
 
-/** Stops when one trial fails or all are done; returns an error of the books. */
+/** Until one trial fails; returns an error of the books. */
 async function tryOnOneStack(
   left: Trial[],
   tell: (tried: Tried) => void,

@@ -1,6 +1,6 @@
 import { kinds, type Path } from './path'
 
-/** Printed at the end, so that a run can be repeated. */
+/** Printed at the end. */
 export type Options = {
   readonly kind: Path['kind'] | undefined
   readonly pairs: boolean
@@ -22,7 +22,6 @@ export const usage = `bun run prove crashes [--path ${kinds.join('|')}] [--pairs
 
 The exit code is 0 if every boundary was reached and every item happened exactly once.`
 
-/** Throws on the first invalid option. */
 export function readOptions(words: readonly string[]): Options {
   const said = new Map<string, string>()
   const rest = words.filter((word) => word !== '--pairs')

@@ -22,14 +22,14 @@ export type Path = {
   readonly inPairs?: 'all' | readonly string[]
   /** Roughly in this order. */
   readonly boundaries: readonly string[]
-  /** Creates the users; the returned function prepares one item per call. */
+  /** Creates the users; then one item per call. */
   readonly begin: (world: World) => Promise<() => Promise<Item>>
 }
 
 /** Throws unless the item took effect exactly once. */
 export type Item = () => Promise<void>
 
-/** A killed process's work is retried in seconds, a leased check after 20 s. */
+/** A leased check is retried after 20 s. */
 export const patienceMs = 90_000
 
 /** A verified user whose drip has settled. */

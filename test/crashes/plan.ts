@@ -31,7 +31,7 @@ export function planOf(paths: readonly Path[], options: Options): Trial[] {
   return shuffled(all, seed).filter((_, at) => at % part.of === part.at - 1)
 }
 
-/** Makes the parts independent of the source's order. */
+/** Independent of the source's order. */
 const keyOf = ({ path, kills }: Trial) => [path.name, ...kills].join()
 
 /** Fisher–Yates with the mulberry32 generator. */

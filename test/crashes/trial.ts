@@ -13,8 +13,8 @@ export type Outcome = {
 const itemsMax = (kills: readonly string[]) => kills.length + 1
 
 /**
- * Kills at each boundary in turn, in sequential items. The first item meets all kills if its
- * recovery passes the later boundaries; otherwise the next meets the rest.
+ * The first item meets all kills if its recovery passes the later boundaries; otherwise the next meets the
+ * rest.
  */
 export async function tryKills(
   world: Pick<World, 'arm' | 'left' | 'disarm'>,

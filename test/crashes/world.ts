@@ -12,7 +12,7 @@ export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: Outside
   readonly sql: Sql
-  /** Kills the next process at the first boundary, then at the second, and so on. */
+  /** Kills the next process at each boundary in turn. */
   readonly arm: (boundaries: readonly string[]) => void
   readonly disarm: () => void
   readonly left: () => string[]
@@ -42,7 +42,7 @@ const quickEnv = {
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
 }
 
-/** Payments polls each checkout instead of the list; payouts reads the list before it polls. */
+/** Payments polls each checkout; payouts reads the list first. */
 export const otherLists: Terms = {
   payments: { PROVIDER_LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
   payouts: { LIST_EVERY_MS: '300', RECHECK_AFTER_MS: '5000' },

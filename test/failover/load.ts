@@ -25,7 +25,6 @@ const peopleMax = 6
 /** Lasts from the first attempt to the 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
-/** Users who pay at a steady rate and keep reading until disposal. */
 export type Load = AsyncDisposable & {
   /** Errors of payers that gave up. */
   readonly failures: readonly string[]
@@ -35,7 +34,7 @@ export type Load = AsyncDisposable & {
   readonly since: (startedAt: number) => string
   /** Pending requests included. */
   readonly longestMs: (startedAt: number) => number
-  /** Waits for a paid and credited payment; returns ms. */
+  /** Ms until a payment is credited. */
   readonly nextCredited: (withinMs?: number) => Promise<number>
 }
 

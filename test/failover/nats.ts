@@ -15,7 +15,6 @@ import { unstored } from './stored'
 const questionMaxMs = 2_000
 const names = streams.map(({ name }) => name)
 
-/** Kills stream and meta leaders of three nodes under load, and rebuilds a node. */
 export async function natsFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []
   await using cluster = await startNatsCluster()

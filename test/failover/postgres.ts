@@ -12,8 +12,8 @@ const underWayMs = 1_000
 const silentMs = 4_000
 
 /**
- * Twice suspends the standby of a synchronous pair, kills the primary under load and promotes the
- * standby, so that both hosts have been primary.
+ * Twice suspends the standby of a synchronous pair and kills the primary under load, so that both hosts have
+ * been primary.
  */
 export async function postgresFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []

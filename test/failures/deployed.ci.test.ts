@@ -3,7 +3,7 @@ import { quickChecks } from '../support/stack'
 import { identityRechecks } from './verdicts.suite'
 
 const persona = { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' }
-/** The suite of slow readers is the proxy, so each of its connections can have its own address. */
+/** Each connection of the slow readers has its own address. */
 const gateway = {
   ...{ ...identityRechecks, ...persona, IDENTITY_RECHECKS_PER_MINUTE: '1200' },
   TRUSTED_PROXIES: '127.0.0.1',

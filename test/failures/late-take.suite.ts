@@ -26,8 +26,8 @@ async function move(from: Person, to: Person, micro: bigint) {
 }
 
 /**
- * No block is mined while it is accepted, and the first one empties the wallet before the take is
- * sent. Returns the signed authorization.
+ * No block is mined while it is accepted, and the first one empties the wallet. Returns the signed
+ * authorization.
  */
 async function failedCashout(person: Person, friend: Person) {
   const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })

@@ -21,7 +21,7 @@ async function debtor(stack: Stack): Promise<Person> {
 
 const isThere = async (stack: Stack, text: string) => (await query(stack, text)).length > 0
 
-/** State at the backup: users, open checkouts, and cash-outs in progress. */
+/** State at the backup. */
 export async function before(stack: Stack) {
   const outside = outsideOf(stack.info)
   const ana = await debtor(stack)
@@ -49,10 +49,7 @@ export async function before(stack: Stack) {
 }
 export type Before = Awaited<ReturnType<typeof before>>
 
-/**
- * The hour after the backup: items in progress continue and new ones of each kind start; at its end
- * some are in progress again.
- */
+/** Items in progress continue and new ones of each kind start; at its end some are in progress again. */
 export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: Before) {
   const outside = outsideOf(stack.info)
   await outside.calm()
@@ -112,7 +109,6 @@ async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Pr
   await entryIn(person, paymentId, 'revoked')
 }
 
-/** Leaves an unpaid checkout, a paid one without its credit, and a take. */
 async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {
   const unpaid = await topup(citra, 'qr')
   const heldMicro = await ausdOf(stack, eka.account.address)

@@ -50,7 +50,7 @@ const stored = async () => ({
   lanes: await query(stack, 'select * from chain_relayer.lane order by address'),
 })
 
-/** Variables that replace a local stack's folder for container operators. */
+/** In place of a local stack's folder. */
 const told = ({ info }: Stack) => ({
   ...{ DATABASE_ADMIN_URL: info.postgres.url, GATEWAY_URL: info.gateway, DEPLOY_BLOCK: '0' },
   ...{ RPC_URL: info.chain.rpcUrl, AUSD_ADDRESS: info.chain.ausd },
@@ -183,7 +183,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   })
   expect(await Promise.all([was.budi, hour.dewi].map(nativeOf))).toEqual(native)
   for (const person of [was.budi, hour.dewi]) expect((await person.me()).verified).toBe(true)
-  // The gateway asks the provider about a user without a row on their next request.
+  // The gateway asks the provider about a user without a row.
   const identityNow = async (person: Person) => {
     await person.get('/me')
     return identityOf(person)

@@ -13,12 +13,12 @@ import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
 
-/** A public test-chain endpoint's limit per caller, plus a margin for uneven delivery. */
+/** A public endpoint's limit per caller, plus a margin. */
 const allowed = { requestsPerSecondMax: 25, ethCallsPerSecondMax: 15, takesBatches: false }
 
 /**
- * If a process stops for a second, as on a busy machine, paced calls are sent at once. That does
- * not happen in every walk; without pacing it does.
+ * If a process stops for a second, paced calls are sent at once: not in every walk, and without pacing in
+ * each.
  */
 const walksMax = 3
 

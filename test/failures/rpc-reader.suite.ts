@@ -58,8 +58,8 @@ const withoutHistory = (truth: object) => ({ ...truth, history: null, indexer: '
 
 const inARow = 5
 /**
- * Five requests in a row; the middle one counts and waits 230 ms for the reader. A busy machine may
- * be too slow, so the row may be repeated.
+ * The middle one of five counts and waits 230 ms for the reader. A busy machine may be too slow, so they may
+ * be repeated.
  */
 async function answersWithoutHistory() {
   const body = withoutHistory(await truthOf(stack, person.wallet))

@@ -38,7 +38,7 @@ async function verified(): Promise<Person> {
 const becomes = (person: Person, verified: boolean) =>
   person.until(`verified: ${verified}`, (me) => me.verified === verified, 60_000)
 
-/** The webhook was answered `recorded`, then lost with the stream's store. */
+/** Answered `recorded`, then lost with the stream's store. */
 async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
   const [postgres, gateway, nats] = [
     stack.process('postgres'),

@@ -59,7 +59,7 @@ export async function fuzz(
     const wrong = wrongWith(ask, said)
     if (wrong) findings.push(`${wrong}: ${wordsOf(ask)}`)
   }
-  // A crash may show only as a 503 that succeeds on retry, so compare the processes.
+  // A crash may show only as a 503 that succeeds on retry.
   for (const [name, { pid }] of Object.entries(stack.info.services))
     if (pid !== info.services[name]?.pid) findings.push(`${name} was restarted`)
   return { asked: asks.length, statuses, findings }

@@ -34,14 +34,12 @@ export function openCopy(): Copy {
   return { dir, tmp, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-/** Throws unless the replaced text occurs exactly once. */
 export function applied(text: string, { file, from, to }: Edit): string {
   const count = text.split(from).length - 1
   if (count !== 1) throw new Error(`${file} has ${count} occurrences instead of 1 of: ${from}`)
   return text.split(from).join(to)
 }
 
-/** Removes a guard and the layer behind it; disposing restores both. */
 export async function takeOut(
   { dir, tmp }: Copy,
   { edits, also = [] }: Pick<Guard, 'edits' | 'also'>,

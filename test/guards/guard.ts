@@ -29,7 +29,7 @@ export type Kind = (typeof kinds)[number]
 /** `from` occurs exactly once in its file. */
 export type Edit = { readonly file: string; readonly from: string; readonly to: string }
 
-/** `name` is the title in the source; `row` selects rows of a table by their first words. */
+/** `row` selects rows of a table by their first words. */
 export type NamedTest = {
   readonly file: string
   readonly name: string
@@ -117,7 +117,7 @@ function indexesOf(table: Table): UniqueIndex[] {
   ]
 }
 
-/** Drops the index after all migrations. Throws if it does not exist. */
+/** After all migrations. */
 export function withoutIndex(index: string): Edit {
   const found = uniqueIndexes().find((one) => one.index === index)
   if (!found) throw new Error(`no migration creates the unique index ${index}`)

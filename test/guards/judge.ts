@@ -43,10 +43,7 @@ export const rowOf = ({ row = [] }: Pick<NamedTest, 'row'>): readonly string[] =
 const escaped = (text: string | undefined, otherwise = ''): string =>
   text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
 
-/**
- * Only a failed assertion or an expired deadline of the test itself is red. A suite that could not
- * start is inconclusive.
- */
+/** Only a failed assertion or an expired deadline of the test itself is red. */
 export function judge(said: string, patterns: readonly string[]): Verdict {
   const blocks = blocksOf(said)
   const named = (name: string) => patterns.some((one) => new RegExp(one).test(name))

@@ -39,7 +39,7 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   process.exitCode = found === 0 ? 0 : 1
 }
 
-/** Uses two copies at once: most of the time goes into starting suites. */
+/** Two at once: most of the time goes into starting suites. */
 async function withEach<One>(
   copies: readonly Copy[],
   all: Iterable<One>,
@@ -68,7 +68,6 @@ async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<stri
   return failing
 }
 
-/** Returns the number of tests that pass without their guard. */
 async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Promise<number> {
   const kept: string[] = []
   await withEach(copies, tried, async (copy, one) => {

@@ -33,10 +33,7 @@ const closed = (schema: TSchema): TSchema =>
 const propertiesOf = (schema: TSchema) =>
   (schema as unknown as { properties: Record<string, TSchema> }).properties
 
-/**
- * The first answer to every new request is lost after the service acted. Answers that arrive must
- * fit their route's schema.
- */
+/** The first answer to every new request is lost. All others must fit their route's schema. */
 function lossyNetwork() {
   const seen = new Set<string>()
   const misfits: string[] = []

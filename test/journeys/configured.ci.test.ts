@@ -5,7 +5,7 @@ import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 import { collector, world } from './outside'
 
-/** A flood comes from many addresses, which this machine's requests may name. */
+/** This machine's requests may name their address. */
 const gateway = {
   ...{ STREAMS_EVERY_MS: '500', PUBLIC_CONCURRENCY_MAX: String(publicConcurrencyMax) },
   TRUSTED_PROXIES: '127.0.0.1,::1',
@@ -18,8 +18,8 @@ const pricing = {
   QUOTE_TTL_MS: '300000',
 }
 /**
- * Production also lists recent days hourly. Half of 30 look-ups a minute are for open checkouts:
- * 600 checkouts weigh as ten thousand do at a production limit.
+ * Half of 30 look-ups a minute are for open checkouts: 600 checkouts weigh as ten thousand do at a production
+ * limit.
  */
 const payments = {
   ...{ RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },

@@ -10,8 +10,6 @@ import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
 
-// Runs operator commands as processes, then reads the user's view.
-
 let stack: Stack
 let outside: Outside
 let sql: Sql
@@ -25,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => sql?.end({ timeout: 1 }))
 
 const because = ['--reason', 'ticket 12', '--by', 'sari']
-/** Repeats a command that failed because a service did not respond: it is the same request. */
+/** Repeats a command that got no response: it is the same request. */
 const ops = (...words: string[]) =>
   waitUntil(`an answer to ${words.join(' ')}`, async () => {
     const answer = await operate(stack, ...words)

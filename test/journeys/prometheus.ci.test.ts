@@ -64,7 +64,7 @@ describe.skipIf(!prometheus)(
   },
 )
 
-/** The series that a rule reads, with all outcomes of a label, whether or not it fires. */
+/** The series that a rule reads, whether or not it fires. */
 const withoutThreshold = (expr: string) =>
   expr
     .replace(/ (?:==|>|<) (?:on \(.*|[\d.e]+(?: \*.*)?)$/, '')

@@ -18,9 +18,8 @@ export type Statement = {
 }
 
 /**
- * Holds each statement of one connection until it is released. Messages that only prepare a
- * statement pass. A write outside a transaction is split into write and commit, so that others can
- * come in between, as on a busy server.
+ * Holds each statement of one connection until it is released. A write outside a transaction is split into
+ * write and commit, so that others can come in between, as on a busy server.
  */
 export type Line = {
   /** Process id at the server. */
@@ -40,7 +39,6 @@ type LineOptions = {
   /** Other statements belong to the previous step. */
   readonly mustWait: (statement: Statement) => boolean
   readonly edit: (text: string) => string
-  /** Called when a statement is held, and when its response has arrived. */
   readonly changed: () => void
 }
 

@@ -3,7 +3,7 @@ import { pause } from '#platform/deadline'
 import type { Line } from './line'
 import type { Rules, Side } from './side'
 
-/** Index of the session that takes the next step. */
+/** The session that takes the next step. */
 export type Choose = (count: number) => number
 
 export type Step = { readonly side: 0 | 1; readonly text: string; waited: boolean }
@@ -23,9 +23,8 @@ const orderMaxMs = 20_000
 const lookAfterMs = { least: 2, most: 32 }
 
 /**
- * Runs both sessions one statement at a time; `choose` picks the session. A session that waits for
- * the other's lock stays out until it has it, by the server's own tables. So each order is
- * possible, and the same choices repeat it.
+ * One statement at a time; `choose` picks the session. A session that waits for the other's lock stays out
+ * until it has it, so each order is possible, and the same choices repeat it.
  */
 export async function runOrder(ground: Ground, works: Works, choose: Choose): Promise<Order> {
   const { rules } = ground

@@ -18,7 +18,7 @@ export type Race = {
   readonly name: string
   /** All are held by default; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
-  /** Random orders of a race with too many or no end. */
+  /** Random orders, for a race with too many or no end. */
   readonly chance?: number
   /** The returned function makes new rows for one order. */
   readonly open: (stage: Stage) => Promise<() => Promise<Try>>
@@ -68,7 +68,7 @@ type Extent = {
 const isLate = (result: Result): boolean =>
   'error' in result &&
   /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
-/** Attempts of an order in which a session was too slow. */
+/** Of an order in which a session was too slow. */
 const triesMax = 5
 
 export async function runRace(

@@ -25,7 +25,6 @@ const isBroken = values.help ? false : await run()
 if (values.help) console.log(usage)
 process.exitCode = isBroken ? 1 : 0
 
-/** True if an order went wrong or, with `--guards`, none did. */
 async function run(): Promise<boolean> {
   await using server = await startScratchPostgres()
   return await (values.guards ? runWithoutGuards(server) : runAll(server))

@@ -4,7 +4,6 @@ import { openLog } from '#platform/log'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
 import { type Line, openLine, type Statement } from './line'
 
-/** One of the two sessions: its connections to Postgres pass through it. */
 export type Side = AsyncDisposable & {
   readonly name: string
   /** Opened as a service does, under its role, with one connection. */
@@ -23,7 +22,6 @@ export type Rules = {
   order: number
   readonly turns: (statement: Statement) => boolean
   readonly edit: (text: string) => string
-  /** Called when a session holds a statement or continues. */
   changed: () => void
 }
 

@@ -58,10 +58,7 @@ const has = { ausdMicro: 20_000_000n, wei: 10n ** 19n }
 const endsMaxMs = 300_000
 const lookEveryMs = 500
 
-/**
- * Takes a dependency away while checkouts are paid and just-accepted cash-outs are pending. Throws
- * if an item does not complete.
- */
+/** Takes a dependency away while checkouts are paid and cash-outs are pending. */
 export async function outage(
   world: World,
   { name, take, giveBack }: Dependency,

@@ -43,8 +43,8 @@ export async function damagePage(machine: Machine, stack: Stack): Promise<string
 }
 
 /**
- * nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store
- * repairs it: the rows know the pending work.
+ * nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store repairs
+ * it.
  */
 export async function damageStream(
   machine: Machine,

@@ -5,14 +5,11 @@ import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync } from 'nod
 export type Disk = Disposable & {
   readonly dir: string
   readonly sync: () => void
-  /**
-   * Acts as a power cut: nothing in memory is written, not even the journal. The image keeps only
-   * blocks written before.
-   */
+  /** Nothing in memory is written, not even the journal. */
   readonly cut: () => void
   /** Unmounts once no process uses it. */
   readonly abandon: () => void
-  /** Unmounts, and mounts the image again, which replays its journal. */
+  /** Replays the journal. */
   readonly mountAgain: () => void
 }
 

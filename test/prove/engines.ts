@@ -7,7 +7,7 @@ export type Engine = {
   readonly run: readonly string[]
   /** It prints its options for `--help`. */
   readonly hasHelp?: true
-  /** Sets the duration in minutes; engines without it have fixed work. */
+  /** Engines without it have fixed work. */
   readonly duration?: '--minutes'
 }
 

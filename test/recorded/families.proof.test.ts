@@ -8,8 +8,8 @@ import { openCheckout } from '../support/requests'
 import { concerned, openRecorded, type RecordedStack } from './fixture'
 import { recorded } from './served'
 
-// Every field of every recorded body absent, null, empty, of another type or with an unknown word.
-// Each ends in the right state or in an anomaly; none is dead-lettered or repeated permanently.
+// Every field of every recorded body is absent, null, empty, of another type or unknown in turn. Each body
+// ends in the right state or in an anomaly; none is dead-lettered or repeated permanently.
 
 let stack: RecordedStack
 let person: Person
@@ -25,7 +25,7 @@ const names = readdirSync(join(import.meta.dir, 'payments')).map(
 )
 const oddValues = [undefined, null, '', 'NOBODY_KNOWS', 7, true, {}, [null]]
 
-/** Each field in turn, odd in each way; `deep` enters objects. */
+/** `deep` enters objects. */
 function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json }> {
   for (const key of Object.keys(body)) {
     for (const value of oddValues)

@@ -17,8 +17,7 @@ import {
 import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 
-// Bodies that identity vendors were seen to send, signed as they sign, from the gateway to the
-// decision. README.md names each source.
+// Bodies as identity vendors were seen to send and sign them. README.md names each source.
 
 type Body = Record<string, unknown>
 const recorded = (name: string): Body =>

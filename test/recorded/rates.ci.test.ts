@@ -6,8 +6,7 @@ import { fields, guardsFrom } from '../../services/pricing/config'
 import { decideRate } from '../../services/pricing/decide'
 import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
 
-// Recorded responses, served over HTTP and read by pricing's adapters as configured. README.md
-// names each source.
+// Recorded responses. README.md names each source.
 
 const body = (name: string) => readFileSync(`${import.meta.dir}/rates/${name}.json`, 'utf8')
 

@@ -8,10 +8,7 @@ const count = /^ *(\d+) (pass|fail|skip|todo)$/
 /** Bun repeats failed and skipped tests by name. */
 const summary = /^\d+ tests? (failed|skipped|todo):$/
 
-/**
- * Blocks of `bun test --parallel`. `take` expects lines; `end` returns the counts, which bun prints
- * last.
- */
+/** Of `bun test --parallel`. `end` returns the counts, which bun prints last. */
 export function openReader(onBlock: (block: Block) => void) {
   let block: { path: string; lines: string[] } | undefined
   const counts: Counts = { passed: 0, failed: 0, skipped: 0 }

@@ -6,11 +6,7 @@ const terminalMs = 1_000
 /** A log keeps every line. */
 const logMs = 20_000
 
-/**
- * Shows elapsed time, suites, tests, an estimate of the time left, and each failure when it
- * happens. A terminal line is replaced every second. `suites` has recorded seconds; `now` returns
- * seconds.
- */
+/** A terminal's line is replaced every second. `suites` has recorded seconds; `now` returns seconds. */
 export function openProgress(
   suites: ReadonlyMap<string, number>,
   workers: number,
@@ -73,10 +69,7 @@ export function openProgress(
 export const clockText = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/**
- * Uses the recorded seconds of done, running and all suites. They decide until a suite is done,
- * this run's pace later. Running suites count half.
- */
+/** By recorded seconds, and this run's pace once a suite is done. Running suites count half. */
 export function secondsLeft(run: {
   elapsed: number
   done: number

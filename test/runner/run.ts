@@ -19,7 +19,7 @@ Proof is run by \`bun run prove\`.`
 
 /** Suites mostly wait: five workers keep two cores busy. */
 const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
-/** Limit for a test that hangs; each wait has its own deadline. */
+/** For a test that hangs; each wait has its own deadline. */
 const testTimeoutMs = 300_000
 
 const { tiers, patterns, flags } = readWords(process.argv.slice(2))
@@ -45,7 +45,7 @@ const run = Bun.spawn(
 )
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => run.kill('SIGTERM'))
-// Killed with -9, the command that started us passes on no signal; everything ends with us.
+// The command that started us, if killed with -9, passes on no signal.
 watchStarter(() => process.exit(1))
 
 const progress = openProgress(recordedSeconds(suites), workers)

@@ -1,10 +1,7 @@
 import type { Stack } from '#infra/local/stack'
 import { ownStack, sharedStackOptions } from '../support/stack'
 
-/**
- * One stack for all suites of a run that kill no process: boots when first asked for, ends with the
- * run. Suites find `url` in `SHARED_STACK_URL`.
- */
+/** Boots when first asked for, ends with the run. Suites find `url` in `SHARED_STACK_URL`. */
 export function serveSharedStack(): AsyncDisposable & { readonly url: string } {
   let booting: Promise<Stack> | undefined
   const server = Bun.serve({

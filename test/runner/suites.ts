@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 
-/** Run by a newcomer (`bun run test`), CI (`bun run test:all`), or `bun run prove`. */
+/** Of `bun run test`, `bun run test:all` and `bun run prove`. */
 export type Tier = 'quick' | 'ci' | 'proof'
 
 /** `topup.test.ts`, `holds.ci.test.ts`, `restore.proof.test.ts`. */

@@ -17,8 +17,8 @@ const roomMin = 4 * 1024 ** 3
 const staleMs = 12 * 3_600_000
 
 /**
- * Returns undefined if memory has no room. A full run creates a quarter of a million files, 1,300
- * per Postgres, and ext4 may need 0.9 ms of processor time for one in a crowded part of the disk.
+ * Undefined without room. A full run creates a quarter of a million files, 1,300 per Postgres, and ext4 may
+ * need 0.9 ms of processor time for each.
  */
 function folderInMemory(): string | undefined {
   try {

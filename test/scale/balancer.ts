@@ -14,8 +14,8 @@ const probeDeadlineMs = 1_000
 const refused = new Set(['ECONNREFUSED', 'ConnectionRefused'])
 
 /**
- * Polls `/ready`, skips gateways that are not ready or refuse the connection, and never resends a
- * request that a gateway may have received: the client gets a 502.
+ * Skips gateways that are not ready or refuse the connection, and never resends a request that a gateway may
+ * have received: the client gets a 502.
  */
 export function openBalancer(): Balancer {
   const stop = new AbortController()

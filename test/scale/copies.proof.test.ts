@@ -35,7 +35,7 @@ const { stack } = world
 const paceMs = 250
 const betweenMs = 1_000
 const copies = [1, 2] as const
-/** A request taken by a dead or frozen gateway is lost; its balancer must handle that. */
+/** A request taken by a dead gateway is lost. */
 const behindGateway = serviceNames.filter((name) => name !== 'gateway')
 
 const begun: Flow[] = []

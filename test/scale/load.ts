@@ -22,7 +22,7 @@ export type Load = {
 /** One unit in this many moves money; the others read. */
 const moneyEvery = 8
 
-/** Open loop at a fixed rate, without retries, so every failure counts. */
+/** Open loop, without retries. */
 export function startLoad({ stack, people }: World, everyMs: number): Load {
   const seen: Seen[] = []
   const begun: Flow[] = []
@@ -66,7 +66,7 @@ export function startLoad({ stack, people }: World, everyMs: number): Load {
 
 class Noted extends Error {}
 
-/** Asks once. Throws `Noted` unless it is a success, which ends the unit. */
+/** Throws `Noted` without success. */
 const noted = async (seen: Seen[], path: string, ask: () => Promise<Reply>): Promise<Reply> => {
   const startedAt = performance.now()
   const reply = await ask().catch((error: Error) => error)

@@ -11,8 +11,7 @@ const from = process.env.UPGRADE_FROM ?? 'HEAD^'
 const older = checkedOut(from)
 afterAll(() => older[Symbol.dispose]())
 
-// Schema, catalogue and contract are this commit's: they are expanded first, then the services
-// follow. The first instance of each service is older.
+// Schema, catalogue and contract are this commit's; the first instance of each service is older.
 const world = await openWorld(4, {
   codeDir: (copy) => (copy === 1 ? older.dir : undefined),
 })

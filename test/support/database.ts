@@ -10,7 +10,7 @@ const ownNotes = [
   ...['payments.owed_to_cashouts', 'payments.listings', 'payouts.listings'],
   ...['chain_relayer.lane', 'chain_relayer.cursor'],
 ]
-/** Of the identity checks, which come every minute. */
+/** Changed by the identity checks, which come every minute. */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
   'gateway.identity_rechecks': ['next_check_at', 'checked_at', 'failures', 'updated_at'],
 }

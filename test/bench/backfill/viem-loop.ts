@@ -13,7 +13,7 @@ const followed = (creditLineAbi as readonly { type: string }[])
 
 export type Loop = { readonly events: number; readonly eventsPerSecond: number }
 
-/** Yardstick. */
+/** Yardstick: viem alone. */
 export async function viemLoop(chain: BenchChain): Promise<Loop> {
   const client = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }) })
   const startedAt = performance.now()

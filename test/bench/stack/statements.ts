@@ -3,7 +3,7 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 
-/** By a restart of Postgres. */
+/** Restarts Postgres. */
 export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   const [loaded] = await sql<{ libraries: string }[]>`
     select current_setting('shared_preload_libraries') as libraries`

@@ -24,7 +24,6 @@ const failures: readonly [RateWeather, string][] = [
   ['stale', 'refused by the guards'],
 ]
 
-/** A rate passes the guards, and no failure becomes a rate. */
 export const rateSteps = (bench: RateBench): Step[] =>
   bench.source.pairs.flatMap((pair) => [
     {
@@ -85,8 +84,8 @@ async function inWeather(
 }
 
 /**
- * Pricing's result if this were its only source. A second source with the same rate makes the
- * guards check it, unless `alone`.
+ * Pricing's result if this were its only source. A second source with the same rate makes the guards check
+ * it, unless `alone`.
  */
 async function outcomeOf(
   { source, guards }: RateBench,

@@ -14,7 +14,7 @@ const unused = {
   QUOTE_SECRETS: 'no quote is issued by these suites',
 }
 
-/** Builds the sources as pricing does, in the order of `names`. */
+/** In the order of `names`. */
 function benchesOf(names: readonly string[], env: Environment) {
   const config = readConfig('pricing', fields, {
     ...env,

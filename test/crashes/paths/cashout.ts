@@ -9,9 +9,7 @@ const takenMicro = 2_000_000n
 const accounts = { paid: '1234567890', returned: refusedAccount }
 type End = keyof typeof accounts
 
-/**
- * One take, one payout and, if refused, one return. `meanwhile` runs once the cash-out is accepted.
- */
+/** `meanwhile` runs once the cash-out is accepted. */
 const cashOuts =
   (end: End, meanwhile?: (world: World, payoutId: string) => Promise<void>): Path['begin'] =>
   async (world) => {

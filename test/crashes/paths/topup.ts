@@ -29,8 +29,8 @@ const topups =
   }
 
 /**
- * The provider fails until the hold is extended, or for 15 s if the extending process was killed:
- * then the hold expires, and its check waits for the provider.
+ * The provider fails until the hold is extended, or for 15 s if the extending process was killed: then the
+ * hold expires, and its check waits for the provider.
  */
 async function silence({ outside, sql }: World, paymentId: string): Promise<void> {
   const held = () => sql`

@@ -134,7 +134,7 @@ export function openAsk(answers: Readonly<Record<string, (request: never) => unk
 }
 
 let made = 0
-/** Keeps the rows of one order apart from those of another. */
+/** Keeps the rows of orders apart. */
 export const newNumber = (): number => ++made
 export const walletOf = (number: number): `0x${string}` =>
   `0x${number.toString(16).padStart(40, '0')}`
@@ -182,7 +182,6 @@ export const chargeOf = (
   },
 })
 
-/** A payment's row, the messages about it or its wallet, and its book differences. */
 export async function lookAt(db: PostgresJsDatabase, id: string) {
   const [row] = await db.select().from(payments).where(eq(payments.id, id))
   const said = await db

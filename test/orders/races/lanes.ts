@@ -91,7 +91,7 @@ function assigning(options: {
   }
 }
 
-/** The holder was frozen until its lease expired. Stored times are rounded to milliseconds. */
+/** The holder was frozen until its lease expired. Stored times have milliseconds. */
 const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
   await context.database.run((db) =>
     db
@@ -156,7 +156,7 @@ const oneOrder: Race = {
   guards: [onceByCause],
 }
 
-/** Two lanes may end in either order; the older verdict must not be the last. */
+/** The older verdict must not be the last. */
 const twoVerdicts = (options: {
   name: string
   /** The instance with the newer verdict has postponed the older one. */

@@ -113,7 +113,7 @@ const topups: readonly Race[] = [
   }),
   twoTopups({
     name: 'one top-up, requested twice',
-    // A request polls while the other opens the checkout, so the orders have no end.
+    // A request polls while the other opens the checkout.
     chance: 300,
     turns: ({ transaction }) => transaction !== 1,
     over: async () => ({ dayMicroMax: ausdMicro + 1n }),

@@ -52,7 +52,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** Of `shared/platform/db/outbox.store.ts`. */
+/** As in `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 

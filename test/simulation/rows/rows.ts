@@ -136,7 +136,7 @@ export class Rows {
     throw error
   }
 
-  /** That several services have. */
+  /** Of a table that several services have. */
   of<Row>(table: object): Table<Row> {
     return this.#of<Row, never>(table, {})
   }

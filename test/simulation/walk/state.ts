@@ -160,7 +160,7 @@ function textOf(value: unknown): string {
   return text
 }
 
-/** Until the next write. */
+/** Computed once until the next write. */
 function textOfTable(entries: readonly [string, unknown][]): string {
   const known = texts.get(entries)
   if (known !== undefined) return known
@@ -171,7 +171,7 @@ function textOfTable(entries: readonly [string, unknown][]): string {
   return text
 }
 
-/** In whatever order rows were written. */
+/** Equal for equal states, in whatever order rows were written. */
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(

@@ -18,11 +18,11 @@ export type Fault =
 export type Effect = {
   readonly number: number
   readonly name: string
-  /** Also if it succeeds. */
+  /** The story mentions it also if it succeeds. */
   readonly isTold: boolean
   readonly usualMs: number
   readonly shares: readonly (readonly [Fault, number])[]
-  /** In place of a response. */
+  /** The error in place of a response. */
   readonly refusalOf: (fault: Fault, what: string) => Refusal | undefined
 }
 type Refusal = { readonly error: Error; readonly isDone: boolean }

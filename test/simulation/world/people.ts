@@ -248,7 +248,7 @@ export class People {
     })
   }
 
-  /** Sometimes temporarily. One visible only at its own endpoint is listed later. */
+  /** Voids a payment, sometimes temporarily. One visible only at its own endpoint is listed later. */
   #void(payment: Payment, how: 'listed' | 'canceled' | 'unlisted'): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -305,7 +305,7 @@ export class People {
     }
   }
 
-  /** Sometimes withdrawn later. */
+  /** A verdict may be withdrawn later. */
   #identity({ address: wallet }: Wallet): void {
     const { world, broker } = this.around
     const order = (verified: boolean, revision: string, repeat: number) => {

@@ -88,7 +88,7 @@ async function make(dir: string): Promise<void> {
   }
 }
 
-/** For passwords, the options of initdb, and some rights. */
+/** Files with the passwords, the options of initdb, and some rights. */
 const makers = ['test/support/engines/cluster.ts', 'infra/local/postgres.ts', 'bun.lock']
 const makerDirs = ['infra/migrations', 'infra/operations/pruning']
 
