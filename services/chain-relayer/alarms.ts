@@ -21,7 +21,7 @@ export async function raiseAlarms(context: Context): Promise<void> {
 async function lookAtHead({ clock, memory, node, settings }: Context, call: Call) {
   const head = await node.newestHead()
   memory.pace = paceAfter(memory.pace, head.number, clock())
-  const stillMs = clock() - (memory.pace.movedAt ?? memory.pace.seenAt)
+  const stillMs = clock() - memory.pace.seenAt
   if (stillMs > haltedMs)
     call('head', { blockNumber: String(head.number), stillMs }, 'chain head has not advanced')
   if (head.baseFeeWei > settings.baseFeeCapWei)

@@ -1,23 +1,33 @@
+import { isRecent } from '#platform/clock'
+import { keptMs } from '#shared/chain/heads'
+
 /** As seen by one process; times in unix ms. */
 export type HeadProgress = {
   readonly blockNumber: bigint
+  /** When the head last advanced or, before it has, when it was first read. */
   readonly seenAt: number
-  readonly movedAt: number | undefined
+  readonly hasMoved: boolean
+  /** When an endpoint last reported this block. */
+  readonly readAt: number
 }
 
-/** Ignores blocks of a lagging endpoint. */
+/** Ignores lower blocks, which lagging endpoints report, unless no endpoint has this one any more. */
 export function paceAfter(
   before: HeadProgress | undefined,
   blockNumber: bigint,
   now: number,
 ): HeadProgress {
-  if (!before) return { blockNumber, seenAt: now, movedAt: undefined }
-  return blockNumber > before.blockNumber ? { blockNumber, seenAt: now, movedAt: now } : before
+  if (!before) return { blockNumber, seenAt: now, hasMoved: false, readAt: now }
+  if (blockNumber > before.blockNumber)
+    return { blockNumber, seenAt: now, hasMoved: true, readAt: now }
+  const isLower = blockNumber < before.blockNumber
+  if (isLower && isRecent(before.readAt, now, keptMs)) return before
+  return { ...before, blockNumber, readAt: now }
 }
 
 /** A chain that stands still for this long has an operator's attention. */
 export const haltedMs = 30_000
 
 /** While the chain stands still, an unmined transaction does not indicate a low fee. */
-export const stands = ({ movedAt }: HeadProgress, now: number, stillMs: number): boolean =>
-  movedAt === undefined || now - movedAt > stillMs
+export const stands = ({ seenAt, hasMoved }: HeadProgress, now: number, stillMs: number): boolean =>
+  !hasMoved || now - seenAt > stillMs
