@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import pino from 'pino'
-import { encodeFunctionData, type Hex } from 'viem'
+import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { idFor } from '#shared/ids'
@@ -20,6 +20,7 @@ import {
   until,
 } from '../test-support'
 import { lookOnce } from './authorization-search'
+import { findCursor } from './cursor.store'
 import { watchOnce } from './late-takes'
 import { countWatched, endWatch } from './operation.store'
 import { followTransfers } from './treasury-transfers'
@@ -201,6 +202,23 @@ describe('a failed take', () => {
     fixture.endpoint.intercept = undefined
     const state = async () => (await fixture.operationOf(task)).state === 'settled'
     await watchUntil(context, 'the late settlement', state)
+  })
+
+  test('security: the scan passes no block that does not exist yet, whatever number an endpoint reports', async () => {
+    const { context } = await begin()
+    await followTransfers(context)
+    fixture.endpoint.intercept = (method, forward, [tag]) => {
+      if (method !== 'eth_getBlockByNumber' || tag !== 'finalized') return undefined
+      return forward().then(async (answered) => {
+        const answer = (await answered.json()) as { result: { number: string } }
+        const number = numberToHex(BigInt(answer.result.number) + 100_000n)
+        return Response.json({ ...answer, result: { ...answer.result, number } })
+      })
+    }
+    for (let scan = 0; scan < 5; scan++) await followTransfers(context).catch(() => {})
+    fixture.endpoint.intercept = undefined
+    const next = await database.read(findCursor)
+    expect(Number(next)).toBeLessThanOrEqual(Number(await chain.getBlockNumber()) + 1)
   })
 
   // Last: the chain's clock does not go back.

@@ -25,6 +25,8 @@ export async function followTransfers(context: Context): Promise<boolean> {
   if (next > head) return false
   const from = next > againBlocks ? next - againBlocks : 0n
   const to = from + chunkBlocks - 1n < head ? from + chunkBlocks - 1n : head
+  // A head far too high would move the cursor, which never goes back, past blocks still to come.
+  if (to < head) await node.headAt(to)
   const moves = await findMoves(context, context.treasury.address, { from, to })
   const takes = await database.read((db) =>
     findFailedTakes(
