@@ -20,7 +20,7 @@ import { guards } from '../operations/operation'
 import { findOperations } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
-import { bumped, isSigned, noopCall, raisedGas } from './transaction'
+import { bumped, isRaise, isSigned, noopCall, raisedGas } from './transaction'
 
 // Stored bytes may be sent any number of times; a transaction that is not mined gets another
 // attempt at the same nonce. Neither frees a nonce.
@@ -28,8 +28,6 @@ import { bumped, isSigned, noopCall, raisedGas } from './transaction'
 /** The request was most likely lost. */
 const soonMs = 1_000
 const raiseEveryMs = 1_000
-/** Alarms are raised long before. */
-const attemptsMax = 40
 /** A transfer is then sure to revert, so a cheaper noop replaces it. */
 const lapsedMs = 30_000
 /** Nodes queue later nonces, so a lane need not wait for each. */
@@ -181,13 +179,14 @@ async function renew(
 ): Promise<void> {
   const { key, lane } = held
   const last = open.attempts.at(-1)!
-  if (open.attempts.length >= attemptsMax) return
   const head = await context.node.newestHead()
   if (isHalted(context, head)) return
   const fees: Fees = bumped(last, head.baseFeeWei)
   const { nonce } = open
   const original: CallToSign = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original
+  const isSame = purpose === last.purpose && call.gas === last.gas
+  if (isSame && !isRaise(last, fees)) return
   if (!(await canPay(context, held, open, costWei(call, fees)))) return
   const attempt = last.attempt + 1
   const storing = context.database.transaction(async (tx) => {

@@ -1,13 +1,14 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { type Hex, keccak256 } from 'viem'
 import { actors } from '#test/support/contracts'
 import type { Context } from '../context'
+import { attempts } from '../lanes/lane.store'
 import { holdLanes } from '../lanes/lease'
-import type { Task } from '../operations/operation'
+import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
 import { round } from '../relay-loop'
-import { newRefId, openFixture, until } from '../test-support'
+import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -29,7 +30,7 @@ const stateOf = async (task: Task) =>
         .where(eq(operations.cause, causeOf(task))),
     )
   )[0]!.state
-const causeOf = ({ payload }: Task) => (payload as { refId: string }).refId
+const causeOf = (task: Task) => orderOf(task).cause
 
 /** Accepts transactions and drops them. */
 function swallow(): Hex[] {
@@ -57,6 +58,76 @@ test('a lane whose oldest transaction is not mined gets no other until it is min
   fixture.endpoint.intercept = undefined
   expect((await fixture.finish(context, first)).state).toBe('settled')
   expect((await fixture.finish(context, second)).state).toBe('settled')
+})
+
+describe('after 40 attempts at a transaction', () => {
+  async function stuck(task: Task) {
+    const context = await fixture.begin()
+    swallow()
+    await fixture.command(task)
+    await until(async () => {
+      await round(context)
+      return (await stateOf(task)) === 'assigned'
+    }, 'a nonce')
+    await fixture.database.run((db) =>
+      db.execute(sql`insert into ${attempts}
+        select lane, nonce, number, purpose, raw, md5(hash || number), max_fee_wei, priority_wei, gas,
+          created_at, broadcasts, broadcast_at, last_error
+        from ${attempts}, generate_series(2, 40) number
+        where (lane, nonce) in (select lane, nonce from ${operations} where cause = ${causeOf(task)})`),
+    )
+    return context
+  }
+  const newestOf = async (task: Task) =>
+    (
+      await fixture.database.read((db) =>
+        db
+          .select({ attempt: attempts.attempt, purpose: attempts.purpose })
+          .from(attempts)
+          .innerJoin(
+            operations,
+            and(eq(operations.lane, attempts.lane), eq(operations.nonce, attempts.nonce)),
+          )
+          .where(eq(operations.cause, causeOf(task)))
+          .orderBy(desc(attempts.attempt)),
+      )
+    )[0]!
+
+  test('it still gets a higher fee', async () => {
+    const task = credit()
+    const context = await stuck(task)
+    await until(
+      async () => {
+        await round(context)
+        return (await newestOf(task)).attempt > 40
+      },
+      'a higher fee',
+      10_000,
+    )
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('it is still replaced by a noop once its authorization has lapsed', async () => {
+    const { key } = await newWallet(fixture)
+    const to = fixture.treasury.address
+    const task = take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() }))
+    const context = await stuck(task)
+    const later = { ...context, clock: () => context.clock() + 7_200_000 }
+    await until(
+      async () => {
+        await round(later)
+        return (await newestOf(task)).purpose === 'noop'
+      },
+      'a noop',
+      10_000,
+    )
+    fixture.endpoint.intercept = undefined
+    await until(async () => {
+      await round(later)
+      return (await stateOf(task)) !== 'assigned'
+    }, 'the nonce being used')
+  })
 })
 
 describe('after the database clock was set back by an hour', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, bigInt, property } from 'fast-check'
 import type { OperationKind } from '../operations/operation'
-import { batched, bumped, feesFor, gasMax, raisedGas } from './transaction'
+import { batched, bumped, feesFor, gasMax, isRaise, raisedGas } from './transaction'
 
 describe('a batch', () => {
   const one = (kind: OperationKind, tries = 0) => ({ kind, tries })
@@ -43,6 +43,14 @@ describe('a fee bump', () => {
   test('reaches the fees of a first attempt at the current base fee', () => {
     const next = bumped({ maxFeeWei: 400n * gwei, priorityWei: 2n * gwei }, 1_000n * gwei)
     expect(next.maxFeeWei).toBe(4_000n * gwei)
+  })
+
+  test('stops being a raise after at most 40 attempts at one base fee, and is one again at a higher one', () => {
+    let fees = feesFor(100n * gwei)
+    let attempts = 1
+    for (; isRaise(fees, bumped(fees, 100n * gwei)); attempts++) fees = bumped(fees, 100n * gwei)
+    expect(attempts).toBeLessThanOrEqual(40)
+    expect(isRaise(fees, bumped(fees, 120n * gwei))).toBe(true)
   })
 
   const fee = bigInt({ min: 0n, max: 10n ** 15n })

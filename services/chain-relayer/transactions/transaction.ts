@@ -340,6 +340,10 @@ export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   return { maxFeeWei, priorityWei: atMost(wanted, maxFeeWei) }
 }
 
+/** At the maximum, attempts that differ by 1 wei would pile up and change nothing. */
+export const isRaise = (last: Fees, next: Fees): boolean =>
+  next.maxFeeWei * 10n >= last.maxFeeWei * 11n || next.priorityWei * 10n >= last.priorityWei * 11n
+
 function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
   const more = atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
   return atLeast(atMost(more, capWei), lastWei + 1n)
