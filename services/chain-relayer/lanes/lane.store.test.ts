@@ -5,6 +5,7 @@ import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratc
 import {
   closeTransaction,
   drawNonce,
+  findLanes,
   insertLane,
   insertTransaction,
   type Lease,
@@ -85,6 +86,15 @@ describe('the lease of a lane', () => {
     expect(await lease(address, 'first')).toMatchObject({ epoch })
     await setLane(address, { leasedUntil: null })
     expect((await lease(address, 'second')).epoch).toBeGreaterThan(epoch)
+  })
+
+  test('neither stays with a dead holder nor goes without renewal after the database clock was set back', async () => {
+    const address = await newLane()
+    await lease(address, 'first')
+    await setLane(address, { leasedUntil: new Date(Date.now() + 3_600_000) })
+    const [known] = (await database.read(findLanes)).filter((lane) => lane.address === address)
+    expect(known).toMatchObject({ isFree: true, isFresh: false })
+    expect(await lease(address, 'second')).toMatchObject({ holder: 'second' })
   })
 })
 

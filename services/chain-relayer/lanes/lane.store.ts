@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, or, sql } from 'drizzle-orm'
 import {
   bigint,
   index,
@@ -10,7 +10,15 @@ import {
   unique,
 } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { addressColumn, amountColumn, at, fromNow, isOneOf, timestamps } from '#platform/db/columns'
+import {
+  addressColumn,
+  amountColumn,
+  at,
+  fromNow,
+  isOneOf,
+  isOver,
+  timestamps,
+} from '#platform/db/columns'
 import {
   type Beside,
   built,
@@ -112,8 +120,9 @@ const known = prepared((db) =>
   db
     .select({
       ...getTableColumns(lanes),
-      isFree: sql<boolean>`coalesce(${lanes.leasedUntil} <= now(), true)`,
-      isFresh: sql<boolean>`coalesce(${lanes.leasedUntil} > ${fromNow(leaseMs - renewAfterMs)}, false)`,
+      isFree: sql<boolean>`coalesce(${isOver(lanes.leasedUntil, leaseMs)}, true)`,
+      isFresh: sql<boolean>`coalesce(${lanes.leasedUntil} > ${fromNow(leaseMs - renewAfterMs)}
+        and not ${isOver(lanes.leasedUntil, leaseMs)}, false)`,
       isBusy: sql<boolean>`exists (select from ${transactions}
         where ${transactions.lane} = ${lanes.address} and ${transactions.outcome} is null)`,
     })
@@ -145,7 +154,7 @@ export const leaseLanes = (
           or(
             eq(lanes.holder, holder),
             isNull(lanes.leasedUntil),
-            lte(lanes.leasedUntil, sql`now()`),
+            isOver(lanes.leasedUntil, leaseMs),
           ),
         ),
       )

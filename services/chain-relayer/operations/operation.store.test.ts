@@ -9,9 +9,11 @@ import { newRefId } from '../test-support'
 import { orderOf, type Task } from './operation'
 import {
   assignOperations,
+  findDue,
   findOperation,
   insertOperation,
   postponeOperation,
+  restMaxMs,
 } from './operation.store'
 import type { Operation } from './operation.table'
 import { fail, giveUp, settle, settleAll } from './order'
@@ -49,6 +51,15 @@ describe('the row of an operation', () => {
     await assign(id, 1)
     await database.run((db) => postponeOperation(db, id, 60_000, 1, 'policy_refused'))
     expect(await find(id)).toMatchObject({ state: 'assigned', tries: 0, reason: null })
+  })
+
+  test('is due after the database clock was set back by more than it ever waits', async () => {
+    const { id } = await waiting()
+    const dueIds = async () => (await database.read((db) => findDue(db, 256))).map((row) => row.id)
+    await database.run((db) => postponeOperation(db, id, restMaxMs, 0))
+    expect(await dueIds()).not.toContain(id)
+    await database.run((db) => postponeOperation(db, id, 3_600_000, 0))
+    expect(await dueIds()).toContain(id)
   })
 
   test('with a nonce is not ended by an instance that read it without one', async () => {

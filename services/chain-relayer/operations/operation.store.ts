@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, isNotNull, lte, not, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, not, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { fromNow, isOneOf } from '#platform/db/columns'
+import { fromNow, isOneOf, isOver } from '#platform/db/columns'
 import { built, placeholders, rowReader } from '#platform/db/compiled-query'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Db, Tx } from '#platform/db/open'
@@ -111,6 +111,9 @@ export async function moveOperations(
   return new Set(moved.map(({ id }) => id))
 }
 
+/** No operation waits longer before it is examined again. */
+export const restMaxMs = 5 * 60_000
+
 /** `reason`: why it may need manual review. */
 export const postponeOperation = (
   db: Db,
@@ -189,7 +192,7 @@ const due = prepared((db) =>
     .where(
       and(
         isWaiting,
-        sql`${operations.notBefore} <= now()`,
+        isOver(operations.notBefore, restMaxMs),
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
           where other.kind in ('credit', 'repay')
           and other.cause = ${operations.payload} ->> 'refId'
@@ -233,7 +236,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   const due = await tx
     .select({ id: operations.id })
     .from(operations)
-    .where(lte(operations.watchAt, sql`now()`))
+    .where(isOver(operations.watchAt, watchMs))
     .orderBy(asc(operations.watchAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })

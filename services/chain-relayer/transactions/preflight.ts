@@ -15,7 +15,12 @@ import {
   type PayloadOf,
   payerOf,
 } from '../operations/operation'
-import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
+import {
+  blockOfRef,
+  newestRevision,
+  postponeOperation,
+  restMaxMs,
+} from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
 import { checkOwed } from '../unsolicited-deposits/accept'
@@ -189,8 +194,6 @@ async function waitOrEnd(
   await giveUp(context, operation, reason, alarm)
 }
 
-const heldMs = 5 * 60_000
-
 /**
  * Above a limit the operation waits until the next day or until an operator raises the limit or
  * ends the operation.
@@ -207,7 +210,7 @@ export async function holdRefused(
   }
   const fields = { operationId: id, kind, why, alarm: true }
   context.logThrottled(`policy:${kind}`, fields, 'policy refused an operation, needs manual review')
-  await context.database.run((db) => postponeOperation(db, id, heldMs, 0, 'policy_refused'))
+  await context.database.run((db) => postponeOperation(db, id, restMaxMs, 0, 'policy_refused'))
 }
 
 /** Decides from finalized blocks. A transfer submitted by a third party counts as done. */

@@ -76,6 +76,17 @@ describe('a committed message', () => {
     await waitUntil('the order', async () => (await stored()).includes('ended'), 60_000)
   })
 
+  test('leased before the database clock was set back is published', async () => {
+    const database = openRows()
+    await orderIn(database, 'set back')
+    const leasedUntil = new Date(Date.now() + 3_600_000)
+    await database.run((db) =>
+      db.update(outbox).set({ leasedUntil }).where(eq(outbox.id, 'set back')),
+    )
+    await using _relay = relayOutbox({ bus: await openGateway(), database, outbox, log })
+    await waitUntil('the order', async () => (await stored()).includes('set back'), 10_000)
+  })
+
   test('without a confirmation is not marked as published, and is published once a broker confirms', async () => {
     const database = openRows()
     const bus = await openGateway()

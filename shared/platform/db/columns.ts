@@ -30,6 +30,13 @@ export const at = (name: string) =>
 export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
+/**
+ * A time that is never set further ahead than `longestMs` lies further only if the database's clock was set
+ * back since. Twice as far, since it may have been set after this transaction began.
+ */
+export const isOver = (time: SQLWrapper, longestMs: number) =>
+  sql`(${time} <= now() or ${time} > now() + ${2 * longestMs} * interval '1 millisecond')`
+
 /** Start of the UTC day. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
 

@@ -1,8 +1,8 @@
-import { and, asc, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
 import { isHeard, noteForCommit } from '#platform/db/after-commit'
-import { at, fromNow, isOneOf, textList } from '#platform/db/columns'
+import { at, fromNow, isOneOf, isOver, textList } from '#platform/db/columns'
 import type { Beside } from '#platform/db/compiled-query'
 import type { Database, Tx } from '#platform/db/open'
 import { requestId } from '#platform/request-id'
@@ -133,7 +133,10 @@ export const lease = (
         .select({ id: sql<string>`${outbox.id}`.as('due_id') })
         .from(outbox)
         .where(
-          and(isNull(outbox.publishedAt), sql`coalesce(${outbox.leasedUntil}, 'epoch') < now()`),
+          and(
+            isNull(outbox.publishedAt),
+            or(isNull(outbox.leasedUntil), isOver(outbox.leasedUntil, leaseMs)),
+          ),
         )
         .orderBy(asc(outbox.position))
         .limit(rowsMax)
