@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
-import { type Clock, systemClock } from '#platform/clock'
+import { steadyClock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { multicall3 } from './multicall'
 import { type Node, openNodeForStrangers } from './node'
@@ -70,11 +70,10 @@ type Waiting = ContractSignature & {
 export function openContractSignatures(options: {
   node: Pick<Node, 'call'>
   ethCallsPerSecond: number
-  clock?: Clock
 }): (asked: ContractSignature) => Promise<boolean> {
-  const { node, ethCallsPerSecond, clock = systemClock } = options
+  const { node, ethCallsPerSecond } = options
   const everyMs = Math.max(everyMsMin, 1_000 / (ethCallsPerSecond * shareOfBudget))
-  const codeless = new LRUCache<Hex, true>({ max: 10_000, ttl: codelessMs, perf: { now: clock } })
+  const codeless = new LRUCache<Hex, true>({ max: 10_000, ttl: codelessMs })
   let fresh: Waiting[] = []
   const halves: Waiting[][] = []
   const doubtful: Waiting[] = []
@@ -136,12 +135,12 @@ export function openContractSignatures(options: {
   const run = async (): Promise<void> => {
     isRunning = true
     while (fresh.length + halves.length + doubtful.length > 0) {
-      await pause(Math.max(1, notBefore - clock())) // More checks can arrive in this turn.
+      await pause(Math.max(1, notBefore - steadyClock())) // More checks can arrive in this turn.
       const checks = nextChecks()
-      const inTime = checks.filter(({ until }) => until > clock())
+      const inTime = checks.filter(({ until }) => until > steadyClock())
       for (const late of checks) if (!inTime.includes(late)) late.reject(busy())
       if (inTime.length === 0) continue
-      notBefore = clock() + everyMs
+      notBefore = steadyClock() + everyMs
       await check(inTime)
     }
     isRunning = false
@@ -151,7 +150,7 @@ export function openContractSignatures(options: {
     if (codeless.has(asked.signer)) return false
     if (fresh.length >= waitingMax) throw busy()
     return new Promise((resolve, reject) => {
-      fresh.push({ ...asked, until: clock() + patienceMs, resolve, reject })
+      fresh.push({ ...asked, until: steadyClock() + patienceMs, resolve, reject })
       if (!isRunning) void run()
     })
   }
