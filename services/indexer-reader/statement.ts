@@ -30,7 +30,7 @@ const kinds = {
   Repaid: 'repaid',
   RepaymentRevoked: 'repayment_revoked',
 } as const satisfies Partial<Record<keyof EventArgs, StatementEntry['kind']>>
-export const accountEventNames = Object.keys(kinds) as (keyof typeof kinds)[]
+const accountEventNames = Object.keys(kinds) as (keyof typeof kinds)[]
 
 const eventsMax = 50_000
 

@@ -242,7 +242,7 @@ export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<Po
     }))
 }
 
-const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
+export const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
 const wordOf = ({
   from,

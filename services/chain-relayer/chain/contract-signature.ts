@@ -3,7 +3,7 @@ import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multical
 import { steadyClock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { multicall3 } from './multicall'
-import { type Node, openNodeForStrangers } from './node'
+import { type Node, openNodeForQuestions } from './node'
 
 /** Only the code at the signer's address can verify it. */
 export type ContractSignature = {
@@ -159,8 +159,8 @@ export function openContractSignatures(options: {
 export const openStrangerSignatures = ({
   rpcEthCallsPerSecond: ethCallsPerSecond,
   ...chain
-}: Parameters<typeof openNodeForStrangers>[0] & { readonly rpcEthCallsPerSecond: number }) =>
-  openContractSignatures({ node: openNodeForStrangers(chain), ethCallsPerSecond })
+}: Parameters<typeof openNodeForQuestions>[0] & { readonly rpcEthCallsPerSecond: number }) =>
+  openContractSignatures({ node: openNodeForQuestions(chain, 'stranger'), ethCallsPerSecond })
 
 const busy = () => new BaseError('too many signatures of contract wallets are waiting')
 

@@ -44,12 +44,8 @@ const questionMs = 1_500
 type Chain = { endpoints: RpcEndpoints; chainId: number }
 
 /** The deadline is divided so that every endpoint gets a turn. */
-export const openNodeForQuestions = ({ endpoints, chainId }: Chain): Node =>
-  open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false)
-
-/** Every other call goes first. */
-export const openNodeForStrangers = ({ endpoints, chainId }: Chain): Node =>
-  open({ endpoints, chainId }, Math.floor(questionMs / endpoints.all.length), false, 'stranger')
+export const openNodeForQuestions = (chain: Chain, urgency?: Urgency): Node =>
+  open(chain, Math.floor(questionMs / chain.endpoints.all.length), false, urgency)
 
 /** Has a longer deadline, and batches if supported. */
 export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>

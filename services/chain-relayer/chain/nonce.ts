@@ -15,8 +15,7 @@ export async function findNonceUse(
   nonce: number,
   head: Head,
 ): Promise<PlaceOnChain | undefined> {
-  const isUsedAt = async (blockNumber: bigint) =>
-    (await node.reader.getTransactionCount({ address, blockNumber })) > nonce
+  const isUsedAt = async (blockNumber: bigint) => (await node.countAt(address, blockNumber)) > nonce
   let unused = head.number > blocksMax ? head.number - blocksMax : 0n
   let used = head.number
   if (!(await isUsedAt(used)) || (await isUsedAt(unused))) return undefined

@@ -76,18 +76,17 @@ const moreForMs = 60_000
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
 async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
-  const { database, keys, holder, copies, memory, clock } = context
+  const { database, keys, holder, copies, memory, clock, log } = context
   const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
   const isOurs = ({ lane }: { lane: KnownLane | undefined }) => lane?.holder === holder
   const share = shareOf(lanes.length, copies.count())
   const ours = lanes.filter(isOurs)
   const kept = clock() < memory.moreUntil ? ours : ours.slice(0, share)
-  const given = ours.filter((one) => !kept.includes(one))
-  if (given.length > 0)
-    await giveUp(
-      context,
-      given.map(({ key }) => addressOf(key)),
-    )
+  const given = ours.filter((one) => !kept.includes(one)).map(({ key }) => addressOf(key))
+  if (given.length > 0) {
+    await releaseLanes(database, holder, given)
+    log.info({ lanes: given }, 'lanes released to another instance')
+  }
 
   const fresh = kept.flatMap(({ key, lane }) => (lane?.isFresh ? [{ key, lane }] : []))
   const stale = kept.filter(({ lane }) => !lane?.isFresh)
@@ -125,11 +124,6 @@ function mayTake(
   if (ageMs(since, clock()) < freeMaxMs) return false
   memory.moreUntil = clock() + moreForMs
   return true
-}
-
-async function giveUp({ database, holder, log }: Context, lanes: readonly `0x${string}`[]) {
-  await releaseLanes(database, holder, lanes)
-  log.info({ lanes }, 'lanes released to another instance')
 }
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`

@@ -50,7 +50,7 @@ export async function ordersOfRef(db: Db, refId: string) {
   const rows = await db
     .select({
       block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text`,
-      isOpen: sql<boolean>`coalesce(bool_or(${operations.state} in ('waiting', 'assigned')), false)`,
+      isOpen: sql<boolean>`coalesce(bool_or(${isOpen(operations)}), false)`,
     })
     .from(operations)
     .where(and(inArray(operations.kind, ['credit', 'repay']), eq(operations.cause, refId)))

@@ -91,7 +91,7 @@ export const guards: {
   send: 'authorization',
 }
 
-export const batchable = [
+const batchable = [
   'credit',
   'repay',
   'revoke',

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { BaseError, type Hex, multicall3Abi, type PublicClient } from 'viem'
+import { BaseError, type Hex, multicall3Abi, type PublicClient, zeroHash } from 'viem'
 import { pause } from '#platform/deadline'
 import { batched } from '#platform/reads'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -141,8 +141,6 @@ export async function readHold(
   return { state, until: timeOrNull(until), blockTime: String(blockTime) }
 }
 
-const zero = `0x${'0'.repeat(64)}`
-
 /** Returns undefined if the endpoint lags behind the block in which the ref id was used. */
 export async function readRef(
   { node, contracts, database }: Context,
@@ -158,7 +156,7 @@ export async function readRef(
       { address: multicall3, abi: multicallAbi, functionName: 'getBlockNumber' },
     ],
   })
-  if (content !== zero) return 'used'
+  if (content !== zeroHash) return 'used'
   if (isOpen) return 'ordered'
   return blockNumber < block ? undefined : 'unused'
 }

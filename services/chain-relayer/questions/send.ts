@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { type Hex, zeroAddress } from 'viem'
 import { toUnixSeconds } from '#platform/clock'
 import type { Db, Tx } from '#platform/db/open'
 import { within } from '#platform/deadline'
@@ -7,7 +7,7 @@ import { requestId } from '#platform/request-id'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { GivenAuthorization } from '#shared/chain/erc3009'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
-import { isSignedByOwner } from '../chain/authorization'
+import { isSignedByOwner, same } from '../chain/authorization'
 import type { ContractSignature } from '../chain/contract-signature'
 import { multicall3 } from '../chain/multicall'
 import type { Context } from '../context'
@@ -42,9 +42,6 @@ type Holding = {
   readonly goneIds: readonly string[]
 }
 
-const zero = `0x${'0'.repeat(40)}`
-const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
-
 type Words = {
   wallet: string
   /** AUSD sent to these would be lost or mistaken for a payment. */
@@ -60,7 +57,7 @@ const sendMinMicro = 10_000n
 
 const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
-  ['to_zero', ({ signed }) => same(signed.to, zero)],
+  ['to_zero', ({ signed }) => same(signed.to, zeroAddress)],
   ['to_token', ({ signed, token }) => same(signed.to, token)],
   ['to_credit_line', ({ signed, creditLine }) => same(signed.to, creditLine)],
   ['to_treasury', ({ signed, treasury }) => same(signed.to, treasury)],
@@ -72,7 +69,7 @@ const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['valid_after_not_reached', ({ signed, nowSeconds }) => BigInt(signed.validAfter) >= nowSeconds],
 ]
 
-export const refusalOfWords = (words: Words): RefusalCode | undefined =>
+const refusalOfWords = (words: Words): RefusalCode | undefined =>
   rules.find(([, broken]) => broken(words))?.[0]
 
 /** The signature comes first, so that a forger learns nothing about the wallet. */

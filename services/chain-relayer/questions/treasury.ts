@@ -5,6 +5,7 @@ import type { ChainTreasury } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
 import { newestSpending, orderedMicro } from '../operations/treasury.store'
+import { atMost } from '../transactions/transaction'
 
 export type Treasury = Static<(typeof ChainTreasury)['answer']>
 
@@ -54,7 +55,7 @@ async function readTreasury(
   return {
     balance: String(balance),
     // An unlimited allowance has more digits than any AUSD amount.
-    drawable: String(least(allowance, balance)),
+    drawable: String(atMost(allowance, balance)),
     ordered: String(ordered),
     creditMax: String(policy.limits.credit.most),
     repayMax: String(policy.limits.repay.most),
@@ -62,5 +63,3 @@ async function readTreasury(
     readAt: readAt.toISOString(),
   }
 }
-
-const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)

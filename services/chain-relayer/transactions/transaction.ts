@@ -14,7 +14,7 @@ import { encoderOf } from '#shared/chain/encoder'
 import { type AuthorizationTerms, type GivenAuthorization, withTokenV } from '#shared/chain/erc3009'
 import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
-import { movesIn, needsContract, placeOfMove } from '../chain/authorization'
+import { movesIn, needsContract, placeOfMove, same } from '../chain/authorization'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type FinalTake, returnNonce } from '../keys/policy'
@@ -255,7 +255,7 @@ export function doneIn(
   { to }: { readonly to: Hex },
   logs: readonly Log[],
 ): (operation: Operation, position: number) => boolean {
-  if (to.toLowerCase() === multicall3.toLowerCase()) {
+  if (same(to, multicall3)) {
     const hasMoved = movesIn(logs, contracts.ausd)
     return (operation) => isSigned(operation) && hasMoved(operation.payload.authorization)
   }
@@ -265,7 +265,7 @@ export function doneIn(
 
 /** All other operations of `many` took effect, now or earlier (`AlreadyApplied`). */
 function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
-  const own = logs.filter((log) => log.address.toLowerCase() === creditLine.toLowerCase())
+  const own = logs.filter((log) => same(log.address, creditLine))
   if (own.length === 0) return new Map() // Saves viem hashing every event of the contract.
   const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...own] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))

@@ -1,7 +1,7 @@
 import { type Hex, parseEventLogs, zeroAddress } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import type { TransferName } from '../chain/authorization'
+import { same, type TransferName } from '../chain/authorization'
 import type { ChainReceipt } from '../chain/node'
 import type { Context } from '../context'
 import type { Arrival } from './return'
@@ -73,4 +73,3 @@ const lineEventAt = (logs: Logs, creditLine: Hex, logIndex: number) =>
   parseEventLogs({ abi: creditLineAbi, logs: logAt(logs, creditLine, logIndex) })[0]
 
 const lower = (hex: Hex) => hex.toLowerCase() as Hex
-const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()

@@ -5,7 +5,7 @@ import { erasedNote } from '#platform/db/erasure'
 import type { Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 
-export const requestStates = ['asked', 'ordered', 'refused'] as const
+const requestStates = ['asked', 'ordered', 'refused'] as const
 
 /** Rows are never deleted. A refused request may be made again. */
 export const requests = schema.table(
