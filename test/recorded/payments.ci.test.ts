@@ -161,7 +161,7 @@ describe('a body about an object of ours', () => {
     const session = dataOf(recorded('payments/session-completed').body)
     stack.served.serve(line, { ...payment, ...verified('PENDING') })
     stack.served.serve(`GET /sessions/${row!.id}`, {
-      ...session,
+      ...{ ...session, payment_session_id: row!.id },
       payment_id,
       payment_request_id: null,
     })

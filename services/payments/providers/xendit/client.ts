@@ -9,12 +9,13 @@ import {
 import { idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
-import type { CancelOutcome, CheckoutStatus, PaymentProvider } from '../../provider'
+import type { CancelOutcome, CheckoutStatus, FetchedRefund, PaymentProvider } from '../../provider'
 import { channelKind } from './channel'
 import { readDelivery } from './delivery'
 import {
   chargeFrom,
   checkoutFrom,
+  demandSame,
   isAsOrdered,
   refundFrom,
   refundRequest,
@@ -103,6 +104,7 @@ export function xendit(options: {
       const path = `/v3/payment_requests/${paymentRequestId}`
       const asked = { schema: WirePaymentRequest, apiVersion }
       const wire = found(await clients[account].get(path, asked), path)
+      demandSame(wire?.payment_request_id, paymentRequestId)
       const paymentId = idFrom(wire?.latest_payment_id)
       return paymentId ? findCharge(account, paymentId) : wire && null
     },
@@ -116,14 +118,14 @@ export function xendit(options: {
       const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
       // A hold must not end because a refund is on another page.
       if (wire?.has_more === true) throw new ProviderUnknown(`${path} has more than one page`)
-      return wire?.data.map((one) => refundFrom(one, one.id))
+      return wire?.data.map((one) => refundOf(paymentRequestId, one))
     },
     createRefund: async (order) => {
       const { account, reference: idempotencyKey } = order
       const answer = await clients[account].post('/refunds', {
         ...{ schema: WireRefundMade, body: refundRequest(order), idempotencyKey },
       })
-      return 'ok' in answer ? { ok: refundFrom(answer.ok, answer.ok.id) } : answer
+      return 'ok' in answer ? { ok: refundOf(order.paymentRequestId, answer.ok) } : answer
     },
     kindOfChannel: channelKind,
     listTransactions: (account, agoMs) =>
@@ -133,6 +135,11 @@ export function xendit(options: {
       }),
     readDelivery,
   }
+}
+
+function refundOf(paymentRequestId: string, wire: WireRefundMade): FetchedRefund {
+  demandSame(wire.payment_request_id, paymentRequestId)
+  return refundFrom(wire, wire.id)
 }
 
 function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {

@@ -12,9 +12,10 @@ const read = <T>(reader: (value: unknown) => { value: T } | { fault: string }, t
   return answer.value
 }
 const client = { account: 'ID', aheadMs: () => 0 } as const
+const checkoutId = 'ps-6a10c0ffee0000000000a001'
 const session = (more: object = {}) =>
   JSON.stringify({
-    ...{ payment_session_id: 'ps-6a10c0ffee0000000000a001', reference_id: 'order-7001' },
+    ...{ payment_session_id: checkoutId, reference_id: 'order-7001' },
     ...{ status: 'ACTIVE', session_type: 'PAY', currency: 'IDR', amount: 150_000 },
     ...{ payment_link_url: 'https://dev.xen.to/aB3dE_7', expires_at: '2026-08-01T02:30:00.000Z' },
     ...more,
@@ -31,9 +32,12 @@ const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
 })
 
 describe('the parser of a Xendit session', () => {
+  const checkout = (text: string, by: Parameters<typeof checkoutFrom>[0] = client) =>
+    checkoutFrom(by, read(readerOf(WireSession), text), checkoutId)
+
   test('accepts it with and without the nullable fields', () => {
     const known: Checkout = {
-      checkoutId: 'ps-6a10c0ffee0000000000a001',
+      checkoutId,
       reference: 'order-7001',
       status: 'open',
       checkoutUrl: 'https://dev.xen.to/aB3dE_7',
@@ -47,16 +51,8 @@ describe('the parser of a Xendit session', () => {
       payment_token_id: null,
       items: null,
     }
-    expect(checkoutFrom(client, read(readerOf(WireSession), session()), known.checkoutId)).toEqual(
-      known,
-    )
-    expect(
-      checkoutFrom(client, read(readerOf(WireSession), session(nulls)), known.checkoutId),
-    ).toEqual(known)
     const empty = { payment_request_id: '', payment_id: '', reference_id: 'order-7001' }
-    expect(
-      checkoutFrom(client, read(readerOf(WireSession), session(empty)), known.checkoutId),
-    ).toEqual(known)
+    for (const more of [{}, nulls, empty]) expect(checkout(session(more))).toEqual(known)
   })
 
   test.each([
@@ -68,20 +64,18 @@ describe('the parser of a Xendit session', () => {
     ['toString', 'unknown'],
     [null, 'unknown'],
   ] as const)('maps %s to %s', (status, ours) => {
-    expect(
-      checkoutFrom(client, read(readerOf(WireSession), session({ status })), 'ps-1').status,
-    ).toBe(ours)
+    expect(checkout(session({ status })).status).toBe(ours)
   })
 
   test.each([7_200_000, -7_200_000])('takes off the %d ms that its clock is ahead', (ms) => {
     const wrong = { ...client, aheadMs: () => ms }
-    const { expiresAt } = checkoutFrom(wrong, read(readerOf(WireSession), session()), 'ps-1')
+    const { expiresAt } = checkout(session(), wrong)
     expect(expiresAt).toEqual(new Date(Date.parse('2026-08-01T02:30:00.000Z') - ms))
   })
 
   test('security: drops a link that is not a web URL', () => {
     const text = session({ payment_link_url: 'javascript:alert(1)' })
-    expect(checkoutFrom(client, read(readerOf(WireSession), text), 'ps-1').checkoutUrl).toBeNull()
+    expect(checkout(text).checkoutUrl).toBeNull()
   })
 
   test('rejects it without an id', () => {

@@ -2,6 +2,7 @@ import { asObject } from '#platform/schema'
 import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
+import { ProviderUnknown } from '#shared/provider/problem'
 import type {
   ChargeStatus,
   Checkout,
@@ -82,16 +83,25 @@ function timeFrom({ aheadMs }: Clocked, value: unknown): Date | null {
   return theirs && new Date(theirs.getTime() - aheadMs())
 }
 
-/** Takes the id from the request, since the body may omit it. */
-export const checkoutFrom = (client: Clocked, wire: WireSession, checkoutId: string): Checkout => ({
-  checkoutId,
-  reference: textFrom(wire.reference_id) ?? '',
-  status: checkoutStatuses.get(wordOf(wire.status)) ?? 'unknown',
-  checkoutUrl: linkFrom(wire.payment_link_url),
-  expiresAt: timeFrom(client, wire.expires_at),
-  paymentRequestId: idFrom(wire.payment_request_id),
-  paymentId: idFrom(wire.payment_id),
-})
+/** Throws if an answer is about another object than `id`. The body may omit its id. */
+export function demandSame(named: unknown, id: string): void {
+  const other = textFrom(named)
+  if (other !== null && other !== id)
+    throw new ProviderUnknown('the provider returned another object than the one asked for')
+}
+
+export function checkoutFrom(client: Clocked, wire: WireSession, checkoutId: string): Checkout {
+  demandSame(wire.payment_session_id, checkoutId)
+  return {
+    checkoutId,
+    reference: textFrom(wire.reference_id) ?? '',
+    status: checkoutStatuses.get(wordOf(wire.status)) ?? 'unknown',
+    checkoutUrl: linkFrom(wire.payment_link_url),
+    expiresAt: timeFrom(client, wire.expires_at),
+    paymentRequestId: idFrom(wire.payment_request_id),
+    paymentId: idFrom(wire.payment_id),
+  }
+}
 
 /** A field that the response lacks is not compared. */
 export function isAsOrdered(wire: WireOpened, { fiat, reference }: CheckoutOrder): boolean {
@@ -111,6 +121,7 @@ const linkFrom = (value: unknown): string | null => {
 
 /** The amount paid is the sum of the captures, or the requested amount without captures. */
 export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string): FetchedCharge {
+  demandSame(wire.payment_id, paymentId)
   const captures = (Array.isArray(wire.captures) ? wire.captures : []).map(
     (capture) => asObject(capture) ?? {},
   )
@@ -142,6 +153,7 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
 }
 
 export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
+  demandSame(wire.id, refundId)
   const currency = wordOf(wire.currency)
   return {
     refundId,

@@ -33,7 +33,9 @@ export const WirePayment = Type.Object({
 export type WirePayment = Static<typeof WirePayment>
 
 /** `GET /v3/payment_requests/{id}`. */
-export const WirePaymentRequest = Type.Object({ latest_payment_id: anything })
+export const WirePaymentRequest = Type.Object({
+  ...{ payment_request_id: anything, latest_payment_id: anything },
+})
 
 const refund = {
   ...{ status: anything, payment_id: anything, payment_request_id: anything },
@@ -45,6 +47,7 @@ export type WireRefund = Static<typeof WireRefund>
 
 /** `POST /refunds`: the id is required to distinguish refunds. */
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
+export type WireRefundMade = Static<typeof WireRefundMade>
 
 /**
  * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. A hold
