@@ -87,7 +87,9 @@ async function storeCheckout(
 ): Promise<PaymentRow | undefined> {
   const { database, provider, log, checkoutTtlMs, recheckAfterMs } = context
   const { checkoutId, checkoutUrl, paymentRequestId } = checkout
-  const expiresAt = checkout.expiresAt ?? new Date(context.clock() + checkoutTtlMs)
+  // Whatever end the provider reports, the rate is locked no longer than we ordered.
+  const latestMs = context.clock() + checkoutTtlMs
+  const expiresAt = new Date(Math.min(checkout.expiresAt?.getTime() ?? latestMs, latestMs))
   const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
   const moved = await database.run((db) =>
     movePayment(db, payment.id, {

@@ -18,10 +18,17 @@ describe.each([
   ['two hours ahead', 7_200_000],
   ['two hours behind', -7_200_000],
 ])("while the provider's clock is %s", (_, clockAheadMs) => {
+  let first: Awaited<ReturnType<typeof topup>>
   beforeAll(async () => {
     await fixture.control('faults', { webhooks: { drop: 1 }, api: { clockAheadMs } })
     // Its clock is known from its first response, which may be a refusal of an end in its past.
-    await topup()
+    first = await topup()
+  })
+
+  test('no checkout keeps its rate for longer, not even the first', async () => {
+    const row = first.ok && (await fixture.row(first.ok.paymentId))
+    const leftMs = (row?.expiresAt?.getTime() ?? 0) - Date.now()
+    expect(leftMs).toBeLessThan(960_000)
   })
 
   test('a checkout can be paid for a quarter of an hour of ours', async () => {
