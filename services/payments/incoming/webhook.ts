@@ -1,4 +1,5 @@
 import { type Reaction, reactTo } from '#platform/bus/reaction'
+import { ageMs } from '#platform/clock'
 import type { Tx } from '#platform/db/open'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
@@ -40,8 +41,8 @@ export const webhookReactions = (context: Context): Reaction[] => [
       const facts = await fetchFacts(context, account, hint).catch((error) =>
         noSuchObject(context, account, hint, error),
       )
-      const ageMs = context.clock() - Date.parse(receivedAt)
-      if (isMissing(hint, facts) && ageMs < insistMs) await insistOnOurs(context, account, hint)
+      const waitedMs = ageMs(Date.parse(receivedAt), context.clock())
+      if (isMissing(hint, facts) && waitedMs < insistMs) await insistOnOurs(context, account, hint)
       return { hint, ...facts }
     },
     apply: (tx, delivery, read) => receive(tx, context, delivery, read),
