@@ -179,10 +179,7 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
   await database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
     await receiveCharge(tx, context, fetched)
-    const { paymentId: providerPaymentId } = fetched.charge
-    const paymentId = owner?.id ?? fetched.match?.id
-    if (paymentId)
-      await endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(transactionId) })
+    await endDoubt(tx, context, voidId(transactionId))
   })
 }
 
@@ -209,7 +206,7 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
     const ordered = isOrderedByUs(refund?.reference ?? null) ? { origin: 'ordered' as const } : {}
     const report = { ...reportOf(row, 'refund'), objectId, ...ordered }
     await receiveRefund(tx, context, report, fetched)
-    await endMissing(tx, context, row)
+    await endDoubt(tx, context, voidId(row.transactionId))
     // An operator decides which of the two is right; until then the money counts as gone.
     if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
       await raiseAlert(tx, context, 'status_unknown', { account, object: row.transactionId })
@@ -224,7 +221,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
     await bookMatchedRow(tx, row)
     if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
     await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
-    await endMissing(tx, context, row)
+    await endDoubt(tx, context, voidId(row.transactionId))
     if (row.status === 'reversed')
       await recordAnomaly(tx, {
         ...{ kind: 'dispute_won', account, object: row.transactionId },
@@ -256,17 +253,11 @@ async function noteMissing(context: Context, account: ProviderAccount, row: List
     if (!owner) return
     const about = { account, object: row.transactionId }
     await raiseAlert(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
-    if (statusOf[row.status] === 'dead') return endMissing(tx, context, row)
+    const id = voidId(row.transactionId)
+    if (statusOf[row.status] === 'dead') return endDoubt(tx, context, id)
     if (owner.providerPaymentId === null) return
-    const doubt = { account, id: voidId(row.transactionId), status: 'unknown' } as const
-    await receiveDoubt(tx, context, owner.providerPaymentId, doubt)
+    await receiveDoubt(tx, context, owner.providerPaymentId, { account, id, status: 'unknown' })
   })
-}
-
-/** Ends the doubt of `noteMissing` about a row that is received now, or took nothing back. */
-async function endMissing(tx: Tx, context: Context, { transactionId }: Listed) {
-  const [doubt] = await findReportsById(tx, [voidId(transactionId)])
-  if (doubt) await endDoubt(tx, context, doubt)
 }
 
 /** `rows` were read by the caller. Throws if an object that a row names cannot be fetched. */

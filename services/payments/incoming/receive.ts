@@ -164,13 +164,13 @@ async function receivePayment(
       await raiseAlert(tx, context, 'sender_unverified', {
         ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
       })
-    await endOwnDoubt(tx, context, payment, charge)
+    await endDoubt(tx, context, voidId(charge.paymentId))
     return false
   }
   if (isBooked) await bookMatched(tx, charge)
   if ('overpaid' in receipt) {
     await noteOverpaid(tx, context, payment, charge)
-    await endOwnDoubt(tx, context, payment, charge)
+    await endDoubt(tx, context, voidId(charge.paymentId))
     return false
   }
   if ('awaitsRate' in receipt) {
@@ -196,13 +196,6 @@ async function receivePayment(
     await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
 }
-
-const endOwnDoubt = (
-  tx: Tx,
-  context: Context,
-  { id: paymentId }: PaymentRow,
-  { paymentId: providerPaymentId }: Charge,
-) => endDoubt(tx, context, { paymentId, providerPaymentId, id: voidId(providerPaymentId) })
 
 /** Parks late money without an exchange rate. The checkout is over; rechecks wait for a rate. */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {

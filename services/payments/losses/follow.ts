@@ -59,18 +59,10 @@ async function findCounted(tx: Tx, account: PaymentRow['account'], providerPayme
     : undefined
 }
 
-/** Receives that a charge or its row reads `succeeded` again. */
-export async function endDoubt(
-  tx: Tx,
-  context: Context,
-  {
-    paymentId,
-    providerPaymentId,
-    id,
-  }: { paymentId: string; providerPaymentId: string; id: string },
-): Promise<void> {
-  if (await endVoid(tx, id))
-    await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
+/** Receives that a charge or a row, whose doubt has this id, is no longer doubtful. */
+export async function endDoubt(tx: Tx, context: Context, id: string): Promise<void> {
+  const ended = await endVoid(tx, id)
+  if (ended) await followReports(tx, context, ended.paymentId, ended)
 }
 
 /**

@@ -75,14 +75,14 @@ export async function recordReport(
   return rows[0]
 }
 
-/** Records that a source no longer reports a charge as void. Returns true if one did. */
-export async function endVoid(tx: Tx, id: string): Promise<boolean> {
+/** Ends the report of a source that reads a charge as void no longer. Undefined if none did. */
+export async function endVoid(tx: Tx, id: string): Promise<StoredReport | undefined> {
   const rows = await tx
     .update(refunds)
     .set({ status: 'dead', updatedAt: sql`now()` })
     .where(and(eq(refunds.id, id), ne(refunds.status, 'dead')))
-    .returning({ id: refunds.id })
-  return rows.length > 0
+    .returning()
+  return rows[0]
 }
 
 export const findReports = (db: Db, providerPaymentId: string): Promise<StoredReport[]> =>

@@ -43,9 +43,8 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
 export const endVoid: StandIn<Refunds['endVoid']> = async (tx, id) => {
   const { refunds } = rowsOf(tx)
   const known = refunds.get(id)
-  if (!known || known.status === 'dead') return false
-  refunds.set(id, { ...known, status: 'dead' })
-  return true
+  if (!known || known.status === 'dead') return undefined
+  return refunds.set(id, { ...known, status: 'dead' })
 }
 
 const reportsOf = (rows: Rows, providerPaymentId: string): StoredReport[] => [
