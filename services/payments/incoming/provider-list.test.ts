@@ -111,8 +111,7 @@ describe("the provider's list of transactions", () => {
     expect(await stateOf(id)).toBe('paid')
   })
 
-  test('raises one anomaly for unmatched money', async () => {
-    const before = (await fixture.anomalies()).length
+  async function paidElsewhere(reference: string): Promise<void> {
     const answer = await fetch(`${fixture.sandbox.url}/sessions`, {
       method: 'POST',
       headers: {
@@ -120,16 +119,37 @@ describe("the provider's list of transactions", () => {
         'Content-Type': 'application/json',
       },
       body: JSON.stringify({
-        ...{ reference_id: 'another shop', session_type: 'PAY', mode: 'PAYMENT_LINK' },
+        ...{ reference_id: reference, session_type: 'PAY', mode: 'PAYMENT_LINK' },
         ...{ currency: 'IDR', country: 'ID', amount: 70_000 },
       }),
     })
     const { payment_session_id: session } = (await answer.json()) as { payment_session_id: string }
     await fixture.control(`sessions/${session}/pay`, { channel_code: 'QRIS' })
+  }
+
+  test('raises one anomaly for unmatched money', async () => {
+    const before = (await fixture.anomalies()).length
+    await paidElsewhere('another shop')
     await fixture.list()
     await fixture.list()
     const anomalies = (await fixture.anomalies()).slice(before)
     expect(anomalies.map(({ kind }) => kind)).toEqual(['money_unmatched'])
+  })
+
+  test.each([
+    ['of another shop', 'another shop', { level: 'warn', alarm: false }],
+    ['under a reference like ours', `pay_${'x'.repeat(22)}`, { level: 'error', alarm: true }],
+  ])('logs money %s whose charge is not found at the right level', async (_, reference, expected) => {
+    await paidElsewhere(reference)
+    const lines: object[] = []
+    const line = (level: string) => (fields: { alarm: boolean }) =>
+      void lines.push({ level, alarm: fields.alarm })
+    const { log } = fixture.context
+    Object.assign(fixture.context, { log: { ...log, warn: line('warn'), error: line('error') } })
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
+    await fixture.list()
+    Object.assign(fixture.context, { log })
+    expect(lines).toEqual([expected])
   })
 
   test('follows a dispute that is won, lost again and grows', async () => {

@@ -344,7 +344,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount,
     // Without a reference of our form it may be the account owner's own business: no alert.
     const alarm = paymentIdFrom(row.reference ?? '') !== undefined || type === 'chargeback'
     const fields = { transactionId, type, account, alarm }
-    log.warn(fields, 'provider transaction does not match any payment')
+    log[alarm ? 'error' : 'warn'](fields, 'provider transaction does not match any payment')
   }
   const minor = type === 'payment' || amountMinor === null ? amountMinor : -amountMinor
   await bookListed(tx, { ...row, account, currency, minor })
