@@ -300,7 +300,14 @@ const orderedPrefix = 'ordered-'
 export const orderedReference = (id: string, number: number): string =>
   `${orderedPrefix}${id}_${number}`
 
+/** Returns the payment that a reference, of itself or of a refund ordered for it, leads to. */
+export const paymentIdIn = (reference: string | null): string | undefined =>
+  paymentIdFrom(
+    reference?.startsWith(orderedPrefix)
+      ? reference.slice(orderedPrefix.length)
+      : (reference ?? ''),
+  )
+
 /** We bear the loss of a refund that we ordered, so no wallet is frozen. */
 export const isOrderedByUs = (reference: string | null): boolean =>
-  reference?.startsWith(orderedPrefix) === true &&
-  paymentIdFrom(reference.slice(orderedPrefix.length)) !== undefined
+  reference?.startsWith(orderedPrefix) === true && paymentIdIn(reference) !== undefined

@@ -139,18 +139,21 @@ describe("the provider's list of transactions", () => {
   test.each([
     ['of another shop', 'another shop', { level: 'warn', alarm: false }],
     ['under a reference like ours', `pay_${'x'.repeat(22)}`, { level: 'error', alarm: true }],
-  ])('logs money %s whose charge is not found at the right level', async (_, reference, expected) => {
-    await paidElsewhere(reference)
-    const lines: object[] = []
-    const line = (level: string) => (fields: { alarm: boolean }) =>
-      void lines.push({ level, alarm: fields.alarm })
-    const { log } = fixture.context
-    Object.assign(fixture.context, { log: { ...log, warn: line('warn'), error: line('error') } })
-    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
-    await fixture.list()
-    Object.assign(fixture.context, { log })
-    expect(lines).toEqual([expected])
-  })
+  ])(
+    'logs money %s whose charge is not found at the right level',
+    async (_, reference, expected) => {
+      await paidElsewhere(reference)
+      const lines: object[] = []
+      const line = (level: string) => (fields: { alarm: boolean }) =>
+        void lines.push({ level, alarm: fields.alarm })
+      const { log } = fixture.context
+      Object.assign(fixture.context, { log: { ...log, warn: line('warn'), error: line('error') } })
+      await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
+      await fixture.list()
+      Object.assign(fixture.context, { log })
+      expect(lines).toEqual([expected])
+    },
+  )
 
   test('follows a dispute that is won, lost again and grows', async () => {
     const id = await paid()

@@ -16,12 +16,12 @@ import { bookListed, bookMatchedRow } from '../ledger/book'
 import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
 import { chargebackId, contains, listedId, voidId } from '../losses/report'
-import { isOrderedByUs, paymentIdFrom } from '../payment'
+import { isOrderedByUs, paymentIdIn } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
 import { findRefunded as findRefundedCharge } from '../providers/look-up'
-import { findSeconds } from '../review/review.store'
+import { findOrders, findSeconds } from '../review/review.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
 import {
   fetchCheckout,
@@ -85,7 +85,7 @@ async function doneOf(
     await findOwned(db, account, {
       paymentIds: rows.flatMap(({ productId }) => productId ?? []),
       requestIds: rows.flatMap(({ paymentRequestId }) => paymentRequestId ?? []),
-      ids: rows.flatMap(({ reference }) => (reference && paymentIdFrom(reference)) || []),
+      ids: rows.flatMap(({ reference }) => paymentIdIn(reference) ?? []),
     }),
     await findReportsById(db, reportIds),
     await findAnomalies(db, anomalyIds),
@@ -96,7 +96,7 @@ async function doneOf(
   const isOwned = ({ productId, paymentRequestId, reference }: Listed) =>
     owned.has(productId ?? '') ||
     owned.has(paymentRequestId ?? '') ||
-    owned.has(paymentIdFrom(reference ?? '') ?? '')
+    owned.has(paymentIdIn(reference) ?? '')
   const isUnmatched = (row: Listed) =>
     !isOwned(row) &&
     [row.transactionId, row.productId ?? ''].some((id) =>
@@ -270,7 +270,7 @@ export async function receiveRowsOf(
     (row) =>
       (row.productId !== null && row.productId === providerPaymentId) ||
       (row.paymentRequestId !== null && row.paymentRequestId === paymentRequestId) ||
-      paymentIdFrom((row.reference ?? '').replace(/^ordered-/, '')) === id,
+      paymentIdIn(row.reference) === id,
   )
   await receiveRows(paymentListing(context), account, own)
 }
@@ -283,8 +283,9 @@ async function chargeOf(
 ): Promise<{ charge: FetchedCharge | undefined; isNamed: boolean }> {
   const { provider } = context
   const paymentRequestId = refund?.paymentRequestId ?? row.paymentRequestId
+  const paymentId = row.type === 'chargeback' ? row.productId : refund?.paymentId
   const named = await findRefundedCharge(provider, account, {
-    paymentId: row.type === 'chargeback' ? row.productId : (refund?.paymentId ?? null),
+    paymentId: paymentId ?? (await chargeOfOrder(context, row)),
     paymentRequestId,
   })
   if (named) return { charge: named, isNamed: true }
@@ -293,6 +294,13 @@ async function chargeOf(
   // A request that is not found yet may be of another payment for the same promise.
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
   return { charge: isOfRequest ? charge : undefined, isNamed: true }
+}
+
+/** Returns the id of the charge that a row refunds by our order, if its reference is that order's. */
+async function chargeOfOrder({ database }: Context, { reference }: Listed): Promise<string | null> {
+  const id = isOrderedByUs(reference) ? paymentIdIn(reference) : undefined
+  const orders = id ? await database.read((db) => findOrders(db, id)) : []
+  return orders.find((order) => order.reference === reference)?.providerPaymentId ?? null
 }
 
 async function chargeOfOwner(
@@ -332,7 +340,7 @@ async function ownerOf(
       ? await database.read((db) => findByProviderIds(db, ids))
       : undefined
   if (byIds) return byIds
-  const id = reference ? paymentIdFrom(reference) : undefined
+  const id = paymentIdIn(reference)
   const byReference = id && (await database.read((db) => findPayment(db, id)))
   return byReference && byReference.account === account ? byReference : undefined
 }
@@ -342,7 +350,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount,
   const anomaly = { account, object: transactionId, currency, amountMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {
     // Without a reference of our form it may be the account owner's own business: no alert.
-    const alarm = paymentIdFrom(row.reference ?? '') !== undefined || type === 'chargeback'
+    const alarm = paymentIdIn(row.reference) !== undefined || type === 'chargeback'
     const fields = { transactionId, type, account, alarm }
     log[alarm ? 'error' : 'warn'](fields, 'provider transaction does not match any payment')
   }

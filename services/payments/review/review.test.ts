@@ -122,6 +122,28 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
   })
 
+  test.each([
+    ['a payment', differing, { refundedMinor: 40_000n, overpaidRefundedMinor: 0n }],
+    ['a second payment', paidTwice, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n }],
+  ])(
+    'of %s ends by its row in the list while no refund can be looked up',
+    async (_, make, ended) => {
+      const id = await make()
+      await fixture.resolve(id, 'refund')
+      await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
+      await fixture.recheck()
+      await succeed(id)
+      const before = await fixture.anomalies()
+      await fixture.list()
+      expect(await fixture.row(id)).toMatchObject(ended)
+      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'succeeded', requests: 1 }])
+      expect(await fixture.anomalies()).toEqual(before)
+      await fixture.control('faults', {})
+      await fixture.list()
+      expect(await fixture.row(id)).toMatchObject(ended)
+    },
+  )
+
   test('is ordered once by concurrent operators and by a repeated command', async () => {
     const id = await differing()
     const answers = await Promise.all(
