@@ -44,29 +44,18 @@ const range = (value: string): { min: bigint; max: bigint } => {
   return band
 }
 
-function sources(words: Words): Field<readonly SourceName[]> {
-  const names = list(words)
-  return {
-    ...names,
-    parse: (raw) => {
-      const chosen = names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name))
-      if (chosen[0] === 'open-er-api')
-        throw new Error('may not begin with open-er-api: its terms only allow a cross-check')
-      return chosen
-    },
-  }
-}
-
 type Other = ((name: string) => string | undefined) | undefined
 
 const isReal = (other: Other): boolean => other?.('PROVIDER_KIND') !== 'sandbox'
 
 function statedSources(words: Words): Field<readonly SourceName[]> {
-  const names = sources(words)
+  const names = list(words)
   return {
     ...names,
     parse: (raw, other) => {
-      const chosen = names.parse(raw)
+      const chosen = names.parse(raw).map((name) => oneOf(sourceNames, words).parse(name))
+      if (chosen[0] === 'open-er-api')
+        throw new Error('may not begin with open-er-api: its terms only allow a cross-check')
       if (!isReal(other)) return chosen
       if (other?.('RATE_SOURCES') === undefined)
         throw new Error('must be set with a real payment provider, e.g. frankfurter,bnm')

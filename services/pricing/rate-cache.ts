@@ -137,7 +137,7 @@ const same = (before: Sighting | undefined, now: Sighting): boolean =>
   before.localE8PerUsd === now.localE8PerUsd &&
   (now.source === operatorSource || before.asOfMs === now.asOfMs)
 
-export type RateFigure = ReturnType<typeof figureOf>
+type RateFigure = ReturnType<typeof figureOf>
 
 function figureOf(verdict: RateVerdict, nowMs: number) {
   if ('unavailable' in verdict) return verdict

@@ -21,7 +21,7 @@ const Answer = Type.Object({
 type Rate = Static<typeof Answer>['data']['rate']
 const accept = 'application/vnd.BNM.API.v1+json'
 
-export type BnmOptions = {
+type BnmOptions = {
   url: string
   /** `0900`, `1130`, `1200` or `1700`, Kuala Lumpur time. */
   session: string

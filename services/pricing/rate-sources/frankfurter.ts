@@ -11,7 +11,7 @@ const Answer = Type.Object({
   rate: Type.Number(),
 })
 
-export type FrankfurterOptions = {
+type FrankfurterOptions = {
   url: string
   /** Central bank per pair: the blend of all banks tolerates 5 %, too loose for quotes. */
   providers: ReadonlyMap<Pair, string>
