@@ -7,7 +7,7 @@ export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]
 
 /** The states that users see, and the one before there is a checkout. */
-export type TopupState = 'opening' | (typeof activityStatuses.topup)[number]
+type TopupState = 'opening' | (typeof activityStatuses.topup)[number]
 
 /** Only an operator, or the provider taking back what had led to it, ends `review`. */
 export const topupLifecycle: Lifecycle<TopupState> = {
@@ -31,7 +31,7 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   accepted: ['review'], // Paid again.
 }
 
-export type SettlementState = 'opening' | (typeof activityStatuses.settlement)[number]
+type SettlementState = 'opening' | (typeof activityStatuses.settlement)[number]
 
 /**
  * Money from a held channel repays immediately; the contract keeps its value encumbered until the
@@ -262,6 +262,8 @@ export function beyondCeil(payment: BackFacts): bigint {
 }
 
 export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
+
+export const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 
 /** A payment that is applied again gets a new ref. */
 export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }): string =>

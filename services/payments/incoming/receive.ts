@@ -76,7 +76,8 @@ export async function fetchCheckout(
   if (!checkout) return {}
   const { paymentId, paymentRequestId, status } = checkout
   const priced = async (charge: FetchedCharge | null | undefined) => ({
-    ...{ checkout, fetched: await withRate(context, charge, checkout) },
+    checkout,
+    fetched: await withRate(context, charge, checkout),
   })
   if (paymentId) return priced(await provider.findCharge(account, paymentId))
   if (!paymentRequestId || status === 'open') return { checkout }

@@ -80,10 +80,8 @@ export async function recheckOnce(
   const holds = await takeDue(context, now, 'holds', withoutProviderMax)
   const orders = await takeDue(context, now, 'orders', withoutProviderMax)
   const share = asksMax === 1 ? rounds % 2 : Math.floor(asksMax / 2)
-  const others = await takeDue(
-    ...([context, now, 'others'] as const),
-    asksMax - Math.min(holds.length, asksMax - share),
-  )
+  const othersMax = asksMax - Math.min(holds.length, asksMax - share)
+  const others = await takeDue(context, now, 'others', othersMax)
   const mayAsk = budgetOf(asksMax - others.length)
   const taken = [...holds, ...orders, ...others]
   const checks = taken.map((payment) => checkAndPlan(context, payment, mayAsk).then(poke))

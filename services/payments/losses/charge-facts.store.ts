@@ -6,7 +6,7 @@ import { journal } from '../schema.store'
 import { isMissing, refunds, reversals } from './refund.store'
 import type { Report } from './report'
 
-export type ChargeFacts = {
+type ChargeFacts = {
   /** Everything reported about money that left the charge again. */
   readonly reports: readonly Report[]
   /** True if the charge was booked as unmatched money before. */

@@ -5,7 +5,7 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { lostMicro } from '../decide'
 import { bookGivenUp } from '../ledger/book'
-import { atLeastZero } from '../payment'
+import { atLeastZero, least } from '../payment'
 import { lockPayment, lockWallet, notePayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox, recordAnomaly } from '../schema.store'
@@ -94,7 +94,7 @@ export async function makeGood(
   for (const { paymentId, lostMicro: lost, madeGoodMicro } of missing) {
     const open = lost - madeGoodMicro
     if (left === 0n) break
-    const taken = smaller(open, left)
+    const taken = least(open, left)
     await addMadeGood(tx, paymentId, taken)
     left -= taken
   }
@@ -106,11 +106,6 @@ export async function makeGood(
   )
   await followFreeze(tx, context, wallet)
   return taken
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  if (a < b) return a
-  return b
 }
 
 const rowsMax = 50

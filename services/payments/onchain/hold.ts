@@ -124,12 +124,11 @@ async function receiveAll(context: Context, payment: PaymentRow): Promise<void> 
   const rows = await readFreshList(context, payment)
   const fetched = await withRate(context, charge)
   await database.transaction(async (tx) => {
-    if (fetched) await receiveCharge(tx, context, fetched)
-    else {
+    if (!fetched) {
       const about = { account, id: voidId(providerPaymentId), status: 'unknown' } as const
-      await receiveDoubt(tx, context, providerPaymentId, about)
+      return receiveDoubt(tx, context, providerPaymentId, about)
     }
-    if (!fetched) return
+    await receiveCharge(tx, context, fetched)
     for (const refund of refunds ?? [])
       if ((refund.paymentId ?? providerPaymentId) === providerPaymentId)
         await receiveRefund(tx, context, refund, fetched)

@@ -5,9 +5,9 @@ export const resolutions = ['credit', 'refund', 'accept'] as const
 /** `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is. */
 export type Resolution = (typeof resolutions)[number]
 
-export type ResolutionRefused = { readonly not: string }
+type ResolutionRefused = { readonly not: string }
 
-export type ReviewFacts = PaymentFacts & {
+type ReviewFacts = PaymentFacts & {
   readonly paidMinor: bigint | null
   readonly overpaidRefundedMinor: bigint
   readonly promisedMicro: bigint | null
@@ -64,7 +64,9 @@ export function acceptanceOf(payment: ReviewFacts): ResolutionRefused | undefine
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
-export type OrderState = 'open' | 'succeeded' | 'failed'
+/** States of a refund that we ordered. */
+export const orderStates = ['open', 'succeeded', 'failed'] as const
+type OrderState = (typeof orderStates)[number]
 
 /**
  * Once none of its refunds is open, it ends if nothing is left to refund, else returns to review.

@@ -117,16 +117,17 @@ const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
   const isSafe = payment.kind === 'topup' && payment.held === false
   const takenMicro = isSafe ? await makeGood(tx, context, payment, freeMicro) : 0n
   const onchainMicro = freeMicro - takenMicro
+  const reason = takenMicro > 0n ? { reason: 'made_good' as const } : {}
   const moved = await takeStep(
-    ...([tx, context, payment] as const),
-    { next: 'paid', ...(takenMicro > 0n ? { reason: 'made_good' as const } : {}) },
+    tx,
+    context,
+    payment,
+    { next: 'paid', ...reason },
     {
-      ...{
-        ...set,
-        onchainMicro,
-        recoveredMicro: payment.recoveredMicro + takenMicro,
-        reason: null,
-      },
+      ...set,
+      onchainMicro,
+      recoveredMicro: payment.recoveredMicro + takenMicro,
+      reason: null,
       refundAppliedMinor: payment.refundedMinor,
     },
   )

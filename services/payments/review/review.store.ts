@@ -4,7 +4,7 @@ import { amountColumn, at, quotedList, timestamps } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { providerAccounts } from '#shared/money/pair'
 import { anomalies, schema } from '../schema.store'
-import { resolutions as resolutionNames } from './resolution'
+import { orderStates, resolutions as resolutionNames } from './resolution'
 
 /** Rows never change. */
 export const resolutions = schema.table(
@@ -41,8 +41,6 @@ export async function lastResolution(
     .limit(1)
   return rows[0]
 }
-
-const orderStates = ['open', 'succeeded', 'failed'] as const
 
 /**
  * Stored before the provider is called. Each is for the full remainder of a charge, so that the

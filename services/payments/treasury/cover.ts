@@ -1,3 +1,5 @@
+import { least } from '../payment'
+
 /** A reading of the treasury. Amounts in 10⁻⁶ AUSD. */
 export type Treasury = {
   readonly balanceMicro: bigint
@@ -38,5 +40,3 @@ export const canRepay = (
   { balanceMicro, drawableMicro }: Pick<Treasury, 'balanceMicro' | 'drawableMicro'>,
   debtMicro: bigint,
 ): boolean => debtMicro <= least(balanceMicro, drawableMicro)
-
-const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
