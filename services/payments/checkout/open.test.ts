@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture, wallet } from '../test-support'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { newWallet, openFixture, wallet } from '../test-support'
 import { answerTopups } from './topup'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '0' })
   await fixture.control('faults', {})

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { actionsOn, kinds } from '../losses/test-support'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { newWallet, openFixture } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-  Object.assign(fixture.chain, { verified: true, drawn: '3000000' })
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
+Object.assign(fixture.chain, { verified: true, drawn: '3000000' })
 
-const { given, refund } = actionsOn(() => fixture)
+const { given, refund } = actionsOn(fixture)
 const topup = () =>
   fixture.topup({ wallet: newWallet(), quoteId: fixture.quote(), amount: '50000', method: 'qr' })
 const fromNowMs = (time: Date | null) => Math.abs(time!.getTime() - Date.now())

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, openFixture, waitUntil, wallet } from '../test-support'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { openFixture, waitUntil, wallet } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   fixture.chain.hold = { state: 'released', until: null }

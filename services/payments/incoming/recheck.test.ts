@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { readWindow } from '#shared/provider/listing'
 import { lockPayment } from '../payment.store'
-import { type Fixture, newWallet, openFixture, wallet } from '../test-support'
+import { newWallet, openFixture, wallet } from '../test-support'
 import { leaseDue } from './check.store'
 import { recheckOnce } from './recheck'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 async function open(of: `0x${string}` = wallet): Promise<string> {
   const quoteId = fixture.quote()

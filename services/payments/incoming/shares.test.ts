@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { ProviderBusy } from '#shared/provider/problem'
 import { openRateLimit } from '#shared/provider/rate-limit'
@@ -7,14 +7,11 @@ import type { Context } from '../context'
 import { type PaymentRow, payments } from '../payment.table'
 import type { PaymentProvider } from '../provider'
 import { outbox } from '../schema.store'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { newWallet, openFixture } from '../test-support'
 import { checksPerRound, recheckOnce } from './recheck'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const roundMs = 1_875
 const holdMs = 60_000

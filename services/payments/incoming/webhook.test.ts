@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Fixture, openFixture, wallet } from '../test-support'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { openFixture, wallet } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 describe('a webhook that contradicts the provider', () => {
   const deliver = (event: string, data: object, deliveryId = crypto.randomUUID()) =>

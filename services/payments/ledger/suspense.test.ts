@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { lockItem } from '#shared/ledger/journal.store'
 import { position } from '#shared/ledger/position'
 import { findReports, recordReport } from '../losses/refund.store'
 import { notePayment } from '../payment.store'
 import { anomalyKinds, journal } from '../schema.store'
-import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { newWallet, openFixture, waitUntil } from '../test-support'
 import { bookUnmatched } from './book'
 import { positionOf } from './position'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(() => fixture.control('faults', {}))
 
 const byName = (lines: ReturnType<typeof position>) =>

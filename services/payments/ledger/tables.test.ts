@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { openLog } from '#platform/log'
 import { bookAll, reverse } from '#shared/ledger/journal.store'
@@ -6,16 +6,13 @@ import { bookCorrected } from '#shared/ledger/keeping'
 import { position } from '#shared/ledger/position'
 import { lockPayment } from '../payment.store'
 import { inbox, journal } from '../schema.store'
-import { type Fixture, openFixture } from '../test-support'
+import { openFixture } from '../test-support'
 import { positionOf } from './position'
 import { positions } from './tables'
 
-let fixture: Fixture
 const log = openLog('payments', 'silent')
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const linesOf = (item: string) =>
   fixture.database.read((db) =>

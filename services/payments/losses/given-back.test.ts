@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { newWallet, openFixture } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { ReceivedRefund } from '../incoming/receive'
 import { receiveCharge, receiveRefund } from '../incoming/receive'
-import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { newWallet, openFixture, waitUntil } from '../test-support'
 import { actionsOn, type Kind, kinds } from './test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.rest()
@@ -17,7 +14,7 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(() => fixture)
+const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(fixture)
 const release = () => {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }

@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { listings } from '../schema.store'
-import { type Fixture, openFixture } from '../test-support'
+import { openFixture } from '../test-support'
 import { actionsOn } from './test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   await fixture.rest()
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
@@ -16,7 +13,7 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-const { given, holdFor, refund, dispute } = actionsOn(() => fixture)
+const { given, holdFor, refund, dispute } = actionsOn(fixture)
 const isExtended = async (id: string) => (await fixture.subjects(id)).includes('relay.extend')
 /** 4 seconds are within the margin. */
 async function ending(): Promise<string> {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { newWallet, openFixture } from '../test-support'
 import { actionsOn, kinds } from './test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
@@ -14,7 +11,7 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(() => fixture)
+const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(fixture)
 const pay = (session: string, channel = 'QRIS') =>
   fixture.control(`sessions/${session}/pay`, { channel_code: channel, force: true })
 /** Through a channel that is never held. */

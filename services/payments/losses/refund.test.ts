@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { newWallet, openFixture } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
 const refund = (id: string, body: object = {}) => fixture.control(`payments/${id}/refund`, body)

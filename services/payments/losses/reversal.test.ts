@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
 import { lockWallet, notePayment } from '../payment.store'
 import { outbox } from '../schema.store'
-import { type Fixture, newWallet, openFixture, waitUntil } from '../test-support'
+import { newWallet, openFixture, waitUntil } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.rest()

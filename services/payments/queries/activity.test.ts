@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Fixture, newWallet, openFixture, waitUntil, wallet } from '../test-support'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { newWallet, openFixture, waitUntil, wallet } from '../test-support'
 import { readStats } from './activity'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const topup = async (from: string = wallet) =>
   (await fixture.topup({ wallet: from, amount: '50000', method: 'qr', quoteId: fixture.quote() }))

@@ -1,16 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { position } from '#shared/ledger/position'
 import { ProviderBusy } from '#shared/provider/problem'
 import { positionOf } from '../ledger/position'
 import { journal } from '../schema.store'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { newWallet, openFixture } from '../test-support'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 afterEach(async () => {
   fixture.chain.ref = 'unused'
   await fixture.control('faults', {})

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
 import { answerTopups } from '../checkout/topup'
-import { type Fixture, newWallet, openFixture } from '../test-support'
+import { newWallet, openFixture } from '../test-support'
 import { sumPromised } from './promise.store'
 import { coverFigures, openTreasury, watchTreasury } from './treasury'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(() => {
   Object.assign(fixture.chain, { ...{ verified: true, drawn: '0' }, ...{ owed: 0n } })
 })
