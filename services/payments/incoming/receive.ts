@@ -315,7 +315,7 @@ export async function receiveRefund(
     ...{ refundedMinor, status: refund.status, origin },
   })
   if (before && before.paymentId !== matched?.id)
-    await followReports(tx, context, before.paymentId, { ...before, origin })
+    await followReports(tx, context, before.paymentId, origin)
   await noteOrdered(tx, context, refund)
   const about = { account, object: refund.refundId }
   if (!matched) {
@@ -329,6 +329,6 @@ export async function receiveRefund(
   if (refundedMinor === null && refund.status !== 'dead')
     await raiseAlert(tx, context, 'amount_unknown', { ...about, paymentId })
   await receiveCharge(tx, context, fetched)
-  await followReports(tx, context, paymentId, { providerPaymentId: charge.paymentId, origin })
+  await followReports(tx, context, paymentId, origin)
   if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)
 }

@@ -45,7 +45,7 @@ export async function receiveDoubt(
   if (!news) return
   const about = { account, object: providerPaymentId, paymentId }
   if (news.status === 'unknown') await raiseAlert(tx, context, 'charge_doubtful', about)
-  await followReports(tx, context, paymentId, { providerPaymentId, origin: 'void' })
+  await followReports(tx, context, paymentId, 'void')
 }
 
 /** Finds the payment that counts a charge as its own, or as a second one. */
@@ -62,26 +62,21 @@ async function findCounted(tx: Tx, account: PaymentRow['account'], providerPayme
 /** Receives that a charge or a row, whose doubt has this id, is no longer doubtful. */
 export async function endDoubt(tx: Tx, context: Context, id: string): Promise<void> {
   const ended = await endVoid(tx, id)
-  if (ended) await followReports(tx, context, ended.paymentId, ended)
+  if (ended) await followReports(tx, context, ended.paymentId, 'void')
 }
 
-/**
- * Makes the row and the freeze of its wallet follow all reports about its charge. Returns whether
- * more may be on its way; undefined if the charge is not, or not yet, the one that counts.
- */
+/** Makes the row and the freeze of its wallet follow all reports about its charges. */
 export async function followReports(
   tx: Tx,
   context: Context,
   id: string,
-  { providerPaymentId, origin }: { providerPaymentId: string; origin?: ReportOrigin },
-): Promise<{ isOpen: boolean } | undefined> {
+  origin?: ReportOrigin,
+): Promise<void> {
   const before = await lockPayment(tx, id)
   // Without a charge of its own nothing is decided: its reports are counted with the charge.
-  if (!before || before.providerPaymentId === null) return undefined
+  if (!before || before.providerPaymentId === null) return
   // Both are counted, because a report may have named the other charge before.
-  const payment = await countBeside(tx, context, before)
-  const found = await followOwn(tx, context, payment, origin)
-  return payment.providerPaymentId === providerPaymentId ? found : undefined
+  await followOwn(tx, context, await countBeside(tx, context, before), origin)
 }
 
 async function followOwn(
@@ -89,7 +84,7 @@ async function followOwn(
   context: Context,
   payment: PaymentRow,
   origin: ReportOrigin | undefined,
-): Promise<{ isOpen: boolean }> {
+): Promise<void> {
   const { id } = payment
   const reports = await findReports(tx, payment.providerPaymentId!)
   const { goneMinor: refundedMinor, isOpen } = backOf(
@@ -99,7 +94,7 @@ async function followOwn(
   // A clean check counts only for what was reported until then.
   if (isOpen && payment.refundsCheckedAt && needsHold(payment))
     await notePayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
-  if (refundedMinor === payment.refundedMinor) return { isOpen }
+  if (refundedMinor === payment.refundedMinor) return
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
   const set = { refundedMinor, ...waived }
   await notePayment(tx, id, set)
@@ -115,7 +110,6 @@ async function followOwn(
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment already in review may have lost more.
   if (!moved) await noteReversal(tx, context, after)
-  return { isOpen }
 }
 
 /** Counts the refunds of second payments, which were never credited. Returns the updated row. */

@@ -134,7 +134,7 @@ async function receiveAll(context: Context, payment: PaymentRow): Promise<void> 
         await receiveRefund(tx, context, refund, fetched)
   })
   await receiveRowsOf(context, payment, rows)
-  await database.transaction((tx) => followReports(tx, context, id, { providerPaymentId }))
+  await database.transaction((tx) => followReports(tx, context, id))
 }
 
 /** Returns true if nothing was revoked since the row was read. */
