@@ -1,24 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
-import { position } from '#shared/ledger/position'
-import { journal } from '../schema.store'
 import { newWallet, openFixture } from '../test-support'
-import { positionOf } from './position'
+import { booksOf } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-const linesOf = (item: string) =>
-  fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
-
-/** Checks that the journal equals the position of the row. */
-async function booked(id: string) {
-  const byName = (lines: ReturnType<typeof position>) =>
-    Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
-  const told = byName(position(await linesOf(id)))
-  expect(told).toEqual(byName(positionOf((await fixture.row(id))!)))
-  return told
-}
+const { booked } = booksOf(fixture)
 
 test.each([
   ['QRIS', 'credited', { 'collateral AUSD': -3_076_923n, 'treasury AUSD': -3_076_923n }],

@@ -1,29 +1,18 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { lockItem } from '#shared/ledger/journal.store'
-import { position } from '#shared/ledger/position'
 import { findReports, recordReport } from '../losses/refund.store'
 import { notePayment } from '../payment.store'
-import { anomalyKinds, journal } from '../schema.store'
+import { anomalyKinds } from '../schema.store'
 import { newWallet, openFixture, waitUntil } from '../test-support'
 import { bookUnmatched } from './book'
-import { positionOf } from './position'
+import { booksOf } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(() => fixture.control('faults', {}))
 
-const byName = (lines: ReturnType<typeof position>) =>
-  Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
-const linesOf = (item: string) =>
-  fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
-const told = async (item: string) => byName(position(await linesOf(item)))
-/** Checks that the journal equals the position of the row. */
-async function booked(id: string) {
-  const said = await told(id)
-  expect(said).toEqual(byName(positionOf((await fixture.row(id))!)))
-  return said
-}
+const { told, booked } = booksOf(fixture)
 const until = (item: string, lines: Record<string, bigint>) =>
   waitUntil(`${item} in the books`, async () => {
     expect(await told(item)).toEqual(lines)

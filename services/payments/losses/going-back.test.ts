@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { ReceivedRefund } from '../incoming/receive'
 import { receiveCharge, receiveRefund } from '../incoming/receive'
 import { newWallet, openFixture, waitUntil } from '../test-support'
-import { actionsOn, type Kind, kinds } from './test-support'
+import { actionsOn, kinds } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -14,19 +14,12 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(fixture)
+const { opened, given, ending, holdFor, refund, dispute, isFrozen, isExtended } = actionsOn(fixture)
 const release = () => {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }
 
-/** 4 seconds are within the margin. */
-async function ending(kind: Kind = 'topup'): Promise<string> {
-  const id = await given('CARDS', kind)
-  holdFor(4)
-  return id
-}
 const tell = (id: string, words: object) => fixture.control(`payments/${id}/tell`, words)
-const isExtended = async (id: string) => (await fixture.subjects(id)).includes('relay.extend')
 const endHold = async () => {
   release()
   await fixture.recheck(20_000)

@@ -13,14 +13,7 @@ beforeEach(async () => {
   fixture.time.aheadMs += 10_000
 })
 
-const { given, holdFor, refund, dispute } = actionsOn(fixture)
-const isExtended = async (id: string) => (await fixture.subjects(id)).includes('relay.extend')
-/** 4 seconds are within the margin. */
-async function ending(): Promise<string> {
-  const id = await given('CARDS')
-  holdFor(4)
-  return id
-}
+const { ending, holdFor, refund, dispute, isExtended } = actionsOn(fixture)
 
 describe('a row of the list whose charge is not found', () => {
   const { account, window } = listings

@@ -1,6 +1,6 @@
 import { type Fixture, newWallet } from '../test-support'
 
-export type Kind = 'topup' | 'settlement'
+type Kind = 'topup' | 'settlement'
 export const kinds = [['topup'], ['settlement']] as const
 
 /** Actions on payments of 50,000 that no webhook reports. */
@@ -22,12 +22,19 @@ export function actionsOn(fixture: Fixture) {
     await fixture.settle(kind === 'topup' ? 'credit' : 'repay', id)
     return id
   }
+  const holdFor = (seconds: number) => {
+    const until = Math.floor(fixture.context.clock() / 1_000) + seconds
+    fixture.chain.hold = { state: 'held', until }
+  }
   return {
-    ...{ opened, given },
-    holdFor: (seconds: number) => {
-      const until = Math.floor(fixture.context.clock() / 1_000) + seconds
-      fixture.chain.hold = { state: 'held', until }
+    ...{ opened, given, holdFor },
+    /** Within the margin before the end of its hold. */
+    ending: async (kind: Kind = 'topup') => {
+      const id = await given('CARDS', kind)
+      holdFor(4)
+      return id
     },
+    isExtended: async (id: string) => (await fixture.subjects(id)).includes('relay.extend'),
     refund: async (id: string, more: object = {}) =>
       (await fixture.control(`payments/${id}/refund`, more)).id,
     dispute: async (id: string, more: object = {}) =>

@@ -1,13 +1,11 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
-import { position } from '#shared/ledger/position'
 import { ProviderBusy } from '#shared/provider/problem'
-import { positionOf } from '../ledger/position'
-import { journal } from '../schema.store'
+import { booksOf } from '../ledger/test-support'
 import { newWallet, openFixture } from '../test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
+const { booked } = booksOf(fixture)
 afterEach(async () => {
   fixture.chain.ref = 'unused'
   await fixture.control('faults', {})
@@ -59,18 +57,6 @@ async function atProvider(id: string): Promise<Refund[]> {
 const succeed = async (id: string) => {
   for (const refund of await atProvider(id))
     if (refund.status === 'PENDING') await fixture.control(`refunds/${refund.id}/succeed`)
-}
-
-/** Checks that the journal equals the position of the row. */
-async function booked(id: string) {
-  const byName = (lines: ReturnType<typeof position>) =>
-    Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
-  const lines = await fixture.database.read((db) =>
-    db.select().from(journal).where(eq(journal.item, id)),
-  )
-  const told = byName(position(lines))
-  expect(told).toEqual(byName(positionOf((await fixture.row(id))!)))
-  return told
 }
 
 describe('a refund that an operator orders', () => {
