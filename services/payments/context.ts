@@ -8,7 +8,6 @@ import type { TopupLimits } from './price'
 import type { PaymentProvider } from './provider'
 import type { TreasuryReading } from './treasury/treasury'
 
-/** Dependencies and settings of this service; built in `main.ts`. */
 export type Context = {
   readonly database: Database
   readonly provider: PaymentProvider
@@ -22,9 +21,9 @@ export type Context = {
   readonly checkoutTtlMs: number
   readonly topupLimits: TopupLimits
   readonly recheckAfterMs: number
-  /** Maximum age of the last complete reading for the transaction list to count as current. */
+  /** Maximum age of a complete reading of the transaction list that counts as current. */
   readonly listedWithinMs: number
-  /** Time before the end of a hold at which its refunds are checked, or the hold is extended. */
+  /** How long before its end a hold is checked for refunds, or extended. */
   readonly holdMarginMs: number
   /** Longest wait before the end of a hold is read from the chain again. */
   readonly holdRecheckMs: number
@@ -33,7 +32,7 @@ export type Context = {
 /** Three requests and a provider call must fit into the gateway's timeout. */
 export const askDeadlineMs = 1_500
 
-/** Asks another service. Refuses with `otherwise` if it does not answer in time. */
+/** Refuses with `otherwise` if the service does not answer in time. */
 export const askOr = <Q extends Question>(
   { ask }: Context,
   question: Q,

@@ -31,8 +31,8 @@ export type Receipt =
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
- * Returns true if it was paid after its checkout ended, by the provider's own timestamp: when we
- * learn of it is irrelevant. A checkout without an end was never shown to the user.
+ * Returns true if it was paid after its checkout ended, by the provider's timestamp. A checkout
+ * without an end was never shown.
  */
 export const isLate = (
   { expiresAt }: Pick<PaymentFacts, 'expiresAt'>,
@@ -40,8 +40,8 @@ export const isLate = (
 ): boolean => expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
- * Credits the first succeeded charge that matches the promise, less refunds; an operator has to
- * refund any further one. Late money needs the present rate; null if there is none.
+ * Credits the first charge that matches the promise, less refunds; an operator refunds any further
+ * one. Late money needs the present rate; null if there is none.
  */
 export function decideReceipt(
   payment: PaymentFacts,
@@ -79,7 +79,7 @@ export type Step =
 
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor > refundAppliedMinor
-/** Returns true if part of a refund that was deducted from its value came back to us. */
+/** Returns true if part of a refund that was deducted came back to us. */
 const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
   refundedMinor < refundAppliedMinor
 
@@ -187,8 +187,8 @@ const isBeyondRevoking = (payment: PaymentFacts) =>
   !(payment.state === 'repaid' && isOnHold(payment))
 
 /**
- * Returns the loss (10⁻⁶ AUSD, rounded up): AUSD credited for money reversed after the chain could
- * no longer reverse it, and the value of what went back beyond the payment.
+ * Returns the AUSD credited for money reversed after the chain could no longer reverse it, and the
+ * value of what went back beyond the payment (10⁻⁶ AUSD, rounded up).
  */
 export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
   const beyondMicro = beyondCeil(payment)
@@ -226,7 +226,6 @@ const lateMoneyMs = 86_400_000
 
 type Quiet = {
   readonly state: PaymentState
-  /** Number of checks in this state. */
   readonly checks: number
   readonly createdAt: Date
   readonly expiresAt: Date | null
@@ -234,7 +233,7 @@ type Quiet = {
   readonly reason?: Reason | null
 }
 
-/** Returns when to recheck a payment without an update; null if there is nothing to check. */
+/** Returns null if there is nothing to check. */
 export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): Date | null {
   const doubling = (maxMs: number) =>
     Math.min(maxMs, recheckAfterMs * 2 ** Math.min(quiet.checks, 20))

@@ -67,7 +67,6 @@ const locking = built<{ id: string }>((db) =>
     .for('update'),
 )
 
-/** Returns the creation time of our first payment; null if there is none. */
 export async function firstPaymentAt(db: Db): Promise<Date | null> {
   const rows = await db
     .select({ at: sql<string | null>`min(${payments.createdAt})` })
@@ -76,7 +75,6 @@ export async function firstPaymentAt(db: Db): Promise<Date | null> {
   return at ? new Date(at) : null
 }
 
-/** Finds a wallet's settlements that can still be paid or are not yet on the chain. */
 export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
   db
     .select()

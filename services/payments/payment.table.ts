@@ -25,7 +25,7 @@ type OpenColumns = ExpectedColumns & { readonly reason: SQLWrapper }
 
 const expectedWords = ({ state, held, holdEndedAt }: ExpectedColumns): SQL =>
   sql`${state} in (${quotedList(statesWith('open'))}) or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
-/** Condition of payments in progress, without late ones: those of which money is expected or on hold. */
+/** Payments of which money is expected or on hold, without late ones. */
 export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWords(columns)})`
 
 /** Open payments, late ones included; the partial index uses the same expression. */
@@ -36,10 +36,9 @@ export const isOpen = (columns: OpenColumns): SQL =>
 export const isLostHold = ({ lostHold }: Record<'lostHold', SQLWrapper>) =>
   sql`${lostHold} = 'frozen'`
 
-/** States of a payment that may have no charge of its own. */
 export const mayLackCharge: readonly PaymentState[] = [...statesWith('unpaid'), 'review']
 
-/** Payments: one promise per quote, and its progress. */
+/** One promise per quote, and its progress. */
 export const payments = schema.table(
   'payments',
   {

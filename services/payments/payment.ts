@@ -24,9 +24,9 @@ export const topupLifecycle: Lifecycle<TopupState> = {
   revoking: ['revoking', 'held', 'revoked', 'paid', 'review'],
   revoked: ['review'],
   refunded: ['review'],
-  // The operator credits it, refunds it, or accepts it as it is; or the refund has failed.
+  // An operator decides; or the refund has failed.
   review: ['paid', 'refunding', 'accepted', 'credited'],
-  // Refunding a second payment leaves the first unchanged; a failed refund returns to review.
+  // Refunding a second payment leaves the first unchanged.
   refunding: ['refunded', 'credited', 'revoked', 'review'],
   accepted: ['review'], // Paid again.
 }
@@ -74,16 +74,16 @@ const noEnd = {
     '`dc logs payments`: provider or chain cannot be read. A longer `HOLD_SECONDS` needs a higher limit in the code.',
 }
 
-/** Facts about a state, apart from its limit. Everything that treats states alike derives from them. */
+/** Facts about a state, from which everything that treats states alike derives. */
 type StateFacts = {
   /**
-   * Nothing is decided yet, so that indexes, console, `ops` and cover count it. `repaid` is open only
-   * during its hold, `expired` and `replaced` only while they await a rate: see `isOpen`.
+   * Undecided: indexes, console, `ops` and cover count it. `repaid`, `expired` and `replaced` are
+   * open only at times: see `isOpen`.
    */
   readonly open?: true
-  /** No money was received, so that there is no charge of the provider. */
+  /** No money was received, so there is no charge. */
   readonly unpaid?: true
-  /** Users see it in flight: its money arrived, and an effect on the chain or a refund is not final. */
+  /** Users see it in flight: its money arrived, but its effect or refund is not final. */
   readonly inFlight?: true
   /** While it is on hold, the hold must not end before the provider's word. */
   readonly mayHold?: true
@@ -91,10 +91,7 @@ type StateFacts = {
   readonly nextAction: NextAction | null
 }
 
-/**
- * Every state: its maximum time before an alert, and its facts. `awaited` in `payment.table.ts` selects
- * the rows that a limit applies to.
- */
+/** `awaited` in `payment.table.ts` selects the rows that a limit applies to. */
 export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts } = {
   opening: {
     ...{ afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
@@ -107,7 +104,7 @@ export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts
     steps: '`dc logs payments`: is the provider down, or `PROVIDER_REQUESTS_PER_MINUTE` too low?',
     ...{ open: true, unpaid: true, nextAction: 'pay', awaits: 'the payer' },
   },
-  // Limited only for a payment that awaits a rate; otherwise nothing is owed.
+  // Limited only while it awaits a rate; otherwise nothing is owed.
   expired: { ...noRate, unpaid: true, nextAction: null },
   replaced: { ...noRate, unpaid: true, nextAction: null },
   paid: {
@@ -146,7 +143,6 @@ export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts
 }
 export const limits: Limits<PaymentState> = states
 
-/** Returns the states with a fact, in the order of the table. */
 export const statesWith = (fact: Exclude<keyof StateFacts, 'nextAction'>): PaymentState[] =>
   (Object.keys(states) as PaymentState[]).filter((state) => states[state][fact])
 
@@ -279,7 +275,6 @@ export const revocationOf = (payment: {
 }): string =>
   payment.leftMicro === 0n ? refIdOf(payment) : `${refIdOf(payment)}:${payment.leftMicro}`
 
-/** Returns undefined for any other id. */
 export function parseRefId(refId: string): { id: string; refSequence: number } | undefined {
   const [id = '', sequence = '0', ...more] = refId.split('.')
   if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(sequence) || more.length > 0)
@@ -298,11 +293,11 @@ export function paymentIdFrom(reference: string): string | undefined {
 
 const orderedPrefix = 'ordered-'
 
-/** The nth refund we order for a payment, starting at 1. */
+/** `number` starts at 1. */
 export const orderedReference = (id: string, number: number): string =>
   `${orderedPrefix}${id}_${number}`
 
-/** Returns the payment that a reference, of itself or of a refund ordered for it, leads to. */
+/** Also finds the payment of a refund that we ordered. */
 export const paymentIdIn = (reference: string | null): string | undefined =>
   paymentIdFrom(
     reference?.startsWith(orderedPrefix)

@@ -14,7 +14,7 @@ export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
 export type Terms = Price & {
   readonly pair: Pair
   readonly rateMinorPerUsd: bigint
-  /** Part that is, or may become, collateral, and so is held to the limits of top-ups. */
+  /** Part that the limits of top-ups hold for. */
   readonly topupMicro: bigint
 }
 

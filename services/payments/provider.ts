@@ -44,10 +44,7 @@ export type Checkout = {
   readonly paymentId: string | null
 }
 
-/**
- * The provider compares payer and expected payer for merchants in the virtual-asset category. Any
- * result other than pending or a success is `failed`.
- */
+/** Any result other than pending or a success is `failed`. */
 export type SenderVerification = 'passed' | 'pending' | 'failed'
 
 /** `paidMinor` is null if the provider's amount is inexact. */
@@ -62,7 +59,7 @@ export type Charge = {
   readonly channel: string
   readonly channelKind: ChannelKind
   readonly paidAt: Date | null
-  /** Omitted if the provider reports none, as for all other merchants. */
+  /** Omitted if the provider reports none. */
   readonly senderVerification?: SenderVerification
 }
 

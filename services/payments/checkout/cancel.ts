@@ -13,9 +13,9 @@ import { endCheckout } from './end'
 export const cancellationsPerDayMax = 10
 
 /**
- * Cancels an open checkout and returns the item as it is afterwards: closed, or paid if that came
- * first; null if the wallet has no such item. Refuses with `cancellation_unconfirmed` if the
- * provider does not say how the checkout ended: it stays open, and a recheck decides.
+ * Returns the item as it is afterwards: closed, or paid if that came first; null if the wallet has
+ * none. Refuses with `cancellation_unconfirmed` if the provider does not say how the checkout
+ * ended: a recheck decides.
  */
 export const answerCancellations = (context: Context) =>
   handler(CheckoutCancel, async ({ wallet, kind, id }) => {

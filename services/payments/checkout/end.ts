@@ -7,9 +7,8 @@ import { lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 
 /**
- * Ends an open checkout at the provider: runs `end` on the locked row, or receives the checkout if
- * it was completed. Refuses with `provider_unavailable` if it is unknown whether it can still be
- * paid.
+ * Runs `end` on the locked row once the provider has ended the checkout, or receives one that was
+ * completed. Refuses with `provider_unavailable` if it may still be paid.
  */
 export async function endCheckout(
   context: Context,

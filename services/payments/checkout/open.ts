@@ -45,9 +45,7 @@ export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
   }
 }
 
-/**
- * Returns the response of the first request with this quote, even if quote or debt changed since.
- */
+/** Returns the first request's response, even if quote or debt changed since. */
 export async function answerRetry(
   context: Context,
   { quoteId, requestFingerprint }: PaymentRequest,
@@ -81,7 +79,6 @@ export async function admitTopup(
   return coverTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
 }
 
-/** Stores the payment, leased to the caller. Refuses with `quote_used` if its quote has a row. */
 export async function insertOpening(
   tx: Tx,
   context: Context,
@@ -117,10 +114,7 @@ function rowFor(
 /** Longer than taking a quote and one attempt at the provider. */
 const openingLeaseMs = 9_000
 
-/**
- * Takes the quote of a stored payment, ends an earlier checkout for the same debt, and opens its
- * own. A retry repeats every step safely. The caller holds the lease on `payment`.
- */
+/** A retry repeats every step safely. The caller holds the lease on `payment`. */
 export async function finish(
   context: Context,
   payment: PaymentRow,

@@ -27,7 +27,7 @@ export function resultOf(payment: PaymentRow): PaymentResult | undefined {
 export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
   database.run((db) => notePayment(db, id, { openingUntil: null }))
 
-/** Opens and stores the checkout. The caller holds the lease on `payment`. */
+/** The caller holds the lease on `payment`. */
 export async function openCheckout(
   context: Context,
   payment: PaymentRow,
@@ -44,10 +44,7 @@ export async function openCheckout(
   return result ? ok(result) : refuse('provider_unavailable')
 }
 
-/**
- * An unclear outcome may orphan a checkout; harmless: its URL was never shown, it has our
- * reference.
- */
+/** An unclear outcome may orphan a checkout, which is harmless: its URL was never shown. */
 async function askForCheckout(
   context: Context,
   payment: PaymentRow,

@@ -9,14 +9,14 @@ import type { Terms } from '../price'
 import { countUnpaidSettlements, lastRepaidAt } from '../treasury/limits.store'
 import { endCheckout, receiveOpen } from './end'
 
-// A settlement charges the whole debt, so two open checkouts could charge one debt twice. A new one
-// ends the earlier one first. A code already shown may still be paid: that money repays under its
-// own ref, and only the excess over the debt becomes collateral.
+// A settlement charges the whole debt, so a new one first ends the earlier one: both could be paid.
+// A code already shown may still be paid: that money repays under its own ref, and only the excess
+// over the debt becomes collateral.
 
 /**
- * Returns what prevents a settlement priced from the debt at `readAt`, with the wallet locked.
- * `rival`: another settlement answers the request. `changed`: the debt must be read again.
- * An abandoned opening is replaced: its checkout was never shown.
+ * Returns what prevents a settlement of the debt read at `readAt`. The wallet is locked. `rival`:
+ * another settlement answers the request. `changed`: the debt must be read again. An abandoned
+ * opening, never shown, is replaced.
  */
 export async function maySettle(
   tx: Tx,
@@ -37,7 +37,6 @@ export async function maySettle(
   return undefined
 }
 
-/** Returns true if the money of an unsettled one has arrived. */
 const isReceived = ({ state }: PaymentRow): boolean => states[state].inFlight === true
 
 /** Settlements that a wallet may leave unpaid in an hour; each costs calls at the provider. */
@@ -66,9 +65,8 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
   )
 
 /**
- * Receives the wallet's earlier settlements, in case one was paid and its webhook was lost. `admit`
- * comes first, so that a refused request, which may be repeated without end, makes no provider
- * call.
+ * One may have been paid while its webhook was lost. `admit` comes first: a refused request, which
+ * may be repeated without end, makes no provider call.
  */
 export async function receiveEarlier(
   context: Context,
@@ -91,8 +89,8 @@ export async function receiveEarlier(
 }
 
 /**
- * Ends the wallet's other open settlement. Refuses with `settlement_on_its_way` if it was paid, and
- * with `provider_unavailable` if it may still be paid.
+ * Refuses with `settlement_on_its_way` if the earlier one was paid, and with `provider_unavailable`
+ * if it may still be paid.
  */
 export async function endEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
   for (const earlier of await open(context, payment.wallet)) {

@@ -23,11 +23,6 @@ import {
 import type { PaymentResult } from './provider-checkout'
 import { maySettle, receiveEarlier } from './replace'
 
-/**
- * Refusals, in this order: nothing_owed, quote, amount, an earlier settlement in progress, too many
- * of them, a debt that the treasury cannot repay; and those of a top-up for the part that is not
- * ripe.
- */
 export const answerSettlements = (context: Context) =>
   handler(SettlementCreate, ({ wallet, quoteId }) =>
     openSettlement(context, requestOf({ kind: 'settlement', wallet, quoteId, method: null }, [])),
@@ -77,7 +72,7 @@ async function storeSettlement(
   const received = await receiveEarlier(context, wallet, terms, admit)
   if ('refused' in received) return received
   return context.database.transaction(async (tx) => {
-    // Under the lock, so that concurrent requests are counted one after another.
+    // So that concurrent requests are counted one after another.
     await lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
     if (obstacle) return obstacle

@@ -19,7 +19,6 @@ import {
 } from './open'
 import type { PaymentResult } from './provider-checkout'
 
-/** Refusals, in this order: not_verified, wallet_frozen (cards), quote, amount, limits, cover. */
 export const answerTopups = (context: Context) =>
   handler(TopupCreate, ({ wallet, amount, method, quoteId }) => {
     const amountMinor = BigInt(amount)
@@ -64,7 +63,7 @@ async function storeTopup(
 
   const treasury = await context.treasury.current()
   return context.database.transaction(async (tx) => {
-    // Under the lock, so that concurrent requests are counted one after another.
+    // So that concurrent requests are counted one after another.
     await lockWallet(tx, wallet)
     if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
     const admitted = await admitTopup(tx, context, { wallet, ausdMicro, treasury })

@@ -24,8 +24,8 @@ const ofKind: Readonly<Record<CheckKind, SQL>> = {
 const listedRestMs = 21_600_000
 
 /**
- * Unpaid checkouts in accounts with a current transaction list, which would show their payments.
- * They are checked only when they end, and rarely after that in case the list is incomplete.
+ * Unpaid checkouts in accounts whose current transaction list would show their payments. They are
+ * checked when they end, and rarely after that in case the list is incomplete.
  */
 function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
@@ -48,9 +48,8 @@ export async function isDue(
 }
 
 /**
- * Leases due payments of a kind, except those left to the list of the `listed` accounts. Holds come
- * in the order in which they end. Of the others, wallets take turns, so that none can delay the
- * rest.
+ * Leaves some to the list of the `listed` accounts. Holds come in the order in which they end;
+ * otherwise wallets take turns, so that none can delay the rest.
  */
 export async function leaseDue(
   tx: Tx,

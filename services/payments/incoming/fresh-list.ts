@@ -19,9 +19,7 @@ const readings = new WeakMap<PaymentProvider, Map<Account, Reading>>()
 /** How far a reading reaches back behind the last complete one: rows may appear late. */
 const backMs = 600_000
 
-/**
- * Returns the account's changed rows, read at most a fifth of the margin ago. Throws if unreadable.
- */
+/** Returns rows read at most a fifth of the margin ago. Throws if the list is unreadable. */
 export async function readFreshList(context: Context, payment: PaymentRow): Promise<Listed[]> {
   const { provider, database, clock, holdMarginMs } = context
   const { account, createdAt } = payment

@@ -33,9 +33,9 @@ import {
   withRate,
 } from './receive'
 
-// The list shows our money even if a webhook was lost. Each row names an object to fetch;
-// chargebacks have no endpoint, so the row itself is the evidence. A row is decided again at each
-// reading until what it is about is recorded, so that a wrong answer about it heals.
+// Each row names an object to fetch; chargebacks have no endpoint, so the row itself is the
+// evidence. A row is received at each reading until what it is about is recorded, so that a wrong
+// answer about it heals.
 
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(paymentListing(context), settings, context.poke)
@@ -67,7 +67,6 @@ function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
   return status === 'failed' || status === 'unknown' ? 'unknown' : undefined
 }
 
-/** Returns the rows whose content is recorded, and those that concern nobody. */
 async function doneOf(
   { database }: Context,
   account: ProviderAccount,
@@ -110,7 +109,7 @@ async function doneOf(
     if (type === 'payment') {
       if (status === 'pending') return true
       if (status !== 'succeeded') return !isCounted || contains(doubt?.status, doubtOf(row))
-      // The charge itself may have read otherwise, wrongly or before the provider took that back.
+      // The charge may have read otherwise for a while.
       const doubts = [doubt, reports.get(voidId(productId ?? ''))]
       const isClear = doubts.every((one) => !one || one.status === 'dead')
       return isCounted ? isClear : isUnmatched(row)
@@ -243,8 +242,7 @@ const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund 
 })
 
 /**
- * Records a row whose charge cannot be found. If it is of our own payment, money of that may be on
- * its way back until the row is received: its hold must not end.
+ * Money of our own payment may be on its way back until the row is received: its hold must not end.
  */
 async function noteMissing(context: Context, account: ProviderAccount, row: Listed) {
   const owner = await ownerOf(context, account, row)
@@ -260,7 +258,7 @@ async function noteMissing(context: Context, account: ProviderAccount, row: List
   })
 }
 
-/** `rows` were read by the caller. Throws if an object that a row names cannot be fetched. */
+/** Throws if an object that a row names cannot be fetched. */
 export async function receiveRowsOf(
   context: Context,
   { id, account, providerPaymentId, paymentRequestId }: PaymentRow,
@@ -296,7 +294,7 @@ async function chargeOf(
   return { charge: isOfRequest ? charge : undefined, isNamed: true }
 }
 
-/** Returns the id of the charge that a row refunds by our order, if its reference is that order's. */
+/** Returns the charge of the order that the row's reference names. */
 async function chargeOfOrder({ database }: Context, { reference }: Listed): Promise<string | null> {
   const id = isOrderedByUs(reference) ? paymentIdIn(reference) : undefined
   const orders = id ? await database.read((db) => findOrders(db, id)) : []

@@ -32,15 +32,13 @@ import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/exces
 export type PricedCharge = FetchedCharge & {
   /** Current rate for late money; null if not late or if there is no rate. */
   readonly presentMinorPerUsd: bigint | null
-  /** The matching payment, as read before the transaction. */
+  /** As read before the transaction. */
   readonly match?: PaymentRow | undefined
   /** Its wallet on the chain, if it may bring more than the limits have admitted. */
   readonly owner?: Owner | undefined
 }
 
-/**
- * Fetches the current rate for late payments. The wallet-locked transaction decides if it applies.
- */
+/** The wallet-locked transaction decides if the rate applies. */
 export async function withRate(
   context: Context,
   fetched: FetchedCharge | null | undefined,
@@ -198,7 +196,7 @@ async function receivePayment(
   return true
 }
 
-/** Parks late money without an exchange rate. The checkout is over; rechecks wait for a rate. */
+/** The checkout is over; rechecks wait for a rate. */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
   const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
@@ -240,7 +238,6 @@ async function sharesOf(
   }
 }
 
-/** Uses only data fetched from the provider, never webhook contents. */
 async function matchPayment(
   tx: Db,
   { charge, checkout }: Evidence,
@@ -289,11 +286,10 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
 
 export type ReceivedRefund = FetchedRefund & {
   readonly origin?: ReportOrigin
-  /** The refund that a row of the list names. */
   readonly objectId?: string | null
 }
 
-/** Receives a refund or chargeback in any status, even before its payment: receives that first. */
+/** Receives the charge first, which may still be unknown. */
 export async function receiveRefund(
   tx: Tx,
   context: Context,

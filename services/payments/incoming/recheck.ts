@@ -206,7 +206,7 @@ async function checkLateMoney(context: Context, payment: PaymentRow): Promise<vo
   if (fetched) await database.transaction((tx) => receiveCharge(tx, context, fetched))
 }
 
-/** Runs `work` on the locked row unless its state has changed since it was leased. */
+/** Does nothing if the state has changed since the row was leased. */
 const onLocked = (
   { database }: Context,
   { id, state }: PaymentRow,

@@ -26,7 +26,6 @@ type Facts = FetchedCheckout & {
 }
 type Read = Facts & { hint: Hint }
 
-/** A webhook only names what to fetch; the fetched object is what counts. */
 export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
     // Payout events belong to the payouts service, which reads the same stream.
@@ -164,7 +163,7 @@ async function insistOnOurs(context: Context, account: Delivery['account'], hint
   if (payment) throw new Error(`${hint.about} of ${payment.id} not found yet`)
 }
 
-/** Finds the payment whose reference a webhook claims: reason enough to ask again. */
+/** A reference that a webhook claims is reason enough to ask again. */
 async function findNamed({ database }: Context, hint: Hint) {
   const id = 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
   return id && database.read((db) => findPayment(db, id))

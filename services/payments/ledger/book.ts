@@ -27,7 +27,7 @@ export const bookChange = (
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** Books a lifecycle step within the statement that updates the row. */
+/** Books within the statement that updates the row. */
 export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
   bookBeside(journal, {
     event: `${before.state} → ${after.state}`,
@@ -35,7 +35,6 @@ export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefi
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** Returns no lines if the amount is inexact or in another currency. */
 function unmatchedLines(
   account: ProviderAccount,
   currency: string | null,
@@ -89,8 +88,8 @@ export const bookListed = (
 export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
 /**
- * The waived part, none while it may still be repaid, and what the owner gave back needlessly
- * repaid.
+ * The waived part, none while it may still be repaid, and needless repayments that the owner gave
+ * back.
  */
 export function givenUpLines(reversal: Reversal): Position {
   const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal

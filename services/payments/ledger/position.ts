@@ -12,9 +12,6 @@ import {
 } from '../payment'
 import type { PaymentRow } from '../payment.table'
 
-// Computed from the row alone. Each change of the row is booked as the difference, so the journal
-// of a payment always matches its row.
-
 type Booked = PaymentFacts &
   Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
 

@@ -7,11 +7,10 @@ import { isMissing, refunds, reversals } from './refund.store'
 import type { Report } from './report'
 
 type ChargeFacts = {
-  /** Everything reported about money that left the charge again. */
   readonly reports: readonly Report[]
-  /** True if the charge was booked as unmatched money before. */
+  /** It was booked as unmatched money before. */
   readonly isBooked: boolean
-  /** True if the wallet still has losses to repay. */
+  /** The wallet still has losses to repay. */
   readonly isShort: boolean
 }
 

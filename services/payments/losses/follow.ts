@@ -48,7 +48,6 @@ export async function receiveDoubt(
   await followReports(tx, context, paymentId, 'void')
 }
 
-/** Finds the payment that counts a charge as its own, or as a second one. */
 async function findCounted(tx: Tx, account: PaymentRow['account'], providerPaymentId: string) {
   const ids = { account, paymentId: providerPaymentId, paymentRequestId: null }
   const own = await findByProviderIds(tx, ids)
@@ -59,7 +58,7 @@ async function findCounted(tx: Tx, account: PaymentRow['account'], providerPayme
     : undefined
 }
 
-/** Receives that a charge or a row, whose doubt has this id, is no longer doubtful. */
+/** Receives that a charge or its row is no longer doubtful. `id`: of the report. */
 export async function endDoubt(tx: Tx, context: Context, id: string): Promise<void> {
   const ended = await endVoid(tx, id)
   if (ended) await followReports(tx, context, ended.paymentId, 'void')
@@ -112,7 +111,7 @@ async function followOwn(
   if (!moved) await noteReversal(tx, context, after)
 }
 
-/** Counts the refunds of second payments, which were never credited. Returns the updated row. */
+/** Second payments were never credited. Returns the updated row. */
 export async function countBeside(
   tx: Tx,
   context: Context,

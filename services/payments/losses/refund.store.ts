@@ -14,9 +14,6 @@ import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
 import { reportOrigins } from './report'
 
-// Each table is a consequence of the one before: money that leaves a charge again, losses the chain
-// could no longer reverse, and wallets frozen until those are repaid.
-
 /** Reports about refunds, disputes and voids, each as last read from the provider. */
 export const refunds = schema.table(
   'refunds',
@@ -29,7 +26,6 @@ export const refunds = schema.table(
     refundedMinor: amountColumn('refunded_minor'),
     status: text('status').$type<RefundStatus>().notNull(),
     origin: text('origin', { enum: reportOrigins }).notNull().default('refund'),
-    /** The refund that a row of the provider's list names. */
     objectId: text('object_id'),
     ...timestamps(),
   },
@@ -75,7 +71,7 @@ export async function recordReport(
   return rows[0]
 }
 
-/** Ends the report of a source that reads a charge as void no longer. Undefined if none did. */
+/** Ends the report that a charge is void. Returns undefined if there is none. */
 export async function endVoid(tx: Tx, id: string): Promise<StoredReport | undefined> {
   const rows = await tx
     .update(refunds)

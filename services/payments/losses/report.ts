@@ -1,8 +1,7 @@
 import type { RefundStatus } from '../provider'
 
-// Money that leaves us again is reported in pieces: refunds, disputes, rows of the list, the status
-// of the charge. They may be late, incomplete or contradictory, so `backOf` takes all of them
-// together.
+// Refunds, disputes, rows of the list and the charge itself may report late, incompletely or in
+// contradiction, so `backOf` takes all reports together.
 
 /**
  * `void`: the charge itself reads otherwise than succeeded. `chargeback`: a dispute by the bank.
@@ -15,7 +14,6 @@ export type Report = {
   readonly origin: ReportOrigin
   /** `succeeded`: the money is gone; `dead`: it is not and will not be. */
   readonly status: RefundStatus
-  /** Null if inexact or in another currency than the charge. */
   readonly refundedMinor: bigint | null
   /** The refund that a row of the list names; null if it names none that can be found. */
   readonly objectId: string | null
@@ -34,7 +32,7 @@ export const contains = (stored: RefundStatus | undefined, status: RefundStatus 
 export type Back = {
   /** In the smallest unit of the charge's currency. */
   readonly goneMinor: bigint
-  /** True if more may be on its way: pending, disputed, or in a status we do not know. */
+  /** More may be on its way: pending, disputed, or in a status we do not know. */
   readonly isOpen: boolean
 }
 

@@ -26,9 +26,8 @@ import {
   type WalletRow,
 } from './refund.store'
 
-// The treasury bears the loss of payments that the chain could no longer reverse, and the wallet is
-// frozen until top-ups repay it or an operator waives it. Only top-ups that are never held repay a
-// loss, kept instead of credited: a held payment could be reversed in turn.
+// Only top-ups that are never held repay a loss, kept instead of credited: a held payment could be
+// reversed in turn.
 
 /** The caller holds the wallet lock. */
 export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
@@ -43,7 +42,7 @@ export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow
   await followFreeze(tx, context, wallet)
 }
 
-/** Ends the freeze once the wallet owes nothing. The caller holds the wallet lock. */
+/** The caller holds the wallet lock. */
 export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, account } = payment
   const before = await findReversal(tx, paymentId)
@@ -63,8 +62,8 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
 }
 
 /**
- * Freezes the wallet if the hold has ended, or cannot be extended, before the provider has said
- * that nothing is on its way back. Once per hold: an operator may clear the wallet before.
+ * The hold has ended, or cannot be extended, before the provider has said that nothing is on its
+ * way back. Freezes once per hold: an operator may clear the wallet before.
  */
 export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, state, lostHold } = payment
@@ -160,8 +159,8 @@ const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint =>
   atLeastZero(madeGoodMicro - lostMicro)
 
 /**
- * Records that an operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly.
- * If the loss comes about after all, it is due again. A retry changes nothing.
+ * An operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly. If the loss
+ * comes about after all, it is due again. A retry changes nothing.
  */
 export async function noteGivenBack(
   context: Context,

@@ -29,9 +29,8 @@ import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
 
 /**
- * Takes a step: updates the row, books it, writes its orders and events to the outbox, all under
- * the id of the request that opened the payment. Returns undefined if another transaction moved it
- * first.
+ * Updates the row, books it, and writes its orders and events to the outbox, under the id of the
+ * request that opened the payment. Returns undefined if another transaction moved it first.
  */
 export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
   withRequestId(payment.requestId ?? requestId(), () =>
@@ -82,7 +81,6 @@ const effects = timer({
   buckets: flowSeconds,
 })
 
-/** A payment that is applied again gets a new ref. */
 export async function takeDecided(
   tx: Tx,
   context: Context,
@@ -117,16 +115,12 @@ const restartOf = ({ refSequence, refundedMinor }: PaymentRow, onchainMicro: big
 const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
   expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
 
-/** A late payment is still received. */
 export async function expire(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   if (!mayBecome(payment, 'expired')) return
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
 }
 
-/**
- * Ends a checkout that its user canceled; the limits count none of it. A late payment is still
- * received, and held to the limits.
- */
+/** The limits count none of it. A late payment is still received, and held to them. */
 export async function cancel(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
   if (!ended.expiresAt) return expire(tx, context, payment)
@@ -134,7 +128,6 @@ export async function cancel(tx: Tx, context: Context, payment: PaymentRow): Pro
   await takeStep(tx, context, payment, step, { ...ended, topupMicro: 0n })
 }
 
-/** A late payment is still received. */
 export async function supersede(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
   await takeStep(tx, context, payment, { next: 'replaced', reason: 'replaced' }, ended)

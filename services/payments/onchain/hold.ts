@@ -17,9 +17,8 @@ import type { PaymentRow } from '../payment.table'
 import { noteRefusedLookUp } from '../providers/look-up'
 import { orderExtension, takeDecided } from './advance'
 
-// During a hold the chain can still reverse a payment. A check looks once at the start and once
-// within the margin before the end. The hold ends only if charge, refunds and list were readable
-// and none has anything open. Otherwise it is extended, and if it cannot be, the wallet is frozen.
+// A check looks once at the start of a hold and once within the margin before its end. The README
+// says when it ends.
 
 const afterEndMs = 1_500
 /** Equals the timeout of the provider's client. */
@@ -188,7 +187,6 @@ async function extend(
   failpoint('payments:extension-ordered')
 }
 
-/** Freezes the wallet: the hold has ended on the chain before the provider's word. */
 async function keepFrozen(context: Context, { id, refSequence }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)

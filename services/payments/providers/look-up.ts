@@ -24,7 +24,7 @@ export async function findRefunded(
   return byRequest ?? byPayment
 }
 
-/** The provider refused to look up our payment: its state stays unknown, so this alerts. */
+/** Alerts, because the state of our payment stays unknown. */
 export async function noteRefusedLookUp(
   { database, log }: Context,
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,

@@ -35,7 +35,6 @@ export const answerActivity = ({ database, clock, provider }: Context) =>
 export const answerItem = (context: Context) =>
   handler(PaymentsItem, async (asked) => ok({ item: await readItem(context, asked) }))
 
-/** Returns null if the wallet has no visible payment with this id. */
 export async function readItem(
   { database, clock, provider }: Context,
   asked: { wallet: `0x${string}`; id: string },
@@ -73,7 +72,6 @@ function entryOf(
   }
 }
 
-/** Money has arrived but its effect is not final on the chain or at the provider. */
 const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   awaitsRate({ reason }) ||
   states[state].inFlight === true ||

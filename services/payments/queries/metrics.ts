@@ -50,7 +50,6 @@ const readings = (figures: Figures): Reading[] => {
   ]
 }
 
-/** Absent before the first reading of the treasury. */
 const coverReadings = (cover: Figures['cover'], lowMicro: number): Reading[] => [
   gauge('treasury_balance_micro', 'Treasury balance, in micro-AUSD.', cover?.treasuryMicro),
   gauge(

@@ -15,7 +15,6 @@ export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefun
     log.error({ paymentId: noted.paymentId, reference, refundId, alarm: true }, 'refund failed')
 }
 
-/** Ends `refunding` once none of the payment's refunds is open. */
 export async function endRefunding(tx: Tx, context: Context, paymentId: string): Promise<void> {
   const payment = await lockPayment(tx, paymentId)
   if (payment?.state !== 'refunding') return

@@ -19,7 +19,7 @@ import {
 
 // The provider may not support idempotency keys here. So each refund is stored and each request
 // counted before it is sent, after a lookup; a request without a response is retried only if it is
-// not listed after a while. The outcome arrives as for any refund (`receive.ts`).
+// not listed after a while.
 
 /** How long a new refund may be missing from lookups. */
 const showsWithinMs = 60_000

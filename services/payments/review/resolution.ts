@@ -64,7 +64,6 @@ export function acceptanceOf(payment: ReviewFacts): ResolutionRefused | undefine
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
 }
 
-/** States of a refund that we ordered. */
 export const orderStates = ['open', 'succeeded', 'failed'] as const
 type OrderState = (typeof orderStates)[number]
 

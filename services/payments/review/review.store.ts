@@ -49,14 +49,12 @@ export async function lastResolution(
 export const refundOrders = schema.table(
   'refund_orders',
   {
-    /** Our reference on the refund, also the idempotency key of its requests. */
     reference: text('reference').primaryKey(),
     paymentId: text('payment_id').notNull(),
     account: text('account', { enum: providerAccounts }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
     providerPaymentId: text('provider_payment_id').notNull(),
     minor: amountColumn('minor').notNull(),
-    /** True for a second payment of the same checkout. */
     isSecond: boolean('is_second').notNull(),
     state: text('state', { enum: orderStates }).notNull().default('open'),
     /** Number of requests that were or may have been sent, and time of the last. */

@@ -1,6 +1,6 @@
 import { least } from '../payment'
 
-/** A reading of the treasury. Amounts in 10⁻⁶ AUSD. */
+/** Amounts in 10⁻⁶ AUSD. */
 export type Treasury = {
   readonly balanceMicro: bigint
   /** Allowance granted to the credit line. */

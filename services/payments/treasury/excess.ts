@@ -15,9 +15,7 @@ import { isCovered } from './reserve'
 // the checkout is opened. It is held to them again on arrival if the debt has shrunk, and so is all
 // of a late payment of an earlier day: many unpaid checkouts would else be paid on one.
 
-/**
- * State of a payment's wallet on the chain, read before the transaction that receives its money.
- */
+/** The wallet on the chain, read before the transaction that receives the money. */
 export type Owner = {
   readonly drawnMicro: bigint
   readonly verified: boolean
@@ -28,7 +26,7 @@ export type Owner = {
 type Admitted = Pick<PaymentRow, 'state' | 'topupMicro' | 'topupAt' | 'expiresAt'>
 type Paid = Pick<Charge, 'paidAt'>
 
-/** Returns true if the money is late, and the limits admitted it on an earlier day (UTC). */
+/** Returns true for late money that the limits admitted on an earlier day (UTC). */
 const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean =>
   isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10)

@@ -10,9 +10,8 @@ import { schema } from '../schema.store'
 const { onchainMicro, creditedAt } = payments
 
 /**
- * Running total of promises. A trigger on the payments (`infra/migrations`) writes each change in
- * the same transaction and merges them over time: a sum would read every open checkout for each new
- * one.
+ * Running total of promises, which a trigger on the payments (`infra/migrations`) writes, and
+ * merges over time: a sum would read every open checkout for each new one.
  */
 export const promiseParts = schema.table('promise_parts', {
   id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),

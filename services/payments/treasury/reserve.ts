@@ -23,7 +23,7 @@ export async function coverTopup(
   return maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')
 }
 
-/** Regardless of promises; an unknown treasury refuses nothing. */
+/** Refuses nothing if the treasury is unknown. */
 export function coverDebt(treasury: Treasury | undefined, debtMicro: bigint): Answer<object> {
   if (treasury && debtMicro > treasury.repayMaxMicro) return refuse('debt_too_large')
   return treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})

@@ -52,7 +52,6 @@ export function openXendit(options: {
   return xendit({ clients: { ID: open('ID'), MY: open('MY') }, appUrl })
 }
 
-/** Adapts the provider's sessions, payments v3 and refunds. */
 export function xendit(options: {
   clients: Readonly<Record<ProviderAccount, ProviderClient>>
   appUrl: string

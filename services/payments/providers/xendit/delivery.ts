@@ -14,7 +14,6 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['v3_payout', () => ({ about: 'payout' }) as const],
 ])
 
-/** Unreadable webhooks are `unknown`. */
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
   const event = wordFrom(envelope?.event)

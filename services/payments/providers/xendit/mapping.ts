@@ -166,7 +166,7 @@ export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
   }
 }
 
-/** Returns null if one is inexact in this currency or the currency is unknown. */
+/** Returns null if one is inexact or the currency is unknown. */
 function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
   let sumMinor = 0n
   for (const amount of amounts) {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 
-// The provider's samples omit null fields, amounts are numbers or occasionally strings, and new
-// values appear without notice, so `shared/provider/field.ts` parses each field leniently.
+// Samples omit null fields, amounts may be strings, and new values appear without notice, so
+// `shared/provider/field.ts` parses each field leniently.
 
 const anything = Type.Optional(Type.Unknown())
 const Id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' })
@@ -27,7 +27,7 @@ export const WirePayment = Type.Object({
   /** Requested amount; omitted from some payments that have captures. */
   request_amount: anything,
   captures: anything,
-  /** For merchants in the virtual-asset category in Indonesia; see `sender.ts`. */
+  /** See `sender.ts`. */
   ...{ verification_data: anything, sender_verification: anything, payment_details: anything },
 })
 export type WirePayment = Static<typeof WirePayment>
