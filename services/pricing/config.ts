@@ -131,7 +131,6 @@ function quoteTtl(words: Words): Field<number> {
   }
 }
 
-/** Rates and bands are in minor units per US dollar. */
 export const fields = {
   ...commonFields,
   ...databaseFields,

@@ -16,7 +16,7 @@ export type Context = {
   readonly rates: RateStore
   readonly pollMs: number
   readonly quoteTtlMs: number
-  /** The database clock, which decides when quotes expire. */
+  /** The database's, which decides when quotes expire. */
   readonly clock: Clock
   readonly log: Log
 }

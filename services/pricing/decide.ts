@@ -113,7 +113,6 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
 /** Cash-outs use the pair's rate too. */
 const isPaidOut = (pair: Pair): boolean => pair === 'USD/IDR'
 
-/** A pair that is paid out is never widened: a wider spread pays the payees. */
 function spreadOf(
   pair: Pair,
   guards: Pick<Guards, 'spreadsBps' | 'deviationSpreadFactor' | 'weekendExtraBps'>,

@@ -11,7 +11,6 @@ import type { Mint } from './quote-issuer'
 import { minorPerUsdText, type Sighting } from './rate'
 import { findTaking, insertTaking } from './taking.store'
 
-/** Quotes need no sign-in, so only their use is stored and logged: the id contains the quote. */
 export function answerQuotes(
   context: Context,
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint },

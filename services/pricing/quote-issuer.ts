@@ -5,10 +5,7 @@ import { markEnd, mintQuoteId } from './quote-id'
 
 export type Mint = (rate: Omit<Lock, 'expiresAtMs'>) => Lock & { readonly id: string }
 
-/**
- * Marks begin at random, so two instances rarely issue the same id in one millisecond; then its first
- * taker gets the quote and the other one `quote_used`.
- */
+/** Marks begin at random, so two instances rarely issue the same id in one millisecond. */
 export function openMint({
   quoteSecrets: [secret],
   quoteTtlMs,

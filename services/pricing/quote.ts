@@ -29,8 +29,8 @@ export const isExpired = ({ validFromMs, expiresAtMs }: Quote, nowMs: number): b
   nowMs < validFromMs || nowMs >= expiresAtMs
 
 /**
- * `requestFingerprint` is null until a taker has used the quote and never changes afterwards. The taker
- * gets the same answer again, even after expiry; any other gets `quote_used`.
+ * `requestFingerprint` is that of the taker, who gets the same answer even after expiry; null
+ * before.
  */
 export function judgeTaker(
   quote: Quote,

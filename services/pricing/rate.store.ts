@@ -20,7 +20,7 @@ export type RateStore = {
   readonly recall: (source: string, pair: Pair) => Promise<Sighting | undefined>
   readonly accept: (sighting: Sighting) => Promise<void>
   readonly findAccepted: (pair: Pair) => Promise<Sighting | undefined>
-  /** The day for which an operator released a jump: `nats kv put rates release.usd-idr 2026-11-20`. */
+  /** The day for which an operator released a jump. */
   readonly findReleasedDay: (pair: Pair) => Promise<string | undefined>
 }
 

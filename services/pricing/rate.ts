@@ -36,10 +36,8 @@ export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint =>
   (minorPerUsd * scale) / minorPerMajor(pair)
 
 /**
- * Returns reference × (1 + spread), rounded up to a minor unit; no other function rounds rates.
- *
- * A spread (basis points, never negative) raises the price of a dollar in both directions: we earn it on
- * top-ups and lose it on cash-outs. So USD/IDR should have 0 unless it is never paid out; USD/MYR never is.
+ * Returns reference × (1 + spread), rounded up to a minor unit; no other function rounds rates. The
+ * README explains spreads.
  */
 export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): bigint {
   const numerator = reference.localE8PerUsd * minorPerMajor(reference.pair) * (10_000n + spreadBps)

@@ -23,7 +23,6 @@ const accept = 'application/vnd.BNM.API.v1+json'
 
 type BnmOptions = {
   url: string
-  /** `0900`, `1130`, `1200` or `1700`, Kuala Lumpur time. */
   session: string
   deadlineMs: number
 }
