@@ -1,8 +1,5 @@
 import { type Currency, currencies } from '#shared/money/money'
 
-// Double-entry books: each event moves equal amounts to debit (positive) and credit (negative), so
-// a posting sums to 0 per asset and an account balance is a plain sum.
-
 /** Fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin (MON) in wei. */
 export const assets = [...currencies, 'MON'] as const
 export type Asset = Currency | 'MON'

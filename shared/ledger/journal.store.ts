@@ -31,7 +31,6 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       item: text('item').notNull(),
       account: text('account').$type<AccountName>().notNull(),
       asset: text('asset').$type<Asset>().notNull(),
-      /** Debit positive, credit negative, in the asset's smallest unit. */
       amount: amountColumn('amount').notNull(),
       /** The posting that this one reverses. Corrections are only made by reversal. */
       reverses: text('reverses'),

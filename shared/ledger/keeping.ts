@@ -6,8 +6,6 @@ import { type Loop, startLoop } from '#platform/loop'
 import { bookAll, type JournalTable } from '#shared/ledger/journal.store'
 import type { Position } from '#shared/ledger/position'
 
-// After an operator reverses a posting, the item is booked again as its row is now.
-
 /** Locks the row of an item; undefined if its table has no such item. */
 export type FindPosition = (tx: Tx, item: string) => Promise<Position | undefined>
 
@@ -29,7 +27,10 @@ export const startKeeping = (keeping: Keeping): Loop =>
     work: () => bookCorrected(keeping),
   })
 
-/** Books items again after a posting of theirs was reversed, once per reversal. */
+/**
+ * Books items again, as their rows are now, after a posting of theirs was reversed. Once per
+ * reversal.
+ */
 export async function bookCorrected(keeping: Keeping): Promise<void> {
   const { database, journal, inbox, log, positions } = keeping
   const { posting, item, line, reverses } = journal

@@ -7,10 +7,7 @@ export type Line = {
   readonly amount: bigint
 }
 
-/**
- * Position of one item (a payment, a cash-out, a transaction), computed from its row alone. A
- * change of the row is booked as the difference, so an item's journal always sums to its position.
- */
+/** Position of one item (a payment, a cash-out, a transaction), computed from its row alone. */
 export type Position = readonly Line[]
 
 /** Sums per account and asset, without zeros. Throws if the account does not have the asset. */

@@ -6,9 +6,8 @@ type Country = {
   readonly pair: `USD/${Fiat}`
   /** At the payment provider. */
   readonly account: string
-  /** In the currency's smallest unit. */
   readonly topupMinMinor: bigint
-  /** In the smallest unit; null: no cash-outs to this country. */
+  /** Null: no cash-outs to this country. */
   readonly cashoutMinMinor: bigint | null
 }
 

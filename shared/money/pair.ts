@@ -1,7 +1,6 @@
 import { column, countryBy } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 
-/** The pair determines the currency that is charged or paid out. */
 export const pairs = column('pair')
 export type Pair = (typeof pairs)[number]
 
