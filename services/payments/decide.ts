@@ -22,7 +22,6 @@ export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !=
 
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 
-/** `onchainMicro`: amount to record on the chain (10⁻⁶ AUSD). */
 export type Receipt =
   | { known: true }
   | { overpaid: true }
@@ -72,7 +71,6 @@ export type Step =
   | { next: 'held' | 'credited' | 'repaid' | 'revoked'; reason?: Reason }
   | { next: 'refunded'; reason: Reason }
   | { next: 'paid'; reason: Reason; remainderMicro: bigint }
-  /** `leftMicro`: amount that the revocation leaves of it (10⁻⁶ AUSD). */
   | { next: 'revoking'; reason: Reason; leftMicro: bigint }
   /** `undone`: an operator may credit or refund it, since nothing of it is on the chain. */
   | { next: 'review'; reason: Reason; undone?: true }

@@ -82,7 +82,6 @@ export const payments = schema.table(
     /** Number of the current chain ref: 0, then one more each time it is applied again. */
     refSequence: integer('ref_sequence').notNull().default(0),
     onchainMicro: amountColumn('onchain_micro').notNull().default(sql`0`),
-    /** Amount that the latest order to revoke leaves of it. */
     leftMicro: amountColumn('left_micro').notNull().default(sql`0`),
     recoveredMicro: amountColumn('recovered_micro').notNull().default(sql`0`),
     writtenOffMicro: amountColumn('written_off_micro').notNull().default(sql`0`),
@@ -160,6 +159,5 @@ export type NewPayment = typeof payments.$inferInsert
 /** Late money waits only without a rate, a repayment only while it is on hold. */
 export const awaited = and(isOpen(payments), inArray(payments.state, limitedStates(limits)))!
 
-/** An open checkout waits from its end. */
 export const waitsSince = sql`case when ${payments.state} = 'awaiting_payment'
   then greatest(${payments.updatedAt}, ${payments.expiresAt}) else ${payments.updatedAt} end`

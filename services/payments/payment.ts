@@ -232,7 +232,6 @@ export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: Remainde
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
 type RemainderFacts = Pick<PaymentFacts, 'ausdMicro' | 'fiatMinor' | 'refundedMinor'>
 
-/** `paidMinor` is null if it is inexact. */
 export type BackFacts = RemainderFacts &
   Pick<PaymentFacts, 'providerPaymentId' | 'reason' | 'overpaidMinor'> & {
     readonly paidMinor: bigint | null
@@ -261,7 +260,6 @@ export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0
 
 export const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 
-/** A payment that is applied again gets a new ref. */
 export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }): string =>
   refSequence === 0 ? id : `${id}.${refSequence}`
 

@@ -10,7 +10,6 @@ export type Method = (typeof methods)[number]
 
 /** Charge (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
-/** A price with the locked rate it was computed from. */
 export type Terms = Price & {
   readonly pair: Pair
   readonly rateMinorPerUsd: bigint

@@ -152,7 +152,6 @@ export type PaymentProvider = {
   ) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
   /** Returns all that changed within the last `agoMs`, by the provider's clock, or throws. */
   readonly listTransactions: (account: ProviderAccount, agoMs: number) => Promise<Listed[]>
-  /** Returns `unknown` for an unrecognised code. */
   readonly kindOfChannel: (code: string) => ChannelKind
   /** Never throws: an unreadable webhook is `unknown`. */
   readonly readDelivery: (body: string) => Hint

@@ -218,7 +218,6 @@ export async function openFixture() {
     })
   const listing = paymentListing(context)
   let listedFromMs = Date.now() - 3_600_000
-  /** As an operator sees them. */
   const freezeOf = async (of: `0x${string}`): Promise<Seen> => {
     const lost = await database.read((db) => findMissing(db, of))
     const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)

@@ -65,7 +65,6 @@ export async function findRate(
   return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps })
 }
 
-/** Checks an amount that may become collateral against pause, limits and cover of top-ups. */
 export async function admitTopup(
   tx: Tx,
   context: Context,

@@ -65,8 +65,8 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
   )
 
 /**
- * One may have been paid while its webhook was lost. `admit` comes first: a refused request, which
- * may be repeated without end, makes no provider call.
+ * An earlier one may have been paid while its webhook was lost. `admit` comes first: a refused
+ * request, which may be repeated without end, makes no provider call.
  */
 export async function receiveEarlier(
   context: Context,

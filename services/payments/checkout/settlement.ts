@@ -72,7 +72,7 @@ async function storeSettlement(
   const received = await receiveEarlier(context, wallet, terms, admit)
   if ('refused' in received) return received
   return context.database.transaction(async (tx) => {
-    // So that concurrent requests are counted one after another.
+    // Under the lock, concurrent requests are counted one after another.
     await lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
     if (obstacle) return obstacle

@@ -63,7 +63,7 @@ async function storeTopup(
 
   const treasury = await context.treasury.current()
   return context.database.transaction(async (tx) => {
-    // So that concurrent requests are counted one after another.
+    // Under the lock, concurrent requests are counted one after another.
     await lockWallet(tx, wallet)
     if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
     const admitted = await admitTopup(tx, context, { wallet, ausdMicro, treasury })

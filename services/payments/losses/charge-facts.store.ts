@@ -8,7 +8,7 @@ import type { Report } from './report'
 
 type ChargeFacts = {
   readonly reports: readonly Report[]
-  /** It was booked as unmatched money before. */
+  /** The charge was booked as unmatched money before. */
   readonly isBooked: boolean
   /** The wallet still has losses to repay. */
   readonly isShort: boolean

@@ -63,7 +63,7 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
 
 /**
  * The hold has ended, or cannot be extended, before the provider has said that nothing is on its
- * way back. Freezes once per hold: an operator may clear the wallet before.
+ * way back. Freezes once per hold, because an operator may have cleared the wallet.
  */
 export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, state, lostHold } = payment

@@ -85,7 +85,6 @@ const failed = (context: Context, order: Order) =>
       }),
   })
 
-/** `leftMicro`: amount that a revocation leaves. */
 async function advanceOf(
   tx: Tx,
   context: Context,

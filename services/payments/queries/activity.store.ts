@@ -89,7 +89,6 @@ export async function findListed(
 export const oldestPayments = (db: Db) =>
   findOldest<PaymentState>(db, { table: payments, state, id, since: waitsSince, awaited })
 
-/** In flight: the money has arrived, its effect is not final. */
 export async function countPayments(db: Db) {
   const { state, held, creditedAt, holdEndedAt, updatedAt } = payments
   const [counts] = await db

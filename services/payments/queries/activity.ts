@@ -43,7 +43,6 @@ export async function readItem(
   return row ? entryOf(row, { nowMs: clock(), kindOfChannel: provider.kindOfChannel }) : null
 }
 
-/** A checkout past its end shows as expired immediately. */
 function entryOf(
   payment: ListedPayment,
   { nowMs, kindOfChannel }: { nowMs: number; kindOfChannel: PaymentProvider['kindOfChannel'] },

@@ -6,7 +6,6 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-/** For `nats micro stats --json` and `/metrics`. */
 export const figuresOf = (context: Context, lowMicro: bigint) => ({
   stats: () => readStats(context),
   readings: (figures: Figures) => [

@@ -26,7 +26,6 @@ export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
     }),
   )
 
-/** From the sum that enforces the daily limit. */
 export const answerLimit = ({ database, clock, topupLimits }: Context) =>
   handler(PaymentsLimit, async ({ wallet }) => {
     const nowMs = clock()
