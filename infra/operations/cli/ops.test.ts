@@ -6,6 +6,7 @@ import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
 import { accepted, listUnexplained, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
+import { readWallet } from '#infra/operations/timeline/wallet'
 import type { Ask } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -43,18 +44,36 @@ describe('ops in-flight', () => {
 })
 
 describe('ops wallets list', () => {
-  test('shows the amount owed by each frozen wallet, and no other wallets', async () => {
+  test('shows the losses and lost holds of each frozen wallet, and no other wallets', async () => {
     const [frozen, freed] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
     await sql`
       insert into payments.wallets (wallet, frozen, revision)
       values (${frozen}, true, 1), (${freed}, false, 2)`
     await sql`
+      insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
+        fiat_minor, ausd_micro, quote_id, request_fingerprint, account, provider_payment_id, lost_hold)
+      select id, 'topup', 'held', ${frozen}, 'USD/IDR', 'IDR', 1, 1, 1, id, 'f', 'ID', id, lost
+      from (values ('pay_c', 'frozen'), ('pay_d', 'cleared')) as held (id, lost)`
+    await sql`
       insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro)
       values ('pay_a', ${frozen}, 5000000, 2000000), ('pay_b', ${frozen}, 7, 7)`
     expect(await listFrozen(sql)).toMatchObject([
-      { wallet: frozen, missingMicro: '3000000', onChain: true, payments: ['pay_a'] },
+      {
+        ...{ wallet: frozen, missingMicro: '3000000', onChain: true },
+        ...{ payments: ['pay_a'], lostHolds: ['pay_c'] },
+      },
     ])
   })
+})
+
+test('ops trace shows the losses of a wallet without the needless repayment of another one', async () => {
+  const wallet = `0x${'4'.repeat(40)}`
+  await sql`insert into payments.wallets (wallet, frozen, revision) values (${wallet}, true, 1)`
+  await sql`
+    insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro)
+    values ('pay_e', ${wallet}, 5000000, 0), ('pay_f', ${wallet}, 0, 3000000)`
+  const { items } = await readWallet(sql, [wallet])
+  expect(items?.[0]?.facts).toEqual({ owed: '5.000000 AUSD' })
 })
 
 test('ops reconcile explain records each new explanation of a break, and a repeated one once', async () => {

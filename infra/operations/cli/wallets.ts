@@ -2,8 +2,11 @@ import type { Sql } from 'postgres'
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
+import { predicate } from '#infra/operations/predicate'
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
+import { isMissing, reversals } from '../../../services/payments/losses/refund.store'
+import { isLostHold, payments } from '../../../services/payments/payment.table'
 
 export type FrozenWallet = {
   wallet: string
@@ -12,26 +15,32 @@ export type FrozenWallet = {
   since: Date
   /** The freeze is final on chain. */
   onChain: boolean
+  /** Payments with a loss, and payments whose hold could not be kept. */
   payments: string[]
+  lostHolds: string[]
 }
 
 /** Longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
-  select w.wallet, w.updated_at as since, w.retry_at is null as "onChain",
-    coalesce(sum(r.lost_micro - r.made_good_micro), 0)::text as "missingMicro",
-    coalesce(array_agg(r.payment_id) filter (where r.payment_id is not null), '{}') as payments
-  from payments.wallets w
-  left join payments.reversals r on r.wallet = w.wallet and r.cleared_at is null
-    and r.made_good_micro < r.lost_micro
-  where w.frozen group by w.wallet order by w.updated_at`
+  select wallet, updated_at as since, retry_at is null as "onChain",
+    coalesce(micro, 0)::text as "missingMicro", coalesce(lost.payments, '{}') as payments,
+    array(select id from payments.payments where wallet = w.wallet
+      and ${predicate(sql, isLostHold(payments))} order by 1) as "lostHolds"
+  from payments.wallets w left join (
+    select wallet, sum(lost_micro - made_good_micro) as micro,
+      array_agg(payment_id order by payment_id) as payments
+    from payments.reversals where ${predicate(sql, isMissing(reversals))} group by wallet
+  ) lost using (wallet)
+  where frozen order by updated_at`
 
-const lineOf = ({ wallet, missingMicro, since, onChain, payments }: FrozenWallet): string =>
+const lineOf = ({ wallet, missingMicro, since, onChain, ...because }: FrozenWallet): string =>
   [
     since.toISOString(),
     wallet,
     `owes ${moneyText(missingMicro, 'AUSD')}`,
     onChain ? 'frozen on chain' : 'freeze pending',
-    ...payments,
+    ...because.payments,
+    ...because.lostHolds.map((id) => `hold of ${id} was not kept`),
   ].join('  ')
 
 /** `micro`: repaid for a loss that was undone later, and not given back yet. In 10⁻⁶ AUSD. */

@@ -1,8 +1,7 @@
-import type { SQL } from 'drizzle-orm'
-import { PgDialect } from 'drizzle-orm/pg-core'
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates } from '#infra/operations/cli/person/decide'
+import { predicate } from '#infra/operations/predicate'
 import {
   isOpen as isOpenOperation,
   operations,
@@ -60,10 +59,6 @@ const ageMs = (sql: Sql, since: Fragment) =>
 
 type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
 
-const dialect = new PgDialect()
-/** Returns SQL for a query of the part's table without an alias. */
-const textOf = (sql: Sql, part: SQL) => sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
-
 /** Reads everything in one snapshot. */
 export const readRows = (sql: Sql): Promise<Rows> =>
   sql.begin('isolation level repeatable read read only', async (begun) => {
@@ -76,9 +71,9 @@ export const readRows = (sql: Sql): Promise<Rows> =>
     const [promises] = await tx<{ promised: string }[]>`
       select coalesce(sum(micro), 0)::text as promised from payments.promise_parts`
     const [open] = await tx<{ owed: string; unpaid: string }[]>`
-      select coalesce(sum(ausd_micro) filter (where ${textOf(tx, owesAusd)}), 0)::text as owed,
-        coalesce(sum(fiat_minor) filter (where ${textOf(tx, owesFiat)}), 0)::text as unpaid
-      from payouts.payouts where ${textOf(tx, isOpenCashout(cashouts))}`
+      select coalesce(sum(ausd_micro) filter (where ${predicate(tx, owesAusd)}), 0)::text as owed,
+        coalesce(sum(fiat_minor) filter (where ${predicate(tx, owesFiat)}), 0)::text as unpaid
+      from payouts.payouts where ${predicate(tx, isOpenCashout(cashouts))}`
     const [books] = await tx<Rows['books'][]>`
       select "endedAt", coalesce("endedAt", least((select min(created_at) from payments.payments),
         (select min(created_at) from payouts.payouts))) as since
@@ -107,20 +102,20 @@ const paymentStates = (tx: Sql) => tx<InState[]>`
     jsonb_object_agg(currency, fiat) || jsonb_build_object('AUSD', sum(ausd)::text) as sums
   from (
     select state, currency, count(*) as count, sum(fiat_minor)::text as fiat,
-      sum(ausd_micro) as ausd, greatest(0, ${ageMs(tx, textOf(tx, waitsSince))}) as "oldestMs"
-    from payments.payments where ${textOf(tx, isOpenPayment(payments))}
+      sum(ausd_micro) as ausd, greatest(0, ${ageMs(tx, predicate(tx, waitsSince))}) as "oldestMs"
+    from payments.payments where ${predicate(tx, isOpenPayment(payments))}
     group by 1, 2) by_currency
   group by state order by state`
 
 const payoutStates = (tx: Sql) => tx<InState[]>`
   select 'payout' as what, state, count(*)::int as count, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
     jsonb_build_object('IDR', sum(fiat_minor)::text, 'AUSD', sum(ausd_micro)::text) as sums
-  from payouts.payouts where ${textOf(tx, isOpenCashout(cashouts))} group by state order by state`
+  from payouts.payouts where ${predicate(tx, isOpenCashout(cashouts))} group by state order by state`
 
 const operationStates = (tx: Sql) => tx<InState[]>`
   select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, tx`created_at`)} as "oldestMs",
     jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
-  from chain_relayer.operation where ${textOf(tx, isOpenOperation(operations))}
+  from chain_relayer.operation where ${predicate(tx, isOpenOperation(operations))}
   group by state order by state`
 
 async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {

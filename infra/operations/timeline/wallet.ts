@@ -1,7 +1,9 @@
 import type { Sql } from 'postgres'
+import { predicate } from '#infra/operations/predicate'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
+import { isMissing, reversals } from '../../../services/payments/losses/refund.store'
 
 /** Per kind, newest first. */
 const itemsMax = 20
@@ -27,8 +29,8 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   >`
     select u.created_at as "createdAt", u.country, i.state, i.failure,
       i.flag_settled_at as "settledAt", w.frozen,
-      (select sum(lost_micro - made_good_micro)::text from payments.reversals r
-        where r.wallet = ${wallet} and r.cleared_at is null) as lost
+      (select sum(lost_micro - made_good_micro)::text from payments.reversals
+        where wallet = ${wallet} and ${predicate(sql, isMissing(reversals))}) as lost
     from (select 1) one
     left join gateway.users u on u.wallet = ${wallet}
     left join gateway.identities i on i.wallet = ${wallet}

@@ -1,0 +1,9 @@
+import type { SQL } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
+import type { Sql } from 'postgres'
+
+const dialect = new PgDialect()
+
+/** A predicate that a service publishes, for a query of its table without an alias. */
+export const predicate = (sql: Sql, part: SQL) =>
+  sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
