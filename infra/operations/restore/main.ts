@@ -2,18 +2,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
-import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
+import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/stack'
 import { operatorPlace, operatorRpcUrl, providerFields } from '#infra/operations/place'
-import { readConfig } from '#platform/config'
+import { runCommand, type Say } from '#platform/command'
+import { Misconfigured, readConfig } from '#platform/config'
 import { natsServers, text } from '#platform/config-fields'
-import {
-  changeOf,
-  decide,
-  mustStop,
-  type RestoreOptions,
-  type RestoreSources,
-  tell,
-} from './decide'
+import { changeOf, decide, mustStop, type RestoreSources, tell } from './decide'
 import { readErased } from './erased'
 import { readKnown } from './known'
 import { putBack } from './put-back'
@@ -49,17 +43,18 @@ export function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' 
   }
 }
 
-/** Returns true if no decision is left. */
-async function restore(asked: RestoreOptions, apply: boolean): Promise<boolean> {
+/** Returns 0 if no decision is left, else 1. */
+async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): Promise<0 | 1> {
   const database = operatorDatabaseUrl()
   const known = await withDatabase(database, readKnown)
   const places = { chain: operatorPlace(), ...otherPlaces(process.env) }
   const decision = await decide(places, known, asked)
-  console.log(tell(decision).join('\n'))
+  say(tell(decision).join('\n'))
   const { undecided, unexplained } = decision
+  const code = undecided.length === 0 ? 0 : 1
   if (!apply) {
-    console.log(undecided.length === 0 ? 'nothing to decide: add --apply' : 'nothing was changed')
-    return undecided.length === 0
+    say(code === 0 ? 'nothing to decide: add --apply' : 'nothing was changed')
+    return code
   }
   if (undecided.includes(mustStop)) throw new Error(`${mustStop}; nothing was changed`)
   if (unexplained.length > 0)
@@ -68,36 +63,33 @@ async function restore(asked: RestoreOptions, apply: boolean): Promise<boolean> 
   await withDatabase(database, (sql) =>
     putBack(sql, changeOf(decision, asked.since, identityProvider)),
   )
-  console.log(undecided.length === 0 ? 'restored' : 'restored; some items still need a decision')
-  return undecided.length === 0
+  say(code === 0 ? 'restored' : 'restored; some items still need a decision')
+  return code
 }
 
-/** Throws if the arguments are malformed. */
+/** Throws `Misconfigured` with the usage. */
 export function askedBy(args: readonly string[]) {
   const many = { type: 'string', multiple: true, default: [] as string[] } as const
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      since: { type: 'string' },
-      apply: { type: 'boolean', default: false },
-      ...{ accept: many, checkout: many, 'give-back': many, erased: many },
-    },
-  })
-  const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values
-  const since = new Date(values.since ?? '')
-  if (Number.isNaN(since.getTime())) throw new Error('--since must be the time of the backup')
-  return { asked: { since, accept, checkouts, giveBack, erased: readErased(values.erased) }, apply }
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        since: { type: 'string' },
+        apply: { type: 'boolean', default: false },
+        ...{ accept: many, checkout: many, 'give-back': many, erased: many },
+      },
+    })
+    const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values
+    const since = new Date(values.since ?? '')
+    if (Number.isNaN(since.getTime())) throw new Error('--since must be the time of the backup')
+    const erased = readErased(values.erased)
+    return { asked: { since, accept, checkouts, giveBack, erased }, apply }
+  } catch (error) {
+    throw new Misconfigured(`${(error as Error).message}\n${usage}`)
+  }
 }
 
 if (import.meta.main) {
-  let isAsked = false
-  try {
-    const { asked, apply } = askedBy(process.argv.slice(2))
-    isAsked = true
-    process.exit((await restore(asked, apply)) ? 0 : 1)
-  } catch (error) {
-    console.error((error as Error).message)
-    if (!isAsked) console.error(usage)
-    process.exit(isAsked ? 1 : 2)
-  }
+  await runCommand(operatorSecrets, (say) => restore(askedBy(process.argv.slice(2)), say))
+  process.exit()
 }

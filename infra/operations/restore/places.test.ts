@@ -2,7 +2,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { withDatabase } from '#infra/operations/cli/stack'
 import { operatorPlace } from '#infra/operations/place'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { askedBy, otherPlaces } from './main'
 
 const wallet = `0x${'1'.repeat(40)}`
@@ -45,4 +47,30 @@ test.each([
   [['--sinze', '2026-11-01'], "Unknown option '--sinze'"],
 ])('a restore refuses the arguments %p', (args, fault) => {
   expect(() => askedBy(args)).toThrow(fault)
+})
+
+test('security: a restore that cannot reach the chain prints no key of its endpoint', async () => {
+  await using server = await startScratchPostgres()
+  const key = 'k'.repeat(24)
+  await withDatabase(
+    server.adminUrl,
+    (sql) => sql`insert into chain_relayer.lane (address, next_nonce) values (${wallet}, 0)`,
+  )
+  const run = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'main.ts'), '--since', '2026-11-01'],
+    {
+      env: {
+        ...{ ...env, PUBLIC_SECRETS: 'allowed', DATABASE_ADMIN_URL: server.adminUrl },
+        RPC_URLS: `http://127.0.0.1:1/v2/${key}`,
+      },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
+  const [said, complaint] = await Promise.all(
+    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
+  )
+  expect(await run.exited).toBe(1)
+  expect(complaint).toContain('HTTP request failed')
+  expect(`${said}${complaint}`).not.toContain(key)
 })
