@@ -25,7 +25,10 @@ let fullMinor: number
 
 beforeAll(async () => {
   const payouts = { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' }
-  stack = await ownStack({ env: { ...quickChecks, payouts }, terms: { minCycleSeconds: 0 } })
+  stack = await ownStack({
+    env: { ...quickChecks, payouts, operations: { BOOKS_EVERY_MS: '3600000' } },
+    ...{ terms: { minCycleSeconds: 0 }, operations: true },
+  })
   outside = outsideOf(stack.info)
   treasury = stack.info.chain.treasury as Address
   fullMicro = await ausdOf(stack, treasury)

@@ -18,13 +18,13 @@ import { devKey } from '#infra/local/keys'
 import { natsAnswers } from '#infra/local/nats'
 import { postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
-import { serviceNames } from '#shared/messages/topic'
+import { processNames } from '#shared/messages/topic'
 import { startAnvil } from '#test/support/engines/anvil'
 import { type Rehearsal, rehearse } from './rehearsal'
 
 const variables = localVariables()
 const oneShots = ['settings', 'migrate', 'provision', 'deploy']
-const watched = [...serviceNames, 'sandbox']
+const watched = [...processNames, 'sandbox']
 
 let rehearsal: Rehearsal
 const running = new Map<string, Child>()
@@ -66,7 +66,7 @@ describe('a local stack whose containers run as processes with the same commands
     })
   })
 
-  test('the six services and the sandbox become ready', async () => {
+  test("the six services, the operators' process and the sandbox become ready", async () => {
     for (const name of watched) running.set(name, rehearsal.start(name))
     const ready = async () => (await fetch(`${rehearsal.gateway}/ready`)).ok
     await waitUntil('everything being ready', ready, 60_000)

@@ -4,9 +4,13 @@ import { quickChecks } from '../support/stack'
 /** Only the sandbox's clock ends a hold of days. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 
-const env = { ...quickChecks, gateway: { REMINDERS_EVERY_MS: '1000' } }
+const env = {
+  ...quickChecks,
+  gateway: { REMINDERS_EVERY_MS: '1000' },
+  operations: { BOOKS_EVERY_MS: '3600000' }, // The suites reconcile on their own.
+}
 
-onOneStack(() => ({ env, terms }), {
+onOneStack(() => ({ env, terms, operations: true }), {
   questions: () => import('#infra/operations/cli/questions.suite'),
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),

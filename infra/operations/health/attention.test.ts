@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { serviceNames } from '#shared/messages/topic'
+import { processNames } from '#shared/messages/topic'
 import { breaksText } from '../cli/status'
 import { needs } from './attention'
 import type { OnBus } from './bus'
 import type { SystemFacts } from './facts'
 
-const allThere = Object.fromEntries(serviceNames.map((name) => [name, 1]))
+const allThere = Object.fromEntries(processNames.map((name) => [name, 1]))
 const known: OnBus = { copies: allThere, down: [], lags: [], rates: [], figures: {} }
 const bus = (more: Partial<OnBus>) => ({
   bus: { known: { ...known, ...more } },
@@ -114,6 +114,11 @@ describe('status reports', () => {
       /^payouts does not/,
     ],
     [
+      "the operators' process that does not respond",
+      bus({ copies: { ...allThere, operations: 0 } }),
+      /^operations does not/,
+    ],
+    [
       'an instance that is down while another of its service responds',
       bus({
         down: [{ service: 'payments', copy: 'two', state: 'gone', since: '2026-11-24T11:59:00Z' }],
@@ -183,7 +188,7 @@ test('a break that is within its grace period or explained is shown without an a
 })
 
 test('status --copies reports each service with fewer responding instances', () => {
-  const copies = Object.fromEntries(serviceNames.map((name) => [name, 2]))
+  const copies = Object.fromEntries(processNames.map((name) => [name, 2]))
   const one = { ...fine, ...bus({ copies: { ...copies, payments: 1 } }) }
   expect(needs({ ...fine, ...bus({ copies }) }, { ...floors, copies: 2 })).toEqual([])
   expect(needs(one, { ...floors, copies: 2 })).toEqual(['1 of 2 instances of payments respond'])

@@ -1,7 +1,7 @@
 import { ageText } from '#infra/operations/books/text'
 import { counted } from '#infra/operations/words'
 import type { Limits } from '#platform/metrics/state-limits'
-import { serviceNames } from '#shared/messages/topic'
+import { processNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
 import { fields as relayerFields } from '../../../services/chain-relayer/config'
 import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
@@ -136,7 +136,7 @@ function busNeeds(bus: Asked<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
   if ('unknown' in bus) return []
   const { copies, down, lags, rates } = bus.known
   return [
-    ...serviceNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
+    ...processNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
     ...down
       .filter(({ service }) => (copies[service] ?? 0) > 0)
       .map(({ service, state, since }) => {

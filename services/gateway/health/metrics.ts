@@ -1,7 +1,7 @@
 import type { DownCopy } from '#platform/bus/instances'
 import { merged } from '#platform/metrics/exposition'
 import { gauge, type Reading, textOf } from '#platform/metrics/readings'
-import { type ProcessName, serviceNames } from '#shared/messages/topic'
+import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
 import type { Gathered } from './gather'
 
 /** `others` is undefined if the bus is down: their state is unknown, which differs from not running. */
@@ -20,12 +20,9 @@ function presenceOf(others: readonly Gathered[] | undefined, down: readonly Down
   if (!others) return [gauge('services_asked', asked, 0)]
   const copiesOf = (name: ProcessName) =>
     others.filter(({ service }) => service === name).length + (name === 'gateway' ? 1 : 0)
-  const optional = others.some(({ service }) => service === 'operations')
-    ? (['operations'] as const)
-    : []
   return [
     gauge('services_asked', asked, 1),
-    ...[...serviceNames, ...optional].flatMap((service) => [
+    ...processNames.flatMap((service) => [
       gauge('service_up', '1 if any instance responded.', copiesOf(service) > 0 ? 1 : 0, {
         service,
       }),

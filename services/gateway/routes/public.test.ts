@@ -324,6 +324,7 @@ test('GET /metrics counts requests by route and includes the metrics of all proc
         ['ausd_services_asked', {}],
         ['ausd_service_up', { service: 'payments' }],
         ['ausd_service_up', { service: 'payouts' }],
+        ['ausd_service_up', { service: 'operations' }],
         ['ausd_service_copies', { service: 'gateway' }],
         ['ausd_service_copies_down', { service: 'payments' }],
         ['ausd_service_copies_down', { service: 'payouts' }],
@@ -332,7 +333,7 @@ test('GET /metrics counts requests by route and includes the metrics of all proc
         ['ausd_dead_letters', { service: 'gateway', copy: 'own' }],
       ] as [string, Record<string, string>][]
     ).map(seen),
-  ).toEqual([1, 1, 0, 1, 1, 0, 1, 4, 5])
+  ).toEqual([1, 1, 0, 0, 1, 1, 0, 1, 4, 5])
 })
 
 test('the gateway answers at the deadline when a handler never ends', async () => {
