@@ -25,7 +25,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
 ]
 const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']
 
-/** Includes unsent messages; oldest first. */
+/** Includes verdicts that are not on the chain yet, and unsent messages; oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   const found = await Promise.all([
     ...promises.map(
@@ -33,6 +33,9 @@ export async function listInFlight(sql: Sql): Promise<InFlight[]> {
         select ${serviceOf(role)} as service, ${table} as what, id, state, created_at as since
         from ${sql(role)}.${sql(table)} where state <> all(${[...over]})`,
     ),
+    sql<InFlight[]>`
+      select 'gateway' as service, 'identity' as what, wallet as id, state, updated_at as since
+      from gateway.identities where check_at is not null`,
     ...senders.map(
       (role) => sql<InFlight[]>`
         select ${serviceOf(role)} as service, subject as what, id, 'unsent' as state,

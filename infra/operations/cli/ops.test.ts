@@ -35,8 +35,13 @@ describe('ops in-flight', () => {
       insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
         fiat_minor, ausd_micro, quote_id, request_fingerprint, account, provider_payment_id)
       values ('pay_accepted', 'topup', 'accepted', '0x', 'USD/IDR', 'IDR', 1, 1, 1, 'q', 'f', 'ID', 'py')`
+    await sql`
+      insert into gateway.identities (wallet, state, provider, decided_at, check_at, updated_at)
+      values ('0x1', 'rejected', 'p', now(), now(), now() - interval '2 minutes'),
+        ('0x2', 'verified', 'p', now(), null, now())`
     const found = await listInFlight(sql)
     expect(found.map(({ id, state }) => [id, state])).toEqual([
+      ['0x1', 'rejected'],
       ['waits', 'waiting'],
       ['unsent', 'unsent'],
     ])

@@ -17,7 +17,8 @@ const fine: SystemFacts = {
     deadLetters: [{ service: 'payments', count: 0 }],
     lanes: [{ address: '0xab', fault: null }],
   },
-  ...{ frozenWallets: 0, secondWallets: 0, books: { endedAt: null, since: null }, breaks: [] },
+  ...{ frozenWallets: 0, needlessRepayments: 0, secondWallets: 0, breaks: [] },
+  books: { endedAt: null, since: null },
   lists: [],
   unexplained: { count: 0, ausdMicro: '0', oldestMs: 0 },
   ...bus({ rates: [{ pair: 'USD/IDR', rate: '16250' }] }),
@@ -26,7 +27,7 @@ const fine: SystemFacts = {
   coin: new Map([['0xab', { known: 5n }]]),
 }
 const floors = { lowMicro: 1_000_000n, lowMinor: 1_000n, laneWei: 5n, copies: 1 }
-const state = (what: 'payment' | 'payout' | 'operation', name: string, oldestMs: number) => ({
+const state = (what: SystemFacts['states'][number]['what'], name: string, oldestMs: number) => ({
   states: [{ what, state: name, count: 2, oldestMs, sums: {} }],
 })
 
@@ -87,6 +88,11 @@ describe('status reports', () => {
       /taking for too long/,
     ],
     [
+      'an identity verdict that is not on the chain for too long',
+      state('identity', 'rejected', 600_001),
+      /^identity rejected for too long: 2, oldest 10 min: bun run ops in-flight$/,
+    ],
+    [
       'a lane without native coin',
       { coin: new Map([['0xab', { known: 4n }]]) },
       /0xab needs native coin/,
@@ -106,6 +112,11 @@ describe('status reports', () => {
       'a second wallet of a person',
       { secondWallets: 1 },
       /^1 wallet is of a person who has another wallet: bun run ops persons list$/,
+    ],
+    [
+      'a repayment to give back',
+      { needlessRepayments: 1 },
+      /^1 needless repayment to give back: bun run ops wallets list$/,
     ],
     ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
     [

@@ -5,6 +5,7 @@ import { processNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
 import { fields as relayerFields } from '../../../services/chain-relayer/config'
 import { limitsOf as operationLimits } from '../../../services/chain-relayer/operations/operation'
+import { limits as identityLimits } from '../../../services/gateway/identity/identity'
 import { limits as paymentLimits } from '../../../services/payments/payment'
 import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 import type { Lag, OnBus, RateReading } from './bus'
@@ -21,6 +22,7 @@ const limits: Readonly<Record<InState['what'], Limits<string>>> = {
   payment: paymentLimits,
   payout: cashoutLimits,
   operation: operationLimits(Number(relayerFields.OLDEST_ALARM_MS.fallback)),
+  identity: identityLimits,
 }
 
 /** Uncommitted treasury AUSD. */
@@ -66,6 +68,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
           return `${service} has ${counted(count, 'dead letter')}: ${ops} dead-letters list`
         }),
       ...frozenNeeds(facts),
+      ...needlessNeeds(facts),
       ...secondWalletNeeds(facts),
       ...bus,
       ...listNeeds(facts.lists),
@@ -114,6 +117,9 @@ const frozenNeeds = ({ frozenWallets: count }: SystemFacts): string[] =>
   count > 0
     ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`]
     : []
+
+const needlessNeeds = ({ needlessRepayments: count }: SystemFacts): string[] =>
+  count > 0 ? [`${counted(count, 'needless repayment')} to give back: ${ops} wallets list`] : []
 
 const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): string[] => {
   if (count === 0) return []

@@ -1,6 +1,7 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates } from '#infra/operations/cli/person/decide'
+import { listNeedless } from '#infra/operations/cli/wallets'
 import { predicate } from '#infra/operations/predicate'
 import {
   isOpen as isOpenOperation,
@@ -23,7 +24,7 @@ import { sumUnexplained, type Unexplained } from './unexplained'
 
 /** Sums in smallest units, by asset. */
 export type InState = {
-  what: 'payment' | 'payout' | 'operation'
+  what: 'payment' | 'payout' | 'operation' | 'identity'
   state: string
   count: number
   oldestMs: number
@@ -42,6 +43,7 @@ export type Rows = {
   lanes: { address: `0x${string}`; fault: string | null }[]
   paused: Paused[]
   frozenWallets: number
+  needlessRepayments: number
   /** Wallets whose person has another one, without an operator's decision. */
   secondWallets: number
   /** `since`: the last run, or the first payment or cash-out if there was none. */
@@ -67,6 +69,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       ...(await paymentStates(tx)),
       ...(await payoutStates(tx)),
       ...(await operationStates(tx)),
+      ...(await identityStates(tx)),
     ]
     const [promises] = await tx<{ promised: string }[]>`
       select coalesce(sum(micro), 0)::text as promised from payments.promise_parts`
@@ -83,6 +86,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
     const duplicates = await listDuplicates(tx)
     return {
       ...{ states, books: books!, frozenWallets: frozen!.count },
+      needlessRepayments: (await listNeedless(tx)).length,
       secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
       breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
       paused: await listPaused(tx),
@@ -117,6 +121,12 @@ const operationStates = (tx: Sql) => tx<InState[]>`
     jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
   from chain_relayer.operation where ${predicate(tx, isOpenOperation(operations))}
   group by state order by state`
+
+/** Verdicts whose orders the chain has not confirmed. */
+const identityStates = (tx: Sql) => tx<InState[]>`
+  select 'identity' as what, state, count(*)::int as count, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
+    '{}'::jsonb as sums
+  from gateway.identities where check_at is not null group by state order by state`
 
 async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {
   const [found] = await tx<{ waiting: number; oldestMs: number }[]>`
