@@ -74,7 +74,8 @@ const dataOf = (facts: SystemFacts, lines: readonly string[]): object => ({
 const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
   'known' in asked ? write(asked.known) : 'unknown'
 
-const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.filter(Boolean).join('  ')}`
+const row = (name: string, ...cells: string[]) =>
+  `${name.padEnd(26)} ${cells.filter(Boolean).join('  ')}`
 
 function asText(facts: SystemFacts, lines: readonly string[]): string {
   const { treasury, rupiah, owedMicro, promisedMicro, unpaidMinor, coin, books } = facts

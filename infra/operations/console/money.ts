@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { operationMicro } from '#infra/operations/sql'
 import { states, statesWith } from '../../../services/payments/payment'
 import { inFlightStates } from '../../../services/payouts/cashout'
 
@@ -39,7 +40,7 @@ export async function readMoney(sql: Sql): Promise<MoneyInFlight> {
         union all
         (${payouts} where state in ${sql(inFlight.payouts)} order by updated_at limit ${shownMax})
         union all
-        (select 'send', id::text, wallet, state, reason, null, payload ->> 'ausd', created_at,
+        (select 'send', id::text, wallet, state, reason, null, ${operationMicro(sql)}, created_at,
           created_at from chain_relayer.operation
         where kind = 'send' and state in ('waiting', 'assigned')
         order by created_at limit ${shownMax})

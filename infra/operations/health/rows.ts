@@ -2,7 +2,7 @@ import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
-import { predicate } from '#infra/operations/predicate'
+import { operationMicro, predicate } from '#infra/operations/sql'
 import {
   isOpen as isOpenOperation,
   operations,
@@ -118,7 +118,7 @@ const payoutStates = (tx: Sql) => tx<InState[]>`
 
 const operationStates = (tx: Sql) => tx<InState[]>`
   select 'operation' as what, state, count(*)::int as count, ${ageMs(tx, tx`created_at`)} as "oldestMs",
-    jsonb_build_object('AUSD', coalesce(sum((payload ->> 'ausd')::numeric), 0)::text) as sums
+    jsonb_build_object('AUSD', coalesce(sum((${operationMicro(tx)})::numeric), 0)::text) as sums
   from chain_relayer.operation where ${predicate(tx, isOpenOperation(operations))}
   group by state order by state`
 

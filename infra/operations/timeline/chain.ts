@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { operationMicro } from '#infra/operations/sql'
 import type {
   Roots,
   TimelineEntry,
@@ -35,7 +36,7 @@ const causes = (sql: Sql, { payments, cashouts }: Roots) => sql`
     or cause ~ any(${payments.map((id) => `^${id}[.:]`)}))`
 
 export const findOperations = (sql: Sql, roots: Roots) => sql<Operation[]>`
-  select id, kind, cause, wallet, payload ->> 'ausd' as ausd, state, lane, nonce, tries,
+  select id, kind, cause, wallet, ${operationMicro(sql)} as ausd, state, lane, nonce, tries,
     tx_hash as "txHash", block_number::text as "blockNumber", reason,
     created_at as "createdAt", updated_at as "updatedAt"
   from chain_relayer.operation

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { predicate } from '#infra/operations/predicate'
+import { operationMicro, predicate } from '#infra/operations/sql'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
@@ -67,8 +67,7 @@ async function itemsOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
         ausd_micro::text
       from payouts.payouts where wallet = ${wallet} order by created_at desc limit ${itemsMax})
       union all
-      (select 'send', cause, wallet, state, reason, created_at, null, null,
-        coalesce(payload -> 'authorization' ->> 'value', leaves_micro::text)
+      (select 'send', cause, wallet, state, reason, created_at, null, null, ${operationMicro(sql)}
       from chain_relayer.operation where wallet = ${wallet} and kind = 'send'
       order by created_at desc limit ${itemsMax})
     ) found order by "createdAt" desc`
