@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import type { Ask } from '#platform/bus/ask'
+import { type Ask, Unavailable } from '#platform/bus/ask'
 import { answerErasure } from '#platform/bus/erasing'
 import { type Database, openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
@@ -269,4 +269,14 @@ test('an erasure that a service leaves unanswered is completed by the same comma
   expect(await run()).toMatchObject({ done: 'personal data erased' })
   expect(await storedAbout(wallet)).not.toMatch(personal)
   expect(await owner`select * from ops.deeds`).toHaveLength(1)
+})
+
+test('an erasure that ends halfway does not claim that nothing was done', async () => {
+  let left = 6 // Four checks, and two services that erase.
+  const half = ((question: never, request: never) =>
+    left-- > 0 ? ask(question, request) : Promise.reject(new Unavailable('gone'))) as Ask
+  const asked = { wallet, reason: 'ticket 9', by: 'olga', apply: true }
+  const failed = eraseWallet({ sql, ask: half }, asked)
+  await expect(failed).rejects.toThrow('no response, outcome unknown. Run the same command again')
+  expect(await eraseWallet({ sql, ask }, asked)).toMatchObject({ done: 'personal data erased' })
 })

@@ -66,7 +66,10 @@ export async function eraseWallet(
   const cause = await causeOf(operator.sql, wallet)
   return perform(operator, { verb, target: wallet, cause, reason, by }, async (id) => {
     const checked = await ask(id, true)
-    return 'refused' in checked ? checked : ask(id, false)
+    if ('refused' in checked) return checked
+    return ask(id, false).catch((cause) => {
+      throw new Error('some services may have erased', { cause })
+    })
   })
 }
 
