@@ -17,6 +17,10 @@ export const databaseRoles = [
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
+/** With an outbox, an inbox and dead letters. */
+export const messengers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
+export type Messenger = (typeof messengers)[number]
+
 export const loginRoles = [
   'gateway',
   'pricing',

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { type DatabaseRole, serviceOf } from '#infra/migrations/databases'
+import { type DatabaseRole, messengers, serviceOf } from '#infra/migrations/databases'
 import { reading } from '#infra/operations/cli/command'
 import { endedCashouts } from '#infra/operations/pruning/subjects'
 import { paymentStates, states } from '../../../services/payments/payment'
@@ -23,7 +23,6 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
   { role: 'payouts', table: 'payouts', over: endedCashouts },
   { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
 ]
-const senders: readonly DatabaseRole[] = ['gateway', 'payments', 'payouts', 'chain_relayer']
 
 /** Includes verdicts that are not on the chain yet, and unsent messages; oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
@@ -36,7 +35,7 @@ export async function listInFlight(sql: Sql): Promise<InFlight[]> {
     sql<InFlight[]>`
       select 'gateway' as service, 'identity' as what, wallet as id, state, updated_at as since
       from gateway.identities where check_at is not null`,
-    ...senders.map(
+    ...messengers.map(
       (role) => sql<InFlight[]>`
         select ${serviceOf(role)} as service, subject as what, id, 'unsent' as state,
           created_at as since

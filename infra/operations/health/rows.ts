@@ -1,4 +1,5 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
+import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
@@ -54,8 +55,6 @@ export type Rows = {
   lists: readonly ListAge[]
 }
 
-const writers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
-
 const ageMs = (sql: Sql, since: Fragment) =>
   sql`(extract(epoch from now() - min(${since})) * 1000)::float8`
 
@@ -93,8 +92,8 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       promisedMicro: BigInt(promises!.promised),
       owedMicro: BigInt(open!.owed),
       unpaidMinor: BigInt(open!.unpaid),
-      outboxes: await Promise.all(writers.map((schema) => outboxOf(tx, schema))),
-      deadLetters: await Promise.all(writers.map((schema) => deadLettersOf(tx, schema))),
+      outboxes: await Promise.all(messengers.map((schema) => outboxOf(tx, schema))),
+      deadLetters: await Promise.all(messengers.map((schema) => deadLettersOf(tx, schema))),
       unexplained: await sumUnexplained(tx),
       lists: await listsRead(tx),
       lanes: await tx<Rows['lanes']>`select address, fault from chain_relayer.lane order by 1`,
@@ -128,15 +127,15 @@ const identityStates = (tx: Sql) => tx<InState[]>`
     '{}'::jsonb as sums
   from gateway.identities where check_at is not null group by state order by state`
 
-async function outboxOf(tx: Sql, schema: (typeof writers)[number]) {
+async function outboxOf(tx: Sql, schema: Messenger) {
   const [found] = await tx<{ waiting: number; oldestMs: number }[]>`
     select count(*)::int as waiting, coalesce(${ageMs(tx, tx`created_at`)}, 0) as "oldestMs"
     from ${tx(schema)}.outbox where published_at is null`
-  return { service: schema.replaceAll('_', '-'), ...found! }
+  return { service: serviceOf(schema), ...found! }
 }
 
-async function deadLettersOf(tx: Sql, schema: (typeof writers)[number]) {
+async function deadLettersOf(tx: Sql, schema: Messenger) {
   const [found] = await tx<{ count: number }[]>`
     select count(*)::int as count from ${tx(schema)}.dead_letter where redriven_at is null`
-  return { service: schema.replaceAll('_', '-'), count: found!.count }
+  return { service: serviceOf(schema), count: found!.count }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { messengers } from '#infra/migrations/databases'
 import { findDelivery, type OpenBus } from '#infra/operations/timeline/deliveries'
 import type { Roots } from '#infra/operations/timeline/entry'
 
@@ -132,12 +133,10 @@ async function itemOfBreak(sql: Sql, number: string): Promise<string | undefined
   return found?.item
 }
 
-const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
-
 async function idsInMessage(sql: Sql, id: string): Promise<string[]> {
   if (!id.startsWith('msg_')) return []
   const found = await Promise.all(
-    senders.map(
+    messengers.map(
       (schema) => sql<{ payload: Record<string, unknown> }[]>`
         select payload from ${sql(schema)}.outbox where id = ${id}`,
     ),

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
 import { findOperations } from '#infra/operations/timeline/chain'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { counted, sentence } from '#infra/operations/words'
@@ -11,7 +12,6 @@ import type { Topic } from '#shared/messages/topic'
 /** Later repeats only show in their operation. */
 const repeatsMax = 40
 
-const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 const returningStates = ['taking', 'taken', 'paying', 'returning', 'failed'] as const
 const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
 
@@ -31,7 +31,7 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart
     ids.push(...said.flatMap((topic) => idsOf(topic, cause)))
     await endOfTurn() // Thousands of digests: yields to other requests of this process.
   }
-  const messages = (await Promise.all(senders.map((schema) => sentBy(sql, schema, ids)))).flat()
+  const messages = (await Promise.all(messengers.map((schema) => sentBy(sql, schema, ids)))).flat()
   const handled = await handledAmong(
     sql,
     messages.map(({ id }) => id),
@@ -66,9 +66,9 @@ type Message = {
   publishedAt: Date | null
 }
 
-const sentBy = (sql: Sql, schema: (typeof senders)[number], ids: readonly string[]) =>
+const sentBy = (sql: Sql, schema: Messenger, ids: readonly string[]) =>
   sql<Message[]>`
-    select id, subject, ${schema.replaceAll('_', '-')} as sender, request_id as "requestId",
+    select id, subject, ${serviceOf(schema)} as sender, request_id as "requestId",
       created_at as "createdAt", published_at as "publishedAt"
     from ${sql(schema)}.outbox where id = any(${[...ids]})`
 
@@ -77,11 +77,11 @@ type Handled = { consumer: string; attempts: number; lastError: string | null; d
 /** Groups by message. Deliveries are messages too. */
 export async function handledAmong(sql: Sql, ids: readonly string[]) {
   const rows = await Promise.all(
-    senders.map(
+    messengers.map(
       (schema) => sql<(Handled & { id: string })[]>`
         select message_id as id, consumer, attempts, last_error as "lastError", done_at as "doneAt"
         from ${sql(schema)}.inbox
-        where consumer = ${schema.replaceAll('_', '-')} and message_id = any(${[...ids]})`,
+        where consumer = ${serviceOf(schema)} and message_id = any(${[...ids]})`,
     ),
   )
   return Map.groupBy(rows.flat(), ({ id }) => id)
@@ -137,13 +137,13 @@ const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[
 
 export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await Promise.all(
-    senders.map(
+    messengers.map(
       (schema) => sql<
         { id: string; consumer: string; reason: string; diedAt: Date; redrivenAt: Date | null }[]
       >`
         select message_id as id, consumer, reason, died_at as "diedAt", redriven_at as "redrivenAt"
         from ${sql(schema)}.dead_letter
-        where consumer = ${schema.replaceAll('_', '-')} and message_id = any(${[...ids]})`,
+        where consumer = ${serviceOf(schema)} and message_id = any(${[...ids]})`,
     ),
   )
   return rows.flat().map(({ id, consumer, reason, diedAt, redrivenAt }) => ({

@@ -1,3 +1,4 @@
+import { type Messenger, messengers } from '#infra/migrations/databases'
 import { atOnceMs, type BookRule } from './rule'
 
 /** Longest time in each state. Deliberately independent of the services' own limits. */
@@ -31,9 +32,7 @@ const operationMinutes = 20
 const late = (state: string, minutes: number, from: string, only = 'true') =>
   `(state = '${state}' and ${from} < now() - interval '${minutes} minutes' and ${only})`
 
-const senders = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
-const everySender = (one: (schema: (typeof senders)[number]) => string) =>
-  senders.map(one).join(' union all ')
+const everySender = (one: (schema: Messenger) => string) => messengers.map(one).join(' union all ')
 
 export const waitingRules: readonly BookRule[] = [
   {
