@@ -23,16 +23,15 @@ await runService('operations', fields, async (config, runtime) => {
   const place = {
     ...{ rpcUrl: config.rpcUrls[0]!, ausd: ausdAddress, creditLine: creditLineAddress },
     ...{ treasury: treasuryAddress, deployBlock: BigInt(config.deployBlock) },
-    ...{ logsRangeMax: BigInt(config.logsRangeMax), gateway: '', sandbox: undefined },
-  }
-  await using books = openBooks({
-    ...{ databaseUrl: urlInRole(databaseUrl, 'books'), place, log, onFatal: fatal },
+    logsRangeMax: BigInt(config.logsRangeMax),
     provider: {
       url: config.providerUrl,
       requestsPerMinute: config.providerRequestsPerMinute,
       keys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
     },
-  })
+  }
+  const booksUrl = urlInRole(databaseUrl, 'books')
+  await using books = openBooks({ databaseUrl: booksUrl, place, log, onFatal: fatal })
   vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
   const { booksWholeEveryMs: wholeEveryMs, bankDetailsKeptDays: bankDetailsDays } = config
   const { reconcileOnce, figures } = openReconciliation(books, { log, wholeEveryMs })
@@ -49,7 +48,6 @@ await runService('operations', fields, async (config, runtime) => {
       ...{ bus, place, token, clock, log },
       listener: { url: config.natsUrl, password: config.natsPasswordConsole },
       databaseUrl: urlInRole(databaseUrl, 'auditor'),
-      provider: { url: config.providerUrl, secretKey: config.providerIdSecretKey },
       floors: {
         lowMicro: treasuryLowAusd * 1_000_000n,
         ...{ lowMinor, laneWei: laneMinBalanceWei + laneRefillWei, copies: 1 },

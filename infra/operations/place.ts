@@ -16,16 +16,18 @@ export type Place = {
   deployBlock: bigint
   /** Public Monad endpoints accept 100 blocks per `eth_getLogs`. */
   logsRangeMax: bigint
-  gateway: string
-  /** Undefined with a real provider. */
-  sandbox: string | undefined
   /** Undefined: nothing is compared with the provider. */
   provider?: ProviderPlace | undefined
 }
 
 const rangeMax = 100n
 
-export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place => ({
+export const placeOf = ({
+  chain,
+  gateway,
+  sandbox,
+  provider,
+}: StackFile): Place & { gateway: string } => ({
   rpcUrl: chain.rpcUrl,
   ausd: chain.ausd as Address,
   creditLine: chain.creditLine as Address,
@@ -33,7 +35,6 @@ export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place
   deployBlock: 0n,
   logsRangeMax: rangeMax,
   gateway,
-  sandbox,
   provider: {
     url: sandbox,
     requestsPerMinute: 60_000,
@@ -41,7 +42,7 @@ export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place
   },
 })
 
-export const providerFields = {
+const providerFields = {
   PROVIDER_URL: url({ about: "base URL of the provider's API", fallback: 'https://api.xendit.co' }),
   PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
   PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
@@ -81,8 +82,6 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
     treasury: need('TREASURY_ADDRESS') as Address,
     deployBlock: BigInt(need('DEPLOY_BLOCK')),
     logsRangeMax: BigInt(variableIn(env, 'LOGS_RANGE_MAX') ?? rangeMax),
-    gateway: need('GATEWAY_URL'),
-    sandbox: env.SANDBOX_URL,
     provider: providerPlace(env),
   }
 }

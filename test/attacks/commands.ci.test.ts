@@ -56,7 +56,7 @@ const rpcUrl = `${origin}/v2/${key}?apikey=${key}`
 const databaseUrl = `postgres://owner:${key}@127.0.0.1:${postgres.port}/none`
 const wallet = devAccount('treasury').address
 const chain = { RPC_URL: rpcUrl, AUSD_ADDRESS: wallet, CREDIT_LINE_ADDRESS: wallet }
-const operator = { ...chain, TREASURY_ADDRESS: wallet, DEPLOY_BLOCK: '0', GATEWAY_URL: origin }
+const operator = { ...chain, TREASURY_ADDRESS: wallet, DEPLOY_BLOCK: '0' }
 const bus = { NATS_URL: `nats://127.0.0.1:${nats.port}`, NATS_PASSWORD: key }
 
 type Command = readonly [path: string, args: readonly string[], env: Record<string, string>]

@@ -176,10 +176,8 @@ describe('secrets from files', () => {
       return new Response(child.stdout).text()
     }
     const { POSTGRES_PASSWORD: owner, NATS_PASSWORD_ADMIN: admin } = filledIn
-    const inVariables = await told(
-      `POSTGRES_PASSWORD="${owner}"\nNATS_PASSWORD_ADMIN="${admin}"\n`,
-    )
-    expect(inVariables).toMatch(/:filled in@postgres[^]*\nNATS_PASSWORD_ADMIN=filled in\n$/)
+    const inVariables = await told(`POSTGRES_PASSWORD="${owner}"\nNATS_PASSWORD_ADMIN="${admin}"\n`)
+    expect(inVariables).toMatch(/:filled in@postgres.*\nNATS_PASSWORD_ADMIN=filled in\n$/s)
     expect(await told(`SECRETS_DIR=${dir}\n`)).toBe(inVariables)
     rmSync(dir, { recursive: true })
   })

@@ -52,7 +52,7 @@ const stored = async () => ({
 
 /** In place of a local stack's folder. */
 const told = ({ info }: Stack) => ({
-  ...{ DATABASE_ADMIN_URL: info.postgres.url, GATEWAY_URL: info.gateway, DEPLOY_BLOCK: '0' },
+  ...{ DATABASE_ADMIN_URL: info.postgres.url, DEPLOY_BLOCK: '0' },
   ...{ RPC_URL: info.chain.rpcUrl, AUSD_ADDRESS: info.chain.ausd },
   ...{ CREDIT_LINE_ADDRESS: info.chain.creditLine, TREASURY_ADDRESS: info.chain.treasury },
   ...{ NATS_URL: info.nats.url, NATS_PASSWORD_ADMIN: info.nats.admin.password },

@@ -1,6 +1,5 @@
 import postgres, { type Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
-import type { ProviderPlace } from '#infra/operations/restore/provider'
 import { type Clock, systemClock } from '#platform/clock'
 import { type Database, openDatabase } from '#platform/db/open'
 import type { Log } from '#platform/log'
@@ -11,20 +10,17 @@ export type BooksContext = {
   /** A separate connection, because drizzle changes how its client parses times. */
   readonly database: Database
   readonly place: Place
-  /** Undefined: the provider is not read. */
-  readonly provider: ProviderPlace | undefined
   readonly clock: Clock
 }
 
 export function openBooks(options: {
   databaseUrl: string
   place: Place
-  provider: ProviderPlace | undefined
   log: Log
   onFatal: () => void
   clock?: Clock
 }): BooksContext & AsyncDisposable {
-  const { databaseUrl: url, place, provider, log, onFatal, clock = systemClock } = options
+  const { databaseUrl: url, place, log, onFatal, clock = systemClock } = options
   const name = 'books'
   const database = openDatabase({ ...{ url, name, log, onFatal }, max: 4 })
   const sql = postgres(url, {
@@ -37,5 +33,5 @@ export function openBooks(options: {
     await sql.end({ timeout: 2 })
     await database[Symbol.asyncDispose]()
   }
-  return { sql, database, place, provider, clock, [Symbol.asyncDispose]: close }
+  return { sql, database, place, clock, [Symbol.asyncDispose]: close }
 }

@@ -96,7 +96,7 @@ test('a reading that is killed repeatedly and then run by two instances stores e
     await readOutside(openBooks({ ...rest, place, log, onFatal: () => {}, clock }))
     process.exit()`
   const text = JSON.stringify(
-    { databaseUrl: fixture.databaseUrl, provider: context.provider, place: context.place },
+    { databaseUrl: fixture.databaseUrl, place: context.place },
     (_, value) => (typeof value === 'bigint' ? `${value}` : value),
   )
   let kills = 0

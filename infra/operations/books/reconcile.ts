@@ -25,11 +25,7 @@ export async function reconcile(
 
 /** The caller must dispose them. */
 export const openBooksOf = (place: Place, databaseUrl: string) =>
-  openBooks({
-    ...{ databaseUrl, place, provider: place.provider },
-    log: openLog('operator', 'silent'),
-    onFatal: () => {},
-  })
+  openBooks({ databaseUrl, place, log: openLog('operator', 'silent'), onFatal: () => {} })
 
 const readTriesMax = 20
 const readAgainMs = 300

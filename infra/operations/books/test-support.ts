@@ -19,8 +19,8 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   const admin = postgres(adminUrl, { max: 2, onnotice: () => {} })
   const { ausd, creditLine } = chain.deployment
   const place = {
-    ...{ rpcUrl: chain.client.transport.url!, ausd, creditLine, gateway: '', sandbox: undefined },
-    ...{ treasury: actors.treasury.address, deployBlock: 0n, logsRangeMax: 100n },
+    ...{ rpcUrl: chain.client.transport.url!, ausd, creditLine },
+    ...{ treasury: actors.treasury.address, deployBlock: 0n, logsRangeMax: 100n, provider },
   }
   const now = { aheadMs: 0 }
   const databaseUrl = urlInRole(server.urlAs('operations', passwords.operations), 'books')
@@ -28,7 +28,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   /** Opens an instance of the job on the shared database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {
     const made = openBooks({
-      ...{ databaseUrl, place, provider },
+      ...{ databaseUrl, place },
       ...{ log: openLog('operator', 'silent'), onFatal: () => {} },
       clock: () => Date.now() + now.aheadMs,
     })

@@ -43,7 +43,8 @@ async function run(words: string[], say: Say): Promise<number> {
   const found = await reconcileBooks(books, { whole, listed: csv || json })
   const { items: open } = await readSheet(books.sql)
   if (csv) say(csvOf(found.breaks, found.agreed))
-  else say(json ? jsonOf({ ...found, open }) : textOf(found, open, books.provider !== undefined))
+  else
+    say(json ? jsonOf({ ...found, open }) : textOf(found, open, books.place.provider !== undefined))
   const counts = found.breaks.some(({ standing }) => standing === 'counts')
   return counts || found.unreadable !== undefined ? 1 : 0
 }

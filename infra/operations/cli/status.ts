@@ -1,9 +1,6 @@
-import { join } from 'node:path'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile } from '#infra/local/stack-file'
 import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
-import { operatorPlace, operatorRpcUrl, type Place } from '#infra/operations/place'
+import { operatorPlace } from '#infra/operations/place'
 import { counted, rateText, sentence } from '#infra/operations/words'
 import { variableIn } from '#platform/config'
 import { moneyText } from '#shared/money/text'
@@ -11,37 +8,20 @@ import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
 import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attention'
-import type { Asked, ProviderAccess } from '../health/external'
+import type { Asked } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
-type Access = { place: Place; provider: ProviderAccess | undefined; floors: Floors }
-
-/** The running local stack, or the deployment in the environment. */
-function accessOf(copies: number, env: NodeJS.ProcessEnv = process.env): Access {
+function floorsOf(copies: number, env: NodeJS.ProcessEnv = process.env): Floors {
   const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
     BigInt(variableIn(env, name) ?? fallback)
-  const laneWei =
-    set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) +
-    set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI)
   return {
-    place: operatorPlace(env),
-    provider: providerOf(env),
-    floors: {
-      lowMicro: set('TREASURY_LOW_AUSD', payments.TREASURY_LOW_AUSD) * 1_000_000n,
-      lowMinor: set('BALANCE_LOW_IDR', payouts.BALANCE_LOW_IDR),
-      ...{ laneWei, copies },
-    },
+    lowMicro: set('TREASURY_LOW_AUSD', payments.TREASURY_LOW_AUSD) * 1_000_000n,
+    lowMinor: set('BALANCE_LOW_IDR', payouts.BALANCE_LOW_IDR),
+    laneWei:
+      set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) +
+      set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI),
+    copies,
   }
-}
-
-function providerOf(env: NodeJS.ProcessEnv): ProviderAccess | undefined {
-  const [secretKey, url] = ['PROVIDER_ID_SECRET_KEY', 'PROVIDER_URL'].map((name) =>
-    variableIn(env, name),
-  )
-  if (secretKey && url) return { url, secretKey }
-  if (operatorRpcUrl(env)) return undefined
-  const { sandbox, provider } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
-  return { url: sandbox, secretKey: provider.ID.secretKey }
 }
 
 /** Exit code 0 only if there are no problems. */
@@ -52,9 +32,8 @@ export const status = reading({
   faultIn: (_, { copies }) =>
     /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999',
   read: async ({ options }, operator) => {
-    const { place, provider, floors } = accessOf(Number(options.copies))
-    const facts = await readFacts({ ...operator, place, provider })
-    const lines = needs(facts, floors)
+    const facts = await readFacts({ ...operator, place: operatorPlace() })
+    const lines = needs(facts, floorsOf(Number(options.copies)))
     if ('unread' in facts) {
       const text = [...busText(facts.bus), '', ...needsText(lines)].join('\n')
       return { text, data: { needs: lines, bus: facts.bus }, ok: false }

@@ -5,7 +5,6 @@ import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { feedSubject } from '#shared/messages/operations'
 import type { Floors } from '../health/attention'
-import type { ProviderAccess } from '../health/external'
 import { readFacts } from '../health/facts'
 import type { Place } from '../place'
 import { consoleAnswers } from './answers'
@@ -23,7 +22,6 @@ export type ConsoleOptions = {
   /** URL in the role `auditor`. */
   readonly databaseUrl: string
   readonly place: Place
-  readonly provider: ProviderAccess | undefined
   readonly floors: Floors
   readonly token: string
   readonly clock: Clock
@@ -34,7 +32,7 @@ export type ConsoleOptions = {
 export function openConsole(
   options: ConsoleOptions,
 ): AsyncDisposable & { readonly answers: readonly Handler[] } {
-  const { bus, clock, log, place, provider, floors, token } = options
+  const { bus, clock, log, place, floors, token } = options
   const listener = { ...options.listener, user: 'console', name: 'console', log }
   const live = openLive({
     open: () => openBus({ ...listener, onFatal: () => {} }),
@@ -45,7 +43,7 @@ export function openConsole(
   const roster = openRoster(bus)
   const { sql } = items
   const overview = openOverview({
-    readFacts: () => readFacts({ sql, bus: ownBus, roster, place, provider }),
+    readFacts: () => readFacts({ sql, bus: ownBus, roster, place }),
     readMoney: () => readMoney(sql),
     ...{ floors, clock, log },
   })

@@ -1,7 +1,9 @@
 import type { Hex } from 'viem'
 import type { Place } from '#infra/operations/place'
 import { openNode } from '#infra/operations/record/chain-log'
+import { openAccount } from '#infra/operations/restore/provider'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { readBalance } from '#shared/provider/balance'
 
 export type Asked<T> = { known: T } | { unknown: string }
 
@@ -25,21 +27,10 @@ export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
 export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
   asked(() => openNode(place.rpcUrl).getBalance({ address }))
 
-/** Access to the Indonesian account. */
-export type ProviderAccess = { url: string; secretKey: string }
-
-/** Rounded down. */
-export const readRupiah = (access: ProviderAccess | undefined): Promise<Asked<bigint>> =>
+export const readRupiah = ({ provider }: Place): Promise<Asked<bigint>> =>
   asked(async () => {
-    if (!access) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
-    const answer = await fetch(`${access.url}/balance?account_type=CASH&currency=IDR`, {
-      headers: { Authorization: `Basic ${btoa(`${access.secretKey}:`)}` },
-      signal: AbortSignal.timeout(5_000),
-    })
-    if (!answer.ok) throw new Error(`the provider returned ${answer.status}`)
-    const [, minus, whole] = /"balance"\s*:\s*(-?)([0-9]{1,18})/.exec(await answer.text()) ?? []
-    if (whole === undefined) throw new Error('the provider returned no balance')
-    return minus ? 0n : BigInt(whole)
+    if (!provider) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
+    return readBalance(openAccount(provider, 'ID'))
   })
 
 export async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {

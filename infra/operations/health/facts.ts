@@ -7,7 +7,6 @@ import { type OnBus, readBus } from './bus'
 import {
   type Asked,
   asked,
-  type ProviderAccess,
   readCoin,
   readRupiah,
   readTreasury,
@@ -33,7 +32,6 @@ export type Sources = {
   /** Instances that a lasting process has seen. */
   readonly roster?: Roster
   readonly place: Place
-  readonly provider: ProviderAccess | undefined
 }
 
 /** A part that is late is reported as unread. */
@@ -41,7 +39,7 @@ const partMs = 10_000
 
 /** Never throws: an unreadable part has its reason. */
 export async function readFacts(sources: Sources): Promise<SystemFacts | Unread> {
-  const { sql, bus, roster, place, provider } = sources
+  const { sql, bus, roster, place } = sources
   const part = <T>(what: string, read: () => Promise<T>) =>
     asked(() => within(read(), partMs, what))
   const [rows, onBus] = await Promise.all([
@@ -52,7 +50,7 @@ export async function readFacts(sources: Sources): Promise<SystemFacts | Unread>
   const { lanes } = rows.known
   const [treasury, rupiah, ...coins] = await Promise.all([
     readTreasury(place),
-    readRupiah(provider),
+    readRupiah(place),
     ...lanes.map(({ address }) => readCoin(place, address)),
   ])
   const coin = new Map(lanes.map(({ address }, at) => [address as string, coins[at]!]))

@@ -1,5 +1,6 @@
 import type { Place } from '#infra/operations/place'
 import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
+import { Misconfigured } from '#platform/config'
 import { type BusPlace, readBus } from './bus'
 import type { Erased } from './erased'
 import { type Explained, explain, type Names, namesWith } from './explain'
@@ -8,7 +9,7 @@ import { blockAt, type LaneTransaction, readLane } from './lane'
 import { findPayments } from './lost-payments'
 import { findPayouts } from './lost-payouts'
 import { operationOf } from './operations'
-import { openProvider, type ProviderPlace } from './provider'
+import { openProvider } from './provider'
 import type { PutBack } from './put-back'
 import type { FoundPayments, LostPayout, LostRows, World } from './world'
 
@@ -19,7 +20,7 @@ export type RestoreOptions = {
   giveBack: readonly string[]
   erased: Erased
 }
-export type RestoreSources = { chain: Place; bus: BusPlace; provider: ProviderPlace }
+export type RestoreSources = { place: Place; bus: BusPlace }
 
 export type RestoreDecision = {
   known: KnownRows
@@ -46,17 +47,18 @@ export const mustStop =
   'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
 export async function decide(
-  places: RestoreSources,
+  { place, ...sources }: RestoreSources,
   known: KnownRows,
   asked: RestoreOptions,
 ): Promise<RestoreDecision> {
   const from = readFrom(asked)
   const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)
-  const lanes = relayerRuns ? [] : await readLanes(places.chain, known, from)
-  const bus = await readBus(places.bus, from)
-  const provider = openProvider(places.provider)
+  const lanes = relayerRuns ? [] : await readLanes(place, known, from)
+  const bus = await readBus(sources.bus, from)
+  if (!place.provider) throw new Misconfigured('PROVIDER_ID_SECRET_KEY is not set')
+  const provider = openProvider(place.provider)
   const listed = await provider.list(['payment', 'payout'], from)
-  const treasury = places.chain.treasury.toLowerCase()
+  const treasury = place.treasury.toLowerCase()
   const world: World = { ...asked, known, bus, provider, listed, lanes, treasury }
   const payments = await findPayments(world)
   const payouts = relayerRuns ? { rows: [], told: [], undecided: [] } : await findPayouts(world)

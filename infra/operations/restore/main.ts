@@ -3,11 +3,12 @@ import { parseArgs } from 'node:util'
 import { repositoryDir } from '#infra/local/folders'
 import { readStackFile } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/stack'
-import { operatorPlace, operatorRpcUrl, providerFields } from '#infra/operations/place'
+import { operatorPlace, operatorRpcUrl } from '#infra/operations/place'
 import { runCommand, type Say } from '#platform/command'
 import { Misconfigured, readConfig } from '#platform/config'
 import { natsServers, text } from '#platform/config-fields'
-import { changeOf, decide, mustStop, type RestoreSources, tell } from './decide'
+import type { BusPlace } from './bus'
+import { changeOf, decide, mustStop, tell } from './decide'
 import { readErased } from './erased'
 import { readKnown } from './known'
 import { putBack } from './put-back'
@@ -23,32 +24,24 @@ Exits 0 if no decision is left.`
 const fields = {
   NATS_URL: natsServers({ about: 'URLs of nats-server' }),
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
-  ...providerFields,
 }
 
-/** The running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
-export function otherPlaces(env: NodeJS.ProcessEnv): Pick<RestoreSources, 'bus' | 'provider'> {
+/** Of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
+export function busPlace(env: NodeJS.ProcessEnv): BusPlace {
   if (operatorRpcUrl(env)) {
-    const config = readConfig('restore', fields, env)
-    const { natsUrl, natsPasswordAdmin, providerUrl, providerRequestsPerMinute } = config
-    const keys = { ID: config.providerIdSecretKey, MY: config.providerMySecretKey }
-    const provider = { url: providerUrl, requestsPerMinute: providerRequestsPerMinute, keys }
-    return { bus: { url: natsUrl, password: natsPasswordAdmin }, provider }
+    const { natsUrl: url, natsPasswordAdmin: password } = readConfig('restore', fields, env)
+    return { url, password }
   }
-  const local = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
-  const keys = { ID: local.provider.ID.secretKey, MY: local.provider.MY.secretKey }
-  return {
-    bus: { url: local.nats.url, password: local.nats.admin.password },
-    provider: { url: local.sandbox, requestsPerMinute: 60_000, keys },
-  }
+  const { nats } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
+  return { url: nats.url, password: nats.admin.password }
 }
 
 /** Returns 0 if no decision is left, else 1. */
 async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): Promise<0 | 1> {
   const database = operatorDatabaseUrl()
   const known = await withDatabase(database, readKnown)
-  const places = { chain: operatorPlace(), ...otherPlaces(process.env) }
-  const decision = await decide(places, known, asked)
+  const sources = { place: operatorPlace(), bus: busPlace(process.env) }
+  const decision = await decide(sources, known, asked)
   say(tell(decision).join('\n'))
   const { undecided, unexplained } = decision
   const code = undecided.length === 0 ? 0 : 1

@@ -5,13 +5,16 @@ import { dirname, join } from 'node:path'
 import { withDatabase } from '#infra/operations/cli/stack'
 import { operatorPlace } from '#infra/operations/place'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
-import { askedBy, otherPlaces } from './main'
+import { askedBy, busPlace } from './main'
 
 const wallet = `0x${'1'.repeat(40)}`
 const env = {
   ...{ AUSD_ADDRESS: wallet, CREDIT_LINE_ADDRESS: wallet, TREASURY_ADDRESS: wallet },
-  ...{ DEPLOY_BLOCK: '7', GATEWAY_URL: 'https://gateway.example.com' },
-  ...{ NATS_URL: 'tls://nats.example.com:4222', NATS_PASSWORD_ADMIN: 'the admin' },
+  ...{
+    DEPLOY_BLOCK: '7',
+    NATS_URL: 'tls://nats.example.com:4222',
+    NATS_PASSWORD_ADMIN: 'the admin',
+  },
   ...{ PROVIDER_URL: 'https://provider.example.com', PROVIDER_REQUESTS_PER_MINUTE: '9' },
   ...{ PROVIDER_ID_SECRET_KEY: 'key of ID', PROVIDER_MY_SECRET_KEY: 'key of MY' },
   LOCAL_DIR: '/nowhere',
@@ -34,10 +37,7 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
       keys: { ID: 'key of ID', MY: 'key of MY' },
     }
     expect(operatorPlace(deployment)).toMatchObject({ rpcUrl: 'https://one.example.com', provider })
-    expect(otherPlaces(deployment)).toEqual({
-      bus: { url: env.NATS_URL, password: 'the admin' },
-      provider,
-    })
+    expect(busPlace(deployment)).toEqual({ url: env.NATS_URL, password: 'the admin' })
   })
 })
 

@@ -50,14 +50,18 @@ const apiVersion = '2024-11-11'
 /** How wrong the provider's clock or ours may be. */
 export const clockMs = 2 * 3_600_000
 
+export const openAccount = (
+  { url: baseUrl, keys, requestsPerMinute }: ProviderPlace,
+  account: ProviderAccount,
+) =>
+  openProviderClient({
+    ...{ baseUrl, secretKey: keys[account], account, requestsPerMinute },
+    log: openLog('operator', 'silent'),
+  })
+
 /** Read-only. */
-export function openProvider({ url, keys, requestsPerMinute }: ProviderPlace) {
-  const log = openLog('operator', 'silent')
-  const open = (account: ProviderAccount) =>
-    openProviderClient({
-      ...{ baseUrl: url, secretKey: keys[account], account, requestsPerMinute, log },
-    })
-  const clients = { ID: open('ID'), MY: open('MY') }
+export function openProvider(place: ProviderPlace) {
+  const clients = { ID: openAccount(place, 'ID'), MY: openAccount(place, 'MY') }
   return {
     /** Throws if a list is incomplete. */
     list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {

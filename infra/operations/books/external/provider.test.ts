@@ -321,18 +321,19 @@ describe('reading the provider list', () => {
       },
     })
     const provider = { url: server.url.origin, keys, requestsPerMinute: 60_000 }
-    await expect(read({ provider })).rejects.toThrow()
+    const place = { ...fixture.place, provider }
+    await expect(read({ place })).rejects.toThrow()
     const dayMs = 86_400_000
     const daysAgo = async () => Math.round((Date.now() - (await readTo()).getTime()) / dayMs)
     expect(await daysAgo()).toBe(3)
-    await read({ provider })
+    await read({ place })
     expect(await daysAgo()).toBe(0)
     await server.stop(true)
   })
 
   test('no list is read without a provider', async () => {
     await fixture.admin`truncate books.checkpoints`
-    await read({ provider: undefined })
+    await read({ place: { ...fixture.place, provider: undefined } })
     expect(await fixture.admin`select * from books.checkpoints`).toHaveLength(0)
   })
 })

@@ -1,9 +1,8 @@
-import { clockMs, type ProviderPlace } from '#infra/operations/restore/provider'
+import { clockMs, openAccount } from '#infra/operations/restore/provider'
 import type { Tx } from '#platform/db/open'
-import { openLog } from '#platform/log'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { readBalance } from '#shared/provider/balance'
-import { openProviderClient, type ProviderClient } from '#shared/provider/client'
+import type { ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { BooksContext } from '../context'
 import { bookAccepted } from './accept'
@@ -29,9 +28,9 @@ export async function readProvider(context: BooksContext): Promise<void> {
 }
 
 async function readAccount(context: BooksContext, account: ProviderAccount): Promise<void> {
-  const { database, provider, clock } = context
-  if (!provider) return
-  const client = openAccount(provider, account)
+  const { database, place, clock } = context
+  if (!place.provider) return
+  const client = openAccount(place.provider, account)
   const began = await beginning(context, client)
   const sources = [`provider:${account}`, `provider:${account}:deep`] as const
   const [noted, deep] = await Promise.all(
@@ -83,15 +82,6 @@ async function beginning(context: BooksContext, client: ProviderClient): Promise
     return at
   })
 }
-
-const openAccount = (
-  { url: baseUrl, keys, requestsPerMinute }: ProviderPlace,
-  account: ProviderAccount,
-) =>
-  openProviderClient({
-    ...{ baseUrl, secretKey: keys[account], account, requestsPerMinute },
-    log: openLog('operator', 'silent'),
-  })
 
 /** Stores the checkpoint together with the last rows of the window. */
 async function keep(
