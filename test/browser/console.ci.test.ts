@@ -171,6 +171,7 @@ withBrowser('Attention lists items for manual work, and groups dead letters', as
   await page.getByRole('link', { name: 'topup, amount_differs' }).waitFor()
   await page.getByRole('heading', { name: '3 × relay.credit.settled' }).waitFor()
   expect(await page.getByRole('button', { name: 'Redrive the group' }).isDisabled()).toBe(true)
+  await page.getByText(/^bun run ops dead-letters show [0-9a-f]{8}$/).waitFor()
   await query(stack, `update payments.payments set state = 'credited', reason = null`)
   await query(stack, 'delete from payments.dead_letter')
 })

@@ -33,15 +33,13 @@ export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWalle
   ) lost using (wallet)
   where frozen order by updated_at`
 
-const lineOf = ({ wallet, missingMicro, since, onChain, ...because }: FrozenWallet): string =>
+export const frozenText = ({ missingMicro, onChain, ...because }: FrozenWallet): string =>
   [
-    since.toISOString(),
-    wallet,
     `owes ${moneyText(missingMicro, 'AUSD')}`,
     onChain ? 'frozen on chain' : 'freeze pending',
     ...because.payments,
     ...because.lostHolds.map((id) => `hold of ${id} was not kept`),
-  ].join('  ')
+  ].join(', ')
 
 /** `micro`: repaid for a loss that was undone later, and not given back yet. In 10⁻⁶ AUSD. */
 export type NeedlessRepayment = {
@@ -67,7 +65,7 @@ const list = reading({
   read: async (_, { sql }): Promise<CommandResult> => {
     const [frozen, needless] = [await listFrozen(sql), await listNeedless(sql)]
     const lines = [
-      ...frozen.map(lineOf),
+      ...frozen.map((one) => `${one.since.toISOString()}  ${one.wallet}  ${frozenText(one)}`),
       ...needless.map(
         ({ wallet, paymentId, micro }) =>
           `${wallet}  repaid ${moneyText(micro, 'AUSD')} needlessly for ${paymentId}`,

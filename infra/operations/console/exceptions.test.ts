@@ -1,8 +1,26 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { groupIdOf, listDeadLetters } from '../cli/dead-letters/letters'
 import { readRows } from '../health/rows'
 import { readAttention } from './exceptions'
+
+test('the console groups dead letters as `ops dead-letters` does, and says why a wallet is frozen', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 2, onnotice: () => {} })
+  await sql`
+    insert into payments.dead_letter (consumer, message_id, subject, payload, reason)
+    select 'payments', 'msg_' || n, 'relay.credit.settled', '{}', 'no payment ' || n || ' here'
+    from generate_series(1, 3) n`
+  await sql`insert into payments.wallets (wallet, frozen, revision) values ('0x1', true, 1)`
+  const { exceptions, dead } = await readAttention(sql)
+  const [letter] = await listDeadLetters(sql)
+  expect(dead).toMatchObject([{ id: groupIdOf(letter!), count: 3, error: 'no payment # here' }])
+  expect(exceptions).toMatchObject([
+    { kind: 'frozen', id: '0x1', says: 'owes 0.000000 AUSD, frozen on chain' },
+  ])
+  await sql.end({ timeout: 1 })
+})
 
 test('the console lists the breaks that status counts: neither young nor explained ones', async () => {
   await using server = await startScratchPostgres()

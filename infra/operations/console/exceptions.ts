@@ -1,5 +1,7 @@
 import type { Sql } from 'postgres'
 import { openBreaks } from '../books/judge'
+import { groupsOf, listDeadLetters } from '../cli/dead-letters/letters'
+import { frozenText, listFrozen } from '../cli/wallets'
 
 export type Exception = {
   readonly kind: 'review' | 'frozen' | 'anomaly' | 'break' | 'lane'
@@ -9,30 +11,19 @@ export type Exception = {
   readonly since: Date
 }
 
-export type DeadGroup = {
-  readonly service: string
-  readonly consumer: string
-  readonly subject: string
-  readonly reason: string
-  readonly count: number
-  readonly firstAt: Date
-  readonly lastAt: Date
-  readonly sample: string
-}
-
 /** Maximum rows per kind. */
 export const namedMax = 100
 
 /** Oldest first. */
 export async function readAttention(sql: Sql) {
-  const [exceptions, dead] = await Promise.all([
+  const [exceptions, letters] = await Promise.all([
     Promise.all([reviews(sql), frozen(sql), anomalies(sql), breaks(sql), lanes(sql)]),
-    Promise.all(withDeadLetters.map((schema) => deadGroups(sql, schema))),
+    listDeadLetters(sql),
   ])
   const oldestFirst = exceptions
     .flat()
     .toSorted((left, right) => left.since.getTime() - right.since.getTime())
-  return { exceptions: oldestFirst, dead: dead.flat(), namedMax }
+  return { exceptions: oldestFirst, dead: groupsOf(letters).slice(0, namedMax), namedMax }
 }
 
 const reviews = (sql: Sql) => sql<Exception[]>`
@@ -40,9 +31,10 @@ const reviews = (sql: Sql) => sql<Exception[]>`
     updated_at as since
   from payments.payments where state = 'review' order by updated_at limit ${namedMax}`
 
-const frozen = (sql: Sql) => sql<Exception[]>`
-  select 'frozen' as kind, wallet as id, 'wallet frozen' as says, updated_at as since
-  from payments.wallets where frozen order by updated_at limit ${namedMax}`
+const frozen = async (sql: Sql): Promise<Exception[]> =>
+  (await listFrozen(sql)).slice(0, namedMax).map((one) => ({
+    ...{ kind: 'frozen', id: one.wallet, says: frozenText(one), since: one.since },
+  }))
 
 /** Their rows are kept longer, because they prevent duplicates. */
 const anomaliesFor = '30 days'
@@ -71,14 +63,3 @@ const lanes = (sql: Sql) => sql<Exception[]>`
   select 'lane' as kind, address as id, 'lane blocked: ' || fault as says,
     updated_at as since
   from chain_relayer.lane where fault is not null order by address limit ${namedMax}`
-
-const withDeadLetters = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
-
-/** Masks ids and numbers, so that equal errors share a group. */
-const deadGroups = (sql: Sql, schema: (typeof withDeadLetters)[number]) => sql<DeadGroup[]>`
-  select ${schema.replaceAll('_', '-')} as service, consumer, subject, min(reason) as reason,
-    count(*)::int as count, min(died_at) as "firstAt", max(died_at) as "lastAt",
-    min(message_id) as sample
-  from ${sql(schema)}.dead_letter where redriven_at is null
-  group by consumer, subject, regexp_replace(reason, '[0-9a-fA-FxX_-]*[0-9][\\w-]*', '#', 'g')
-  order by count(*) desc limit ${namedMax}`

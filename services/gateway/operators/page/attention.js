@@ -173,34 +173,33 @@ const elsewhere = ({ needs = [] } = {}) =>
 const commandOf = (words) => h('code', { class: 'value' }, words)
 
 function groupsOf(dead) {
-  const groups = dead.map(
-    ({ service, consumer, subject, reason, count, firstAt, lastAt, sample }) =>
+  const groups = dead.map(({ id, service, subject, error, count, firstAt, lastAt, sample }) =>
+    h(
+      'section',
+      { class: 'card', 'aria-label': `Dead letters of ${service}` },
+      h('h4', {}, `${count} × ${subject}`),
+      h('p', { class: 'reason' }, error),
       h(
-        'section',
-        { class: 'card', 'aria-label': `Dead letters of ${service}` },
-        h('h4', {}, `${count} × ${subject}`),
-        h('p', { class: 'reason' }, reason),
-        h(
-          'p',
-          { class: 'quiet' },
-          `${service}, consumer ${consumer}; first `,
-          timeElement(firstAt),
-          ', last ',
-          timeElement(lastAt),
-        ),
-        h('details', {}, h('summary', {}, 'Example'), h('p', {}, itemLink(sample, sample))),
-        h(
-          'p',
-          {},
-          h(
-            'button',
-            { type: 'button', disabled: true, 'aria-describedby': 'why-not' },
-            'Redrive the group',
-          ),
-          ' ',
-          commandOf('bun run ops dead-letters'),
-        ),
+        'p',
+        { class: 'quiet' },
+        `${service}; first `,
+        timeElement(firstAt),
+        ', last ',
+        timeElement(lastAt),
       ),
+      h('details', {}, h('summary', {}, 'Example'), h('p', {}, itemLink(sample, sample))),
+      h(
+        'p',
+        {},
+        h(
+          'button',
+          { type: 'button', disabled: true, 'aria-describedby': 'why-not' },
+          'Redrive the group',
+        ),
+        ' ',
+        commandOf(`bun run ops dead-letters show ${id}`),
+      ),
+    ),
   )
   return h(
     'section',
