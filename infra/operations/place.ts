@@ -86,9 +86,6 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   }
 }
 
-/**
- * DATABASE_BOOKS_URL, or the operator's URL in the role of the books, so that a command has no more
- * rights than the books.
- */
+/** In the role of the books: such a command has no more rights than they. */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
-  variableIn(env, 'DATABASE_BOOKS_URL') ?? urlInRole(operatorAccess(env).databaseUrl, 'books')
+  urlInRole(operatorAccess(env).databaseUrl, 'books')

@@ -76,7 +76,12 @@ const commands: readonly Command[] = [
     {},
   ],
   ['infra/operations/cli/main.ts', ['books'], { DATABASE_OPS_URL: databaseUrl }],
-  ['infra/operations/cli/main.ts', ['reconcile'], { ...operator, DATABASE_BOOKS_URL: databaseUrl }],
+  ['infra/operations/cli/main.ts', ['reconcile'], { ...operator, DATABASE_OPS_URL: databaseUrl }],
+  [
+    'infra/operations/restore/main.ts',
+    ['--since', '2026-11-01'],
+    { ...operator, ...bus, NATS_PASSWORD_ADMIN: key, DATABASE_ADMIN_URL: databaseUrl },
+  ],
   ['infra/operations/cli/main.ts', ['wallets', 'list'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/operations/cli/main.ts', ['review', 'list'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/operations/cli/main.ts', ['unexplained', 'list'], { DATABASE_OPS_URL: databaseUrl }],

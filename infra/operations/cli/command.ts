@@ -72,7 +72,7 @@ export const changing = (
   },
 })
 
-export function wordsOf(performed: Performed): string {
+function wordsOf(performed: Performed): string {
   if ('refused' in performed) return `refused: ${performed.refused}`
   const { earlier } = performed
   if (!earlier) return performed.done
@@ -113,7 +113,7 @@ function understood(words: string[], form: Form, common: ParseArgsOptionsConfig)
   return wrong === undefined ? (read as Told) : { help: helpOf(form, wrong), code: 2 }
 }
 
-export function readWords(
+function readWords(
   args: string[],
   options: ParseArgsOptionsConfig,
 ): Told | { readonly wrong: string } {
@@ -143,5 +143,5 @@ const helpOf = ({ usage, does }: Form, wrong?: string): string =>
   ].join('\n')
 
 /** Amounts (bigint) become strings. */
-export const jsonOf = (value: unknown): string =>
+const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one), 2)

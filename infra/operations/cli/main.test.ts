@@ -43,12 +43,16 @@ describe('wrong usage prints the usage and the error', () => {
     [['growth', '--free', 'much'], '--per-day and --free must be above 0'],
     [['review', 'resolve', 'pay_1', 'keep', '--reason', 'why'], 'unknown decision: keep'],
     [['review', 'decide'], 'unknown command: decide'],
-    [['wallets', 'clear', 'sari', '--reason', 'why'], 'sari is not an address'],
+    [['wallets', 'clear', 'sari', '--reason', 'why'], 'expected a wallet: 0x and 40 hex digits'],
     [['unexplained', 'return', '0x12', '--reason', 'why'], /^0x12 is not a <transaction>:<log>/],
     [['unexplained', 'accept', transfer], '--reason is required'],
-    [['reconcile', 'all'], 'unexpected argument: all'],
+    [['reconcile', 'all'], 'expected 0 arguments, got 1'],
     [['reconcile', 'explain', 'x'], 'expected the number of one break'],
     [['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why'], '--until is required'],
+    [
+      ['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why', '--until', '2026-01-01'],
+      '--until 2026-01-01 is not a date in the future',
+    ],
   ] as [string[], string | RegExp][])(
     'ops %p fails with %p',
     async ([name = '', ...words], wrong) => {

@@ -10,73 +10,63 @@ import {
 import { ruleNamed } from '#infra/operations/books/rules/catalogue'
 import { breakLine, csvOf } from '#infra/operations/books/text'
 import { itemLine } from '#infra/operations/cli/books'
-import { asksForHelp, jsonOf, readWords, type Verb, wordsOf } from '#infra/operations/cli/command'
-import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
+import { type CommandResult, changing, reading, type Verb } from '#infra/operations/cli/command'
+import type { Operator } from '#infra/operations/cli/operator'
 import { commandFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/words'
-import type { Say } from '#platform/command'
 import { amountText } from '#shared/money/text'
 
-const usage = `usage: bun run ops reconcile [--whole] [--csv | --json]
-       bun run ops reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]
+const explaining =
+  'reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]'
 
-Compares rows and journals with chain and provider, starting from the last run, or from the beginning
-with --whole. Exits 0 if no break is past its grace period.`
+const compare = reading({
+  does: 'compare rows and journals with chain and provider, since the last run or, with --whole, from the beginning',
+  usage: `reconcile [--whole] [--csv | --json]\n       bun run ops ${explaining}`,
+  options: { whole: { type: 'boolean' }, csv: { type: 'boolean' } },
+  read: async ({ options: { whole, csv, json } }): Promise<CommandResult> => {
+    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    const options = { whole: whole === true, listed: csv === true || json === true }
+    const found = await reconcileBooks(books, options)
+    const { items: open } = await readSheet(books.sql)
+    const isProviderAsked = books.place.provider !== undefined
+    const counts = found.breaks.some(({ standing }) => standing === 'counts')
+    return {
+      text: csv ? csvOf(found.breaks, found.agreed) : textOf(found, open, isProviderAsked),
+      data: { ...found, open },
+      ok: !counts && found.unreadable === undefined,
+    }
+  },
+})
+
+const explain = changing({
+  does: 'assign an owner to a break and mute its alert until a date',
+  usage: explaining,
+  takes: 1,
+  options: { owner: { type: 'string' }, until: { type: 'string' } },
+  faultIn: ([id = ''], { owner = '', until = '' }) => {
+    if (!/^#?[0-9]{1,18}$/.test(id)) return 'expected the number of one break'
+    if (String(owner).trim() === '') return '--owner is required'
+    if (until === '') return '--until is required'
+    return new Date(String(until)).getTime() > Date.now()
+      ? undefined
+      : `--until ${until} is not a date in the future, such as 2030-12-31`
+  },
+  change: async ({ words: [given = ''], options: { owner, until }, reason, by }, operator) => {
+    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    const told = { owner: String(owner), until: new Date(String(until)), reason, by }
+    return [await explained(operator, books.sql, { id: given.replace('#', ''), ...told })]
+  },
+})
 
 export const reconcile: Verb = {
   does: 'compare rows, journals, chain and provider; explain a break',
-  among: {
-    explain: { does: 'assign an owner to a break and mute its alert until a date', run: explain },
-  },
-  run: (words, say) => (words[0] === 'explain' ? explain(words.slice(1), say) : run(words, say)),
-}
-
-async function run(words: string[], say: Say): Promise<number> {
-  const flag = { type: 'boolean', default: false } as const
-  if (asksForHelp(words)) return helped(say)
-  const read = readWords(words, { whole: flag, csv: flag, json: flag })
-  if ('wrong' in read) return helped(say, read.wrong)
-  if (read.words.length > 0) return helped(say, `unexpected argument: ${read.words[0]}`)
-  const { whole, csv, json } = read.options as Record<'whole' | 'csv' | 'json', boolean>
-  await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
-  const found = await reconcileBooks(books, { whole, listed: csv || json })
-  const { items: open } = await readSheet(books.sql)
-  if (csv) say(csvOf(found.breaks, found.agreed))
-  else
-    say(json ? jsonOf({ ...found, open }) : textOf(found, open, books.place.provider !== undefined))
-  const counts = found.breaks.some(({ standing }) => standing === 'counts')
-  return counts || found.unreadable !== undefined ? 1 : 0
+  among: { explain },
+  run: (words, say) =>
+    words[0] === 'explain' ? explain.run(words.slice(1), say) : compare.run(words, say),
 }
 
 type Told = { id: string; owner: string; reason: string; until: Date; by: string }
-
-function explanationIn(words: string[]): Told | { wrong: string } {
-  const word = { type: 'string' } as const
-  const read = readWords(words, { owner: word, reason: word, until: word, by: word })
-  if ('wrong' in read) return read
-  const { owner, reason, until = '', by } = read.options as Record<string, string | undefined>
-  const [given = '', ...more] = read.words
-  const [, id] = /^#?([0-9]{1,18})$/.exec(given) ?? []
-  if (!id || more.length > 0) return { wrong: 'expected the number of one break' }
-  const missing = Object.entries({ owner, reason, until }).find(([, value]) => !value?.trim())
-  if (missing) return { wrong: `--${missing[0]} is required` }
-  const day = new Date(until)
-  if (Number.isNaN(day.getTime()))
-    return { wrong: `--until ${until} is not a date such as 2026-12-31` }
-  return { id, owner: owner!, reason: reason!, until: day, by: operatorName(by) }
-}
-
-async function explain(words: string[], say: Say): Promise<number> {
-  if (asksForHelp(words)) return helped(say)
-  const told = explanationIn(words)
-  if ('wrong' in told) return helped(say, told.wrong)
-  await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
-  await using operator = openOperator()
-  const performed = await explained(operator, books.sql, told)
-  say(wordsOf(performed))
-  return 'done' in performed ? 0 : 1
-}
 
 const explainVerb = 'reconcile explain'
 
@@ -103,11 +93,6 @@ export async function explained(
       ? { done: `break ${id} muted until ${until.toISOString()}` }
       : { refused: `break ${id} is not open` },
   )
-}
-
-function helped(say: Say, wrong?: string): number {
-  say(wrong === undefined ? usage : `${usage}\nerror: ${wrong}`)
-  return wrong === undefined ? 0 : 2
 }
 
 export function textOf(

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
+import { walletFault } from '#infra/operations/cli/person/wallet'
 import { predicate } from '#infra/operations/sql'
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
@@ -98,8 +99,7 @@ const clear = changing({
   does: 'write off the loss of a wallet and unfreeze it',
   usage: 'wallets clear <wallet> --reason <why> [--by <who>]',
   takes: 1,
-  faultIn: ([wallet = '']) =>
-    /^0x[0-9a-f]{40}$/i.test(wallet) ? undefined : `${wallet} is not an address`,
+  faultIn: walletFault,
   change: async ({ words: [given = ''], reason, by }, operator) => {
     const wallet = given.toLowerCase() as `0x${string}`
     const frozen = (await listFrozen(operator.sql)).find((one) => one.wallet === wallet)
