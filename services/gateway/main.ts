@@ -3,7 +3,7 @@ import { countCopies } from '#platform/bus/instances'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { publish } from '#platform/bus/publish'
 import { serve } from '#platform/bus/serve'
-import { systemClock as clock } from '#platform/clock'
+import { openDatabaseClock } from '#platform/db/clock'
 import { openPersonReader } from '#platform/db/person'
 import { pause } from '#platform/deadline'
 import { watchOverdue } from '#platform/metrics/state-limits'
@@ -32,6 +32,8 @@ await runService('gateway', fields, async (config, runtime) => {
   const { log, fatal, signal: leaving } = runtime
   await using bus = await openServiceBus('gateway', config, runtime)
   await using database = openServiceDatabase('gateway', config, runtime)
+  await using time = await openDatabaseClock(database, log)
+  const { clock } = time
   await using copies = await countCopies(bus, 'gateway', log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = identityProviderOf(config, clock)

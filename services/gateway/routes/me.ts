@@ -34,7 +34,7 @@ const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | nul
   return answer && 'ok' in answer ? answer.ok : null
 }
 
-export const meRoute = ({ ask, users }: Context, access: Access) => {
+export const meRoute = ({ ask, clock, users }: Context, access: Access) => {
   const read = async ({ wallet, language }: { wallet: `0x${string}`; language: Language }) => {
     const [found, user, topup, cashout] = await Promise.all([
       ask(ChainAccount, { wallet }),
@@ -43,7 +43,8 @@ export const meRoute = ({ ask, users }: Context, access: Access) => {
       limitOr(ask(PayoutsLimit, { wallet }, limitPatience)),
     ])
     const limits = { topup, cashout }
-    return JSON.stringify(meOf(wallet, okOf(found), { user, limits, language }))
+    const createdAt = user?.createdAt ?? new Date(clock())
+    return JSON.stringify(meOf(wallet, okOf(found), { user, createdAt, limits, language }))
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joined(read, ({ wallet, language }) => `${wallet} ${language}`)
@@ -89,9 +90,9 @@ type Me = AnswerOf<typeof GetMe>
 function meOf(
   wallet: `0x${string}`,
   account: Account,
-  more: { user: User | undefined; limits: Me['limits']; language: Language },
+  more: { user: User | undefined; createdAt: Date; limits: Me['limits']; language: Language },
 ): Me {
-  const { user, limits, language } = more
+  const { user, createdAt, limits, language } = more
   const { collateral } = account
   const { pendingShares, pendingValue, pendingUntil } = collateral
   return {
@@ -100,7 +101,7 @@ function meOf(
     verification: verificationIn(language, verificationOf(user?.known ?? null, account.verified)),
     user: {
       country: user?.country ?? null,
-      createdAt: (user?.createdAt ?? new Date()).toISOString(),
+      createdAt: createdAt.toISOString(),
     },
     collateral,
     pendingUntil,

@@ -33,7 +33,7 @@ export const webhookSecret = 'identity-webhook-secret'
 
 const nowhere = '127.0.0.1:9'
 
-export const config: Config = readConfig('gateway', fields, {
+export const settings = {
   NATS_URL: `nats://${nowhere}`,
   NATS_PASSWORD: 'none',
   DATABASE_URL: `postgres://${nowhere}/none`,
@@ -47,7 +47,8 @@ export const config: Config = readConfig('gateway', fields, {
   CORS_ORIGINS: 'https://app.example',
   RATE_LIMIT_PUBLIC_PER_MINUTE: '1000',
   RATE_LIMIT_SIGNED_PER_MINUTE: '1000',
-})
+}
+export const config: Config = readConfig('gateway', fields, settings)
 
 export function usersInMemory() {
   const rows = new Map<string, User>()
