@@ -6,6 +6,7 @@ import { asker } from '#platform/bus/ask'
 import { handler } from '#platform/bus/serve'
 import { ChainAccount } from '#shared/messages/chain'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
+import { refuse } from '#shared/refusals'
 import { waitUntil } from '#test/support/wait'
 import { inbox, outbox } from '../schema.store'
 import { account } from '../test-support/bodies'
@@ -21,12 +22,14 @@ let relayer: Awaited<ReturnType<typeof answerAs>>
 const onChain = new Map<string, { verified: boolean; native: string }>()
 /** Runs while the relayer reads the chain for the wallet. */
 const meanwhile = new Map<string, () => Promise<unknown>>()
+const unreadable = new Set<string>()
 
 beforeAll(async () => {
   backbone = await startBackbone()
   relayer = await answerAs(backbone, 'chain-relayer', [
     handler(ChainAccount, async ({ wallet }) => {
       await meanwhile.get(wallet)?.()
+      if (unreadable.has(wallet)) return refuse('chain_unavailable')
       const { verified, native } = onChain.get(wallet) ?? { verified: false, native: '0' }
       return { ok: { ...account, wallet, verified, balance: { ausd: '0', native } } }
     }),
@@ -326,20 +329,33 @@ describe('the sweep of an order without a result', () => {
     expect(row?.checkAt).toBeNull()
     expect(row?.dripSettledAt).not.toBeNull()
   })
-  test('reaches the other wallets although the relayer fails for the one that waits longest', async () => {
-    const failing = await approve(false)
-    meanwhile.set(failing.wallet, () => Promise.reject(new Error('of this wallet only')))
-    const { wallet, revision } = await approve(false)
-    const before = (await identityOf(failing.wallet))!
-    await expect(sweepLater(minuteMs)).rejects.toThrow('failed')
-    await published(flagOrderId(wallet, revision, 1))
-    const after = (await identityOf(failing.wallet))!
-    expect(after.sweeps).toBe(0)
-    expect(after.checkAt!.getTime()).toBeGreaterThan(before.checkAt!.getTime())
-    meanwhile.delete(failing.wallet)
-    await sweepLater(2 * minuteMs + 1_000)
-    await published(flagOrderId(failing.wallet, failing.revision, 1))
-  })
+  test.each([
+    [
+      'fails',
+      'failed',
+      (wallet: string) => {
+        meanwhile.set(wallet, () => Promise.reject(new Error('of this wallet only')))
+      },
+    ],
+    ['cannot read the chain', 'unavailable', (wallet: string) => void unreadable.add(wallet)],
+  ])(
+    'reaches the other wallets although the relayer %s for the one that waits longest',
+    async (_, fault, spoil) => {
+      const failing = await approve(false)
+      spoil(failing.wallet)
+      const { wallet, revision } = await approve(false)
+      const before = (await identityOf(failing.wallet))!
+      await expect(sweepLater(minuteMs)).rejects.toThrow(fault)
+      await published(flagOrderId(wallet, revision, 1))
+      const after = (await identityOf(failing.wallet))!
+      expect(after.sweeps).toBe(0)
+      expect(after.checkAt!.getTime()).toBeGreaterThan(before.checkAt!.getTime())
+      meanwhile.delete(failing.wallet)
+      unreadable.delete(failing.wallet)
+      await sweepLater(2 * minuteMs + 1_000)
+      await published(flagOrderId(failing.wallet, failing.revision, 1))
+    },
+  )
   test('leaves an order that is answered during the chain lookup', async () => {
     const { wallet, revision } = await approve(true)
     await settle(wallet, revision)

@@ -7,6 +7,7 @@ import { messageIdFor } from '#shared/ids'
 import { ChainAccount } from '#shared/messages/chain'
 import { DripOrdered, relayFailed, relaySettled, VerifyOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'
+import { okOf } from '../http/failure'
 import { outbox } from '../schema.store'
 import {
   failDrip,
@@ -122,8 +123,7 @@ export async function sweepOnce(context: Context, signal?: AbortSignal): Promise
 }
 
 async function repeatOrder(context: Context, found: IdentityRow): Promise<void> {
-  const account = await context.ask(ChainAccount, { wallet: found.wallet })
-  if ('refused' in account) return
+  const { verified, balance } = okOf(await context.ask(ChainAccount, { wallet: found.wallet }))
   await context.database.transaction(async (tx) => {
     // The relayer may have reported during the chain read.
     const row = await lockAwaited(tx, found)
@@ -132,8 +132,8 @@ async function repeatOrder(context: Context, found: IdentityRow): Promise<void> 
     const checkAt = row.sweeps < sweepsMax ? new Date(context.clock() + waitMs) : null
     await postpone(tx, row.wallet, checkAt)
     if (row.flagSettledAt === null && row.flagFailedAt === null && row.revision !== null)
-      await repeatFlag(tx, context, row, row.revision, account.ok.verified)
-    else await repeatDrip(tx, context, row, BigInt(account.ok.balance.native))
+      await repeatFlag(tx, context, row, row.revision, verified)
+    else await repeatDrip(tx, context, row, BigInt(balance.native))
   })
 }
 
