@@ -12,7 +12,7 @@ import { outbox } from '../schema.store'
 import { account, chainTerms } from '../test-support/bodies'
 import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
 import { openUsers } from '../users/user.store'
-import { openLooks, remindOnce } from './remind'
+import { openMemory, remindOnce } from './remind'
 import { reminders } from './reminder.store'
 
 const day = 86_400
@@ -21,8 +21,8 @@ const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const graceSeconds = day
 
 const chain = { now: 0, dueAt, number: 1, isOpen: true, paused: false, lags: false }
-/** Alone on the first page; the chain is not read for it. */
-let failing: string | undefined
+/** On the first page; the chain is not read for them. */
+let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
 let wallets = 0
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
         ok: { ...chainTerms, cycle: { ...chainTerms.cycle, graceSeconds } },
       })),
       handler(ChainAccount, async (request) => {
-        if (request.wallet === failing) return refuse('chain_unavailable')
+        if (failing.includes(request.wallet)) return refuse('chain_unavailable')
         return {
           ok: {
             ...account,
@@ -60,10 +60,9 @@ beforeAll(async () => {
         if (chain.lags) return refuse('indexer_lags')
         const { number } = chain
         const one = { wallet, number, openedAt: openedAt(), dueAt: String(chain.dueAt) }
-        const pages = failing ? [{ ...one, wallet: failing }, one] : [one]
-        const at = after === null ? 0 : 1
-        const isLast = at === pages.length - 1
-        return { ok: { cycles: [pages[at]!], isLast, blockTime: String(chain.now) } }
+        const isLast = after !== null || failing.length === 0
+        const cycles = isLast ? [one] : failing.map((other) => ({ ...one, wallet: other }))
+        return { ok: { cycles, isLast, blockTime: String(chain.now) } }
       }),
     ]),
   )
@@ -75,7 +74,7 @@ afterAll(async () => {
   await backbone?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
-  failing = undefined
+  failing = []
   wallets += 1
   wallet = `0x${wallets.toString(16).padStart(40, '0')}`
   Object.assign(chain, { dueAt, number: 1, isOpen: true, paused: false, lags: false })
@@ -89,8 +88,8 @@ const instance = () => {
     ...{ database, ask: asker(bus, 5_000), users: openUsers(database), poke: () => {} },
     ...{ clock: () => Date.now(), log: pino({ level: 'silent' }) },
   }
-  const looks = openLooks()
-  return () => remindOnce(context, looks)
+  const memory = openMemory()
+  return () => remindOnce(context, memory)
 }
 const kinds = async () => {
   const rows = await backbone.database.read((db) =>
@@ -167,13 +166,19 @@ describe('the reminders of a debt', () => {
     expect(await kinds()).toEqual(['1 due'])
   })
 
-  test('are sent to the wallets of later pages while one wallet keeps failing', async () => {
-    const round = instance()
-    failing = `0x${'f'.repeat(40)}`
-    chain.now = dueAt
-    for (let turn = 0; turn < 2; turn++) expect(await round()).toBe(false)
-    expect(await kinds()).toEqual(['1 due'])
-  })
+  test.each([1, 8])(
+    'are sent to the wallets of later pages while %i wallets keep failing',
+    async (count) => {
+      const round = instance()
+      failing = Array.from({ length: count }, (_, at) => `0x${`${at}`.repeat(39)}f` as const)
+      chain.now = dueAt
+      for (let turn = 0; turn < 4; turn++) expect(await round()).toBe(false)
+      expect(await kinds()).toEqual(['1 due'])
+      failing = []
+      for (let turn = 0; turn < 2; turn++) await round()
+      expect(await round()).toBe(true)
+    },
+  )
 
   test('wait while the reader lags', async () => {
     const round = instance()

@@ -18,8 +18,12 @@ import { findSent, insertReminder } from './reminder.store'
 
 type Due = StaticDecode<(typeof IndexerDue)['answer']>
 type DueCycle = Due['cycles'][number]
-/** Chain time before which a cycle with this due date needs no look. */
-export type Looks = Pick<LRUCache<string, number>, 'get' | 'set'>
+type Memory = {
+  /** Chain time before which a cycle with this due date needs no look. */
+  readonly looks: LRUCache<string, number>
+  /** Where the next round begins, if the last one ended early. */
+  after: DueCycle | null
+}
 
 const sentTotal = counter({
   what: 'reminders',
@@ -32,33 +36,38 @@ const looksMax = 100_000
 /** Well within the day before a due date. */
 const silentMaxMs = 3_600_000
 
-export const openLooks = (): Looks => new LRUCache<string, number>({ max: looksMax })
+export const openMemory = (): Memory => ({ looks: new LRUCache({ max: looksMax }), after: null })
 
 type Reminding = Pick<Context, 'ask' | 'clock' | 'database' | 'log' | 'poke' | 'users'>
 
 /** Alerts after an hour of failures. */
 export function startReminding(context: Context): Loop {
   const { clock, log, config } = context
-  const looks = openLooks()
+  const memory = openMemory()
   let endedAt = clock()
   return startLoop({
     ...{ name: 'reminders', everyMs: config.remindersEveryMs, log },
     work: async (signal) => {
-      if (await remindOnce(context, looks, signal)) endedAt = clock()
+      if (await remindOnce(context, memory, signal)) endedAt = clock()
       else if (clock() - endedAt > silentMaxMs)
         log.error({ alarm: true, lastAt: new Date(endedAt) }, 'reminders of due debts not sent')
     },
   })
 }
 
-/** Returns false unless all debts were answered. A full batch without any answer ends the round. */
+/**
+ * Returns false unless all debts were answered. A full batch without any answer ends the round; the next
+ * one begins behind it, so that wallets that keep failing do not block the others.
+ */
 export async function remindOnce(
   context: Reminding,
-  looks: Looks,
+  memory: Memory,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  let isWhole = true
-  let after: DueCycle | null = null
+  const { looks } = memory
+  let { after } = memory
+  let isWhole = after === null
+  memory.after = null
   try {
     const terms = await context.ask(ChainTerms, {})
     if ('refused' in terms) return false
@@ -74,8 +83,10 @@ export async function remindOnce(
       for (let at = 0; at < due.length; at += concurrency) {
         const some = due.slice(at, at + concurrency)
         const done = await Promise.all(some.map((one) => tryToRemind(context, one, looks)))
-        // A few wallets that keep failing end up alone in a batch; they must not block the others.
-        if (some.length === concurrency && !done.includes(true)) return false
+        if (some.length === concurrency && !done.includes(true)) {
+          memory.after = some.at(-1)!
+          return false
+        }
         isWhole &&= !done.includes(false)
       }
       if (isLast) return isWhole
@@ -88,7 +99,11 @@ export async function remindOnce(
   }
 }
 
-async function tryToRemind(context: Reminding, due: DueCycle, looks: Looks): Promise<boolean> {
+async function tryToRemind(
+  context: Reminding,
+  due: DueCycle,
+  looks: Memory['looks'],
+): Promise<boolean> {
   try {
     await remind(context, due, looks)
     return true
@@ -100,7 +115,7 @@ async function tryToRemind(context: Reminding, due: DueCycle, looks: Looks): Pro
 
 const keyOf = ({ wallet, number, dueAt }: DueCycle) => `${wallet}:${number}:${dueAt}`
 
-async function remind(context: Reminding, due: DueCycle, looks: Looks): Promise<void> {
+async function remind(context: Reminding, due: DueCycle, looks: Memory['looks']): Promise<void> {
   const { database, log, poke } = context
   const { wallet, number: cycle } = due
   const account = await context.ask(ChainAccount, { wallet })
