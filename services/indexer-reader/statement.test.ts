@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { type AccountEvent, statementOf } from './statement'
+import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { beginGeneration, moveCursor, promote } from './cursor.store'
+import { type AccountEvent, answerStatement, statementOf } from './statement'
+import { openTestDatabase } from './test-support'
 
 const txHash = `0x${'ab'.repeat(32)}` as const
 const ref = `0x${'cd'.repeat(32)}` as const
@@ -58,4 +61,32 @@ describe('the chain part of a statement', () => {
       ['61', { collateral: '50' }],
     ])
   })
+})
+
+test('a statement never ends after the newest final block, even if its period begins later', async () => {
+  await using postgres = await startScratchPostgres()
+  const { database, ...store } = await openTestDatabase(postgres, 'statement')
+  await using _ = database
+  const origin = { chainId: 1, contract: '0x', deployBlock: 1 }
+  const generation = await beginGeneration(database, origin)
+  await database.transaction((tx) => promote(tx, generation))
+  const atSeconds = 1_790_000_000
+  const head = { block: 9, hash: '0x9', atSeconds, sequence: 1 } as const
+  const atMs = atSeconds * 1_000
+  await database.run((db) =>
+    moveCursor(db, { generation, sequence: 0 }, { sequence: 1, head, atMs }),
+  )
+  const { answer } = answerStatement({
+    ...store,
+    database,
+    origin,
+    lagMaxMs: 60_000,
+    clock: () => atMs,
+  })
+  const timeAt = (ms: number) => new Date(atMs + ms).toISOString()
+  const wallet = `0x${'1'.repeat(40)}`
+  const statement = (fromMs: number) =>
+    answer({ wallet, from: timeAt(fromMs), to: timeAt(9_000) } as never)
+  for (const fromMs of [-9_000, 5_000])
+    expect(await statement(fromMs)).toMatchObject({ ok: { items: [], until: timeAt(0) } })
 })

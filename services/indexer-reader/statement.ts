@@ -49,10 +49,7 @@ export const answerStatement = ({
     if (found.events.length > eventsMax) return refuse('statement_too_long')
     const fromMs = Date.parse(from)
     // Further events may follow in the second of the newest block.
-    const untilMs = Math.max(
-      fromMs,
-      Math.min(Date.parse(to), 1_000 * found.cursor.blockTimeSeconds),
-    )
+    const untilMs = Math.min(Date.parse(to), 1_000 * found.cursor.blockTimeSeconds)
     const { opening, items } = statementOf(found.events as AccountEvent[], { fromMs, untilMs })
     if (items.length > statementItemsMax) return refuse('statement_too_long')
     return ok({ opening, items, until: new Date(untilMs).toISOString() })
