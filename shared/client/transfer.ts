@@ -8,8 +8,6 @@ export type TransferTerms = {
   readonly valueMicro: bigint
   /** From now; default one hour. */
   readonly validForSeconds?: number
-  /** Unix seconds; default one minute ago. */
-  readonly validAfter?: bigint
   /** Unix seconds; overrides `validForSeconds`. */
   readonly validBefore?: bigint
   /** Default 32 random bytes. */
@@ -25,14 +23,14 @@ export async function signTransfer(
   domain: TokenDomain,
   terms: TransferTerms,
 ): Promise<SignedTransfer> {
-  const now = BigInt(Math.floor(Date.now() / 1000))
+  const { validForSeconds = 3_600 } = terms
+  const validBefore = terms.validBefore ?? BigInt(Math.floor(Date.now() / 1000) + validForSeconds)
   const message = {
     from: account.address,
     to: terms.to,
     value: terms.valueMicro.toString(),
-    // Tolerates a slightly fast clock.
-    validAfter: (terms.validAfter ?? now - 60n).toString(),
-    validBefore: (terms.validBefore ?? now + BigInt(terms.validForSeconds ?? 3_600)).toString(),
+    validAfter: '0', // At once, also by a device whose clock is fast.
+    validBefore: validBefore.toString(),
     nonce: terms.nonce ?? randomNonce(),
   }
   return { ...message, signature: await account.signTypedData(typedTransfer(domain, message)) }

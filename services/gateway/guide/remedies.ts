@@ -98,8 +98,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Sign a new authorization. If a fresh one fails as well, the device clock is slow.',
   valid_before_soon:
     'Sign a new authorization with `validBefore` at least one minute ahead; we recommend one hour.',
-  valid_after_not_reached:
-    'Sign a new authorization with `validAfter` one minute in the past: the device clock may be fast.',
+  valid_after_not_reached: 'Sign a new authorization with `validAfter` `"0"`.',
   payout_below_minimum:
     'Offer a larger amount: the bank must receive at least Rp 10,000 at the quoted rate.',
   payout_below_bank_minimum:
@@ -135,5 +134,6 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   relaying_paused:
     'Transfers are paused. Send the same authorization again later, while it is valid. Nothing was transferred.',
   chain_unavailable: 'Try again in a moment.',
-  indexer_lags: 'Never returned to an app: the record has `history: null` instead.',
+  indexer_lags:
+    'Only for a statement: request it again later. The public record has `history: null` instead.',
 }

@@ -4,13 +4,12 @@ import { account } from './setup'
 
 // Signs an ERC-3009 authorization and prints the JSON that requests carry, like the client's `signTransfer`.
 const [to, value = '0'] = process.argv.slice(2)
-const now = Math.floor(Date.now() / 1000)
 const terms = {
   from: account.address,
   to: to as `0x${string}`,
   value, // 10⁻⁶ AUSD
-  validAfter: String(now - 60), // Allows for a fast clock.
-  validBefore: String(now + 3_600),
+  validAfter: '0',
+  validBefore: String(Math.floor(Date.now() / 1000) + 3_600),
   nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
 }
 const signature = await account.signTypedData({
