@@ -127,14 +127,20 @@ withBrowser('the keyboard alone asks for a price and opens a checkout', async ()
   await see(/30\.76923\sAUSD/)
 })
 
-withBrowser('an offer whose order was refused ends with its quote', async () => {
+withBrowser('an offer ends with its quote on a device whose clock is two hours fast', async () => {
   const shortly = async (route: Route) => {
     const response = await route.fetch()
-    const quote = { ...(await response.json()), expiresAt: new Date(Date.now() + 10_000) }
-    await route.fulfill({ response, json: quote })
+    const config = { ...(await response.json()), quote: { seconds: 10 } }
+    await route.fulfill({ response, json: config })
   }
-  const [quotes, orders] = ['**/quote', '**/topups']
-  await page.route(quotes, shortly)
+  const [terms, orders] = ['**/config', '**/topups']
+  await page.route(terms, shortly)
+  await page.addInitScript(() => {
+    const { now } = Date
+    Date.now = () => now() + Number(sessionStorage.getItem('aheadMs'))
+  })
+  await page.evaluate(() => sessionStorage.setItem('aheadMs', '7200000'))
+  await page.reload()
   await page.route(orders, async (route) => {
     if (route.request().method() !== 'POST') return route.continue()
     const headers = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
@@ -148,9 +154,11 @@ withBrowser('an offer whose order was refused ends with its quote', async () => 
   await see(t.offerEnded)
   await see('Top-ups are closed.')
   expect(await shown(page.getByRole('button', { name: t.openCheckout })).count()).toBe(0)
-  await page.unroute(quotes)
+  await page.unroute(terms)
   await page.unroute(orders)
+  await page.evaluate(() => sessionStorage.removeItem('aheadMs'))
   await go('account')
+  await page.reload()
 })
 
 withBrowser(

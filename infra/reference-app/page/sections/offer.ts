@@ -10,8 +10,8 @@ import { type ShowProgress, step } from '../step'
 type Quote = AnswerOf<typeof PostQuote>
 
 /**
- * Shows the price of an order and its button. The offer disappears when the quote ends: the user
- * confirms a new price.
+ * Shows the price of an order and its button. The offer disappears when the quote ends, by a timer, since
+ * the device's clock may be wrong: the user confirms a new price.
  */
 export function showOffer(
   app: ReferenceApp,
@@ -29,8 +29,8 @@ export function showOffer(
   const { rate, reference, spreadBps, pair, expiresAt } = offer.quote
   const currency = fiatOf(pair)
   const published = `${money(app, reference.rate, currency)} (${reference.source}, ${time(app, reference.asOf)})`
-  const endsAt = Date.parse(expiresAt)
   let isTaken = false
+  let isOver = false
   const order = step(app, offer.label, [], async (say) => {
     isTaken = true
     await offer.run(say).finally(() => {
@@ -51,11 +51,14 @@ export function showOffer(
   const heading = h('h3', { tabindex: -1 }, t.offer)
   fill(at, heading, panel, offer.note && h('p', { class: 'note' }, offer.note), order.element)
   heading.focus() // A screen reader reads the offer next.
-  setTimeout(end, Math.max(0, endsAt - Date.now()))
+  setTimeout(() => {
+    isOver = true
+    end()
+  }, app.config.quote.seconds * 1_000)
 
   /** A refusal stays shown. */
   function end(): void {
-    if (isTaken || !panel.isConnected || Date.now() < endsAt) return
+    if (isTaken || !isOver || !panel.isConnected) return
     order.button.remove()
     fill(at, h('p', { class: 'result', role: 'status' }, t.offerEnded), order.element)
   }
