@@ -204,6 +204,9 @@ export type GeneralCode = keyof typeof generalRefusals
 export type ErrorCode = RefusalCode | GeneralCode
 export const errorCodes = [...refusalCodes, ...Object.keys(generalRefusals)] as ErrorCode[]
 
+export const statusOf = (code: ErrorCode): number =>
+  code in refusals ? refusals[code as RefusalCode].status : generalRefusals[code as GeneralCode]
+
 const generalCodes = new Map<number, GeneralCode>(
   Object.entries(generalRefusals).map(([code, status]) => [status, code as GeneralCode]),
 )

@@ -13,14 +13,8 @@ import {
 } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
-export const verificationStatuses = [
-  'none',
-  'started',
-  'in_review',
-  'rejected',
-  'approved',
-] as const
-export const verificationActions = ['verify', 'wait', 'contact support'] as const
+const verificationStatuses = ['none', 'started', 'in_review', 'rejected', 'approved'] as const
+const verificationActions = ['verify', 'wait', 'contact support'] as const
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description })

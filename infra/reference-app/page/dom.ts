@@ -77,7 +77,7 @@ export class InvalidField extends Error {
 }
 
 type Input = HTMLInputElement | HTMLSelectElement
-export type InputField = {
+type InputField = {
   readonly element: HTMLElement
   readonly input: Input
   /** Throws `InvalidField` and focuses the field if `parse` returns undefined. */

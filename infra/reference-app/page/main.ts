@@ -1,3 +1,4 @@
+import { privateKeyToAccount } from 'viem/accounts'
 import {
   type Client,
   type Language,
@@ -23,7 +24,7 @@ import { faultText } from './step'
 import { english, type Texts } from './texts/english'
 import { indonesian } from './texts/indonesian'
 import { malay } from './texts/malay'
-import { accountOf, isKey, keyOf, signIn } from './wallet'
+import { isKey, keyOf, signIn } from './wallet'
 
 const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: malay }
 const { gateway = '', rpc = '' } = document.body.dataset
@@ -103,7 +104,7 @@ type Parts = {
 
 async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const { signal } = shown
-  const account = accountOf(key)
+  const account = privateKeyToAccount(key)
   const ask = recording(requests.report)
   const target = { baseUrl: gateway, language, fetch: ask }
   const config: ClientConfig = okOf(await openVisitor(target).config())

@@ -28,7 +28,7 @@ export function faultText(t: Texts, error: unknown): string {
   return error instanceof Unanswered ? t.noAnswer : String(error)
 }
 
-export type StepForm = ReturnType<typeof step>
+type StepForm = ReturnType<typeof step>
 
 /**
  * A form with one button. While a step runs, the button keeps the focus and does nothing. `run` may

@@ -1,4 +1,4 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey } from 'viem/accounts'
 
 const place = 'wallet'
 
@@ -10,8 +10,6 @@ export const keyOf = (storage: Pick<Storage, 'getItem'>): `0x${string}` | undefi
 
 export const isKey = (text: string | null): text is `0x${string}` =>
   text !== null && /^0x[0-9a-fA-F]{64}$/.test(text)
-
-export const accountOf = (key: `0x${string}`) => privateKeyToAccount(key)
 
 export function signIn(key: `0x${string}` = generatePrivateKey()): void {
   localStorage.setItem(place, key)

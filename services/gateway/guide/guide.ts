@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
+import { type ErrorCode, errorCodes, refusals, statusOf } from '#shared/refusals'
 import { remedies } from './remedies'
 
 /** In reading order. */
@@ -20,7 +20,7 @@ const pages = [
   { slug: 'errors', about: 'every error code and how to handle it' },
 ] as const
 
-export type GuidePage = {
+type GuidePage = {
   readonly path: string
   readonly title: string
   readonly about: string
@@ -58,10 +58,6 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
 const exampleIn = (name: string) =>
   `\`${name}\`\n\n\`\`\`${name.split('.').at(-1)}\n${readExample(name).trimEnd()}\n\`\`\``
 
-const statusOf = (code: ErrorCode): number =>
-  code in refusals
-    ? refusals[code as keyof typeof refusals].status
-    : generalRefusals[code as keyof typeof generalRefusals]
 const sentenceOf = (code: ErrorCode): string | undefined =>
   refusals[code as keyof typeof refusals]?.message
 

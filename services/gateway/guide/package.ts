@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const packageName = 'ausd-credit-client'
+const packageName = 'ausd-credit-client'
 
 const root = join(import.meta.dir, '../../..')
 const entry = 'shared/client/client'

@@ -19,7 +19,7 @@ export const introduce = (request: Request, caller: Caller) => void callers.set(
 export const callerOf = (request: Request): Caller =>
   callers.get(request) ?? { address: 'unknown', path: '' }
 
-export type IsProxy = (address: string) => boolean
+type IsProxy = (address: string) => boolean
 
 /** Accepts addresses and networks such as `10.0.0.1` or `fd00::/8`. */
 export function proxiesOf(proxies: readonly string[]): IsProxy {

@@ -11,7 +11,7 @@ import {
   refusals,
 } from '#shared/refusals'
 
-export type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
+type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 
 /** Its message, for logs, is in English. */
 export class Refused extends Error {

@@ -2,7 +2,7 @@ import { and, eq, or, sql } from 'drizzle-orm'
 import { check, text, uuid } from 'drizzle-orm/pg-core'
 import { addressColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
-import type { Db, Tx } from '#platform/db/open'
+import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
 import { judgePerson, type PersonVerdict, type Ruling, rulings, type SamePerson } from './person'
@@ -88,8 +88,4 @@ export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | 
     .values(values)
     .onConflictDoUpdate({ target: persons.wallet, set: values })
   return undefined
-}
-
-export async function findRuling(db: Db, wallet: `0x${string}`): Promise<PersonRow | undefined> {
-  return (await db.select().from(persons).where(eq(persons.wallet, wallet)))[0]
 }

@@ -4,10 +4,9 @@ import {
   type ErrorCode,
   errorCodeHeader,
   errorCodes,
-  type GeneralCode,
-  generalRefusals,
   type RefusalCode,
   refusals,
+  statusOf,
 } from '#shared/refusals'
 
 type Json = Record<string, unknown>
@@ -182,8 +181,6 @@ const retryAfter = {
 
 const wordsOf = (status: number): ErrorCode[] =>
   errorCodes.filter((code) => statusOf(code) === status)
-const statusOf = (code: ErrorCode): number =>
-  code in refusals ? refusals[code as RefusalCode].status : generalRefusals[code as GeneralCode]
 
 const errorCodeHeaderOf = (status: number) => ({
   [errorCodeHeader]: {
@@ -204,7 +201,7 @@ const examplesOf = (status: number, general: string) =>
 /** Sent by the HTTP server itself, so without our body or error code. */
 const headersTooLarge = { description: 'The headers are larger than 16 KiB; no body.' }
 
-export const failureResponses = Object.fromEntries([
+const failureResponses = Object.fromEntries([
   ['431', headersTooLarge],
   ...failures.map(([status, description, example]) => [
     String(status),

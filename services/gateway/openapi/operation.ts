@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 
 /** For the document only; the route itself validates requests. */
-export type OperationDoc = {
+type OperationDoc = {
   summary: string
   description?: string
   tag: 'quotes' | 'account' | 'money' | 'record' | 'webhooks' | 'operations'

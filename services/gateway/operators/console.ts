@@ -13,7 +13,7 @@ import type { Sandbox } from './sandbox'
 import { pushing } from './sse'
 
 /** The console reads nothing itself: `operations` answers. */
-export type ConsoleParts = {
+type ConsoleParts = {
   /** Empty disables the console. */
   token: string
   /** Accepted besides IP addresses and `localhost`. */

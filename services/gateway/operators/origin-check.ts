@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isOfOtherOrigin } from '#shared/api/origin'
 
-export type Strange = 'host' | 'origin' | 'site'
+type Strange = 'host' | 'origin' | 'site'
 
 /**
  * Rejects requests that other web pages in a browser on this machine send to the listener.

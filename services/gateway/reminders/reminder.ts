@@ -8,7 +8,7 @@ export type CycleDates = {
 }
 
 /** `lookAt`: null if no reminder will follow. */
-export type ReminderDecision = {
+type ReminderDecision = {
   readonly send: ReminderKind | null
   readonly lookAt: number | null
 }

@@ -1,7 +1,7 @@
 import type { TextRef } from '#shared/language/catalogue'
 
 /** Unix seconds of the chain, as decimal strings. */
-export type DueDates = { readonly dueAt: string; readonly defaultsAt: string }
+type DueDates = { readonly dueAt: string; readonly defaultsAt: string }
 
 export function dueText({ dueAt, defaultsAt }: DueDates, nowSeconds: bigint): TextRef {
   if (nowSeconds <= BigInt(dueAt)) return { code: 'due.in_time', dueAt }

@@ -11,7 +11,7 @@ import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
 import { isSignedBy, parseSession, type Session, type SessionFault } from './session'
 
 /** Throws a 401 with the fault. */
-export type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
+type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
 
 const ownKeyTtlMs = 5 * 60_000
 /** A contract wallet can change its owner in any block. */

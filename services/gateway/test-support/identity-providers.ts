@@ -14,7 +14,7 @@ export type Saying = {
   level?: string
 }
 
-export type Speaker = {
+type Speaker = {
   name: string
   adapter: (apiUrl: string, environment: 'sandbox' | 'production') => IdentityProvider
   say: (saying: Saying, environment: 'sandbox' | 'production') => string

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { within } from '#platform/deadline'
 
-export type RawAnswer = { status: number; headers: Headers; body: string }
+type RawAnswer = { status: number; headers: Headers; body: string }
 
 /** Throws without a response. */
 export async function sendRaw(port: number, text: string): Promise<RawAnswer> {

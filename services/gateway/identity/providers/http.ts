@@ -10,7 +10,7 @@ const callDeadlineMs = 5_000
 type Call = { method: 'GET' | 'POST'; url: string; body: string }
 
 /** The API of an identity provider. Each call throws `ProviderDown` when there is no clear response. */
-export type IdentityApi = {
+type IdentityApi = {
   /** Sends JSON; returns the JSON object of a 2xx. */
   readonly post: (path: string, body: string) => Promise<Record<string, unknown>>
   /** Returns a JSON object with status 200 or 404; the caller interprets a 404. */

@@ -9,7 +9,7 @@ import {
 import { hostedLink, openIdentityApi, textOf } from '../http'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
-export type PersonaOptions = {
+type PersonaOptions = {
   apiUrl: string
   /** Live keys begin with `persona_production_`; all others count as sandbox. */
   apiKey: string

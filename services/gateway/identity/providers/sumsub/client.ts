@@ -22,7 +22,7 @@ import {
 } from './webhook'
 
 /** `secretKey` signs our requests, not webhooks. */
-export type SumsubOptions = {
+type SumsubOptions = {
   apiUrl: string
   /** Production tokens begin with `prd:`, sandbox tokens with `sbx:`. */
   appToken: string
