@@ -49,8 +49,8 @@ export const paymentGuards: readonly Guard[] = [
       ),
       edit(
         at('payment.store.ts'),
-        "    .for('update'),\n)\n\n/** Returns the creation",
-        ')\n\n/** Returns the creation',
+        "    .for('update'),\n)\n\nexport async function firstPaymentAt",
+        ')\n\nexport async function firstPaymentAt',
       ),
     ],
     test: {
