@@ -8,7 +8,7 @@ import { oldestOperations } from './operations/operation.store'
 
 type Call = (key: string, fields: object, line: string) => void
 
-/** Each check runs even if another fails; throws the first failure at the end. */
+/** Runs all checks, then throws the first failure. */
 export async function raiseAlarms(context: Context): Promise<void> {
   const call: Call = (key, fields, line) =>
     context.logThrottled(`alarm:${key}`, { ...fields, alarm: true }, line)

@@ -21,23 +21,20 @@ export type Context = {
   readonly keys: readonly LaneKey[]
   readonly policy: Policy
   readonly settings: Settings
-  /** The database clock, as in the row timestamps. */
+  /** The database clock, as in the rows. */
   readonly clock: Clock
   readonly log: Log
   readonly logThrottled: LogThrottled
   /** At the newest block; concurrent requests share a call. */
   readonly account: (wallet: `0x${string}`) => Promise<Account>
-  /** Resolves when the next chain read is due. */
   readonly gather: () => Promise<void>
-  /** Verifies a contract wallet's signature, for callers not known yet. */
+  /** For callers not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
   readonly copies: Pick<Copies, 'count' | 'poke'>
   /** Id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory
-  /** Triggers the outbox relay. */
   readonly poke: () => void
-  /** Triggers a round. */
   readonly wake: () => void
 }
 
@@ -59,7 +56,7 @@ export type Settings = {
 
 export type Account = Static<(typeof ChainAccount)['answer']>
 
-/** `to`: all transactions up to this final block are concluded; undefined if not. */
+/** `to`: everything up to this final block is concluded; undefined if not. */
 export type Counted = {
   readonly epoch: number
   readonly at: number
@@ -68,7 +65,7 @@ export type Counted = {
 
 /** All of it may be lost at any time. */
 export type Memory = {
-  /** Stored attempts that are not in it are resent at once. */
+  /** Other stored attempts are resent at once. */
   readonly sent: Set<string>
   /** Where each lane last agreed with the chain. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>

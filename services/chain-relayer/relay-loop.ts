@@ -9,7 +9,7 @@ import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { concludeFinal } from './transactions/finalize'
 
-/** Every step works only from stored rows, so a round may be interrupted anywhere. */
+/** Steps work only from stored rows, so a round may be interrupted anywhere. */
 export async function round(context: Context): Promise<typeof idle | undefined> {
   /** Returns true if open transactions may have changed. */
   const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
@@ -36,8 +36,8 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
 }
 
 /**
- * At thirty operations per second, three share a round: that saves statements and RPC calls and
- * costs up to 0.1 s, where finality takes about 1 s.
+ * At thirty operations per second, three share a round: that saves statements and RPC calls for 0.1
+ * s, where finality takes 1 s.
  */
 const pauseMinMs = 100
 /** Well below the lane lease, which rounds renew. */
@@ -56,7 +56,7 @@ export function startRounds(context: Context, pollMs: number): Loop {
       )
       await pause(pauseMinMs, signal)
       clearTimeout(nextLook)
-      // A poked round reuses the last chain snapshot. Schedule the next round for when it expires.
+      // A poked round reuses the last snapshot, so the next comes when that expires.
       const { look } = context.memory
       const now = context.clock()
       if (found !== idle && look && isRecent(look.at, now, pollMs))

@@ -37,12 +37,12 @@ export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): 
 /** Half the order of secp256k1; a larger s mirrors another signature (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** Remembered because an authorization is checked on arrival and again before it is sent. */
+/** An authorization is checked on arrival and again before sending. */
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
- * Accepts 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA does, or v 0 or 1, which
- * `withTokenV` replaces. Takes 1 ms and makes no chain call.
+ * Accepts 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA does, or v 0 or 1
+ * (`withTokenV`). Takes 1 ms.
  */
 async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
   const { from } = signed
@@ -67,18 +67,15 @@ async function recoversTo(signer: string, hash: Hex, signature: Hex): Promise<bo
 }
 
 /**
- * Returns true if the token will call code at the signer's address to verify the signature. That
- * code's result may change at any time, even between a simulation and a transaction.
+ * Returns true if the token asks code at the signer's address, whose answer may change at any time,
+ * even between a simulation and a transaction.
  */
 export const needsContract = async (
   { domain }: Contracts,
   signed: GivenAuthorization,
 ): Promise<boolean> => !(await signedByKey(domain, signed))
 
-/**
- * Verifies a signature as the token does: by the key first, then by the contract, if any
- * (`accepts`).
- */
+/** Verifies a signature as the token does: by the key first, then by the contract (`accepts`). */
 export async function isSignedByOwner(
   domain: TokenDomain,
   signed: GivenAuthorization,
@@ -128,7 +125,7 @@ export type LookUp = {
   to: bigint
   chunks: number
   answer?: Use
-  /** Error of the last step; the search can be resumed. */
+  /** Error of the last step; the search resumes. */
   fault?: unknown
 }
 
@@ -159,7 +156,6 @@ async function findLog(
   return (await readLogs(chain, topics, { from: first, to }))[0]
 }
 
-/** `readOne` reads a single block whose logs the endpoint refuses. */
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
@@ -188,7 +184,7 @@ async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Prom
   return place ? { used: place } : 'used_elsewhere'
 }
 
-/** Returns the place of the transaction if it moved exactly the authorized amount. */
+/** Returns undefined if it did not move exactly the authorized amount. */
 export async function placeOfMove(
   chain: Chain,
   terms: AuthorizationTerms,
@@ -199,7 +195,7 @@ export async function placeOfMove(
   return moves.has(terms) ? moves.place : undefined
 }
 
-/** `unknown` if the receipt of the transaction is missing or its block has changed. */
+/** `unknown`: its receipt is missing or its block has changed. */
 export async function movesOf(
   { node, contracts }: Chain,
   txHash: Hex,
@@ -222,8 +218,8 @@ export type PossibleMove = { readonly from: Hex; readonly txHash: Hex }
 const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
 
 /**
- * Returns the transactions that moved AUSD to an address; the caller verifies each. Anyone can emit
- * zero transfers in any wallet's name, so they are left out. If a single block has too many, the
+ * Returns transactions that moved AUSD to an address; the caller verifies each. Anyone can emit
+ * zero transfers in any wallet's name, so these are left out. If a single block has too many, the
  * authorizations used in it are read instead: each needs its owner's signature.
  */
 export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<PossibleMove[]> {
@@ -253,8 +249,8 @@ const wordOf = ({
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
 /**
- * The token emits `AuthorizationUsed` and then its `Transfer`. Only the token's very next log
- * counts; otherwise one transfer could match two authorizations of a transaction.
+ * The token emits `AuthorizationUsed`, then its `Transfer`. Only its very next log counts;
+ * otherwise one transfer could match two authorizations.
  */
 export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))

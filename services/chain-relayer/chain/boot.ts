@@ -42,7 +42,7 @@ export class UnfitChain extends Error {
   override name = 'UnfitChain'
 }
 
-/** Returns the token's EIP-712 domain. Throws `UnfitChain` with every fault and its fix. */
+/** Returns the token's EIP-712 domain. `UnfitChain` names every fault and its fix. */
 export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
   await requireCode(node, expected)
   const { domain, faults } = await inspectToken(node, expected).catch(
@@ -73,7 +73,7 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
   }
 }
 
-/** The contract lacks the function, as opposed to an endpoint that is down. */
+/** The contract lacks the function; the endpoint is not down. */
 const isForeign = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk(

@@ -9,7 +9,7 @@ export type Look = {
   readonly at: number
   readonly newest: Pick<Head, 'number' | 'timestamp'>
   readonly finalized: Head
-  /** When an endpoint last reported this or a newer finalized block, in Unix ms. */
+  /** When an endpoint last reported this block or a newer one, in Unix ms. */
   readonly toldAt: number
   /** At the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
@@ -25,8 +25,8 @@ type Looking = {
 /**
  * Takes a snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded only up
  * to its finalized block, so each is reflected either in a lane's balance or in its open
- * transactions. A lagging endpoint does not make that block older, unless all lag for ten seconds:
- * then the chain has lost blocks.
+ * transactions. A lagging endpoint makes that block no older, unless all lag for ten seconds: then
+ * the chain has lost blocks.
  */
 export async function lookAt(
   { node, clock, memory, settings }: Looking,

@@ -5,7 +5,6 @@ import { pause } from '#platform/deadline'
 import { multicall3 } from './multicall'
 import { type Node, openNodeForQuestions } from './node'
 
-/** Only the code at the signer's address can verify it. */
 export type ContractSignature = {
   readonly signer: Hex
   readonly digest: Hex
@@ -62,10 +61,10 @@ type Waiting = ContractSignature & {
 }
 
 /**
- * Verifies signatures of strangers, who can claim any address at no cost. It makes at most two
- * calls a second, each for all waiting signatures by Multicall3. A check that fails there is
- * repeated alone, because another wallet's code may have used up the gas; such repeats alternate
- * with the shared calls. Throws viem's `BaseError` if a check cannot be made in time.
+ * Verifies signatures of strangers, who can claim any address at no cost: at most two calls a
+ * second, each for all waiting signatures. A check that fails is repeated alone, because another
+ * wallet's code may have used up the gas; such repeats alternate with the shared calls. Throws
+ * viem's `BaseError` if a check cannot be made in time.
  */
 export function openContractSignatures(options: {
   node: Pick<Node, 'call'>

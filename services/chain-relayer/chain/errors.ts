@@ -55,8 +55,8 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 }
 
 /**
- * Missing data (out of gas) is `unknown`. `ours`: this service's accounts, to distinguish the
- * issuer's freeze of ours from a user's.
+ * Missing data (out of gas) is `unknown`. `ours`: accounts whose freeze by the issuer is not the
+ * user's.
  */
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
@@ -76,8 +76,8 @@ const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
   accounts.some((one) => one.toLowerCase() === account.toLowerCase())
 
 /**
- * `look_up`: it may already be done, so search the events. `wait`: the obstacle is temporary.
- * `doubt`: retry a few times, then fail.
+ * `look_up`: it may already be done. `wait`: the obstacle is temporary. `doubt`: retry a few times,
+ * then fail.
  */
 export type AfterRevert =
   | { do: 'look_up' }
@@ -89,7 +89,7 @@ const wait = { do: 'wait', alarm: true } as const
 
 const steps: { readonly [R in Revert]: AfterRevert } = {
   authorization_used: { do: 'look_up' },
-  // The token checks the window first: an authorization may be both used and expired.
+  // The token checks the window first: it may be both used and expired.
   authorization_expired: { do: 'look_up' },
   authorization_early: { do: 'wait', alarm: false },
   signature_invalid: { do: 'fail', reason: 'signature_invalid', alarm: false },
@@ -107,7 +107,9 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   unknown: { do: 'doubt' },
 }
 
-/** Promised treasury money waits if the treasury is short or the issuer has frozen the receiver. */
+/**
+ * Promised treasury money waits while the treasury is short or the receiver frozen by the issuer.
+ */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
   payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen')
     ? wait
@@ -154,13 +156,13 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
-/** After an unrecognised message the transaction may have been sent. */
+/** An unrecognised message does not mean that it was not sent. */
 export const verdictOnSend = (errorText: string | null): SendVerdict =>
   errorText === null
     ? 'sent'
     : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
-/** `give_way`: the bytes will never be accepted, so a noop must use the nonce. */
+/** `give_way`: the bytes will never be accepted, so a noop takes the nonce. */
 export const afterSend: {
   readonly [V in SendVerdict]: {
     next: 'await' | 'send_soon' | 'bump' | 'raise_gas' | 'give_way'

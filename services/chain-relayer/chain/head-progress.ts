@@ -4,14 +4,14 @@ import { keptMs } from '#shared/chain/heads'
 /** As seen by one process; times in unix ms. */
 export type HeadProgress = {
   readonly blockNumber: bigint
-  /** When the head last advanced or, before it has, when it was first read. */
+  /** When the head last advanced or, before that, was first read. */
   readonly seenAt: number
   readonly hasMoved: boolean
   /** When an endpoint last reported this block. */
   readonly readAt: number
 }
 
-/** Ignores lower blocks, which lagging endpoints report, unless no endpoint has this one any more. */
+/** Ignores the lower blocks of lagging endpoints, unless no endpoint has this one any more. */
 export function paceAfter(
   before: HeadProgress | undefined,
   blockNumber: bigint,
@@ -25,9 +25,9 @@ export function paceAfter(
   return { ...before, blockNumber, readAt: now }
 }
 
-/** A chain that stands still for this long has an operator's attention. */
+/** A longer halt raises an alarm. */
 export const haltedMs = 30_000
 
-/** While the chain stands still, an unmined transaction does not indicate a low fee. */
+/** While the chain stands still, an unmined transaction says nothing about its fee. */
 export const stands = ({ seenAt, hasMoved }: HeadProgress, now: number, stillMs: number): boolean =>
   !hasMoved || now - seenAt > stillMs

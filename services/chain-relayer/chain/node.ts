@@ -47,7 +47,6 @@ type Chain = { endpoints: RpcEndpoints; chainId: number }
 export const openNodeForQuestions = (chain: Chain, urgency?: Urgency): Node =>
   open(chain, Math.floor(questionMs / chain.endpoints.all.length), false, urgency)
 
-/** Has a longer deadline, and batches if supported. */
 export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
   open(chain, timeoutMs, true)
 

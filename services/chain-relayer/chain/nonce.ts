@@ -5,10 +5,7 @@ import type { Head, Node } from './node'
 /** About nine hours of Monad blocks. */
 const blocksMax = 80_000n
 
-/**
- * Searches at or below the finalized `head`; undefined proves nothing. Throws on endpoints without
- * historical state.
- */
+/** Undefined proves nothing. Throws on endpoints without historical state. */
 export async function findNonceUse(
   node: Node,
   address: Hex,

@@ -4,7 +4,7 @@ import { pause } from '#platform/deadline'
 export type ReadTimes = {
   /** In ms, under load. */
   readonly readsEveryMs: number
-  /** Wait after a read for others to share the next one, in ms. */
+  /** Wait after a read for others to share the next, in ms. */
   readonly readsTogetherMs: number
 }
 
@@ -12,8 +12,8 @@ export type ReadTimes = {
 const savedMax = 8
 
 /**
- * The returned function resolves when the next read is due, for all callers together, so that their
- * calls share one request. After a quiet moment the first caller reads at once.
+ * Resolves when the next read is due, for all callers together, so that they share one request.
+ * After a quiet moment the first caller reads at once.
  */
 export function openGathering(
   { readsEveryMs: everyMs, readsTogetherMs: togetherMs }: ReadTimes,

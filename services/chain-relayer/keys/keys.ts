@@ -14,8 +14,8 @@ import {
 } from './policy'
 import { countSpent } from './signing-limits.store'
 
-// The only module that holds private keys. A key signs only calls that the policy allows, and
-// counts them against its limits in the same database transaction.
+// The only module that holds private keys. A key signs only what the policy allows, and counts it
+// against its limits in the same database transaction.
 
 export type CallToSign = CallContent & { readonly gas: bigint }
 
@@ -27,8 +27,8 @@ export type Signed = { readonly raw: Hex; readonly hash: Hex }
 export type LaneKey = {
   readonly address: Hex
   /**
-   * Makes no chain call; the same fields give the same bytes (RFC 6979). Throws `PolicyRefused`,
-   * after which `tx` must not commit.
+   * The same fields give the same bytes (RFC 6979). Throws `PolicyRefused`, after which `tx` must
+   * not commit.
    */
   readonly sign: (
     tx: Tx,

@@ -17,8 +17,8 @@ import type { AuthorizationTerms, TokenDomain } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 
-// The policy decides from the decoded bytes to be signed, never from the order, which may come from
-// a compromised service. Everything not listed here is refused.
+// The policy decides from the decoded bytes, never from the order, which may come from a
+// compromised service. Everything not listed here is refused.
 
 /** In 10⁻⁶ AUSD; for a drip, in wei. */
 export const spendings = ['credit', 'repay', 'return', 'drip'] as const
@@ -46,7 +46,6 @@ type Settings = {
     | 'dripDayMaxWei']: bigint
 } & { readonly chainId: number; readonly ausdAddress: Hex; readonly creditLineAddress: Hex }
 
-/** The configured limits are in whole AUSD. */
 export function policyOf(config: Settings): Policy {
   const limit = (mostAusd: bigint, dayAusd: bigint): KeyLimit => ({
     most: mostAusd * 1_000_000n,
@@ -109,21 +108,20 @@ export function spendsOfCall(
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
 export type FinalTake = {
-  /** The only cash-out whose take used this authorization. */
   readonly payoutId: string
   readonly moved: Pick<AuthorizationTerms, 'from' | 'to' | 'value'>
   readonly ageSeconds: bigint
 }
 
 /**
- * Returns of older takes count. Otherwise a compromised payouts service could have old takes
- * returned without limit.
+ * Returns of older takes count: a compromised payouts service could have old takes returned without
+ * limit.
  */
 const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
 
 /**
  * A return to the wallet of its final take, of no more than was taken, costs the treasury nothing
- * and does not count against the daily limit.
+ * and counts against no limit.
  */
 export function spendsOfTransfer(
   policy: Policy,
@@ -135,7 +133,7 @@ export function spendsOfTransfer(
     throw never(`a transfer of the token ${domain.verifyingContract}`)
   if (domain.chainId !== policy.chainId) throw never(`a transfer on the chain ${domain.chainId}`)
   if (from.toLowerCase() !== treasury.toLowerCase()) throw never(`a transfer from ${from}`)
-  // It may be signed again with a later expiry; the token executes its nonce once.
+  // It may be signed again with a later expiry; its nonce is executed once.
   const spend = { identity: hashOf(to, value, nonce), amount: BigInt(value) }
   const counted = withinMost(policy, { spending: 'return', ...spend })
   return take && undoes(terms, take, treasury) ? [] : [counted]
@@ -174,7 +172,7 @@ function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spe
 const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
   keccak256(stringToHex(parts.join(':').toLowerCase()))
 
-/** The payer has signed the transfer; the treasury's signatures have limits of their own. */
+/** Signed by the payer; the treasury's signatures have limits of their own. */
 function spendsOnToken(data: Hex): Spend[] {
   const { functionName, args } = decoded(ausdAbi, data)
   // The overload with a `bytes` signature.
@@ -256,8 +254,7 @@ const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
 )
 
 /**
- * Refuses data that does not re-encode to the same bytes, as the contract might read it
- * differently.
+ * Refuses data that does not re-encode to the same bytes: the contract might read it differently.
  */
 function decoded<const abi extends OurAbi>(abi: abi, data: Hex): DecodeFunctionDataReturnType<abi> {
   const selector = data.slice(0, 10).toLowerCase()

@@ -36,7 +36,7 @@ export const spentDays = schema.table(
 
 /**
  * Counts each identity once and returns the day's total; undefined if all were counted before.
- * Locks the key's counter until the transaction ends.
+ * Locks the counter until the transaction ends.
  */
 export async function countSpent(
   tx: Tx,

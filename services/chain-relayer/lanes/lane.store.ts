@@ -43,7 +43,7 @@ export const lanes = schema.table('lane', {
   ...timestamps(),
 })
 export type Lane = typeof lanes.$inferSelect
-/** Verified in every database transaction that writes to the lane. */
+/** Verified in every transaction that writes to the lane. */
 export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
@@ -82,7 +82,6 @@ export const attempts = schema.table(
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
     attempt: integer('attempt').notNull(),
-    /** A noop uses the nonce without executing the operations. */
     purpose: text('purpose').$type<'call' | 'noop'>().notNull(),
     raw: text('raw').$type<`0x${string}`>().notNull(),
     hash: text('hash').$type<`0x${string}`>().notNull(),
@@ -109,7 +108,6 @@ const renewAfterMs = 1_500
 
 export type KnownLane = Lane & {
   readonly isFree: boolean
-  /** The lease need not be renewed yet. */
   readonly isFresh: boolean
   readonly isBusy: boolean
 }
@@ -213,7 +211,6 @@ export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<n
   return rows[0] && rows[0].next - 1
 }
 
-/** Locks the row until the transaction ends. */
 export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<boolean> {
   const rows = await tx
     .select({ address: lanes.address })
@@ -284,7 +281,7 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
-/** `null`: accepted. A hint for the next step, not proof. */
+/** `null`: accepted, which is a hint and no proof. */
 export const noteBroadcasts = (
   db: Db,
   answers: readonly { hash: `0x${string}`; error: string | null }[],
@@ -297,7 +294,7 @@ export const noteBroadcasts = (
     where ${attempts.hash} = said.hash`)
 }
 
-/** Runs in one statement with `beside`; returns false if it was already closed. */
+/** Returns false if it was already closed. */
 export async function closeTransaction(
   tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,

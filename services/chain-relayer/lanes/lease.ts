@@ -17,7 +17,7 @@ type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
 type Known = ReadonlyMap<string, KnownLane>
 
 export type HeldLane = LeasedLane & {
-  /** Our record agrees with the chain, so the lane may assign nonces. */
+  /** Our record agrees with the chain; only then does the lane assign nonces. */
   readonly sound: boolean
   readonly open: readonly OpenTransaction[]
 }
@@ -27,8 +27,8 @@ export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
 
 /**
  * While the chain is ahead of one lane, no lane is sound: the database was probably restored from a
- * backup, so any lane may already have executed its waiting operations, and nothing on chain
- * prevents a second drip.
+ * backup, so any lane may already have executed what is waiting, and nothing on chain prevents a
+ * second drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const { database, keys } = context
@@ -118,7 +118,7 @@ function mayTake(
     memory.freeSince.delete(address)
     return isFree
   }
-  copies.poke() // There may be fewer instances by now.
+  copies.poke()
   const since = memory.freeSince.get(address) ?? clock()
   memory.freeSince.set(address, since)
   if (ageMs(since, clock()) < freeMaxMs) return false
@@ -128,7 +128,6 @@ function mayTake(
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
 
-/** Returns false if the chain's transaction count cannot be read. */
 async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
   const address = addressOf(key)
   const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
@@ -139,8 +138,8 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
 }
 
 /**
- * Checks, once per lease and whenever the nonce goes back, that our record agrees with the chain.
- * An unsound lane assigns no nonces; its open transactions continue.
+ * Compares our record with the chain, once per lease and whenever the nonce goes back. Open
+ * transactions of an unsound lane continue.
  */
 async function isSound(
   context: Context,
@@ -149,7 +148,7 @@ async function isSound(
 ): Promise<boolean> {
   const { database, memory, node, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
-  // A nonce that goes back means a backup restored while this process was running.
+  // A backup was restored while this process was running.
   if (epoch === lane.epoch && nextNonce <= lane.nextNonce && lane.fault === null) {
     memory.sound.set(lane.address, lane)
     return true
@@ -172,8 +171,7 @@ export type LaneFault = 'chain_ahead' | 'nonce_missing'
 
 /**
  * `chain_ahead`: the key sent a transaction that has no row (restored backup, another program).
- * `nonce_missing`: an assigned nonce is neither mined nor open, so no later one can be mined
- * (another chain).
+ * `nonce_missing`: a nonce is neither mined nor open, so no later one can be mined (another chain).
  */
 export function laneFault(lane: {
   nextNonce: number

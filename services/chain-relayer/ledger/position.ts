@@ -2,8 +2,8 @@ import { type Position, position } from '#shared/ledger/position'
 import type { TransactionOutcome } from '../lanes/lane.store'
 import type { OperationKind, Task } from '../operations/operation'
 
-// Books the native coin of the lanes and unsolicited AUSD that is given back. The service that
-// ordered a transfer books all other AUSD.
+// Books the native coin of the lanes, and unsolicited AUSD given back. The service that ordered a
+// transfer books all other AUSD.
 
 export type Concluded = {
   readonly outcome: TransactionOutcome
@@ -18,12 +18,12 @@ export function positionOf({ outcome, paidWei, valueWei }: Concluded): Position 
   return position([
     { account: 'lanes', asset: 'MON', amount: -paidWei - moved },
     { account: 'gas', asset: 'MON', amount: paidWei },
-    // Only drips send value; that of a foreign transaction goes to suspense for review.
+    // A foreign transaction goes to suspense for review.
     { account: outcome === 'foreign' ? 'suspense' : 'drips', asset: 'MON', amount: moved },
   ])
 }
 
-/** A giveback clears the suspense entry made by the books job when the AUSD arrived. */
+/** A giveback clears the entry that the books job made when the AUSD arrived. */
 export function positionOfDone({ kind, payload }: Task): Position {
   if (kind !== 'giveback') return []
   const ausdMicro = BigInt(payload.ausd)

@@ -5,10 +5,10 @@ import type { Context } from '../context'
 import { postponeOperation } from './operation.store'
 import type { Operation } from './operation.table'
 
-// A search may take hundreds of queries of 100 blocks and any signer can cause one, so rounds only
-// start and poll it. It proceeds one step per wallet in turn.
+// A search may take hundreds of queries and any signer can cause one, so rounds only start and poll
+// it. It proceeds one step per wallet in turn.
 
-/** Covers clock skew, and an endpoint that lagged when it found the authorization unused. */
+/** Covers clock skew and a lagging endpoint. */
 const marginSeconds = 600n
 
 /**
@@ -28,8 +28,8 @@ export function usableSince(
 const lookUpsMax = 1_000
 
 /**
- * Expects that the authorization is used at the finalized `head`. Returns undefined while the
- * search runs; throws if its last step failed.
+ * Expects the authorization to be used at the finalized `head`. Returns undefined while the search
+ * runs; throws if its last step failed.
  */
 export function useOf(
   { memory: { lookUps } }: Context,
@@ -60,7 +60,7 @@ export function useOf(
 
 const walletsAtOnce = 4
 
-/** The wallets that waited longest go first; returns false if no search is open. */
+/** Serves the longest waiting wallets first; returns false if no search is open. */
 export async function lookOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
   const open = [...memory.lookUps].filter(

@@ -14,20 +14,17 @@ const rowsMax = 256
 const checkAtOnce = 4
 /** The scan of the treasury finds later transfers. */
 const watchMaxSeconds = 60n * 60n
-/** Margin past `validBefore` in block time, since endpoints differ. */
+/** Margin past `validBefore`, in block time, since endpoints differ. */
 const marginSeconds = 60n
 
-/**
- * Settles failed takes whose transfer happened after all: anyone can still submit their
- * authorization. Returns true if more may be due.
- */
+/** Settles failed takes whose transfer happened after all. Returns true if more may be due. */
 export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
   const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
   if (due.length === 0) return false
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)
   const next = await context.database.read(findCursor)
-  // The transfer scan covers later blocks once it has started.
+  // The transfer scan covers later blocks.
   const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
     check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
@@ -75,7 +72,7 @@ async function check(
     return
   }
   const use = useOf(context, take, authorization, head)
-  if (use === undefined) return // The search is running; the row is soon due again.
+  if (use === undefined) return // The search is running.
   if (use === 'unknown') {
     const alarm = { ...fields, alarm: true }
     return context.logThrottled(`use:${take.id}`, alarm, 'authorization use not found')

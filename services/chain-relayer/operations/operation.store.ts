@@ -29,7 +29,7 @@ const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
 const withIds = built((db) => db.select().from(operations).where(isAmong))
 
 /**
- * Returns the last final block known to credit or repay this ref id. Older chain state lacks the
+ * Returns the last final block known to credit or repay this ref id: older chain state lacks the
  * hold.
  */
 export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
@@ -57,7 +57,7 @@ export async function ordersOfRef(db: Db, refId: string) {
   return { block: BigInt(rows[0]!.block), isOpen: rows[0]!.isOpen }
 }
 
-/** Returns false if this order, or another with the same authorization, is already stored. */
+/** Returns false if this order, or another with its authorization, is already stored. */
 export async function insertOperation(
   tx: Tx,
   order: Order,
@@ -111,7 +111,7 @@ export async function moveOperations(
   return new Set(moved.map(({ id }) => id))
 }
 
-/** No operation waits longer before it is examined again. */
+/** The longest rest before an operation is examined again. */
 export const restMaxMs = 5 * 60_000
 
 /** `reason`: why it may need manual review. */
@@ -132,7 +132,6 @@ export const postponeOperation = (
     })
     .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
 
-/** Other operations of this wallet or cause. */
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
 /** Lanes keep no order, so a decision waits while another of its kind on the wallet is assigned. */
@@ -142,8 +141,7 @@ const isBesideVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exis
 
 /**
  * Returns false if one no longer waits or conflicts with an assigned decision; the caller then
- * rolls back. For decisions the caller holds the wallets' locks, so that concurrent ones see each
- * other.
+ * rolls back. For decisions it holds the wallets' locks, so that concurrent ones see each other.
  */
 export async function assignOperations(
   tx: Tx,
@@ -165,7 +163,7 @@ const assigning = built((db) =>
     .returning({ id: operations.id }),
 )
 
-/** Returns undefined if the operation has not ended. */
+/** Returns undefined if it has not ended. */
 export async function countRepeat(tx: Tx, id: string) {
   const [ended] = await tx
     .update(operations)
@@ -178,8 +176,8 @@ export async function countRepeat(tx: Tx, id: string) {
 const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
- * Operations that race the end of a hold come first, then freezes, then the oldest. A revocation
- * waits while the credit or repayment it revokes is open. A pause leaves only `goesOn` and withdrawn
+ * Returns what races the end of a hold first, then freezes, then the oldest. A revocation waits
+ * while the credit or repayment it revokes is open. A pause leaves only `goesOn` and withdrawn
  * verifications.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
@@ -228,10 +226,7 @@ export async function newestRevision(
 /** Its authorization can still be used. */
 export type Watched = Extract<Operation, { kind: 'take' }>
 
-/**
- * Sets when the claimed takes are due again, so that instances share the work and the claims of a
- * dead one expire.
- */
+/** The claims expire, so instances share the work and replace a dead one. */
 export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
   const due = await tx
     .select({ id: operations.id })

@@ -60,7 +60,7 @@ const closedReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if a third party may still submit the failed transfer. Nothing is owed for a send. A
+ * Returns true if a third party may still submit the failed transfer. Nothing is owed for a send; a
  * take stored without a nonce uses that of another payout.
  */
 export const mayHappenLate = (
@@ -78,7 +78,6 @@ export const guards: {
 } = {
   credit: 'ref',
   repay: 'ref',
-  // A ref of which no more than `left` is left stays as it is.
   revoke: 'ref',
   // A second extension moves the end slightly, by at most one day in total.
   extend: 'idempotent',
@@ -110,7 +109,7 @@ export const isRacing = (kind: OperationKind): boolean =>
 
 /**
  * These continue while relaying is paused: they protect money (revoke, extend, freeze), belong to
- * users (return, giveback), or would fall due (repay). So do withdrawn verifications (`findDue`).
+ * users (return, giveback), or would fall due (repay).
  */
 export const goesOn = [
   'revoke',
@@ -124,7 +123,7 @@ export const goesOn = [
 export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
-/** The wallet's balance or code can make the operation revert. */
+/** The wallet's balance or code can make it revert. */
 export const isUpToWallet = (kind: OperationKind): boolean =>
   payerOf(kind) === 'user' || kind === 'drip'
 
@@ -144,7 +143,7 @@ export type Order = Task & {
   /** The same cause with another hash is an error, not a repeat. */
   readonly contentHash: string
   readonly requestId?: string | null
-  /** Numbers the verify or freeze decisions about a wallet. */
+  /** Numbers the decisions about a wallet. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null
   /** AUSD (10⁻⁶) that will leave the wallet. */

@@ -21,10 +21,9 @@ import {
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
-// An outcome is announced in the commit that ends the operation, and again for each repeat of the
+// Outcomes are announced in the commit that ends the operation, and again for each repeat of the
 // command.
 
-/** The handlers make no chain calls; the rounds do. */
 export const reactions: readonly Reaction[] = [
   ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
   ordered(relay.RepayOrdered, (payload) => ({ kind: 'repay', payload })),
@@ -49,12 +48,9 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
   })
 }
 
-/**
- * Throws `Malformed`, which dead-letters the message, if the same cause was ordered with other
- * content.
- */
+/** Throws `Malformed` (a dead letter) if the same cause was ordered with other content. */
 async function accept(tx: Tx, order: Order): Promise<void> {
-  // An erasure waits; and AUSD that is being given back must not be paid out as well.
+  // An erasure waits; and AUSD being given back must not be paid out as well.
   await lockWallet(tx, order.wallet)
   const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
   if (!isLost && (await insertOperation(tx, order))) return
@@ -79,8 +75,8 @@ type Ended = Pick<Operation, 'id' | 'kind' | 'cause' | 'wallet'> & {
 type Where = Pick<PlaceOnChain, 'txHash' | 'blockNumber'>
 
 /**
- * A third party executed the operation, or it needs no transaction (`place` is null). Returns false
- * if it no longer waits.
+ * Settles an operation that a third party executed, or that needs no transaction (`place` is null).
+ * Returns false if it no longer waits.
  */
 export const settle = async (
   tx: Tx,
@@ -118,8 +114,8 @@ async function settleFrom(
 }
 
 /**
- * A third party used the authorization of a failed operation, whose reason stays. Returns false if
- * it was already settled.
+ * Settles a failed operation whose authorization a third party used; the reason stays. Returns
+ * false if it was already settled.
  */
 export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain): Promise<boolean> {
   const set = { ...place, watchAt: null }
@@ -128,7 +124,7 @@ export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain):
   return true
 }
 
-/** Returns false if the operation had left the states `from`. */
+/** Returns false if it had left the states `from`. */
 export async function fail(
   tx: Tx,
   operation: Ended & Pick<Operation, 'authorizationNonce'>,

@@ -51,8 +51,7 @@ export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt
 }
 
 /**
- * Returns the maximum gas cost, in wei, of each wallet's in-flight transfers; those of a bundle
- * share its cost evenly.
+ * Returns the maximum gas cost of the in-flight transfers; those of a bundle share its cost evenly.
  */
 export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
   const dearest = tx

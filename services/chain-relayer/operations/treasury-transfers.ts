@@ -4,10 +4,10 @@ import { advanceCursor, findCursor } from './cursor.store'
 import { findFailedTakes, type Watched } from './operation.store'
 import { settleLate } from './order'
 
-// Anyone can submit the signed authorization of a failed take at any time. One query per interval
-// for the treasury's `Transfer` events finds every late transfer, however many takes have failed.
+// Anyone can submit the authorization of a failed take at any time. One query per interval for the
+// treasury's `Transfer` events finds them all, however many takes have failed.
 
-/** Reads these blocks twice: a lagging endpoint returns no logs for blocks it does not have. */
+/** Blocks read twice: a lagging endpoint returns no logs for blocks it lacks. */
 const againBlocks = 60n
 
 /**
@@ -35,7 +35,7 @@ export async function followTransfers(context: Context): Promise<boolean> {
     ),
   )
   const takesOf = Map.groupBy(takes, ({ wallet }) => wallet)
-  // One read per transaction: a wallet may have many failed takes, and send dust many times.
+  // A wallet may have many failed takes, and send dust many times.
   for (const [txHash, sent] of Map.groupBy(moves, (move) => move.txHash)) {
     const wallets = new Set(sent.map((move) => move.from))
     const possible = [...wallets].flatMap((wallet) => takesOf.get(wallet) ?? [])

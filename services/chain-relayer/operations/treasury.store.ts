@@ -6,7 +6,7 @@ import { isOpen, operations } from './operation.table'
 const outOfTreasury = sql`${operations.kind} in ('credit', 'repay', 'return', 'giveback')`
 
 /**
- * Returns the newest block in which AUSD is known to have left the treasury. Older chain state
+ * Returns the newest block in which AUSD is known to have left the treasury: older chain state
  * overstates the balance.
  */
 export async function newestSpending(db: Db): Promise<bigint> {

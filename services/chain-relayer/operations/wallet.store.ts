@@ -60,7 +60,6 @@ export const findLeaving = (
     .orderBy(operations.createdAt)
     .limit(countMax)
 
-/** Returns takes that are open or were stored in the last hour. */
 export async function recentTakes(db: Db, wallet: Hex): Promise<Hex[]> {
   const rows = await db
     .select({ nonce: operations.authorizationNonce })

@@ -10,7 +10,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { multicall3 } from '../chain/multicall'
 
-// Every `GET /me` waits for this call: viem's codec takes 0.3 ms per wallet, this one a twentieth
+// Every `GET /me` waits for this: viem's codec takes 0.3 ms per wallet, this one a twentieth
 // (measured). A test compares the two.
 
 export type LineState = ContractFunctionReturnType<typeof creditLineAbi, 'view', 'accountOf'>
@@ -82,7 +82,7 @@ export function encodeReads(
   return `0x${head}${offsets.join('')}${calls.join('')}`
 }
 
-/** Throws if the form is unexpected; a wallet is undefined if one of its calls failed. */
+/** A wallet is undefined if one of its calls failed. */
 export function decodeReads(answer: Hex | undefined, wallets: number) {
   const own = wallets * callsPerWallet
   const results = own + callsTogether

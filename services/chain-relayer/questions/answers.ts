@@ -100,8 +100,8 @@ async function unlessUnreadable<T>(
 }
 
 /**
- * Starts a reading and returns the last one without waiting: figures are due within 150 ms, which a
- * public endpoint alone may take.
+ * Starts a reading and returns the last one: figures are due within 150 ms, which a public endpoint
+ * alone may take.
  */
 function openBalances({ reader }: Context['node']): (address: Hex) => bigint | null {
   const known = new Map<Hex, bigint>()
@@ -146,8 +146,8 @@ export const statsOf = ({ database, node, settings }: Context) => {
 }
 
 /**
- * Reads again, twice at most, if a take was stored meanwhile; after that it is counted twice rather
- * than not at all.
+ * Reads again if a take was stored meanwhile; after the third time it is counted twice rather than
+ * not at all.
  */
 async function factsAndTakes(context: Context, signed: GivenAuthorization) {
   const from = signed.from.toLowerCase() as Hex

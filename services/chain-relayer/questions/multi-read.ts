@@ -6,7 +6,7 @@ type Waiting<I, O> = {
 
 /**
  * Requests arriving while a batch runs form the next one. If a batch fails, its items are retried
- * one by one. `work` returns results in the order of its items.
+ * one by one.
  */
 export function together<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,

@@ -13,7 +13,7 @@ export function termsReader(context: Pick<Context, 'node' | 'contracts' | 'treas
   let known: Promise<Terms> | undefined
   return (): Promise<Terms> => {
     known ??= readTerms(context).catch((error) => {
-      known = undefined // The next request tries again.
+      known = undefined
       throw error
     })
     return known

@@ -16,14 +16,11 @@ type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 /** Limited by the gas of public endpoints and 16 KiB of call data. */
 const walletsMax = 80
 
-/** Behind one address may be several nodes, some a block or two behind. */
+/** Behind one address may be several nodes, some of which lag. */
 const triesMax = 5
 const triesRestMs = 100
 
-/**
- * What a user has seen does not go back: the block is never older than that of an earlier answer.
- * Throws if every try meets an older block.
- */
+/** What a user has seen does not go back. Throws if every try meets an older block than before. */
 async function readSome(
   { reader, contracts, newest }: Reading,
   wallets: readonly Hex[],
@@ -48,7 +45,7 @@ type Reading = {
   readonly newest: ReturnType<typeof openNewest>
 }
 
-/** In 10⁻⁶ AUSD, with the virtual shares and the virtual unit of the contract's pool. */
+/** In 10⁻⁶ AUSD, with the virtual shares and unit of the contract's pool. */
 export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
   (shares * (pool.collateralMicro + 1n)) / (pool.shares + 1_000_000n)
 
@@ -96,7 +93,7 @@ const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): A
 /** The previous call may hang. */
 const patienceMs = 150
 
-/** Requests arriving during a call share the next one, so no answer is older than its request. */
+/** Requests arriving during a call share the next, so no answer is older than its request. */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
   const reading = { reader, contracts, newest: openNewest(() => performance.now()) }
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
@@ -119,8 +116,7 @@ export type Hold = Static<(typeof ChainHold)['answer']>
 const holdStates = ['none', 'held', 'released', 'revoked'] as const
 
 /**
- * Reads hold and block time of the same block. Returns undefined if the endpoint lags behind the
- * payment and would report `none` for held money.
+ * Returns undefined if the endpoint lags behind the payment: it would report `none` for held money.
  */
 export async function readHold(
   { node, contracts, database }: Context,
@@ -141,7 +137,7 @@ export async function readHold(
   return { state, until: timeOrNull(until), blockTime: String(blockTime) }
 }
 
-/** Returns undefined if the endpoint lags behind the block in which the ref id was used. */
+/** Returns undefined if the endpoint lags behind the use of the ref id. */
 export async function readRef(
   { node, contracts, database }: Context,
   refId: string,

@@ -44,7 +44,7 @@ type Holding = {
 
 type Words = {
   wallet: string
-  /** AUSD sent to these would be lost or mistaken for a payment. */
+  /** AUSD sent here would be lost or mistaken for a payment. */
   token: string
   creditLine: string
   treasury: string
@@ -129,8 +129,8 @@ export async function signerFacts(
 const refusedByCodeMax = 3
 
 /**
- * The code can tell who asks, and a transfer that it accepts and then refuses costs chain calls
- * that nobody pays for.
+ * The code can tell who asks. A transfer that it accepts and then refuses costs chain calls that
+ * nobody pays for.
  */
 const refusesTooOften = async ({ database }: Pick<Context, 'database'>, signer: Hex) =>
   (await database.read((db) => countRefusedByCode(db, signer))) >= refusedByCodeMax
@@ -139,7 +139,7 @@ const inFlightMax = 50
 
 /**
  * A mined transfer has left the balance but stays open until final; counted twice, it would hide
- * AUSD. So both are read at one block, for a wallet that would otherwise be refused.
+ * AUSD. So both are read at one block, if the wallet would otherwise be refused.
  */
 async function holdingOf(
   { database, node, contracts }: Context,

@@ -12,8 +12,8 @@ export type Treasury = Static<(typeof ChainTreasury)['answer']>
 const freshMs = 2_000
 
 /**
- * Callers share one chain call. Returns undefined if the endpoint lags behind a known final block
- * and would count AUSD already spent.
+ * Callers share one call. Returns undefined if the endpoint lags behind a known final block: it
+ * would count AUSD already spent.
  */
 export function treasuryReader(context: Context): () => Promise<Treasury | undefined> {
   let last: { at: number; reading: Promise<Treasury | undefined> } | undefined
@@ -22,7 +22,6 @@ export function treasuryReader(context: Context): () => Promise<Treasury | undef
     if (last && isRecent(last.at, now, freshMs)) return last.reading
     const reading = readTreasury(context, new Date(now))
     last = { at: now, reading }
-    // Failed readings are not cached.
     reading.then(
       (read) => read ?? forget(reading),
       () => forget(reading),

@@ -25,7 +25,6 @@ type Batch = Fit & {
   purpose: TransactionPurpose
 }
 
-/** Returns the number of transactions stored. */
 export async function assignWaiting(context: Context, held: readonly HeldLane[]): Promise<number> {
   const sound = held.filter((lane) => lane.sound)
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
@@ -71,9 +70,9 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     if (outcome === 'stored') given += 1
     else take(-1)
   }
-  // Transactions of one lane commit one after the other: each needs the nonce after the last.
+  // Transactions of one lane commit in turn: each needs the nonce after the last.
   await pMap(await batchesOf(context, due, terms), give, { concurrency: lanes.length })
-  if (given > 0 && due.length === rowsMax) context.wake() // There may be more, and room for it.
+  if (given > 0 && due.length === rowsMax) context.wake()
   return given
 
   function roomOf(one: HeldLane, balanceWei: bigint) {
@@ -86,10 +85,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   }
 }
 
-/**
- * A new transaction would wait behind an overdue one; another lane, or this one later, sends it
- * sooner.
- */
+/** A new transaction would wait behind it; another lane, or this one later, is sooner. */
 async function isStuck(
   { clock, settings, node }: Context,
   { lane: { address }, open: [oldest] }: HeldLane,
@@ -117,8 +113,8 @@ class LostLane extends LostRace {}
 type Assigned = 'stored' | 'nothing stored' | 'lane lost'
 
 /**
- * One commit stores nonce, signature, transaction and operations; only stored bytes are ever
- * broadcast. Omits transfers that their wallets could not pay.
+ * One commit stores nonce, signature, transaction and operations; only stored bytes are broadcast.
+ * Omits transfers that their wallets could not pay.
  */
 async function assign(
   context: Context,

@@ -22,8 +22,8 @@ import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
 import { bumped, isRaise, isSigned, noopCall, raisedGas } from './transaction'
 
-// Stored bytes may be sent any number of times; a transaction that is not mined gets another
-// attempt at the same nonce. Neither frees a nonce.
+// Stored bytes may be sent any number of times; what is not mined gets another attempt at the same
+// nonce. Neither frees a nonce.
 
 /** The request was most likely lost. */
 const soonMs = 1_000
@@ -32,10 +32,7 @@ const raiseEveryMs = 1_000
 const lapsedMs = 30_000
 /** Nodes queue later nonces, so a lane need not wait for each. */
 const sendAtOnce = 16
-/**
- * Sending a thousand at once would take longer than the lease, for every instance that takes the
- * lane over.
- */
+/** Sending a thousand would take longer than the lease, for every instance that takes over. */
 const sendsMax = 64
 
 export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
@@ -47,7 +44,7 @@ async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
   if (due.length < all.length) context.wake()
   for (let from = 0; from < due.length; from += sendAtOnce) {
     const answers = await broadcastSome(context, held, due.slice(from, from + sendAtOnce))
-    // The rest would wait for the same unresponsive endpoint.
+    // The rest would wait for the same endpoint.
     if (answers.some(({ next }) => next === 'send_soon')) return
   }
 }
@@ -81,7 +78,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   return steps
 }
 
-/** An attempt that this process has not sent is due; resending is harmless. */
+/** What this process has not sent is due: resending is harmless. */
 function isDue(
   { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
   attempt: Attempt,
@@ -123,7 +120,7 @@ const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
 /** A permanent refusal, which higher fees would not change. */
 const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
 
-/** Unblocks the lane; never replaces a drip or another noop. */
+/** Never replaces a drip or another noop. */
 async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
   if (open.attempts.at(-1)!.purpose === 'noop') return
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
@@ -198,7 +195,7 @@ async function renew(
   })
   const stored = await storing.catch((error) => {
     if (!(error instanceof PolicyRefused)) throw error
-    // The limits were lowered since: the earlier attempts continue at their fees.
+    // The limits were lowered: earlier attempts continue at their fees.
     const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
     context.logThrottled('policy:renew', fields, 'policy refused a fee bump')
     return false

@@ -2,8 +2,8 @@ import type { Hex } from 'viem'
 import type { PlaceOnChain } from '../chain/authorization'
 import type { ChainReceipt, Node } from '../chain/node'
 
-// Monad charges the gas limit and reports it as `gasUsed`; if a receipt lacks that field, the limit
-// is used.
+// Monad charges the gas limit and reports it as `gasUsed`; the limit also stands in for a missing
+// field.
 
 /** In wei per gas. */
 type Bid = { readonly gas: bigint; readonly maxFeeWei: bigint; readonly priorityWei: bigint }
@@ -23,7 +23,7 @@ async function priceOf({ reader }: Node, { blockNumber }: ChainReceipt, bid: Bid
   return askedWei < bid.maxFeeWei ? askedWei : bid.maxFeeWei
 }
 
-/** In wei; returns undefined while the endpoint lacks the receipt. */
+/** Returns undefined while the endpoint lacks the receipt. */
 export async function costOf(
   node: Node,
   lane: Hex,

@@ -33,16 +33,16 @@ import { chargeGas } from './funding'
 import { doneIn, runsForeignCode } from './transaction'
 
 const concludeAtOnce = 8
-/** Alarm if the nonce is used and no receipt is found by this age. */
+/** From this age on, a used nonce without a receipt raises an alarm. */
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
 const lanesPerRound = 2
 
 /**
- * Requests the receipts of the nonces used at the finalized block; transactions without proof stay
+ * Reads the receipts of the nonces used at the finalized block; without proof a transaction stays
  * open. Lanes take turns: each costs a call, and rounds come with every block. Returns the number
- * of transactions checked.
+ * checked.
  */
 export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { counted } = context.memory
@@ -84,7 +84,7 @@ async function concludeLane(
   const { memory, node, clock } = context
   memory.counted.set(address, { epoch, at: clock(), to: undefined })
   const count = await node.countAt(address, head.number)
-  // Another sender used the key: check the lane again before it assigns a nonce.
+  // Another sender used the key.
   if (count > nextNonce) memory.sound.delete(address)
   const mined = open.filter(({ nonce }) => nonce < count)
   const concludeThis = (transaction: OpenTransaction) =>
@@ -177,7 +177,7 @@ async function finalReceipt(
 /** Older blocks are compared by number. */
 const ancestorsMax = 256n
 
-/** Reads the blocks between at once; each must name the one before as its parent, or it throws. */
+/** Reads the blocks between; throws unless each names the one before as its parent. */
 async function isFinal(
   { node, memory: { ancestors } }: Context,
   block: { readonly blockNumber: bigint; readonly blockHash: Hex },
@@ -236,13 +236,12 @@ type Closing = {
   readonly concluded: Concluded
   readonly place: PlaceOnChain
   readonly isDone?: ReturnType<typeof doneIn> | undefined
-  /** Checked in the closing transaction; if false, nothing is closed. */
   readonly isProven?: (tx: Tx) => Promise<boolean>
 }
 
 /**
- * The nonce is used at finality, so no other attempt can be mined. Returns false if the transaction
- * was already closed or is not proven.
+ * The nonce is used at finality, so no other attempt can be mined. Returns false if already closed
+ * or not proven.
  */
 async function close(
   context: Context,
@@ -299,8 +298,8 @@ function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome 
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
- * A drip waits longer, because Monad reverts transfers out of a lane's reserve. The operation fails
- * if user-controlled code made it revert, or if it reverted too often.
+ * A drip waits, because Monad reverts transfers out of a lane's reserve. The operation fails if
+ * user-controlled code made it revert, or if it reverted too often.
  */
 async function endUndone(
   tx: Tx,

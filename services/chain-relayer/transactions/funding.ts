@@ -9,9 +9,8 @@ import { atStakeWei, burntToday, insertBurnt } from '../operations/reverted-gas.
 import { lockWallets, unseenMicro } from '../operations/wallet.store'
 import { atLeast, atMost } from './transaction'
 
-// A wallet may sign many transfers of one balance. Each passes its simulation, but only the first
-// succeeds and the others revert at our cost. So an operation gets a nonce only if its wallet
-// covers it together with everything in flight.
+// A wallet may sign many transfers of one balance: each passes its simulation, but only the first
+// succeeds and the others revert at our cost. So a wallet must cover everything in flight.
 
 /** AUSD balances (10⁻⁶) at one block. */
 export type Funds = {
@@ -30,7 +29,7 @@ export async function fundsFor(
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// Users pay no gas for sends and cash-outs, reverted or not. It counts against a daily budget of
+// Users pay no gas for sends and cash-outs. It counts, reverted or not, against a daily budget of
 // the wallet, and no more transfers are in flight than that could pay; one is always allowed, so
 // that every wallet makes progress. The return of a refused cash-out is counted and never refused.
 
@@ -47,7 +46,6 @@ export function budgetFor(wei: {
 
 export type Cover = ReturnType<typeof budgetFor>
 
-/** Locks the wallets until the transaction ends, so instances take turns. */
 export async function coverOf(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
@@ -82,7 +80,7 @@ export async function coverOf(
   return covers
 }
 
-/** Each operation bears an equal part. Returns the wallets whose budget this exhausted. */
+/** Operations bear equal parts. Returns the wallets whose budget this exhausted. */
 export async function chargeGas(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
@@ -115,8 +113,8 @@ export async function chargeGas(
   })
 }
 
-// Any attempt ever broadcast may be mined. So everything a lane has in flight, at its highest fees,
-// must stay within its balance.
+// Any attempt may be mined, so everything in flight, at its highest fees, must stay within a lane's
+// balance.
 
 export const costWei = (call: Pick<CallToSign, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
@@ -129,7 +127,7 @@ export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
 
 // Monad limits an account's gas bids within three blocks to 10 coins and to its balance, and skips
 // transactions above that with all that follow. Open transactions are hardly older, so their bids
-// together stay below the limit.
+// stay below the limit.
 
 /** https://docs.monad.xyz/developer-essentials/reserve-balance */
 const bidMaxWei = 10n * 10n ** 18n

@@ -47,7 +47,7 @@ const searchedMs = 5_000
 export const unsettledMs = 500
 
 /**
- * A revert costs the whole gas limit, so an operation is examined before it gets a nonce. Returns
+ * Examines an operation before it gets a nonce, as a revert costs the whole gas limit. Returns
  * undefined if it ended here or must wait. Throws `PolicyRefused`, before any simulation, if no key
  * would sign it.
  */
@@ -109,7 +109,7 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   return heldWei >= settings.dripBelowWei
 }
 
-/** `until` is the end of the hold when the order was given. */
+/** `until`: end of the hold at the time of the order. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
   const [, , , , endsAt] = await node.reader.readContract({
@@ -134,8 +134,8 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 
 /**
  * A contract can see sender, gas and fees, so the simulation uses the same. A refusal counts only
- * if the finalized state refuses for the same reason. If the simulation itself fails, the call is
- * sent, since a revert only costs gas; one that runs user-controlled code waits.
+ * if the finalized state gives the same reason. If the simulation itself fails, the call is sent,
+ * since a revert only costs gas; one that runs user-controlled code waits.
  */
 async function foresee(
   context: Context,
@@ -162,7 +162,7 @@ async function foresee(
   }
 }
 
-/** The endpoint lags behind the payment, so it cannot see its hold. */
+/** The endpoint lags behind the payment and cannot see its hold. */
 async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
   if (!('refId' in payload)) return false
   return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
@@ -194,10 +194,7 @@ async function waitOrEnd(
   await giveUp(context, operation, reason, alarm)
 }
 
-/**
- * Above a limit the operation waits until the next day or until an operator raises the limit or
- * ends the operation.
- */
+/** Above a limit it waits until the next day or for an operator. */
 export async function holdRefused(
   context: Context,
   operation: Operation,

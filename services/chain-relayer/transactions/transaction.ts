@@ -83,7 +83,7 @@ async function returnCall(
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
   const take = operation.kind === 'return' ? await finalTakeOf(context, operation) : undefined
-  // Anyone who sees this signature can use it, so it counts towards the limits once signed.
+  // Anyone who sees this signature can use it, so it counts once signed.
   const signature = await context.database.transaction((tx) =>
     context.treasury.sign(tx, { domain, terms, take }),
   )
@@ -95,7 +95,7 @@ type Owed = 'return' | 'giveback'
 /** Afterwards a return is signed again with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
-/** An authorization belongs to one take and a take to one return, by the keys of their rows. */
+/** By the keys of their rows, an authorization belongs to one take and a take to one return. */
 async function finalTakeOf(
   context: Context,
   { payload: { payoutId } }: Extract<Operation, { kind: 'return' }>,
@@ -136,7 +136,7 @@ const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): CallT
   ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
 })
 
-/** Also accepts contract signatures; viem would search for this overload on every call. */
+/** Accepts contract signatures too; viem would search for the overload on every call. */
 const transfer = ausdAbi.find(
   (item): item is BytesTransfer =>
     item.type === 'function' &&
@@ -315,8 +315,8 @@ export const noopCall = (lane: `0x${string}`): CallToSign => ({
 })
 
 /**
- * Headroom costs nothing: both the charge and the reserve budget of Monad use min(maxFee, base +
- * priority). The floor is twice Monad's least base fee of 100 gwei.
+ * Headroom costs nothing: charge and reserve budget of Monad use min(maxFee, base + priority). The
+ * floor is twice its least base fee of 100 gwei.
  */
 const gwei = 1_000_000_000n
 const floorWei = 200n * gwei
@@ -340,7 +340,7 @@ export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   return { maxFeeWei, priorityWei: atMost(wanted, maxFeeWei) }
 }
 
-/** At the maximum, attempts that differ by 1 wei would pile up and change nothing. */
+/** Attempts that differ by 1 wei would pile up and change nothing. */
 export const isRaise = (last: Fees, next: Fees): boolean =>
   next.maxFeeWei * 10n >= last.maxFeeWei * 11n || next.priorityWei * 10n >= last.priorityWei * 11n
 

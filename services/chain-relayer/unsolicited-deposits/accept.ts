@@ -56,7 +56,6 @@ export const answerGivebacks = (context: Context): Handler =>
 
 const rowsMax = 64
 
-/** Returns the number of open requests. */
 export async function takeUpRequests(context: Context): Promise<number> {
   const asked = await context.database.read((db) => findAsked(db, rowsMax))
   for (const request of asked)
@@ -69,8 +68,7 @@ export async function takeUpRequests(context: Context): Promise<number> {
 }
 
 /**
- * Locks the wallet, so that no take of the same AUSD is accepted. Several instances may try; one
- * decides.
+ * Locks the wallet, so that no take of the same AUSD is accepted. One of several instances decides.
  */
 async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
   const read = await readArrival(context, request)

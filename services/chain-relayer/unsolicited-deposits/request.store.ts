@@ -39,7 +39,7 @@ export const requests = schema.table(
 )
 export type GivebackRequest = typeof requests.$inferSelect
 
-/** Returns the existing request for this transfer, if any. */
+/** Returns the existing request, if any. */
 export async function noteRequest(
   tx: Tx,
   asked: Pick<GivebackRequest, 'txHash' | 'logIndex' | 'askedBy' | 'reason'>,
@@ -64,8 +64,8 @@ export type GivebackDecision =
   | { readonly state: 'refused'; readonly refusal: string }
 
 /**
- * Returns false if another instance decided it first. Without a wallet no erasure would find the
- * note, so it is not kept.
+ * Returns false if another instance decided first. Without a wallet no erasure would find the note,
+ * so it is not kept.
  */
 export async function decideRequest(
   tx: Tx,

@@ -3,9 +3,9 @@ import { refOf } from '#shared/chain/ref'
 import type { TransferName } from '../chain/authorization'
 import type { OperationState } from '../operations/operation'
 
-// AUSD that reached the treasury without an order belongs to its sender. Usually a cash-out's
-// signed transfer was submitted before the cash-out was requested, which was then refused. An
-// operator requests its return.
+// AUSD that reached the treasury without an order belongs to its sender: usually a cash-out's
+// transfer was submitted before the cash-out was requested, which was then refused. An operator
+// requests its return.
 
 export type Arrival = TransferName & {
   readonly wallet: Hex
@@ -16,7 +16,7 @@ export type Arrival = TransferName & {
 
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
-/** Has the authorization of an arrival or, for a plain transfer, its transaction. */
+/** Takes with the authorization of an arrival or, for a plain transfer, its transaction. */
 export type TakeFacts = {
   readonly payoutId: string
   readonly state: OperationState
@@ -27,7 +27,7 @@ export type ArrivalFacts = {
   readonly takes: readonly TakeFacts[]
   readonly isOurs: boolean
   readonly giveback: { readonly state: OperationState; readonly txHash: string | null } | undefined
-  /** According to the token; rows restored from a backup may lack the giveback. */
+  /** According to the token: rows restored from a backup may lack the giveback. */
   readonly isSpent: boolean
 }
 
