@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { hashDomain, parseAbi } from 'viem'
-import { deployContracts, multicall3Address } from '#infra/contracts/deploy'
+import { deployContracts } from '#infra/contracts/deploy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actorKeys, actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
@@ -79,10 +80,10 @@ describe('multicall3', () => {
 
   test('multicall3 marks the failed reads of a batch', async () => {
     const answers = await client.multicall({
-      multicallAddress: multicall3Address,
+      multicallAddress: multicall3,
       contracts: [
         { ...at, address: ausd, args: [treasury] },
-        { ...at, address: multicall3Address, args: [treasury] },
+        { ...at, address: multicall3, args: [treasury] },
         { ...at, address: ausd, args: [actors.ana.address] },
       ],
     })
@@ -95,7 +96,7 @@ describe('multicall3', () => {
   })
 
   test('multicall3 reads block number, block time and native balance', async () => {
-    const call = { abi: multicall3Abi, address: multicall3Address } as const
+    const call = { abi: multicall3Abi, address: multicall3 } as const
     const block = await client.getBlock()
     const address = actors.ana.address
     expect([

@@ -17,10 +17,8 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { ausdBytecode, creditLineBytecode, multicall3Runtime } from '#infra/contracts/artifacts.gen'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-
-/** Multicall3's address on every public chain, and viem's default. */
-export const multicall3Address: Address = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 /** AUSD in micro-AUSD, times in seconds. */
 export type DeployTerms = {
@@ -68,7 +66,7 @@ export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const client = openClient(terms.rpcUrl)
   const admin = privateKeyToAccount(terms.adminKey)
   const treasury = privateKeyToAccount(terms.treasuryKey)
-  await client.setCode({ address: multicall3Address, bytecode: multicall3Runtime })
+  await client.setCode({ address: multicall3, bytecode: multicall3Runtime })
   await fundNative(client, [admin.address, treasury.address, ...terms.relayers, ...terms.verifiers])
 
   const firstNonce = await client.getTransactionCount({ address: admin.address })

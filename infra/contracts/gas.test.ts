@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { type Address, encodeFunctionData, multicall3Abi, numberToHex, parseSignature } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { transferTypes } from '#shared/chain/erc3009'
 import {
@@ -13,7 +14,7 @@ import {
   opKinds,
 } from '#shared/chain/gas'
 import { ausd } from '#test/support/contract-actions'
-import { actors, multicall3Address, openContractsFixture } from '#test/support/contracts'
+import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, expectCovered, expectTight, gasOn, type Op, op, show } from '#test/support/gas'
 
 // Ends before a term, but lasts while fifty accounts are prepared.
@@ -186,7 +187,7 @@ test.each([2, 16])(
     const data = encodeFunctionData({
       ...{ abi: multicall3Abi, functionName: 'aggregate3', args: [transfers] },
     })
-    const measured = await measure(relayer, multicall3Address, data, count)
+    const measured = await measure(relayer, multicall3, data, count)
     show(`a bundle of ${count}`, measured, bundleGasLimit(count))
     expectTight(bundleGasLimit(count), measured)
     const used = await fixture.client.getContractEvents({

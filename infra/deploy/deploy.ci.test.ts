@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Address, type Hex, keccak256, stringToHex } from 'viem'
 import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
-import { multicall3Address } from '#infra/contracts/deploy'
 import { devAccount, devKey } from '#infra/local/keys'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { gasLimits } from '#shared/chain/gas'
 import { lineVersion } from '#shared/chain/line-version'
@@ -135,12 +135,12 @@ describe('deploying on a fresh anvil', () => {
     ['another chain id', () => ({ CHAIN_ID: '1' }), /chain 10143, CHAIN_ID is 1/],
     ['another genesis', () => ({ GENESIS_HASH: `0x${'00'.repeat(32)}` }), /set GENESIS_HASH/],
     ['no token there', () => ({ AUSD_ADDRESS: nowhere }), /no contract at AUSD_ADDRESS/],
-    ['no AUSD there', () => ({ AUSD_ADDRESS: multicall3Address }), /this is not AUSD/],
+    ['no AUSD there', () => ({ AUSD_ADDRESS: multicall3 }), /this is not AUSD/],
     [
       'a foreign contract for a credit line',
       () => ({
         ...noFile(),
-        CREDIT_LINE_ADDRESS: multicall3Address,
+        CREDIT_LINE_ADDRESS: multicall3,
         AUSD_ADDRESS: JSON.parse(bookOf(fixture)).ausd,
       }),
       /is not a credit line/,
@@ -178,7 +178,7 @@ describe('deploying on a chain with the real AUSD', () => {
   let fixture: DeployFixture
   beforeAll(async () => {
     fixture = await openDeployFixture()
-    await fixture.client.setCode({ address: multicall3Address, bytecode: multicall3Runtime })
+    await fixture.client.setCode({ address: multicall3, bytecode: multicall3Runtime })
     await installToken(fixture, realAusd)
   })
   afterAll(() => fixture.close())

@@ -1,8 +1,8 @@
 import { type Address, getContractAddress, numberToHex } from 'viem'
 import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
-import { multicall3Address } from '#infra/contracts/deploy'
 import { pause } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
+import { multicall3 } from '#shared/chain/client'
 import { type AddressBook, loadAddresses, type Pending, saveAddresses } from './addresses'
 import { findDeployBlock } from './deploy-block'
 import type { DeployFacts } from './facts'
@@ -140,7 +140,7 @@ async function act(run: Run, step: DeployStep): Promise<void> {
   if (step.do === 'give_native')
     await node.tell('anvil_setBalance', [step.to, numberToHex(givenWei)])
   else if (step.do === 'install_multicall3')
-    await node.tell('anvil_setCode', [multicall3Address, multicall3Runtime])
+    await node.tell('anvil_setCode', [multicall3, multicall3Runtime])
   else await send(run, step)
   job.say(`done: ${nameOf(step)}`)
 }

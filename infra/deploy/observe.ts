@@ -5,8 +5,8 @@ import {
   ContractFunctionZeroDataError,
   getAddress,
 } from 'viem'
-import { multicall3Address } from '#infra/contracts/deploy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type DeployFacts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
 import type { DeployNode } from './node'
@@ -27,7 +27,7 @@ export async function observe(
     ausdMicro: (places.ausd && (await balanceOf(reader, places.ausd, address))) || 0n,
   })
   const [multicall, block, token, line, admin, treasury, ...lanes] = await Promise.all([
-    reader.getCode({ address: multicall3Address }),
+    reader.getCode({ address: multicall3 }),
     reader.getBlock(),
     places.ausd ? tokenFacts(reader, places.ausd, wanted) : null,
     places.creditLine ? lineFacts(reader, places.creditLine, places, wanted) : null,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { multicall3Address } from '#infra/contracts/deploy'
 import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
+import { multicall3 } from '#shared/chain/client'
 import {
   type DeployFixture,
   type Env,
@@ -72,7 +72,7 @@ describe('chain-relayer', () => {
     ['chain id', { CHAIN_ID: '1' }, /points to chain 10143, but CHAIN_ID is 1: fix/],
     ['genesis', { GENESIS_HASH: zeroHash }, /after a reset of the chain, deploy and set it/],
     ['token domain', { AUSD_ADDRESS: otherToken }, /another EIP-712 domain \(Agora Dolour/],
-    ['contract for a token', { AUSD_ADDRESS: multicall3Address }, /is not AUSD: fix the address/],
+    ['contract for a token', { AUSD_ADDRESS: multicall3 }, /is not AUSD: fix the address/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
     ['lane without a role', { LANE_KEYS: devKey('nobody') }, /no VERIFIER_ROLE: grantRole/],
     ['treasury', { TREASURY_KEY: devKey('nobody') }, /set TREASURY_KEY to its key/],

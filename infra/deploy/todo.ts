@@ -1,5 +1,5 @@
 import { type Address, formatEther, formatUnits } from 'viem'
-import { multicall3Address } from '#infra/contracts/deploy'
+import { multicall3 } from '#shared/chain/client'
 import { realAusd } from './config'
 import type { DeployFacts } from './facts'
 import { grantData } from './step'
@@ -25,7 +25,7 @@ export function todosOf(
   const { line } = facts
   const says: string[] = []
   if (!facts.hasMulticall && !(facts.isAnvil && wanted.testFunds))
-    says.push(`no Multicall3 at ${multicall3Address}, which the services need: deploy it there`)
+    says.push(`no Multicall3 at ${multicall3}, which the services need: deploy it there`)
   if (line && !line.adminHasRole)
     for (const { lane, role } of line.rolesMissing)
       says.push(

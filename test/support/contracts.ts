@@ -26,7 +26,6 @@ export {
   trickWalletAbi,
   trickWalletBytecode,
 } from '#infra/contracts/artifacts.gen'
-export { multicall3Address } from '#infra/contracts/deploy'
 export { deployContracts }
 
 /** Public keys, unlocked by every anvil. */

@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestClient, http, publicActions } from 'viem'
-import { multicall3Address } from '#infra/contracts/deploy'
 import { chainAnswers } from '#infra/local/chain'
 import { startChild } from '#infra/local/child'
 import { planNats } from '#infra/local/nats'
@@ -14,6 +13,7 @@ import { bootStack } from '#infra/local/stack'
 import { untilOwnAnswers } from '#infra/local/start/own'
 import { waitUntil } from '#infra/local/wait'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
+import { multicall3 } from '#shared/chain/client'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { startScratchServer } from '#test/support/scratch-server'
@@ -82,7 +82,7 @@ test('an own chain with another id is refused before anything is changed on it',
   await client.request({ method: 'anvil_setChainId', params: [31_337] } as never)
   const said = await refusedWith({ RPC_URL: node.rpcUrl })
   expect(said).toBe('StartFault: the chain at RPC_URL has id 31337, but 10143 is required')
-  const code = await client.extend(publicActions).getCode({ address: multicall3Address })
+  const code = await client.extend(publicActions).getCode({ address: multicall3 })
   expect(code).toBeUndefined()
 })
 

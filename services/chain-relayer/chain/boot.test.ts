@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { multicall3Address } from '#test/support/contracts'
+import { multicall3 } from '#shared/chain/client'
 import { openFixture } from '../test-support'
 import { inspectChain } from './boot'
 
@@ -33,7 +33,7 @@ describe('chain-relayer', () => {
   test.each([
     ['no token there', { ausd: other.address }, /AUSD_ADDRESS .* deploy/],
     ['no credit line there', { creditLine: other.address }, /CREDIT_LINE_ADDRESS .* deploy/],
-    ['another token', { ausd: multicall3Address }, /AUSD_ADDRESS .* is not AUSD: fix/],
+    ['another token', { ausd: multicall3 }, /AUSD_ADDRESS .* is not AUSD: fix/],
     ['no line but a token', { creditLine: right.ausd }, /CREDIT_LINE_ADDRESS .* bun run deploy/],
     ['a lane without roles', { lanes: [other] }, /has no RELAYER_ROLE: grantRole/],
     ['another treasury', { treasury: other }, /set TREASURY_KEY/],
