@@ -58,7 +58,7 @@ export function openApp(context: Context): App {
   const methodsAt = openMethods(() => router.routes)
   router.use(everyAnswer(context, limits, methodsAt)).use(served)
   const { publicUrl } = context.config
-  // Built at its first request: that takes as long as the rest of this.
+  // Takes as long as the rest, so it is built at its first request.
   const document = () => openApiDocument(served, publicUrl)
   router.use(docsRoutes(document, access)).use(guideRoutes(publicUrl, access))
   return openEdge(context, { handle: async (request) => router.fetch(request) })

@@ -20,7 +20,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Starts `main.ts` as if the clock of its machine were wrong. */
 async function startSkewed(aheadMs: number) {
   const skew = join(folder, `skew${aheadMs}.ts`)
   await writeFile(skew, `const { now } = Date; Date.now = () => now() + ${aheadMs}`)

@@ -28,22 +28,22 @@ export type Context = {
   readonly database: Database
   readonly poke: () => void
   readonly users: Users
-  /** Reads the wallet's rows in the gateway's own tables. */
+  /** Of the gateway's own tables. */
   readonly ownPerson: PersonReader
   readonly provider: IdentityProvider
   readonly verification: {
-    /** Whether the newest verdict is an approval, and the links given today (UTC). */
+    /** By the newest verdict; days are in UTC. */
     readonly standing: (
       wallet: `0x${string}`,
     ) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
-    /** Starts the rechecks. `providerRef`: the provider's id of the inquiry. */
+    /** Starts the rechecks. */
     readonly noteLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>
   }
   /** Aborted when shutdown begins: the process serves, but is not ready. */
   readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
-    /** Reads the metrics of all other processes; throws if the bus is down. */
+    /** Of all other processes; throws if the bus is down. */
     readonly gatherMetrics: () => Promise<Gathered[]>
     readonly ownMetrics: () => Promise<string>
   }

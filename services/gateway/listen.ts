@@ -10,7 +10,7 @@ const untakenSeconds = 10
 
 /**
  * Disposing lets open requests finish. A response closes its connection while draining (`leaving`), after
- * an unread body, whose rest may never end, and if it is large: its client may take nothing.
+ * an unread body, whose rest may never end, and if it is large.
  */
 export function listen(
   app: App,

@@ -94,7 +94,7 @@ type Around = Link & {
 const link = ({ path, title }: Link, current?: string) =>
   `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`
 
-/** Loads nothing but our own style sheet: no script, font or image. */
+/** Loads only our own style sheet. */
 const layout = ({ path, title, written, before, next }: Around, body: string) => `<!doctype html>
 <html lang="en">
 <head>
@@ -123,7 +123,7 @@ ${body}
 </html>
 `
 
-/** `/llms.txt`, an index for language models (https://llmstxt.org). */
+/** https://llmstxt.org */
 export function llmsText(guide: readonly GuidePage[], baseUrl: string): string {
   const lines = guide.map(
     ({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`,

@@ -9,7 +9,7 @@ const entry = 'shared/client/client'
 const folders = { shared: 'shared', platform: 'shared/platform' } as const
 const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'browser' })
 
-/** Packs `shared/client` and its imports for npm: JavaScript to run, and TypeScript for its types. */
+/** For npm: JavaScript to run, and TypeScript for its types. */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const modules = modulesFrom(entry)
   const files = [...modules].flatMap(([name, text]) => [

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#shared/refusals'
 
-/** Handling of each error code by an app, as Markdown for the guide. */
+/** What an app does about each error code, in Markdown. */
 export const remedies: Readonly<Record<ErrorCode, string>> = {
   bad_request:
     'The message names the field and the expected form. Fix the request; resending it unchanged will ' +

@@ -11,7 +11,7 @@ export type Gathered = {
   readonly text: string
 }
 
-/** Omits instances that do not respond in time. If not even this one does, the bus is down: it throws. */
+/** Omits silent instances. Throws if not even this one responds: the bus is down. */
 export async function gatherMetrics(bus: Bus): Promise<Gathered[]> {
   const gathered = await askEverybody(bus, metricsSubject, (reply) => {
     const answer = answerOf(reply)

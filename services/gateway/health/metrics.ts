@@ -4,7 +4,7 @@ import { gauge, type Reading, textOf } from '#platform/metrics/readings'
 import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
 import type { Gathered } from './gather'
 
-/** `others` is undefined if the bus is down: their state is unknown, which differs from not running. */
+/** `others`: undefined if the bus is down, so that their state is unknown. */
 export async function metricsText(
   own: string,
   others: Gathered[] | undefined,

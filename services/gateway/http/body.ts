@@ -10,7 +10,7 @@ export const bodyBytesMax = 64 * 1024
 /** Each chunk costs a turn of the event loop. */
 const chunksMax = 1_024
 const bodyDeadlineMs = 5_000
-/** Limit of all bodies that are arriving together, also those of refused requests. */
+/** Of all bodies together, also those of refused requests. */
 const arrivingBytesMax = 32 * 1024 * 1024
 const hold = openHeld(arrivingBytesMax)
 
@@ -24,7 +24,7 @@ const cut = new WeakSet<Request>()
 
 const reading = new WeakMap<Request, Promise<Uint8Array>>()
 
-/** Reads it once. Throws a 413, also for chunked bodies, or a 415 if encoded. */
+/** Reads it once. Throws a 413 or 415. */
 export function readBytes(request: Request): Promise<Uint8Array> {
   const begun = reading.get(request)
   if (begun) return begun
@@ -36,7 +36,7 @@ export function readBytes(request: Request): Promise<Uint8Array> {
   return whole
 }
 
-/** Reads an unread body up to the limit. Returns true if the connection can be reused. */
+/** Reads an unread body. Returns true if the connection can be reused. */
 export async function isBodyOver(request: Request): Promise<boolean> {
   if (cut.has(request)) return false
   const { headers, body, bodyUsed } = request
@@ -55,7 +55,7 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   const announced = request.headers.get('content-length')
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge()
   if (!request.body) return new Uint8Array()
-  // The server reads only the announced length. A stream would take several turns of the event loop, and
+  // The server reads only the announced length. A stream takes several turns of the event loop, so that
   // simultaneous requests could not share a bus request.
   if (announced !== null) return inTime(Number(announced), request.bytes())
   const reader = request.body.getReader()
@@ -104,7 +104,7 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   }
 }
 
-/** Throws a 400 that names the field and the expected form. */
+/** Throws a 400 that names the field. */
 export async function readBody<T>(request: Request, reader: Reader<T>): Promise<T> {
   const bytes = await readBytes(request)
   if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })

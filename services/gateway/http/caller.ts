@@ -21,7 +21,7 @@ export const callerOf = (request: Request): Caller =>
 
 type IsProxy = (address: string) => boolean
 
-/** Accepts addresses and networks such as `10.0.0.1` or `fd00::/8`. */
+/** Takes addresses and networks, such as `fd00::/8`. */
 export function proxiesOf(proxies: readonly string[]): IsProxy {
   const known = new BlockList()
   for (const proxy of proxies) {
@@ -35,8 +35,8 @@ export function proxiesOf(proxies: readonly string[]): IsProxy {
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /**
- * Address for rate limits. Each proxy appends its client, so X-Forwarded-For is read from the right while
- * the address is our proxy; further entries are the caller's and not trusted.
+ * For rate limits. Each proxy appends its client, so X-Forwarded-For is read from the right while the
+ * address is our proxy; the caller may have written the rest.
  */
 export function addressOf(socket: string, forwardedFor: string | null, isProxy: IsProxy): string {
   const seen = forwardedFor?.split(',') ?? []
@@ -67,7 +67,6 @@ function normalised(address: string): string {
   return `${network.map((group) => group.toString(16)).join(':')}::/64`
 }
 
-/** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
   const [head = '', tail = ''] = address.replace(/%.*/, '').split('::')
   const [before, after] = [partOf(head), partOf(tail)]
@@ -90,7 +89,7 @@ function pairOf(address: string): number[] {
 
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 
-/** The caller's id if safe for logs and headers, else one derived from its span, else a new one. */
+/** The caller's if safe for logs and headers, else from its span, else new. */
 export function requestIdFrom(header: string | null, span?: Origin): string {
   if (header !== null && sane.test(header)) return header
   return span ? requestIdOf(span) : randomUUID()

@@ -93,7 +93,6 @@ export function everyAnswer(
   methodsAt: (path: string) => readonly string[],
 ) {
   const headersFor = answerHeaders(config)
-  /** An unknown route takes from the public limit. */
   const failureIn = (request: Request, error: unknown) => {
     try {
       if (!(error instanceof NotFoundError)) return failureOf(error, clock())

@@ -44,7 +44,6 @@ export type Failure = {
   readonly status: number
   readonly texts: readonly TextRef[]
   readonly retryAfterSeconds?: number
-  /** From `shared/refusals.ts`, if the failure has one. */
   readonly code?: RefusalCode
   readonly level: 'quiet' | 'warn' | 'error'
 }

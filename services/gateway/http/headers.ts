@@ -6,8 +6,8 @@ import { callerOf } from './caller'
 type HeaderValues = Record<string, string>
 
 /**
- * Default headers of responses. @elysiajs/cors (1.4.2) has one origin list for all paths, which would close
- * the public record, and also adds headers to webhooks and for disallowed origins.
+ * @elysiajs/cors (1.4.2) has one origin list for all paths, which would close the public record, and adds
+ * headers to webhooks and for disallowed origins.
  */
 export function answerHeaders(config: Config) {
   const security = securityHeaders(config.publicUrl.startsWith('https:'))

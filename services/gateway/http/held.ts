@@ -1,6 +1,6 @@
 type Held = { readonly bytes: number; readonly drop: () => void }
 
-/** Bytes held for slow clients. Beyond the limit the oldest, of the slowest client, are dropped. */
+/** Beyond the limit the oldest, of the slowest client, are dropped. */
 export function openHeld(bytesMax: number) {
   const all = new Set<Held>() // In the order of arrival.
   let total = 0

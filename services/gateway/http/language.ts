@@ -32,7 +32,7 @@ export function languageFrom(header: string | null): Language {
   return accepted[0]?.language ?? languages[0]
 }
 
-/** Also sets the headers about the language. */
+/** Also sets the headers. */
 export function languageFor({ request, set: { headers } }: Exchange): Language {
   const language = languageFrom(request.headers.get('accept-language'))
   const others = String(headers.vary ?? '').split(', ')

@@ -5,10 +5,10 @@ export const streamedFromBytes = 16 * 1024
 /** `listen` ends such a connection if its client takes nothing. */
 export const largeHeaders = { connection: 'close' }
 const chunkBytes = 16 * 1024
-/** Limit of all clients together. */
+/** Of all clients together. */
 const untakenBytesMax = 32 * 1024 * 1024
 
-/** Sends large bodies as clients take them. Beyond the limit, the one that waits longest is dropped. */
+/** Sends large bodies as clients take them. */
 export function openOutgoing(bytesMax = untakenBytesMax) {
   const hold = openHeld(bytesMax)
   return (body: string): string | Response => {

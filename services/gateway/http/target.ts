@@ -5,9 +5,9 @@ const ownOrigin = 'http://gateway.internal'
 const hostPattern = /^(?:[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
 /**
- * Gives the URL our own authority and returns its path, or undefined if the Host header names no host.
- * HTTP/1.0 may omit Host, as health checks do. Bun's URL is only a path if Host is absent or malformed;
- * Elysia (1.4.30) misreads hosts of up to three characters (elysiajs/elysia#748).
+ * Gives the URL our own authority, because Elysia (1.4.30) misreads hosts of up to three characters
+ * (elysiajs/elysia#748). Returns its path, or undefined if the Host header names no host. HTTP/1.0 may omit
+ * Host, as health checks do; Bun's URL is then only a path.
  */
 export function readTarget(request: Request): string | undefined {
   const host = request.headers.get('host')

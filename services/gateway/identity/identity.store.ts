@@ -7,7 +7,7 @@ import type { Database, Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import type { Identity, IdentityState } from './identity'
 
-/** One row per wallet that ever received a verdict. */
+/** Wallets with a verdict. */
 export const identities = schema.table(
   'identities',
   {
@@ -26,7 +26,7 @@ export const identities = schema.table(
     revision: amountColumn('revision'),
     /** When the ordered flag was on the chain. */
     flagSettledAt: at('flag_settled_at'),
-    /** When the relayer gave the ordered flag up, which ends its sweeps. */
+    /** When the relayer gave it up, which ends its sweeps. */
     flagFailedAt: at('flag_failed_at'),
     dripOrderedAt: at('drip_ordered_at'),
     dripSettledAt: at('drip_settled_at'),
@@ -119,7 +119,7 @@ export async function settleFlag(
   return row
 }
 
-/** Once per wallet: returns false if already ordered. */
+/** Returns false if already ordered. */
 export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): Promise<boolean> {
   const rows = await tx
     .update(identities)

@@ -9,7 +9,7 @@ const late = {
   steps: 'A rejected user stays verified until this is done. Check the relayer.',
 }
 
-/** How long a verdict's orders may be awaited: the flag on the chain, then the coin. */
+/** For a verdict's orders: the flag on the chain, then the coin. */
 export const limits: Limits<IdentityState> = {
   verified: late,
   duplicate: late,
@@ -79,7 +79,7 @@ const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean 
 
 /**
  * Without an environment, an approval is the sandbox's and a refusal counts everywhere. A reset always
- * counts: only the vendor can send one, and vendors omit the environment or get it wrong there.
+ * counts: vendors omit its environment or get it wrong.
  */
 function environmentFits({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean {
   if (word === 'reset') return true
@@ -105,7 +105,7 @@ function flagChange(known: Identity | undefined, state: IdentityState): boolean 
 export const needsAsking = ({ word, level, sandbox }: Undated): boolean =>
   word === 'approved' && (level === null || sandbox === null)
 
-/** The verdict's unix ms, raised above the last revision so that no two orders share one. */
+/** The verdict's unix ms, or more, so that no two orders share one. */
 function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement): bigint {
   const last = known?.revision ?? -1n
   const own = BigInt(occurredAtMs)
@@ -145,7 +145,7 @@ export type Standing = {
   readonly linkedAt: Date | null
 }
 
-/** Null: not until a new link or verdict. An approval can be withdrawn, so its rechecks never end. */
+/** Null: not until a new link or verdict. An approval, which can be withdrawn, is always rechecked. */
 export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs: number) {
   const { state, decidedAt, linkedAt } = standing
   if (state === 'verified') return new Date(nowMs + schedule.everyMs)

@@ -78,7 +78,6 @@ function flagOf(cause: string) {
   return flag
 }
 
-/** Orders native coin for a verified user, once. */
 async function flagSettled(
   tx: Tx,
   context: Context,
@@ -98,13 +97,13 @@ async function flagSettled(
 const nextSweepAt = ({ clock, config }: Context) => new Date(clock() + config.recheckAfterMs)
 
 const rowsMax = 50
-/** With the doubling about 14 hours by default; then an alert is raised. */
+/** With the doubling about 14 hours by default. */
 const sweepsMax = 20
 const postponeMsMax = 60 * 60_000
 
 /**
- * Settles unanswered orders that are on the chain and repeats the others: a lost message costs seconds.
- * Throws the first failure after the last row: one wallet must not stop the others.
+ * Settles unanswered orders that are on the chain and repeats the others. Throws the first failure after
+ * the last row: one wallet must not stop the others.
  */
 export async function sweepOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const rows = await findAwaited(context.database, new Date(context.clock()), rowsMax)

@@ -28,7 +28,7 @@ export const persons = schema.table(
 )
 type PersonRow = typeof persons.$inferSelect
 
-/** The wallet's lock is held. A common lock lets the second of two simultaneous approvals see the first. */
+/** The wallet's lock is held. The common lock lets the second of two approvals see the first. */
 export async function judgeApproved(
   tx: Tx,
   wallet: `0x${string}`,

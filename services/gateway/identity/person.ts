@@ -17,8 +17,8 @@ export type Holding = {
 export type PersonVerdict = { alone: true } | { sameAs: Wallet | null } | 'unknown'
 
 /**
- * A person's record is that of the wallet verified first. A second wallet waits for an operator; one that
- * was verified after an incomplete answer is withdrawn.
+ * The wallet verified first has the person's record. A second one waits for an operator; if an incomplete
+ * answer verified it, it is withdrawn.
  */
 export function judgePerson(
   own: Holding & { readonly ruling: Ruling | null; readonly linkedTo: Wallet | null },

@@ -15,7 +15,7 @@ export type Word =
 
 /** Without a verdict. An unknown status is no progress. */
 export type Progress =
-  /** The user has to begin, continue, or begin again. */
+  /** The user has to act. */
   | 'unfinished'
   /** The provider reviews it. */
   | 'submitted'
@@ -46,7 +46,7 @@ export type Reading = { statement: Statement } | { undated: Undated } | { fault:
 /** We assign no other spelling of a wallet. */
 const reference = /^0x[0-9a-f]{40}$/
 
-/** Null unless it can be one of ours. Others are not stored: some accounts use e-mail addresses. */
+/** Null for all others, which are not stored: some accounts use e-mail addresses. */
 export const referenceOf = (value: unknown): `0x${string}` | null =>
   typeof value === 'string' && reference.test(value) ? (value as `0x${string}`) : null
 
@@ -55,12 +55,12 @@ export type Finding =
   | { statement: Statement }
   /** No approval stands any more; the provider gives no time. */
   | { undated: Undated }
-  /** The provider has no user with this reference, or no longer has one. */
+  /** No user with this reference, or no longer. */
   | { nobody: true }
 
 export type VerificationLink = { readonly url: string; readonly ref: string | null }
 
-/** Whether we created an inquiry for a wallet, as far as we still know. */
+/** Whether we created the inquiry, as far as we still know. */
 export type IsOurs = (wallet: `0x${string}`, ref: string) => Promise<boolean>
 
 export type IdentityProvider = {

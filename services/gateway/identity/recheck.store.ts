@@ -13,7 +13,7 @@ export const rechecks = schema.table(
     wallet: addressColumn('wallet').primaryKey(),
     /** Each provider knows only its own users. */
     provider: text('provider').notNull(),
-    /** Time of the newest link; null if a verdict came without one. */
+    /** Of the newest link; null if a verdict came without one. */
     linkedAt: at('linked_at'),
     /** Last reported progress, and its time by the provider's clock. */
     progress: text('progress').$type<Progress>(),
@@ -83,8 +83,8 @@ const hasVerdict = sql`exists (
 export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
 
 /**
- * Leases the longest overdue rows. Wallets with a verdict come first: links cost nothing, so strangers'
- * could otherwise delay the withdrawal of an approval.
+ * Leases the longest overdue rows. Wallets with a verdict come first: strangers' links, which cost nothing,
+ * must not delay the withdrawal of an approval.
  */
 export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: number) {
   const due = await tx

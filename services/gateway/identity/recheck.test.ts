@@ -46,7 +46,6 @@ beforeEach(async () => {
 })
 
 type Round = { aheadMs?: number; perMinute?: number; lookUp?: IdentityProvider['lookUp'] }
-/** Returns the wallets that the round looked up. */
 async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Promise<Wallet[]> {
   const provider = real()
   const asked: Wallet[] = []

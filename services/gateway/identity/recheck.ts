@@ -12,8 +12,8 @@ const concurrency = 4
 const lookUpDeadlineMs = 15_000
 
 /**
- * Finds verdicts whose webhook was lost, by the same decision. The longest overdue rows come first, within
- * this instance's budget. A batch without any answer ends the round: the provider is down.
+ * Finds verdicts whose webhook was lost. The longest overdue rows come first, within this instance's
+ * budget. A batch without any answer ends the round: the provider is down.
  */
 export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const { config, copies, database, provider, clock } = context
@@ -31,7 +31,7 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
   }
 }
 
-/** Returns false without an answer; then only a retry is scheduled. */
+/** Returns false without an answer. */
 async function recheckOne(context: Context, due: Due): Promise<boolean> {
   const { wallet } = due.recheck
   try {
@@ -76,9 +76,9 @@ async function takeFinding(context: Context, due: Due, finding: Finding): Promis
 }
 
 /**
- * A finding without a time gets that of the verdict it refutes: at equal times the verdict against the user
- * counts, and any later verdict stands. An unknown wallet withdraws nothing: a key of another account or an
- * erasure by the provider would look the same. `deleted` in the user's own record is a verdict.
+ * A finding without a time gets that of the verdict it refutes, so that it wins and any later verdict
+ * stands. An unknown wallet withdraws nothing: a key of another account or an erasure by the provider would
+ * look the same.
  */
 function statementOf({ provider, log }: Context, { recheck, held }: Due, finding: Finding) {
   if ('statement' in finding) return finding.statement

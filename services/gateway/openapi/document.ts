@@ -99,7 +99,7 @@ function named(paths: Json) {
 const byName = (schemas: Json): Json =>
   Object.fromEntries(Object.entries(schemas).sort(([left], [right]) => (left < right ? -1 : 1)))
 
-/** Removes our own keywords, which validation messages quote, and adds the type to string enums. */
+/** Removes our own keywords, and adds the type to string enums. */
 function published(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(published)
   if (typeof value !== 'object' || value === null) return value

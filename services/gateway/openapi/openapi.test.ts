@@ -105,7 +105,7 @@ function whole(schema: unknown): TSchema {
   ) as never
 }
 
-/** Finds bodies, and lists in them, whose schema is inline instead of a reference. */
+/** Finds bodies and lists with an inline schema. */
 function nameless(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return []
   const { type, enum: words, $ref } = value as { type?: string; enum?: unknown; $ref?: string }

@@ -16,14 +16,12 @@ import { pushing } from './sse'
 type ConsoleParts = {
   /** Empty disables the console. */
   token: string
-  /** Accepted besides IP addresses and `localhost`. */
   hosts: readonly string[]
   ask: Ask
   feed: PageFeed
   log: Log
   /** Pages then reconnect to another instance. */
   leaving: AbortSignal
-  /** Only in a stack with a sandbox. */
   sandbox?: Sandbox
 }
 

@@ -7,7 +7,7 @@ import { shownTo } from './questions'
 import type { Push } from './sse'
 
 export type PageFeed = {
-  /** Passes the feed on until the returned function is called, with a `deaf` event while it is not live. */
+  /** Passes events on until the returned function is called; `deaf` while the feed is not live. */
   readonly watch: (token: string, push: Push) => () => void
 }
 

@@ -3,8 +3,8 @@ import type { Context } from '../context'
 import { metricsText } from '../health/metrics'
 
 /**
- * Not reachable from outside. `/ready` and `/metrics` (Prometheus text 0.0.4) ask every service, so on the
- * public port they would amplify an attack. `/health` asks none: it probes this instance only.
+ * `/ready` and `/metrics` (Prometheus text 0.0.4) ask every service, so on the public port they would
+ * amplify an attack. `/health` asks none.
  */
 export function openOperators({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {

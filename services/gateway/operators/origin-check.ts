@@ -32,6 +32,6 @@ const isVisit = ({ method, url, headers }: Request): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document'
 
-/** Only in a header: other sites cannot make a browser send one, and URLs leak through logs and `Referer`. */
+/** Other sites cannot make a browser send this header, and URLs leak through logs and `Referer`. */
 export const tokenIn = ({ headers }: Request): string =>
   /^Bearer (.*)$/.exec(headers.get('authorization') ?? '')?.[1] ?? ''

@@ -6,7 +6,7 @@ const beatMs = 15_000
 /** For a slow page; beyond it the connection is closed and the page reconnects. */
 const waitingBytesMax = 1024 * 1024
 
-/** Ends, and calls the returned function, when the page leaves or is too slow, or this instance shuts down. */
+/** Calls the returned function when the page leaves or is too slow, or this instance shuts down. */
 export function pushing(leaving: AbortSignal, start: (push: Push) => () => void): Response {
   let end = () => {}
   const body = new ReadableStream<Uint8Array>(

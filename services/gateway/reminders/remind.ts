@@ -13,8 +13,8 @@ import { outbox } from '../schema.store'
 import { aheadSeconds, behindSeconds, decideReminder, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
-// The reader lists debts that are due around now; the credit line has the last word. Both times are the
-// chain's, which also decides when a repayment is late.
+// The reader lists the debts; the credit line has the last word. Times are the chain's, which also decides
+// when a repayment is late.
 
 type Due = StaticDecode<(typeof IndexerDue)['answer']>
 type DueCycle = Due['cycles'][number]
@@ -40,7 +40,6 @@ export const openMemory = (): Memory => ({ looks: new LRUCache({ max: looksMax }
 
 type Reminding = Pick<Context, 'ask' | 'clock' | 'database' | 'log' | 'poke' | 'users'>
 
-/** Alerts after an hour of failures. */
 export function startReminding(context: Context): Loop {
   const { clock, log, config } = context
   const memory = openMemory()
@@ -57,7 +56,7 @@ export function startReminding(context: Context): Loop {
 
 /**
  * Returns false unless all debts were answered. A full batch without any answer ends the round; the next
- * one begins behind it, so that wallets that keep failing do not block the others.
+ * one begins behind it, so that failing wallets do not block the others.
  */
 export async function remindOnce(
   context: Reminding,

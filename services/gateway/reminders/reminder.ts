@@ -14,13 +14,13 @@ type ReminderDecision = {
 }
 
 const daySeconds = 86_400
-/** First and last moment: before the due date, and after the grace period. */
+/** Before the due date, and after the grace period. */
 export const aheadSeconds = 3 * daySeconds
 export const behindSeconds = 7 * daySeconds
 
 /**
- * Each kind is right from its time until the next kind's, so a delayed one is sent only while it is true.
- * One whose time came before the debt existed is left out.
+ * A delayed reminder is sent only until the next kind's time, while it is true. One whose time came before
+ * the debt existed is left out.
  */
 export function decideReminder(
   debt: CycleDates,

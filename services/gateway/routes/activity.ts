@@ -18,7 +18,7 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
-/** Pause before a page is read again, so that more requests share its three queries. */
+/** Before a page is read again, so that more requests share its three queries. */
 const gatherMs = 1
 
 /** Fails unless all three owners respond: a partial list would mislead. */
@@ -93,7 +93,6 @@ const owners = [
 ] as const
 export const noSuchItem = () => new Refused(404, [{ code: 'item_not_found' }])
 
-/** Throws a 404 if the wallet has no such item. */
 export const openItems =
   ({ ask }: Pick<Context, 'ask'>) =>
   async (wallet: `0x${string}`, id: string): Promise<ActivityEntry> => {
@@ -203,13 +202,13 @@ function newestFirst(left: Cursor, right: Cursor): number {
   return left.id < right.id ? 1 : -1
 }
 
-/** Removes `inFlight`, which the entry's list already shows. */
+/** Without `inFlight`, which the list already shows. */
 const shown = (entry: ActivityEntry, language: Language) => {
   const { inFlight, ...item } = itemOf(entry, language)
   return item as Item
 }
 
-/** Last entry of a page; the next page continues below it in the order (createdAt, id). */
+/** Of the last entry of a page, in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
 const cursorForm = /^[A-Za-z0-9_-]{1,400}$/
 

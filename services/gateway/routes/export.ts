@@ -37,7 +37,7 @@ export const exportRoute = (context: Context, access: Access) => {
       try {
         const waitSeconds = starts.take(wallet)
         if (waitSeconds > 0) throw limitReached(waitSeconds)
-        // The first pages before the response begins: a service that is down is a 503, not half a document.
+        // Before the response begins, so that a service that is down is a 503, not half a document.
         const firsts = await inTime(
           Promise.all(readers.map((read) => read({ wallet }))),
           'the rows',
@@ -106,7 +106,7 @@ const inCamelCase = ({ table, values }: PersonRow) => ({
   ),
 })
 
-/** Sends parts as the client takes them, and releases the place at the end, however it comes. */
+/** Releases the place at the end, however it comes. */
 function sent(
   parts: AsyncGenerator<string>,
   { leave, failed }: { leave: () => void; failed: (error: unknown) => void },

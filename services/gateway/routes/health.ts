@@ -19,7 +19,7 @@ const readyForMs = 5_000
 /** Short, so that callers soon notice that the service is up. */
 const notReadyForMs = 1_000
 
-/** Public probes; details are on the operators' port (`operators/listener.ts`). */
+/** Details are on the operators' port. */
 export const healthRoutes = ({ health, clock, leaving }: Context, access: Access) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()

@@ -136,7 +136,7 @@ const cycleOf = (
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
-/** Amounts of the user that do not add to the limit yet. */
+/** Amounts that do not add to the limit yet. */
 function heldOf(
   account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>,
   language: Language,

@@ -105,7 +105,7 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
-/** UTC, in ms. Returns undefined for other text, and for days that do not exist. */
+/** UTC, in ms; undefined for other text and for days that do not exist. */
 export function timeFrom(text: string): number | undefined {
   const [, date, time = 'T00:00:00', ms = '.000'] =
     /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?Z)?$/.exec(text) ?? []

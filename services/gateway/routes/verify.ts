@@ -70,7 +70,7 @@ async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRe
   }
 }
 
-/** Adds each account that it reads to `accounts`. */
+/** Adds each account to `accounts`. */
 async function agreeingRecord(
   ask: Ask,
   wallet: string,

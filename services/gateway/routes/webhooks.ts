@@ -24,7 +24,6 @@ const Recorded = Type.Object(
 )
 const deliveryNameMax = 200
 
-/** Checks the token before reading the body. */
 export const paymentsWebhookRoute = (context: Context, access: Access) => {
   const { clock, config } = context
   const accountOf = callbackAccounts({
@@ -125,7 +124,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
 
 /**
  * Hashes the sender's id with the stored part of the body, so that an id repeated for another event loses
- * neither; without an id, the whole body. It is subject and message id, so the stream rejects a duplicate.
+ * neither; without an id, the whole body. As subject and message id it makes the stream reject a duplicate.
  */
 function deliveryIdOf(
   source: string,
@@ -144,7 +143,7 @@ function objectText(bytes: Uint8Array): { text: string; value: Record<string, un
   return { text, value: value as Record<string, unknown> }
 }
 
-/** Records before responding; after a 503 the provider sends the delivery again. */
+/** After a 503 the provider sends the delivery again. */
 async function recordDelivery(
   { publish, log }: Context,
   message: { subject: string; id: string; payload: unknown },

@@ -21,7 +21,7 @@ const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
 
 export type SessionFault = Extract<Code, `session_${string}`>
 
-/** Parses `Service <wallet>.<until>.<signature>`; checks form and time before any cryptography. */
+/** Checks form and time before any cryptography. */
 export function parseSession(
   header: string | null,
   nowSeconds: number,
@@ -46,7 +46,7 @@ export function parseSession(
   }
 }
 
-/** Half the order of secp256k1; above it is a signature's malleable twin. */
+/** Of secp256k1; above it is a signature's malleable twin. */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const order = 2n * halfOrder + 1n
 

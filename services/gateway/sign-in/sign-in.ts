@@ -19,8 +19,8 @@ const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 
 /**
- * `limiter` bounds new sessions per address: each costs a signature recovery. Concurrent chain reads for
- * contract wallets are limited too, because anyone can claim to have such a wallet.
+ * `limiter` bounds new sessions per address: each costs a signature recovery. Chain reads are limited too,
+ * because anyone can claim to have a contract wallet.
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
   const places = openPlaces(config.publicConcurrencyMax)
@@ -70,6 +70,6 @@ async function prove(
 const digestOf = ({ wallet, until, signature }: Session): string =>
   createHash('sha256').update(`${wallet}.${until}.${signature}`).digest('latin1')
 
-/** Expires by the wall clock, as sessions do. Read with `peek`, so that use does not delay eviction. */
+/** Expires by the clock of the sessions. Read with `peek`, so that use does not delay eviction. */
 const openMemory = (max: number, clock: Clock) =>
   new LRUCache<string, true>({ max, perf: { now: clock }, ttlResolution: 0 })

@@ -48,7 +48,7 @@ export async function startBackbone() {
 }
 export type Backbone = Awaited<ReturnType<typeof startBackbone>>
 
-/** Starts the gateway as `main.ts` does, on its own port. */
+/** As `main.ts` does, on its own port. */
 export async function startGateway(
   backbone: Backbone,
   over: Partial<Config> = {},

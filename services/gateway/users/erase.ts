@@ -13,8 +13,8 @@ import { deadLetters, outbox } from '../schema.store'
 import { users } from './user.store'
 
 /**
- * An approval that is no longer rechecked must not stay: it becomes a reset, whose flag the sweep orders.
- * The first verification and operators' decisions stay, so that the person cannot start a second record.
+ * An approval that is no longer rechecked becomes a reset, whose flag the sweep orders. The first
+ * verification and operators' decisions stay, so that the person cannot start a second record.
  */
 export const erasure = withDeadLetters(
   deadLetters,

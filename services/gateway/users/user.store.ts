@@ -10,7 +10,7 @@ import { rechecks } from '../identity/recheck.store'
 import type { Known } from '../identity/standing'
 import { schema } from '../schema.store'
 
-/** One row per wallet that ever signed in. */
+/** Wallets that ever signed in. */
 export const users = schema.table('users', {
   wallet: addressColumn('wallet').primaryKey(),
   country: text('country'),
@@ -48,7 +48,7 @@ const findUsers = prepared((db) =>
     .prepare('users'),
 )
 
-/** Simultaneous calls share a query. Remembers up to `knownMax` wallets that have a row. */
+/** Remembers up to `knownMax` wallets that have a row. */
 export function openUsers(database: Database, knownMax = 100_000): Users {
   const known = new LRUCache<string, true>({ max: knownMax })
   const insertAll = batched((wallets: ReadonlySet<string>) =>

@@ -9,19 +9,19 @@ const callDeadlineMs = 5_000
 
 type Call = { method: 'GET' | 'POST'; url: string; body: string }
 
-/** The API of an identity provider. Each call throws `ProviderDown` when there is no clear response. */
+/** Each call throws `ProviderDown` without a clear response. */
 type IdentityApi = {
   /** Sends JSON; returns the JSON object of a 2xx. */
   readonly post: (path: string, body: string) => Promise<Record<string, unknown>>
-  /** Returns a JSON object with status 200 or 404; the caller interprets a 404. */
+  /** Returns the JSON object of a 200 or 404. */
   readonly get: (path: string) => Promise<{ status: 200 | 404; body: Record<string, unknown> }>
-  /** The time by the provider's clock, unix ms. */
+  /** Unix ms by the provider's clock. */
   readonly now: () => number
 }
 
 /**
- * Opens the API. `headersAt` makes the headers of a request at a time of the provider's clock (unix ms), by
- * which a signature is too old or too new: a refused request is repeated if that clock turns out to differ.
+ * `headersAt` signs at a time of the provider's clock. A refused request is repeated if that clock turns
+ * out to differ: the signature was too old or too new.
  */
 export function openIdentityApi(
   apiUrl: string,

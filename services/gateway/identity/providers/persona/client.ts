@@ -37,7 +37,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
   const pageOf = async (asked: Filter, after: string | undefined) => {
     const query = queryOf(asked, after)
     const { status, body } = await api.get(`${inquiries}?${query}`)
-    // A missing list is an error; only an empty list means that the user is unknown.
+    // Only an empty list means that the user is unknown.
     if (status !== 200) throw new ProviderDown(`the identity provider returned ${status}`)
     const page = readInquiries(body, asked)
     if ('fault' in page) throw new ProviderDown(`persona: ${page.fault}`)

@@ -19,8 +19,8 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 ])
 
 /**
- * Parses a JSON:API event. Events that are not about an inquiry have no effect. The event does not name its
- * environment, so `sandbox` follows from our API key.
+ * Events that are not about an inquiry have no effect. They do not name their environment, so `sandbox`
+ * follows from our API key.
  */
 export function parsePersona(body: string, sandbox: boolean): Reading {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
@@ -54,7 +54,7 @@ function readEvent(body: string) {
   }
 }
 
-/** Keeps what `parsePersona` reads: no name, birthday or document. */
+/** No name, birthday or document. */
 export function keptOf(body: string): string {
   const { eventId, name, createdAt, inquiryId, status, referenceId, templateId } = readEvent(body)
   const inquiry = {
@@ -82,11 +82,11 @@ export function at(value: unknown, name: string): unknown {
   return key === undefined ? undefined : (value as Record<string, unknown>)[key]
 }
 
-/** Either clock may be two hours wrong. A delivery that is sent again has no effect: its event is known. */
+/** A clock may be two hours wrong. A repeated delivery has no effect: its event is known. */
 const toleranceSeconds = 3 * 3_600
 
 /**
- * Verifies `t=<unix s>,v1=<hex>`, or two such sets during a rotation, over the time, a dot and the raw body
+ * The header is `t=<unix s>,v1=<hex>`, twice during a rotation, and signs the time, a dot and the raw body
  * (docs.withpersona.com, "Webhooks best practices").
  */
 export function verifyPersona(

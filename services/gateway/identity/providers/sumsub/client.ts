@@ -46,7 +46,6 @@ const duplicatesPath = (id: string) =>
 /** Further duplicates count as strangers. */
 const duplicatesMax = 10
 
-/** Creates the Sumsub adapter. */
 export function sumsub(options: SumsubOptions): IdentityProvider {
   const api = openIdentityApi(options.apiUrl, options.clock, (nowMs, method, path, body) =>
     signedHeaders(options, String(toUnixSeconds(nowMs)), method, path, body),
@@ -78,7 +77,7 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
     },
     async findSamePerson(wallet, applicantId) {
       const { status, body } = await api.get(duplicatesPath(applicantId))
-      // The level has no such check, or it has not run: that is not "no duplicates".
+      // No such check at this level, or not yet: that is not "no duplicates".
       if (status === 404) throw new ProviderDown('sumsub: no duplicates check of this applicant')
       const found = duplicatesIn(body)
       if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
@@ -147,8 +146,8 @@ const signedHeaders = (
 })
 
 /**
- * Signs a request: hex HMAC-SHA256 over time, method, path with query, body. The time must be within a minute
- * of Sumsub's (docs.sumsub.com, "Authentication").
+ * Hex HMAC-SHA256 over time, method, path with query, body. The time must be within a minute of Sumsub's
+ * (docs.sumsub.com, "Authentication").
  */
 export const accessSignature = (
   secretKey: string,
@@ -158,7 +157,7 @@ export const accessSignature = (
   body: string,
 ): string => createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
 
-/** docs.sumsub.com, "Get applicant data by externalUserId". The user's other data is not read. */
+/** docs.sumsub.com, "Get applicant data by externalUserId". Nothing else is read. */
 const Applicant = Type.Object({
   id: maybe(Type.String()),
   externalUserId: maybe(Type.String()),
