@@ -6,8 +6,8 @@ type DeclaredRefusal = {
 }
 
 /**
- * The message is the English one an app may show; the other languages are in `shared/language/refusals.ts`.
- * Services exchange the code alone; the gateway turns it into a response.
+ * The message is in English; the other languages are in `shared/language/refusals.ts`. Services exchange
+ * only the code.
  */
 export const refusals = {
   quote_unknown: { status: 400, message: 'This quote is not valid. Request a new one.' },

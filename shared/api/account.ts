@@ -75,7 +75,6 @@ const Cycle = Type.Object(
 
 const until = orNull(UnixSeconds, 'End of the last hold; null if nothing is on hold.')
 
-/** State of the contract and of the gateway's own row. */
 export const GetMe = route({
   method: 'GET',
   path: '/me',

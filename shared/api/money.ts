@@ -8,7 +8,6 @@ import type { Form } from '#shared/messages/form'
 import { SettlementCreate, TopupCreate } from '#shared/messages/payments'
 import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
 
-/** The top-up becomes collateral. */
 export const PostTopup = route({
   method: 'POST',
   path: '/topups',
@@ -44,7 +43,6 @@ export const PostSettlement = route({
   answer: SettlementCreate.answer,
 })
 
-/** A paid checkout is not canceled. */
 export const PostTopupCancel = route({
   method: 'POST',
   path: '/topups/:id/cancel',
@@ -53,7 +51,6 @@ export const PostTopupCancel = route({
   answer: GetActivityItem.answer,
 })
 
-/** A paid checkout is not canceled. */
 export const PostSettlementCancel = route({
   method: 'POST',
   path: '/settlements/:id/cancel',
@@ -99,7 +96,6 @@ export const PostAccountCheck = route({
   ),
 })
 
-/** Relays exactly once. */
 export const PostSend = route({
   method: 'POST',
   path: '/sends',

@@ -3,7 +3,6 @@ import { route } from '#shared/api/route'
 import { Pair } from '#shared/messages/fields'
 import { QuoteCreate } from '#shared/messages/pricing'
 
-/** In smallest units of the local currency per US dollar. */
 export const PostQuote = route({
   method: 'POST',
   path: '/quote',

@@ -1,5 +1,5 @@
 export const sessionSecondsMax = 7 * 24 * 60 * 60
 
-/** The text that a wallet signs with personal_sign. */
+/** Signed with personal_sign. */
 export const signInText = (wallet: string, until: number): string =>
   `Sign in to Service\n${wallet.toLowerCase()}\nuntil ${until}`

@@ -27,7 +27,6 @@ export const GetStatement = route({
   ),
 })
 
-/** A page to print. */
 export const GetReceipt = route({
   method: 'GET',
   path: '/me/activity/:id/receipt',

@@ -74,7 +74,7 @@ export function openVisitor(place: ClientTarget) {
   return {
     /** May be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
-    /** Locks a rate for 60 seconds; the request that uses it may complete later. */
+    /** Locks a rate for 60 seconds; its request may complete later. */
     quote: (pair: BodyOf<typeof PostQuote>['pair']) => ask(place, PostQuote, { pair }),
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
@@ -85,7 +85,7 @@ type StatementPeriod = { readonly from?: string; readonly to?: string }
 
 export type Client = ReturnType<typeof openClient>
 
-/** The whole interface for one wallet; signs in where a session is needed. */
+/** Signs in where a session is needed. */
 export function openClient(place: ClientTarget & { readonly account: Signer & TransferSigner }) {
   const session = openSession(place.account)
   const signed = async <R extends Route>(
@@ -135,10 +135,10 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     checkAccount: (body: BodyOf<typeof PostAccountCheck>) => signed(PostAccountCheck, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
-    /** Waits until the item is no longer in flight. */
+    /** Until it is no longer in flight. */
     waitFor: (id: string, patience?: Patience) =>
       waitForItem(async () => okOf(await item(id)), id, patience),
-    /** Waits for a condition: `(me) => me.verified && me.balance.native !== '0'`. */
+    /** For example `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) =>
       waitForMe(async () => okOf(await me()), isSo, patience),
   }

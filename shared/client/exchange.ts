@@ -28,7 +28,7 @@ export type ClientTarget = {
   readonly patienceMs?: number
 }
 
-/** Longer than any request: the service responds with 503 before that. */
+/** The service responds with 503 before that. */
 const tryDeadlineMs = 15_000
 const patienceDefaultMs = 30_000
 const pauseFirstMs = 250
@@ -91,9 +91,8 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
 }
 
 /**
- * Repeating is safe: the owner recognises a top-up, settlement or cash-out by its quote and a send by its
- * nonce; all others are idempotent. A different body would be a different request, so the same bytes are
- * sent.
+ * Repeating the same bytes is safe: the owner recognises a top-up, settlement or cash-out by its quote and
+ * a send by its nonce; all others are idempotent.
  */
 export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)

@@ -48,7 +48,7 @@ export function okOf<T>(answered: Answered<T>): T {
 const known: ReadonlySet<string> = new Set(errorCodes)
 const isCode = (word: string | null): word is ErrorCode => word !== null && known.has(word)
 
-/** Undefined if the response is not the service's own: a proxy's error page does not reveal the outcome. */
+/** Undefined if not the service's own: a proxy's error page does not reveal the outcome. */
 export function refusalOf(status: number, headers: Headers, body: unknown): Refusal | undefined {
   const message = (body as { error?: unknown } | null)?.error
   if (status < 400 || typeof message !== 'string') return undefined
@@ -61,7 +61,7 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Refu
   }
 }
 
-/** Temporary refusals. All others are final: business rules, daily limits, an insufficient treasury. */
+/** All others are final: business rules, daily limits, an insufficient treasury. */
 const passing = new Set<ErrorCode>([
   'internal',
   'unavailable',
@@ -72,5 +72,4 @@ const passing = new Set<ErrorCode>([
   'cancellation_unconfirmed',
 ] satisfies (RefusalCode | GeneralCode)[])
 
-/** Whether the same request may succeed in a moment. */
 export const isPassing = ({ code }: Refusal): boolean => passing.has(code)

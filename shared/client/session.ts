@@ -1,6 +1,6 @@
 import { signInText } from '#shared/api/session'
 
-/** A viem account, or a browser wallet with the same methods. */
+/** A viem account or browser wallet. */
 export type Signer = {
   readonly address: `0x${string}`
   readonly signMessage: (given: { message: string }) => Promise<`0x${string}`>
@@ -16,7 +16,6 @@ const lifetimeSeconds = 86_400
 /** Renewed this early, so that it does not expire in transit. */
 const renewSeconds = 300
 
-/** Signs when first needed and renews before the session expires. */
 export function openSession(account: Signer) {
   let current: { header: Promise<string>; until: number } | undefined
   const header = (): Promise<string> => {

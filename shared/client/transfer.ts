@@ -14,10 +14,10 @@ export type TransferTerms = {
   readonly nonce?: Address
 }
 
-/** A viem account, or a browser wallet with the same methods. */
+/** A viem account or browser wallet. */
 export type TransferSigner = Pick<LocalAccount, 'address' | 'signTypedData'>
 
-/** Signs an ERC-3009 authorization: a transfer that any account may submit, once. */
+/** ERC-3009: any account may submit the transfer, once. */
 export async function signTransfer(
   account: TransferSigner,
   domain: TokenDomain,

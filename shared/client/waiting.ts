@@ -31,7 +31,7 @@ export type Patience = {
 
 export type SingleItem = AnswerOf<typeof GetActivityItem>
 
-/** An item is listed once its request has returned: a missing id is wrong or another wallet's. */
+/** Every accepted item is listed at once: a missing id is wrong or another wallet's. */
 const listedWithinMs = 30_000
 
 /** Throws `StillInFlight` at the deadline. */
@@ -89,7 +89,7 @@ function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof Refused) || error.refusal.code !== 'not_found') throw error
 }
 
-/** Returns the last known state on a temporary error: waiting continues through an outage. */
+/** Waiting continues through an outage. */
 const unlessPassing =
   <T>(last: T) =>
   (error: unknown): T => {

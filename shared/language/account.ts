@@ -1,6 +1,6 @@
 import type { Text } from '#shared/language/language'
 
-/** For `GET /me`. No native speaker has read the Indonesian or Malay yet. */
+/** For `GET /me`. */
 export const accountTexts = {
   'verification.approved': {
     en: 'Your identity is verified.',

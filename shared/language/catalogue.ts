@@ -71,7 +71,7 @@ export const isKnown = (text: Received): text is TextRef =>
     return typeof value === 'string' && (forms[name]?.test(value) ?? true)
   })
 
-/** With the English for a gateway of an earlier version, which may not know a code. */
+/** With the English for an older gateway, which may not know a code. */
 export const sentenceOf = (texts: readonly TextRef[]) => ({
   sentence: textIn('en', texts),
   texts: [...texts],

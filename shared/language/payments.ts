@@ -17,7 +17,6 @@ export const paymentLabels = {
   accepted: { en: 'accepted', id: 'diselesaikan', ms: 'diselesaikan' },
 } as const satisfies Record<string, Text>
 
-/** Sentences about a top-up or a settlement. Not yet read by a native speaker of Indonesian or Malay. */
 export const paymentTexts = {
   'payment.awaiting_payment': {
     en: 'Pay before the checkout closes.',

@@ -7,11 +7,8 @@ import type {
   PaidAccount,
 } from '#shared/messages/activity'
 
-// Words of a receipt. Not yet read by a native speaker of Indonesian or Malay.
-
 type Status = (typeof activityStatuses)[keyof typeof activityStatuses][number]
 
-/** Titles: of an item in flight, and of one that has ended. */
 export const titleTexts = {
   inFlight: { en: 'In progress', id: 'Sedang diproses', ms: 'Sedang diproses' },
   ended: { en: 'Receipt', id: 'Bukti transaksi', ms: 'Resit' },
@@ -21,7 +18,6 @@ export const titleTexts = {
 export const accountText = ({ name, lastDigits }: PaidAccount): string =>
   `${name} •••• ${lastDigits}`
 
-/** Names of the rows. */
 export const rowTexts = {
   fiat: { en: 'Local currency', id: 'Mata uang lokal', ms: 'Mata wang tempatan' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },

@@ -1,7 +1,7 @@
 import type { Text } from '#shared/language/language'
 import { type RefusalCode, refusalCodes, refusals } from '#shared/refusals'
 
-/** The English is in `shared/refusals.ts`. No native speaker has read the translations yet. */
+/** The English is in `shared/refusals.ts`. */
 const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   quote_unknown: {
     id: 'Kurs ini tidak berlaku. Minta kurs baru.',

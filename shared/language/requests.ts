@@ -2,8 +2,6 @@ import type { Text } from '#shared/language/language'
 import type { Form } from '#shared/messages/form'
 import { amountDigitsMax } from '#shared/money/money'
 
-// No native speaker has read the Indonesian or Malay yet.
-
 const formTexts = {
   'form.amount': {
     en: `{field} must be a string of 1 to ${amountDigitsMax} digits, in the smallest unit`,
@@ -77,7 +75,7 @@ const formTexts = {
   },
 } as const satisfies Record<`form.${Form}`, Text>
 
-/** Found by the gateway itself, about the request, its session or the service. */
+/** Of the gateway itself, about the request, its session or the service. */
 export const requestTexts = {
   ...formTexts,
   field_missing: {

@@ -1,6 +1,5 @@
 import type { Text } from '#shared/language/language'
 
-/** No native speaker has read the Indonesian or Malay yet. */
 export const cashoutTexts = {
   'account_check.match': {
     en: 'The bank has this account in this name.',
@@ -131,7 +130,6 @@ export const cashoutTexts = {
   },
 } as const satisfies Record<string, Text>
 
-/** No native speaker has read the Indonesian or Malay yet. */
 export const sendTexts = {
   'send.sending': {
     en: 'The transfer is being processed.',
