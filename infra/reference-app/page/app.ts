@@ -27,7 +27,7 @@ export type PageSection = {
   readonly update?: () => void
 }
 
-/** Returns the row of the user's country, by default the first. */
+/** Of the user's country, by default the first. */
 export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
   countries.find(({ country }) => country === me.user.country) ?? countries[0]
 

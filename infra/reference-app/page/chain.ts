@@ -19,7 +19,7 @@ import type { ChainOrder, OpenOrders } from './orders'
 
 export type ClientConfig = AnswerOf<typeof GetConfig>
 
-/** Transactions the wallet sends to the credit line; see "Draw and repay" in the guide. */
+/** See "Draw and repay" in the guide. */
 export type WalletChain = ReturnType<typeof openChain>
 
 export class NoGas extends Error {
@@ -59,7 +59,7 @@ export function openChain({
   const { creditLine, chainId, gasLimits } = config.chain
   const address = account.address
 
-  /** Simulates the call, which gives the contract's reason, and signs it without sending it. */
+  /** Simulates the call, which gives the contract's reason, and signs it. */
   async function sign(kind: ChainOrder['kind'], micro: bigint): Promise<ChainOrder> {
     const line = { account, address: creditLine, abi: creditLineAbi }
     const call = { draw: [micro, address], repayFromCollateral: [micro] } as const
@@ -81,10 +81,7 @@ export function openChain({
     return { kind, raw, hashes: [keccak256(raw)], nonce }
   }
 
-  /**
-   * Raises the fee of a transaction that no block accepts since the base fee rose above it. While the
-   * wallet cannot pay more, it stays as it is.
-   */
+  /** Raises the fee of a transaction if the base fee rose above it and the wallet can pay more. */
   async function raised(order: ChainOrder): Promise<ChainOrder> {
     const [{ baseFeePerGas }, balance] = await Promise.all([
       node.getBlock(),
@@ -108,9 +105,7 @@ export function openChain({
       throw error
     })
 
-  /**
-   * Sends a stored transaction and waits for its block. Resending is safe: its nonce is used once.
-   */
+  /** Waits for the block. Resending is safe: a nonce is used once. */
   async function finish(given: ChainOrder): Promise<void> {
     const isUnclear = orders.get(given.kind) !== undefined
     orders.put(given)

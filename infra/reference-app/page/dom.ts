@@ -3,8 +3,8 @@ type Children = readonly (Child | readonly Child[])[]
 type Property = string | number | boolean | undefined | ((event: Event) => void)
 
 /**
- * Creates an element. Strings are set as text, so an answer cannot inject markup. A function
- * becomes an event listener; `undefined` and `false` omit the attribute.
+ * Strings are set as text, so an answer cannot inject markup. A function becomes an event listener;
+ * `undefined` and `false` omit the attribute.
  */
 export function h<N extends keyof HTMLElementTagNameMap>(
   name: N,
@@ -36,8 +36,8 @@ export const facts = (rows: readonly (readonly [string, Child])[]): HTMLElement 
   )
 
 /**
- * Rebuilds the content only if its data changed, so that polling neither moves the focus nor makes
- * a screen reader repeat itself.
+ * Rebuilds only changed content, so that polling neither moves the focus nor makes a screen reader repeat
+ * itself.
  */
 export function liveContent<T>(element: Element, build: (data: T) => Children) {
   let shown: string | undefined
@@ -49,7 +49,7 @@ export function liveContent<T>(element: Element, build: (data: T) => Children) {
   }
 }
 
-/** Updates a list whose rows keep their focus and state. */
+/** Rows keep their focus and state. */
 export function keyedList<T extends { readonly id: string | number }>(
   element: HTMLElement,
   create: (row: T) => { readonly element: HTMLElement; readonly update: (row: T) => void },
@@ -87,7 +87,7 @@ type InputField = {
 let ids = 0
 const newId = (): string => `f${++ids}`
 
-/** A hint and the last fault are part of the input's description. */
+/** The hint and the last fault describe the input. */
 export function field(label: string, input: Input, hint?: string): InputField {
   input.id = newId()
   const fault = h('span', { class: 'fault', id: newId() })
@@ -137,7 +137,7 @@ export const select = (options: readonly (readonly [string, string])[], chosen =
     options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
   )
 
-/** Over plain http, and without the permission, there is no clipboard to write to. */
+/** Over plain http, or without the permission, there is no clipboard. */
 async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)

@@ -8,7 +8,7 @@ import { decimalText, separators, signs } from '#shared/money/text'
 
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
-/** Returns the stored language, or the first that the browser prefers. */
+/** The stored one, or the first that the browser prefers. */
 export function languageOf(stored: string | null, preferred: readonly string[]): Language {
   const wanted = [stored ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase())
   return wanted.flatMap((tag) => languages.find((one) => one === tag) ?? [])[0] ?? 'en'
@@ -17,10 +17,7 @@ export function languageOf(stored: string | null, preferred: readonly string[]):
 const majorText = (minor: string, currency: Currency, language: Language): string =>
   decimalText(minor, decimals[currency], language, decimalsShown[currency])
 
-/**
- * Formats an amount in the smallest unit: `Rp 50,000`, `1.50 AUSD`. A rate, such an amount per
- * dollar, may have decimals of its own.
- */
+/** `Rp 50,000`, `1.50 AUSD`. A rate, such an amount per dollar, may have decimals of its own. */
 export function moneyText(minor: string, currency: Currency, language: Language): string {
   const number = majorText(minor, currency, language)
   const sign = signs[currency]
@@ -31,8 +28,8 @@ export const percentText = (bps: number | string, language: Language): string =>
   `${decimalText(String(bps), 2, language, 0)}%`
 
 /**
- * Returns an amount in the smallest unit, or undefined unless it reads in exactly one way: `1.500`
- * is 1500 in Indonesian and 1.5 in English; `1.50` is no Indonesian number.
+ * In the smallest unit; undefined unless it reads in exactly one way: `1.500` is 1500 in Indonesian and 1.5
+ * in English; `1.50` is no Indonesian number.
  */
 export function parseAmount(
   text: string,
@@ -82,7 +79,6 @@ const rateOf = ({ pair, rate }: Priced): Rate => ({
 export const ausdFor = (minor: string, quote: Priced): string =>
   String(toAusdFloor(money(BigInt(minor), fiatOf(quote.pair)), rateOf(quote)).minor)
 
-/** A payout is rounded down, a charge up. */
 export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): string {
   const convert = rounding === 'up' ? toFiatCeil : toFiatFloor
   return String(convert(money(BigInt(micro), 'AUSD'), rateOf(quote)).minor)
@@ -90,13 +86,10 @@ export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): 
 
 type Bank = { readonly code: string; readonly name: string }
 
-/** Short name of a bank as users know it, such as BCA: its code at the provider without the country. */
+/** As users know it, such as BCA: its code without the country. */
 export const shortNameOf = ({ code }: Bank): string => code.replace(/^ID_/, '').replaceAll('_', ' ')
 
-/**
- * Finds a bank by its name or short name, or else by a part of them that no other bank has. Returns undefined if
- * none or several are meant.
- */
+/** By its name or short name, or by a part of them that no other bank has. */
 export function bankOf<B extends Bank>(banks: readonly B[], text: string): B | undefined {
   const wanted = text.trim().toLowerCase()
   const namesOf = (bank: B) => [bank.name, shortNameOf(bank)].map((name) => name.toLowerCase())

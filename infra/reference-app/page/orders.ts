@@ -36,7 +36,7 @@ export function openOrders(
 ) {
   const keyOf = (kind: StoredOrder['kind']) => `order.${wallet}.${kind}`
   return {
-    /** Stores an order before it is sent. Throws `OrderOpen` rather than replace another one. */
+    /** Throws `OrderOpen` rather than replace another one. */
     put: (order: StoredOrder): void => {
       const text = JSON.stringify(order)
       const stored = storage.getItem(keyOf(order.kind))
@@ -49,7 +49,7 @@ export function openOrders(
       if (storage.getItem(key) !== JSON.stringify(order)) throw new OrderOpen()
       storage.setItem(key, JSON.stringify(by))
     },
-    /** Removes this order; a later one of its kind stays. */
+    /** A later one of its kind stays. */
     remove: (order: StoredOrder): void => {
       const key = keyOf(order.kind)
       if (storage.getItem(key) === JSON.stringify(order)) storage.removeItem(key)
@@ -64,9 +64,8 @@ export function openOrders(
 }
 
 /**
- * Sends a stored order and removes it once its outcome is certain. It stays if `send` throws (no
- * answer), and if a refusal unrelated to the order follows an attempt without an answer, which may
- * have been accepted. Resending is safe: it is the same order.
+ * Stores the order and removes it once its outcome is certain. It stays if `send` throws (no answer), and
+ * if an unrelated refusal follows such an attempt, which may have been accepted.
  */
 export async function submit<T>(
   orders: OpenOrders,

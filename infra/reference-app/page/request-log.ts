@@ -14,8 +14,8 @@ export type LoggedRequest = {
 const logMax = 60
 
 /**
- * Replaces the session, which signs in, by the guide's variable. A transfer's signature stays: it
- * is useless once the transfer was made.
+ * Replaces the session by the guide's variable. A transfer's signature stays: it is useless once the
+ * transfer was made.
  */
 export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(
@@ -32,14 +32,14 @@ const rpcMethodOf = ({ body = '' }: Pick<LoggedRequest, 'body'>): string | undef
 export const nameOf = (exchange: LoggedRequest): string =>
   `${exchange.method} ${rpcMethodOf(exchange) ?? new URL(exchange.url).pathname}`
 
-/** Identity of a repeated read; undefined for a request that changes something. */
+/** Undefined for a request that changes something. */
 function questionOf(exchange: LoggedRequest): string | undefined {
   if (exchange.method === 'GET') return exchange.url
   const call = rpcMethodOf(exchange)
   return call === undefined || call.startsWith('eth_send') ? undefined : `${exchange.url} ${call}`
 }
 
-/** A repeated question keeps its place and gets the answer to its newest request. */
+/** A repeated question keeps its place and gets its newest answer. */
 export function added(
   log: readonly LoggedRequest[],
   next: LoggedRequest,
@@ -55,7 +55,6 @@ export function added(
   return log.with(at, { ...next, id: earlier.id, times })
 }
 
-/** Quotes a text as one shell word. */
 const shellWord = (text: string): string =>
   /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
@@ -82,10 +81,7 @@ export function readable(text: string): string {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/**
- * Returns a `fetch` that reports each request twice: before and after its answer. Throws as `fetch`
- * does, so that the client can retry.
- */
+/** Reports each request before and after its answer. Throws as `fetch` does, so that the client can retry. */
 export function recording(report: (exchange: LoggedRequest) => void): Fetch {
   // Larger than every id stored by an earlier load of the page.
   let last = Date.now() * 1_000

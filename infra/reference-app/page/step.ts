@@ -31,8 +31,7 @@ export function faultText(t: Texts, error: unknown): string {
 type StepForm = ReturnType<typeof step>
 
 /**
- * A form with one button. While a step runs, the button keeps the focus and does nothing. `run` may
- * report progress and returns the final text, or nothing.
+ * While a step runs, its button keeps the focus and does nothing. `run` returns the final text, or nothing.
  */
 export function step(
   app: ReferenceApp,
@@ -80,8 +79,8 @@ export function step(
 const againMs = 5_000
 
 /**
- * Places or continues an order until its outcome is certain; throws if it was refused. The order is
- * stored before it is sent, and resent as it is stored while there is no answer.
+ * Throws if the order was refused. It is stored before it is sent, and resent as it is stored while there
+ * is no answer.
  */
 export async function place(
   app: ReferenceApp,

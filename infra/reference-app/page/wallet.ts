@@ -2,7 +2,7 @@ import { generatePrivateKey } from 'viem/accounts'
 
 const place = 'wallet'
 
-/** This browser's private key, if any. It is worthless: only tests use it. */
+/** The private key of this browser. It is worthless: only tests use it. */
 export const keyOf = (storage: Pick<Storage, 'getItem'>): `0x${string}` | undefined => {
   const key = storage.getItem(place)
   return isKey(key) ? key : undefined

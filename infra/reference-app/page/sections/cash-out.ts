@@ -20,7 +20,6 @@ const authorize = async (app: ReferenceApp, to: `0x${string}`, micro: string) =>
 
 const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 
-/** The wallet signs a transfer to the treasury and pays no gas. */
 export function cashOutSection(app: ReferenceApp): PageSection {
   const { t, config } = app
   const bank = bankField(app)
@@ -105,7 +104,6 @@ export function cashOutSection(app: ReferenceApp): PageSection {
   return { slug: 'cash-out', element, update }
 }
 
-/** The service pays the gas. */
 export function sendSection(app: ReferenceApp): PageSection {
   const { t } = app
   const to = walletField(app)

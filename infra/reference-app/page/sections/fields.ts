@@ -4,7 +4,7 @@ import type { ReferenceApp } from '../app'
 import { field, h } from '../dom'
 import { amountExample, bankOf, parseAmount, shortNameOf } from '../format'
 
-/** Field for an amount; `read` returns it in the smallest unit. `currency` may change with the user's country. */
+/** In the smallest unit. `currency` may change with the user's country. */
 export function amountField({ t, language }: ReferenceApp, currency: () => Currency) {
   const input = h('input', { inputmode: 'decimal', autocomplete: 'off' })
   const { element, read } = field('', input, ' ')
@@ -22,7 +22,7 @@ export function amountField({ t, language }: ReferenceApp, currency: () => Curre
   }
 }
 
-/** Field for a bank, with a list that the browser filters by the typed text; `read` returns the bank's terms. */
+/** The browser filters the list by the typed text. */
 export function bankField({ t, config }: ReferenceApp) {
   const { banks } = config.cashouts
   const find = (text: string) => bankOf(banks, text)
@@ -36,7 +36,6 @@ export function bankField({ t, config }: ReferenceApp) {
   return { element, input, read: () => read(find, t.chooseBank) }
 }
 
-/** Field for any wallet; `read` returns its address as it was typed. */
 export function walletField({ t }: ReferenceApp, value = '') {
   const input = h('input', { value, autocomplete: 'off', spellcheck: 'false' })
   const { element, read } = field(t.toWallet, input)

@@ -10,8 +10,8 @@ import { type ShowProgress, step } from '../step'
 type Quote = AnswerOf<typeof PostQuote>
 
 /**
- * Shows the price of an order and its button. The offer disappears when the quote ends, by a timer, since
- * the device's clock may be wrong: the user confirms a new price.
+ * The offer disappears when the quote ends: the user confirms a new price. By a timer, because the device's
+ * clock may be wrong.
  */
 export function showOffer(
   app: ReferenceApp,

@@ -7,7 +7,6 @@ import { amountField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { verifiedOnly } from './verified-only'
 
-/** A top-up becomes collateral. */
 export function topUpSection(app: ReferenceApp): PageSection {
   const { t, language, config } = app
   const held = durationText(config.hold.seconds, language)
@@ -86,7 +85,6 @@ export function repaySection(app: ReferenceApp): PageSection {
   return { slug: 'repay', element, update }
 }
 
-/** The wallet sends this transaction itself. */
 export function borrowSection(app: ReferenceApp): PageSection {
   const { t } = app
   const available = h('p')

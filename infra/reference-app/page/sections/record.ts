@@ -8,7 +8,6 @@ import { walletField } from './fields'
 
 type CreditRecord = AnswerOf<typeof GetRecord>
 
-/** The public record of any wallet; needs no session. */
 export function recordSection(app: ReferenceApp): PageSection {
   const { t, client } = app
   const wallet = walletField(app, app.account.address)

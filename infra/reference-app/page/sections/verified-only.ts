@@ -1,10 +1,7 @@
 import type { ReferenceApp } from '../app'
 import { h, liveContent } from '../dom'
 
-/**
- * Hides `part` until the user is verified. Until then `note` shows the state of the verification, or `reason`, with
- * a link to it.
- */
+/** Hides `part` until the user is verified. `note` shows `reason` or the state, with a link. */
 export function verifiedOnly(app: ReferenceApp, part: HTMLElement, reason?: string) {
   const note = h('p', { class: 'note' })
   const show = liveContent(note, (sentence: string) => [
