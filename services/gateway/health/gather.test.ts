@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import pino from 'pino'
 import { answerMetrics } from '#platform/metrics/answer'
-import { waitUntil } from '#test/support/wait'
+import { suspend, waitUntil } from '#test/support/wait'
 import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
 import { gatherMetrics } from './gather'
 import { metricsText } from './metrics'
@@ -47,7 +47,7 @@ test('readiness blames the bus, and no service, while nats-server is frozen', as
   expect(await text()).toContain('ausd_services_asked 1')
   await waitUntil('nats answering', async () => !(await readiness()).missing.includes('nats'))
   const pid = serverPid()
-  process.kill(pid, 'SIGSTOP')
+  await suspend(pid)
   try {
     const frozen = await text()
     expect(frozen).toContain('ausd_services_asked 0')
