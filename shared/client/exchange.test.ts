@@ -110,10 +110,16 @@ describe('an exchange', () => {
     const { hasty } = service(lost)
     await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
   })
-  test('security: a temporary refusal never hides an earlier attempt that may have been processed', async () => {
-    const { hasty } = service(lost, no(503, 'chain_unavailable'))
-    await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
-  })
+  test.each([
+    ['chain_unavailable', 503],
+    ['sign_in_again', 401],
+  ])(
+    'security: %s never hides an earlier attempt that may have been processed',
+    async (code, status) => {
+      const { hasty } = service(lost, no(status, code))
+      await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
+    },
+  )
   test('that is refused until the deadline ends as refused', async () => {
     const { bodies, hasty } = service(no(503, 'chain_unavailable'))
     expect(await exchange(hasty, sent)).toMatchObject({ refused: { code: 'chain_unavailable' } })

@@ -99,12 +99,13 @@ export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answ
   let unclear: { cause: unknown } | undefined
   for (let turn = 0; ; turn++) {
     const verdict = verdictOn<T>(await tryOnce(place, sent), turn)
-    if ('ok' in verdict || 'refused' in verdict) return verdict
     if ('unknown' in verdict) unclear = { cause: verdict.unknown }
+    const lost = () => new Unanswered(`${sent.method} ${sent.path}`, turn + 1, unclear?.cause)
+    // Neither a temporary refusal nor an expired session settles an earlier attempt without a response.
+    if ('refused' in verdict && verdict.refused.code === 'sign_in_again' && unclear) throw lost()
+    if ('ok' in verdict || 'refused' in verdict) return verdict
     if (Date.now() + verdict.afterMs > givesUpAt) {
-      // A temporary refusal does not settle an earlier attempt without a response.
-      if (unclear || 'unknown' in verdict)
-        throw new Unanswered(`${sent.method} ${sent.path}`, turn + 1, unclear?.cause)
+      if ('unknown' in verdict || unclear) throw lost()
       return { refused: verdict.again }
     }
     // Jitter: clients refused together must not return together.
