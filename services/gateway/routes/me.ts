@@ -231,8 +231,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
 
 /** Per wallet; some providers bill each. */
 const linksPerDayMax = 5
-const noLink = (waitSeconds = 5) =>
-  new Refused(503, [{ code: 'verification_unavailable' }], waitSeconds)
+const noLink = () => new Refused(503, [{ code: 'verification_unavailable' }], 5)
 
 export const verificationRoute = (context: Context, access: Access) => {
   const { provider, verification, config, clock, copies, log } = context
