@@ -11,8 +11,6 @@ export const counted = (count: number, what: string): string =>
 export const rateText = (minorPerUsd: string, currency: string): string =>
   `${moneyText(minorPerUsd, currency)} per dollar`
 
-/** Omits unknown facts. */
-
 export const factsOf = (
   facts: Readonly<Record<string, string | number | null | undefined>>,
 ): Record<string, string> =>

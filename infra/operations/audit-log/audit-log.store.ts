@@ -28,7 +28,6 @@ export type Earlier = {
   readonly reason: string
 }
 
-/** `earlier` is set if the command was already done. */
 export type Performed = CommandOutcome & { readonly id: string; readonly earlier?: Earlier }
 
 /**
@@ -62,7 +61,6 @@ const unansweredText = ({ verb, target }: Deed, error: unknown): string =>
 
 export type DeedQuestion = Question<TSchema, typeof DeedOutcome>
 
-/** Replaces a refusal code by its message. */
 export async function askOutcome<Q extends DeedQuestion>(
   { ask }: Pick<Operator, 'ask'>,
   question: Q,
@@ -74,7 +72,7 @@ export async function askOutcome<Q extends DeedQuestion>(
 
 type Noted = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
 
-/** Records the command once. Returns the first request, and its outcome if done. */
+/** Returns the first request, and its outcome if done. */
 async function note(sql: Sql, { verb, target, cause, reason, by }: Deed): Promise<Noted> {
   await sql`
     insert into ops.deeds (verb, target, cause, reason, asked_by)

@@ -13,7 +13,6 @@ export const deeds = schema.table(
     id: uuid('id').primaryKey().defaultRandom(),
     verb: text('verb').notNull(),
     target: text('target').notNull(),
-    /** State of the target, so that a repeat is the same command. */
     cause: text('cause').notNull(),
     reason: text('reason').notNull(),
     askedBy: text('asked_by').notNull(),

@@ -27,7 +27,6 @@ export type Sheet = {
   readonly lines: readonly SheetLine[]
   readonly items: readonly OpenItem[]
   readonly breaks: readonly Break[]
-  /** True if every asset sums to 0, no item is in progress, and no break is open. */
   readonly closed: boolean
 }
 

@@ -1,6 +1,5 @@
 import type { Sql } from 'postgres'
 
-/** Mutes the break's alert until a date. */
 export type Explanation = { owner: string; reason: string; until: Date }
 
 /**

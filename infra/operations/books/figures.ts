@@ -78,7 +78,6 @@ const sums = `
     where m.type <> 'payment' group by m.item
   )`
 
-/** True if the row has not changed since its source was last read. */
 const isKnown = (readAt: string | null) => `c.updated_at <= ${moment(readAt)}`
 
 const figures = ({ chainReadAt, providerReadAt }: BookSpan) => `

@@ -1,6 +1,5 @@
 import { type BookSpan, moment } from './span'
 
-/** Schemas with a journal. */
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
 export const linesView = `create or replace temporary view lines as ${journals
@@ -26,8 +25,8 @@ const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transact
 const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
 
 /**
- * States in which an item with a next check is not in progress: on hold, or over and rechecked for
- * late money or a reversal. Any other is compared; the index on `next_check_at` finds them.
+ * An item with a next check rests in these: on hold, or over and rechecked for late money or a
+ * reversal. Any other is compared.
  */
 const resting = {
   payments: "('held', 'repaid', 'expired', 'replaced')",
@@ -82,7 +81,6 @@ const moves = ({ block }: BookSpan) => `
   create index on moves (item);
   analyze moves;`
 
-/** Matches by our reference or by a provider id in our rows. */
 const money = ({ since }: BookSpan) => `
   create temporary table money on commit drop as
     select item, m.account, transaction_id, type, status, product_id, ${refundId} as refund_id,

@@ -22,7 +22,6 @@ export type Break = {
   readonly standing: 'young' | 'rests' | 'counts'
 }
 
-/** The amount on which all sources agree, and the amount with a break. */
 export type Matched = {
   readonly asset: string
   readonly agrees: bigint
@@ -43,8 +42,8 @@ export type Judgement = {
 }
 
 /**
- * Opens, updates and closes breaks since the last run or, if `whole`, from the beginning. Runs one
- * at a time, in one transaction with one snapshot.
+ * Covers the time since the last run or, if `whole`, everything. Runs one at a time, in one
+ * snapshot.
  */
 export async function judge(
   sql: Sql,
@@ -133,7 +132,6 @@ async function noteBreaks(tx: TransactionSql): Promise<void> {
 const judgedAfter = (source: 'chain' | 'provider'): string[] =>
   rules.filter(({ after }) => after === source).map(({ name }) => name)
 
-/** A whole comparison recomputes the totals. */
 async function noteTotals(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
   if (whole) await tx`update books.totals set amount = 0`
   await tx.unsafe(`

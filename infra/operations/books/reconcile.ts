@@ -23,14 +23,12 @@ export async function reconcile(
   return { ...(await judge(context.sql, options)), unreadable }
 }
 
-/** The caller must dispose them. */
 export const openBooksOf = (place: Place, databaseUrl: string) =>
   openBooks({ databaseUrl, place, log: openLog('operator', 'silent'), onFatal: () => {} })
 
 const readTriesMax = 20
 const readAgainMs = 300
 
-/** Reconciles until chain and provider are read as far as the rows. */
 async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
   let found = await reconcile(books)
   for (let tries = 1; found.unread > 0 && tries < readTriesMax; tries++) {
@@ -41,8 +39,8 @@ async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
 }
 
 /**
- * Returns the breaks as text. Repeats until the books balance or a break persists, because items in
- * progress can be in either state. `adminUrl`: Postgres as its owner.
+ * Repeats until the books balance or a break persists, because items in progress can be in either
+ * state. `adminUrl`: Postgres as its owner.
  */
 export async function checkBooks(
   place: Place,

@@ -47,7 +47,6 @@ export const chainMoves = schema.table(
     /** The account of the credit line, or the treasury's counterparty. */
     wallet: addressColumn('wallet').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
-    /** A credit or repayment can be revoked during its hold. */
     held: boolean('held').notNull().default(false),
   },
   (table) => [
@@ -57,7 +56,6 @@ export const chainMoves = schema.table(
   ],
 )
 
-/** Rows of the list as last read. */
 export const providerMoves = schema.table(
   'provider_moves',
   {

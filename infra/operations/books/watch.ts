@@ -12,12 +12,10 @@ export type BooksFigures = {
 
 /** A source's own service has alerted by then. */
 const unreadableMs = 15 * 60_000
-/** An open break alerts again after this time. */
 const againMs = 3_600_000
 /** Maximum alerts per run: a thousand breaks have one cause, and the metric counts them. */
 const calledMax = 20
 
-/** Alerts for breaks open beyond their grace period. `figures` are those of the last run. */
 export function openReconciliation(
   context: BooksContext,
   { log, wholeEveryMs }: { log: Log; wholeEveryMs: number },

@@ -42,7 +42,6 @@ export const reading = (
   },
 })
 
-/** Reason and operator are recorded and sent to the service. */
 export type CommandWords = Told & { readonly reason: string; readonly by: string }
 
 /**
@@ -104,7 +103,6 @@ function helped({ help, code }: Help, say: Say): number {
 export const asksForHelp = (words: readonly string[]): boolean =>
   words.some((word) => word === '--help' || word === '-h')
 
-/** Returns the usage with the fault if there is one. */
 function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): Told | Help {
   if (asksForHelp(words)) return { help: helpOf(form), code: 0 }
   const read = readWords(words, { ...form.options, ...common })

@@ -20,9 +20,8 @@ async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undef
 }
 
 /**
- * Throws `NotReversible` if the posting is missing or was reversed before. Within seconds the owning
- * service books the item again from its row: after correcting a row by hand, reverse the newest
- * posting of its item.
+ * Within seconds the owning service books the item again from its row: after correcting a row by
+ * hand, reverse the newest posting of its item.
  */
 export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
   const schema = await schemaOf(sql, posting)

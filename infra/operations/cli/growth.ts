@@ -67,7 +67,6 @@ async function readStreamSizes({ nc }: Bus): Promise<Size[]> {
 
 const yearDays = 365
 
-/** Contents with a retention period grow for that period, others for a year. */
 export const growthOf = (sizes: readonly Size[], payments: number, perDay: number): Growth[] =>
   sizes.map((size) => {
     const per1000 = (count: number) => (payments === 0 ? 0 : (count * 1_000) / payments)
@@ -101,7 +100,6 @@ export function daysUntilFull(grown: readonly Growth[], perDay: number, freeByte
   return Number.POSITIVE_INFINITY
 }
 
-/** `days` is undefined if `--free` was not given. */
 export function fullText(days: number | undefined, payments: number): string {
   if (days === undefined)
     return 'To estimate when the disk will be full, add --free <GiB>, the free space on the database disk.'

@@ -24,7 +24,7 @@ const promises: readonly { role: DatabaseRole; table: string; over: readonly str
   { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
 ]
 
-/** Includes verdicts that are not on the chain yet, and unsent messages; oldest first. */
+/** Oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   const found = await Promise.all([
     ...promises.map(

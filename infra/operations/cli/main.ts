@@ -40,7 +40,6 @@ const usage = (): string =>
     ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
   ].join('\n')
 
-/** Returns the exit code. */
 export async function runVerb([name = '', ...words]: readonly string[], say: Say): Promise<number> {
   const verb = verbs.get(name)
   if (verb) return verb.run(words, say)

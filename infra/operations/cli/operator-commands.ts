@@ -14,7 +14,6 @@ export type Noted = {
 
 const shownMax = 50
 
-/** Exit code 1 while a command has no outcome. */
 export const deeds = reading({
   does: 'list operator commands with reason and outcome, newest first; optionally of one target',
   usage: 'deeds [target] [--json]',

@@ -122,7 +122,6 @@ export function textOf(
   ].join('\n')
 }
 
-/** Reports a balance only if nothing is open and everything was compared. */
 function verdictOn(
   { breaks, unread, unreadable }: Reconciled,
   open: readonly OpenItem[],

@@ -62,7 +62,6 @@ type Second = { providerPaymentId: string; currency: string | null; minor: strin
 
 export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
 
-/** Returns undefined if the payment does not exist. */
 export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
   const [payment] = await sql<Waiting[]>`
     select ${fields(sql)} from payments.payments where id = ${id}`

@@ -24,7 +24,6 @@ function floorsOf(copies: number, env: NodeJS.ProcessEnv = process.env): Floors 
   }
 }
 
-/** Exit code 0 only if there are no problems. */
 export const status = reading({
   does: 'show items in progress, uncommitted balances and problems',
   usage: 'status [--copies N] [--json]',

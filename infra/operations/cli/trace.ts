@@ -5,7 +5,6 @@ import { atProvider } from '../timeline/provider'
 import { traceText } from '../timeline/text'
 import { ofTreasury } from '../timeline/treasury'
 
-/** Exit code 1 if nothing is found or a source could not be read. */
 export const trace = reading({
   does: 'follow an item through every service, by any of its ids',
   usage:

@@ -96,7 +96,6 @@ const lookMs = 250
 const isOpen = ({ state, operation }: Request) =>
   state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
 
-/** `awaited` until chain-relayer has decided. */
 export function outcomeOf(request: Request | undefined): CommandOutcome | Awaited {
   if (!request) return { awaited: 'no request recorded: run the same command again' }
   const words = wordsOf(request)
@@ -120,10 +119,7 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
   return requests.filter(({ state }) => state === 'refused').length + 1
 }
 
-/**
- * The outcome is recorded once it is known. Repeating the command until then requests nothing
- * twice.
- */
+/** Repeating the command until the outcome is known requests nothing twice. */
 export async function returned(
   operator: Pick<Operator, 'sql' | 'ask'>,
   transfer: Transfer,

@@ -16,7 +16,7 @@ export type FrozenWallet = {
   since: Date
   /** The freeze is final on chain. */
   onChain: boolean
-  /** Payments with a loss, and payments whose hold could not be kept. */
+  /** With a loss. */
   payments: string[]
   lostHolds: string[]
 }
@@ -50,7 +50,7 @@ export type NeedlessRepayment = {
   givenBackMicro: string
 }
 
-/** Oldest first; with `paymentId`, only that of this payment. */
+/** Oldest first. */
 export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepayment[]> =>
   sql<NeedlessRepayment[]>`
     select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro,

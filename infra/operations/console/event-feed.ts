@@ -114,7 +114,6 @@ function identityWords({ subject }: Topic, { verified }: Fields): string {
   return verified === true ? 'identity approved' : 'identity approval withdrawn'
 }
 
-/** Reads the kind and our own reference of a delivery, and nothing else from its body. */
 function deliveryOf(subject: string, delivery: Fields): Motion {
   const body = parsed(delivery.body)
   const kind = textIn(body, 'event') ?? textIn(body, 'type') ?? 'of an unknown kind'

@@ -11,7 +11,6 @@ export type Exception = {
   readonly since: Date
 }
 
-/** Maximum rows per kind. */
 export const namedMax = 100
 
 /** Oldest first. */

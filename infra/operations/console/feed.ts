@@ -8,7 +8,6 @@ export type LiveFeed = Disposable & {
   readonly renew: (recent: boolean) => Promise<Recent>
 }
 
-/** Deadline for the subscriptions of a new feed. */
 const beginMs = 3_000
 
 /** While no gateway renews its lease, the feed listens to nothing and reads nothing. */

@@ -9,7 +9,6 @@ import { readAttention } from './exceptions'
 export type Items = AsyncDisposable & {
   readonly read: (id: string) => Promise<unknown>
   readonly attention: () => Promise<unknown>
-  /** Shared with other reads. */
   readonly sql: Sql
 }
 

@@ -13,10 +13,7 @@ export type PageWatcher = (heard: Heard) => void
 
 /** Receives only while a page watches. */
 export type Live = AsyncDisposable & {
-  /**
-   * `lately` returns the recent messages, oldest first. `listening` resolves once the subscriptions
-   * are active.
-   */
+  /** `listening` resolves once the subscriptions are active. */
   readonly watch: (watcher: PageWatcher) => {
     lately: () => readonly Heard[]
     listening: Promise<unknown>
@@ -123,7 +120,6 @@ async function listen(
   }
 }
 
-/** Skips a message that does not match its schema. */
 function read(message: Msg): Motion | undefined {
   try {
     return motionOf(message.subject, message.json())

@@ -44,7 +44,6 @@ export type OverviewOptions = {
   readonly log: Log
 }
 
-/** A new watcher gets the last reading at once. */
 export function openOverview(options: OverviewOptions): Overview {
   const { clock, log } = options
   const watchers = new Set<(seen: Seen) => void>()

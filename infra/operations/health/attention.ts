@@ -17,7 +17,6 @@ import type { InState } from './rows'
 
 export type Floors = { lowMicro: bigint; lowMinor: bigint; laneWei: bigint; copies: number }
 
-/** Longest time in a state, as the services declare it. */
 const limits: Readonly<Record<InState['what'], Limits<string>>> = {
   payment: paymentLimits,
   payout: cashoutLimits,
@@ -43,7 +42,6 @@ const least = (left: bigint, right: bigint): bigint => (left < right ? left : ri
 export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
-/** `unread`: what could not be checked, with the reason. */
 export type Attention = { readonly needs: readonly string[]; readonly unread: readonly string[] }
 
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
@@ -80,7 +78,6 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
   }
 }
 
-/** Empty if nothing needs attention. */
 export function needs(facts: SystemFacts | Unread, floors: Floors): string[] {
   const judged = attention(facts, floors)
   return [...judged.unread, ...judged.needs]
@@ -127,7 +124,6 @@ const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): string[] => {
   return [`${wallets} of a person who has another wallet: ${ops} persons list`]
 }
 
-/** Breaks within their grace period and explained ones need no attention. */
 function breakNeeds({ breaks }: SystemFacts): string[] {
   const counting = breaks.filter(({ standing }) => standing === 'counts')
   if (counting.length === 0) return []

@@ -77,7 +77,7 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
   return Promise.all(readers)
 }
 
-/** One pricing instance is enough: rates are nearly the same at every instance. */
+/** Rates are nearly the same at every instance. */
 function ratesIn(stats: readonly Stats[]): RateReading[] {
   const pricing = figuresIn(stats.find(({ name }) => name === 'pricing'))
   return Object.entries(pricing as Record<string, Omit<RateReading, 'pair'>>)

@@ -14,7 +14,6 @@ import {
 } from './external'
 import { type Rows, readRows } from './rows'
 
-/** Amounts in smallest units. */
 export type SystemFacts = Rows & {
   readonly treasury: Asked<TreasuryHolds>
   readonly rupiah: Asked<bigint>

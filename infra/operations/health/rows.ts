@@ -60,7 +60,6 @@ const ageMs = (sql: Sql, since: Fragment) =>
 
 type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
 
-/** Reads everything in one snapshot. */
 export const readRows = (sql: Sql): Promise<Rows> =>
   sql.begin('isolation level repeatable read read only', async (begun) => {
     const tx = begun as unknown as Sql

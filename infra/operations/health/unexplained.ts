@@ -14,7 +14,6 @@ export const unexplainedMoves = (sql: Sql) => sql`
     and not exists (${capitalOf(sql, sql`m.tx_hash || ':' || m.log_index`)})`
 
 /** Returns one row if the journal has this name as capital that was not reversed. */
-
 export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
   select from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`

@@ -23,8 +23,8 @@ export const bankDetailsDays = 180
 const pruningLock = 7_262_116
 
 /**
- * One batch per transaction. Returns undefined if another instance is pruning. A table that fails
- * does not stop the others. Throws if Postgres is down.
+ * Returns undefined if another instance is pruning. A table that fails does not stop the others.
+ * Throws if Postgres is down.
  */
 export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {

@@ -52,7 +52,6 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
       defaulted: account.defaulted,
       history,
     },
-    /** The figures of `accountOf`, and the same as they follow from the events. */
     fromContract: {
       events: Number(account.events),
       verified: account.verified,

@@ -37,7 +37,6 @@ type Order = {
   readonly gateway: string | undefined
 }
 
-/** Returns the lasting differences between `/verify`, the events of the chain, and `accountOf`. */
 export const checkRecord = (
   place: RecordPlace & { gateway: string },
   wallet: Address,

@@ -36,7 +36,6 @@ export type RetainedMessages = {
 
 export type BusPlace = { url: string; password: string }
 
-/** Connects as the NATS user `admin`. */
 export async function readBus({ url, password }: BusPlace, since: Date): Promise<RetainedMessages> {
   const nc = await connect({
     ...serversOf(url),

@@ -53,12 +53,10 @@ export const namesOf = (id: string, sequence: number, wallet: string, kind: RefP
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
 
-/** States before any credit or repayment. */
 export const uncreditedStates = [
   ...(['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded'] as const),
 ]
 
-/** Reads everything in one snapshot. */
 export const readKnown = (sql: Sql): Promise<KnownRows> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
     const payments = await tx<

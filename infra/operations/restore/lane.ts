@@ -14,7 +14,6 @@ export type LaneTransaction = {
   valueWei: bigint
   paidWei: bigint
   reverted: boolean
-  /** Undefined if our relayer does not send such a transaction. */
   deeds: (LaneAction & { done: boolean })[] | undefined
 }
 

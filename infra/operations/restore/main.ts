@@ -36,7 +36,6 @@ export function busPlace(env: NodeJS.ProcessEnv): BusPlace {
   return { url: nats.url, password: nats.admin.password }
 }
 
-/** Returns 0 if no decision is left, else 1. */
 async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): Promise<0 | 1> {
   const database = operatorDatabaseUrl()
   const known = await withDatabase(database, readKnown)

@@ -80,7 +80,6 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
   }
 }
 
-/** Posts the difference to the item's journal. */
 async function bookAs(
   tx: TransactionSql,
   service: 'payments' | 'payouts',

@@ -45,7 +45,6 @@ const lineOf = ({ account, asset, amount }: Line) => {
   return `${isDebit ? 'debit' : 'credit'} ${account} ${moneyText(amount.replace('-', ''), asset)}`
 }
 
-/** As the books job has recorded them. */
 async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     { txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]

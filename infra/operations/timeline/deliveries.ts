@@ -11,7 +11,6 @@ import { providerAccounts } from '#shared/money/pair'
 // A delivery names a payment only in its body, so all deliveries while an item was in progress are
 // searched. Only the event of a body is shown.
 const stream = 'WEBHOOKS'
-/** If there are more, the trace reports it. */
 const lookedThroughMax = 3_000
 const atOnce = 32
 const deadlineMs = 5_000
@@ -24,7 +23,6 @@ export type OpenBus = () => Promise<Bus>
 const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
   (await bus()).nc.jetstreamManager({ timeout: deadlineMs, checkAPI: false })
 
-/** Returns the ids that a delivery names; none if there is no such delivery. */
 export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
   const manager = await managerOf(bus)
   const found = await Promise.all(
@@ -116,8 +114,8 @@ type Window = { from: Date; to: Date }
 type Span = Window & { names: string[] }
 
 /**
- * Returns the periods while these items were paid, around the last change of their rows, and around
- * refunds. `names`: ids by which a delivery names them.
+ * While these items were paid, around the last change of their rows, and around refunds. `names`:
+ * ids by which a delivery names them.
  */
 const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
   with known as (

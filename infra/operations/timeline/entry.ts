@@ -36,7 +36,6 @@ export type Trace = {
   readonly items: readonly TracedItem[]
   /** Oldest first; entries without a time come last. */
   readonly entries: readonly TimelineEntry[]
-  /** Sources that could not be read, and why. */
   readonly unseen: readonly { readonly what: string; readonly why: string }[]
 }
 

@@ -5,7 +5,6 @@ import type { Roots } from '#infra/operations/timeline/entry'
 
 type Found = { kind: 'payment' | 'cashout' | 'operation'; id: string }
 
-/** Returns true for an address, in any case. */
 export const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
 const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
 const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
@@ -13,10 +12,6 @@ const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{
 /** `wallet:nonce` of a signed authorization. */
 const isSigned = (id: string) => /^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{64}$/.test(id)
 
-/**
- * Accepts the id of a payment, cash-out, quote, transaction, wallet, lane, provider object,
- * operation, message, delivery or signed authorization, or the number of a break.
- */
 export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<Roots> {
   const [, number] = /^#?([0-9]{1,18})$/.exec(asked) ?? []
   const item = number && (await itemOfBreak(sql, number))
@@ -25,7 +20,6 @@ export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<
   return { ...roots, others: [...new Set([...roots.others, item, `break ${number}`])] }
 }
 
-/** Returns hex in lower case and with 0x. */
 function idOf(asked: string): string {
   const id = /^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(asked) ? `0x${asked}` : asked
   return isHash(id) || isWallet(id) || isUuid(id) || isSigned(id) ? id.toLowerCase() : id

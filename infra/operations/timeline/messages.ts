@@ -74,7 +74,7 @@ const sentBy = (sql: Sql, schema: Messenger, ids: readonly string[]) =>
 
 type Handled = { consumer: string; attempts: number; lastError: string | null; doneAt: Date | null }
 
-/** Groups by message. Deliveries are messages too. */
+/** Deliveries are messages too. */
 export async function handledAmong(sql: Sql, ids: readonly string[]) {
   const rows = await Promise.all(
     messengers.map(
@@ -131,7 +131,6 @@ export const readSubjects: ReadonlySet<string> = new Set(
     .filter((subject) => !unread.has(subject)),
 )
 
-/** True if unpublished, or with a consumer and not handled yet. */
 const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[]): boolean =>
   handled.length === 0 && (readSubjects.has(subject) || publishedAt === null)
 

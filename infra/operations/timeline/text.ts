@@ -23,7 +23,6 @@ function itemLines({ kind, id, wallet, state, reason, facts }: TracedItem): stri
   return [head, ...named.map(([name, value]) => `  ${name.padEnd(12)} ${value}`)]
 }
 
-/** The date is printed when it changes; `!` marks events that need a look. */
 function entryLine(
   { at, where, what, id, says, isOdd }: TimelineEntry,
   before: TimelineEntry | undefined,

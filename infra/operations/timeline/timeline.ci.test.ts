@@ -31,7 +31,6 @@ afterAll(() => operator?.[Symbol.asyncDispose]())
 
 const traceOf = (id: string) =>
   readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
-/** Waits until every part has responded in time. */
 const wholeTraceOf = (id: string) =>
   waitUntil('a trace of which nothing is unseen', async () => {
     const trace = await traceOf(id)

@@ -19,7 +19,7 @@ export type TraceSources = {
   }[]
 }
 
-/** Takes any id an item has anywhere. Needs no running service. */
+/** Needs no running service. */
 export async function readTrace(
   { sql, bus, others = [] }: TraceSources,
   id: string,

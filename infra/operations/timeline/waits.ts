@@ -3,7 +3,6 @@ import { limitsOf as operationLimits } from '../../../services/chain-relayer/ope
 import { limits as paymentLimits } from '../../../services/payments/payment'
 import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 
-/** History of an item as read from the rows and the bus. */
 export type ToldWaits = {
   readonly items: readonly { readonly kind: string; readonly id: string; readonly state: string }[]
   readonly entries: readonly Entry[]

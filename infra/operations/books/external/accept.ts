@@ -16,9 +16,8 @@ export class NotAcceptable extends Error {
 type Accepting = Pick<BooksContext, 'database' | 'place'>
 
 /**
- * Books money that the operator added or withdrew. `item` is a treasury transfer (`<tx hash>:<log
- * index>`) or a row of the provider's list (`txn_…`). Repeating it changes nothing. Throws
- * `NotAcceptable`.
+ * `item`: a treasury transfer (`<tx hash>:<log index>`) or a row of the provider's list (`txn_…`).
+ * Repeating it changes nothing.
  */
 export async function acceptAsCapital(
   context: Accepting,

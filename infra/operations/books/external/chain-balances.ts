@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
 import { noteBalance } from './balance.store'
 
-/** State at the end of `block`; `nonce` is the number of transactions sent by then. */
+/** `nonce`: transactions sent by the end of `block`. */
 export type LaneReading = {
   readonly lane: Address
   readonly block: bigint
@@ -13,10 +13,7 @@ export type LaneReading = {
   readonly readAt: Date
 }
 
-/**
- * Stores the AUSD of the treasury and of the credit line at a final block. Returns the lanes' coin,
- * which is stored only once the relayer has booked that far.
- */
+/** Returns the lanes' coin, which is stored only once the relayer has booked that far. */
 export async function readChainBalances(
   { sql, database, place, clock }: BooksContext,
   block: bigint,

@@ -42,7 +42,6 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
   }
 }
 
-/** Throws if the chain was reset or replaced. */
 async function refuseOtherChain(
   database: BooksContext['database'],
   node: LogNode,
@@ -99,7 +98,6 @@ async function explained(node: LogNode, place: Place, move: AusdMove): Promise<A
   return named(move, receipt.logs as unknown as RpcLog[], place)
 }
 
-/** Uses the logs' times if the node includes them. */
 async function timesOf(
   node: LogNode,
   logs: readonly RpcLog[],

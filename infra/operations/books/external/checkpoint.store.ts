@@ -8,8 +8,8 @@ export const findCheckpoint = async (db: Db, source: string): Promise<Checkpoint
   (await db.select().from(checkpoints).where(eq(checkpoints.source, source)))[0]
 
 /**
- * `from` is the block of the checkpoint that was found, undefined if there was none. Returns false
- * if another instance advanced it first; the tables then already contain the data.
+ * Returns false if another instance advanced it from `from` first; the tables then already contain
+ * the data.
  */
 export async function advance(
   tx: Tx,

@@ -5,8 +5,8 @@ import type { Line } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 
 /**
- * Runs such transactions one at a time across instances. The lock is the first statement, so each
- * transaction reads everything that earlier ones wrote.
+ * One at a time across instances. The lock is the first statement, so each reads everything that
+ * earlier ones wrote.
  */
 export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {
@@ -45,7 +45,6 @@ export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<st
   )
 }
 
-/** Returns the postings that have not been reversed, each with its lines. */
 export async function standingPostings(tx: Tx, item: string): Promise<Map<string, Line[]>> {
   const rows = await tx.select().from(journal).where(eq(journal.item, item))
   const reversed = new Set(rows.map(({ reverses }) => reverses))

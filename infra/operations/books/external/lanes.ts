@@ -14,8 +14,8 @@ const triesMax = 5
 const betweenMs = 1_000
 
 /**
- * Stores the coin of each lane whose costs the relayer has booked. Surplus coin is capital, because
- * only the operator funds lanes; missing coin goes to suspense, for manual review.
+ * Surplus coin is capital, because only the operator funds lanes; missing coin goes to suspense,
+ * for manual review.
  */
 export async function bookLanes(
   { database }: BooksContext,

@@ -76,7 +76,6 @@ type CashoutRow = Row & {
   readonly ausd: string
 }
 
-/** One ref for the payment, and one for each time it was applied again. */
 const namesOfPayment = ({ id: item, refSequence: last }: PaymentRow): Name[] =>
   Array.from({ length: last + 1 }, (_, refSequence) => ({
     ...{

@@ -27,7 +27,6 @@ export const accountOf = (account: ProviderAccount): { place: AccountName; asset
   asset: countryBy('account', account).currency,
 })
 
-/** Booked as the operator's capital. */
 export function openingOf(account: ProviderAccount, minor: bigint): Position {
   const { place, asset } = accountOf(account)
   return pair(asset, place, 'capital', minor)

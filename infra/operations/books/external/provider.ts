@@ -138,7 +138,7 @@ const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
 
 /**
  * Returns the payment id: the provider appends `_` and the attempt, and our refunds have the prefix
- * `ordered-`. Other references are returned unchanged.
+ * `ordered-`.
  */
 export function ownReference(reference: string | null): string | null {
   const [, id] = /^(?:ordered-)?(pay_[A-Za-z0-9_-]{22})(?:_.*)?$/s.exec(reference ?? '') ?? []

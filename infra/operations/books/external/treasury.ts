@@ -10,14 +10,11 @@ import { namedAmong, noteNames } from './name.store'
 import { booksOfMove, itemOf } from './positions'
 
 const source = 'treasury'
-/** How long a transfer may be without a row. A cash-out's row normally exists before its take. */
+/** How long a transfer may be without a row. */
 export const graceMs = 600_000
 const movesMax = 500
 
-/**
- * Books minted AUSD and unexplained deposits. The checkpoint stays before the first movement whose
- * row may still appear.
- */
+/** The checkpoint stays before the first movement whose row may still appear. */
 export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
   const { database } = context
   const [noted, chain] = await Promise.all(

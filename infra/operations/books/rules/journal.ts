@@ -14,7 +14,6 @@ const onSides = (...sides: Side[]) =>
 const above = onSides('owned', 'spent')
 const below = onSides('owed')
 
-/** True once the opening balance of an account that holds money is booked. */
 const hasBegun = (account: string, asset: string) => `case
   when ${account} in ('treasury', 'lanes') then exists (
     select from standing c where c.account = 'capital' and c.asset = ${asset})

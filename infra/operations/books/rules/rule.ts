@@ -11,7 +11,7 @@ export type BookRule = {
    */
   readonly after?: 'chain' | 'provider'
   readonly remedy: string
-  /** Returns a query for item, asset, amount and about; no rows: no breaks. */
+  /** Query for item, asset, amount and about of each break. */
   readonly sql: (span: BookSpan) => string
 }
 

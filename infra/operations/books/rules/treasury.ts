@@ -1,6 +1,5 @@
 import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, wentBack } from './rule'
 
-/** Amount by which a place is ahead of the journal. */
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
 const standing = (account: string, source = "<> 'chain'") =>

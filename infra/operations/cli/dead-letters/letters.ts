@@ -46,9 +46,7 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
 
 const schemaOf = (service: LetterReader): string => service.replaceAll('-', '_')
 
-/**
- * Selects by message id, group id or `all`. Two services may have dead-lettered the same message.
- */
+/** Two services may have dead-lettered the same message. */
 export const lettersNamed = (
   letters: readonly DeadLetterSummary[],
   word: string,

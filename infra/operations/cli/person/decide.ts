@@ -22,7 +22,6 @@ export type Duplicate = {
   ruling: 'allowed' | 'linked' | null
 }
 
-/** Those without a decision first. */
 export const listDuplicates = (sql: Sql): Promise<Duplicate[]> => sql<Duplicate[]>`
   select i.wallet, coalesce(p.linked_to, i.same_as) as "sameAs", i.decided_at as since, p.ruling
   from gateway.identities i left join gateway.persons p on p.wallet = i.wallet

@@ -51,7 +51,6 @@ async function causeOf(sql: Sql, wallet: string): Promise<string> {
 
 type Asking = { wallet: Wallet; reason: string; by: string; apply: boolean }
 
-/** Without `apply` it only checks. */
 export async function eraseWallet(
   operator: Pick<Operator, 'ask' | 'sql'>,
   { wallet, reason, by, apply }: Asking,
