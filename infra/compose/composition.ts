@@ -92,7 +92,7 @@ export function activeServices(
   return Object.fromEntries(active)
 }
 
-/** A variable without a value is included only if it is set. Throws if `${NAME:?}` has no value. */
+/** A variable without a value is included only if it is set. */
 export function environmentOf(service: Service, variables: Variables): Record<string, string> {
   const entries = Object.entries(service.environment ?? {}).flatMap(([name, value]) => {
     const given = value === null ? variables[name] : interpolate(value, variables)

@@ -5,7 +5,7 @@ const reference =
 
 /**
  * As compose does (compose-spec, chapter "Interpolation"): `$$`, `${A}`, `${A-d}`, `${A:-d}`,
- * `${A?m}`, `${A:?m}`. Throws if a required variable is not set.
+ * `${A?m}`, `${A:?m}`.
  */
 export function interpolate(value: string, variables: Variables): string {
   return value.replaceAll(reference, (whole, braced, operator, word, bare) => {

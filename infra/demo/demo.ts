@@ -31,7 +31,6 @@ const tell = (stack: StackFile, at: string) =>
     stopping.signal,
   )
 
-/** Removes the folder after the work unless it existed before. */
 async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
   let isOurs = !existsSync(folder)
   try {

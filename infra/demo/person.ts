@@ -96,7 +96,6 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     /** The Authorization header, a secret. */
     authorization: () => session.header(),
     insist,
-    /** Retries while a service restarts. */
     me: () =>
       waitUntil('a response from /me', async () => {
         const reply = await get('/me')
@@ -136,7 +135,6 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       await write(stack.chain.ausd, ausdAbi, 'approve', [stack.chain.creditLine, micro])
       return write(stack.chain.creditLine, creditLineAbi, 'repay', [micro])
     },
-    /** Polls `/me` until `read` returns a truthy value. */
     until: <T>(
       what: string,
       read: (me: Awaited<ReturnType<typeof get>>['body']) => T | undefined | false,

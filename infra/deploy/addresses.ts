@@ -39,7 +39,7 @@ export type AddressBook = Static<typeof AddressBook>
 
 const readBook = readerOf(AddressBook)
 
-/** Returns null if there is no file. Throws if it is not ours, so that it is not overwritten. */
+/** Throws if the file is not ours, so that it is not overwritten. */
 export function loadAddresses(path: string): AddressBook | null {
   let raw: string
   try {
@@ -61,7 +61,6 @@ function parsed(raw: string): unknown {
   }
 }
 
-/** Replaces the file atomically and syncs it. */
 export function saveAddresses(path: string, book: AddressBook): void {
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.draft`

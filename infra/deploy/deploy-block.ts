@@ -3,9 +3,8 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { DeployNode } from './node'
 
 /**
- * Binary search for the first block with code. Its `RoleGranted` event must confirm the result,
- * because a node without historical state may return anything. Returns null if the node cannot
- * answer.
+ * Its `RoleGranted` event must confirm the result, because a node without historical state may
+ * return anything. Returns null if the node cannot answer.
  */
 export async function findDeployBlock(
   { reader }: Pick<DeployNode, 'reader'>,

@@ -42,10 +42,7 @@ type Run = {
 
 const answersWithinMs = 20_000
 
-/**
- * Runs the first step of the plan until it is final, until no step is left. Throws when a step
- * reverts or is not final in time; the next run continues from there.
- */
+/** Throws when a step reverts or is not final in time; the next run continues from there. */
 export async function deploy(job: Job): Promise<Deployment> {
   const { wanted, say } = job
   const node = await openNode(job.rpcUrls, answersWithinMs)

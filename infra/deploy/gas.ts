@@ -32,7 +32,6 @@ const stranger = (salt: string): Address => `0x${keccak256(toHex(salt)).slice(-4
 const micro = 1n
 const validSeconds = 60
 
-/** Throws without token, credit line or lane. */
 export async function estimateGas(
   { reader }: DeployNode,
   { token, line, treasury, lanes }: DeployFacts,
@@ -91,7 +90,6 @@ export async function estimateGas(
   return new Map(entries)
 }
 
-/** Transactions with a limit below the chain's estimate would revert. */
 export const gasRefusals = (estimates: Estimates, limits: GasLimits = gasLimits): string[] =>
   [...estimates].flatMap(([name, gas]) =>
     typeof gas === 'bigint' && gas > limits[name]

@@ -16,7 +16,7 @@ async function main(args: readonly string[], say: Say): Promise<number> {
   const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs }
   const deployment = await deploy({ ...job, dryRun: args.length > 0, say }).catch(
     (error: unknown) => {
-      throw new Error(textOf(error)) // The node's message, without viem's wrapping.
+      throw new Error(textOf(error))
     },
   )
   say(report(deployment, wanted))

@@ -14,7 +14,6 @@ export type DeployNode = {
   readonly tell: (method: string, params: readonly unknown[]) => Promise<void>
 }
 
-/** Retries for up to `withinMs`. */
 export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<DeployNode> {
   const reader = readerAt(rpcUrls)
   const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>

@@ -13,10 +13,8 @@ export type Plan = {
   readonly notes: readonly string[]
 }
 
-/** anvil gives this to accounts that hold less than a tenth of it. */
 export const givenWei = parseEther('1000')
 
-/** Steps whose sender lacks gas wait. */
 export function planFrom(facts: DeployFacts, wanted: WantedDeployment): Plan {
   const refusals = contractRefusals(facts, wanted)
   if (refusals.length > 0) return { refusals, steps: [], todos: [], notes: [] }

@@ -33,7 +33,7 @@ export function chainRefusals(
   return []
 }
 
-/** True for a disposable test chain, which loses its state at each start. */
+/** A disposable test chain loses its state at each start. */
 export const mayBeginAnew = (chain: ChainFacts, wanted: WantedDeployment): boolean =>
   chain.isAnvil && wanted.testFunds
 

@@ -9,10 +9,7 @@ const pages = ['*.md', '.github/*.md', '{services,shared,infra,test}/**/*.md', '
 const heads = 'account|consumer|context|events|kv|latency|micro|req|rtt|server|stream|sub'
 const command = new RegExp(`(?<![\\w-])(?:bus|nats) ((?:${heads})\\b[^\`#\\n]*)`, 'g')
 
-/**
- * Returns every NATS CLI command in the documents, without the program name (`bus` in the runbook)
- * and without commands that create a context.
- */
+/** Without the program name (`bus` in the runbook) and without commands that create a context. */
 export function natsCommands(): string[] {
   const paths = pages.flatMap((glob) => [
     ...new Glob(glob).scanSync({ cwd: repositoryDir, dot: true }),

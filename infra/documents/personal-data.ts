@@ -206,10 +206,6 @@ const knownNames = new Set(plainNames.split(' '))
 const measured =
   /_(?:at|at_seconds|time_seconds|until|to|before|minor|micro|wei|bps|per_usd|block|index|nonce|count)$/
 
-/**
- * True if a column (`schema.table.column`) or message field (`subject:field`) holds no personal
- * data.
- */
 export function isPlain(place: string): boolean {
   const name = place.split(/[.:](?=[^.:]*$)/)[1]!
   return knownNames.has(name) || measured.test(name) || holdsAny(plainPlaces, place)

@@ -5,7 +5,6 @@ import { type Block, blocks } from './blocks'
 
 const end = '<!-- end of generated -->'
 
-/** Throws if a marker is missing. */
 export function withBlock(text: string, { page, name, lines }: Block): string {
   const start = `<!-- generated: ${name} -->`
   const from = text.indexOf(start)

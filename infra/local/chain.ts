@@ -23,10 +23,9 @@ import { chainOf } from '#shared/chain/client'
 export const localChainId = 10_143
 
 /**
- * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. `state` is a file
- * written by `saveState`.
- * Keep anvil's minimum priority fee: without it, once the base fee decays, anvil suggests a fee cap below the
- * tip that wallets add.
+ * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. Keep
+ * anvil's minimum priority fee: without it, anvil suggests a fee cap below the tip that wallets add
+ * once the base fee has decayed.
  */
 export const planChain = (options: {
   dir: string
@@ -146,7 +145,6 @@ export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): 
   return code !== undefined && code !== '0x'
 }
 
-/** Throws the reason if the node does not respond. */
 export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
   (await askNode(rpcUrl, 'eth_chainId')) !== ''
 

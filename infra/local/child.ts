@@ -47,7 +47,6 @@ export function startChild(command: Command): Child {
   }
 }
 
-/** Returns a command that the kernel ends with its parent. */
 export function tied({
   bin,
   args,

@@ -1,7 +1,6 @@
 import { connect, RequestStrategy } from 'nats'
 import type { ServiceName } from '#shared/messages/topic'
 
-/** Instances count from 1; the first has the service's name. */
 export const copyName = (service: string, copy: number): string =>
   copy === 1 ? service : `${service}-${copy}`
 

@@ -8,10 +8,7 @@ import type { ProcessName, ServiceName } from '#shared/messages/topic'
 export type Env = Record<string, string>
 export type OwnProcess = ServiceName | 'sandbox' | 'operations'
 
-/**
- * Returns every secret of one stack: from the user's environment if set there, else newly
- * generated.
- */
+/** From the user's environment if set there, else newly generated. */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
   return {

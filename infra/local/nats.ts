@@ -38,7 +38,6 @@ function own(): string {
   throw new Error('no nats-server package for this platform: put it on the PATH, or set NATS_URL')
 }
 
-/** Throws `Hopeless` if our administrator is refused, or there is no JetStream. */
 export async function natsSignsIn(url: string, password: string): Promise<boolean> {
   try {
     const nc = await connect({

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Returns `wanted` if it is free, else any; 0 for any. */
+/** 0: any. */
 export async function freePort(wanted = 0): Promise<number> {
   const port = await bind(wanted)
   if (port !== undefined) return port

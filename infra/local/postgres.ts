@@ -173,7 +173,6 @@ export async function assertServerServes(adminUrl: string): Promise<void> {
 /** Wrong user, password or database: not worth a retry. */
 const refusals: ReadonlySet<string> = new Set(['28P01', '28000', '3D000'])
 
-/** Throws the reason if the server does not respond, `Hopeless` if a retry is useless. */
 export async function postgresAnswers(adminUrl: string): Promise<boolean> {
   const sql = postgres(adminUrl, { max: 1, connect_timeout: 2, onnotice: () => {} })
   try {

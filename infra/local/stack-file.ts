@@ -38,7 +38,6 @@ export function writeStackFile(dir: string, content: StackFile): void {
 
 export const removeStackFile = (dir: string) => rmSync(stackFilePath(dir), { force: true })
 
-/** Throws, with advice, if no stack runs in `dir`. */
 export function readStackFile(dir: string): StackFile {
   const file = parsedFile(dir)
   if (!file || isAbandoned(dir))

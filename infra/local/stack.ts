@@ -78,10 +78,7 @@ function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: Stack
   return { choose, moved }
 }
 
-/**
- * Resolves when every service is ready. Throws `FolderTaken`, changing nothing, if a stack runs in `dir`, and
- * `Hopeless` if `signal` aborts.
- */
+/** Throws `FolderTaken`, changing nothing, if a stack runs in `dir`. */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   const owned = ownFolder(options.dir)
   try {
@@ -234,7 +231,6 @@ const withControls = (options: StackOptions, { url, token }: Controls): StackOpt
   return { ...options, env: { ...options.env, gateway: { ...told, ...options.env?.gateway } } }
 }
 
-/** Puts proxies in place of the servers behind them. */
 function reached(
   places: Places,
   rpcProxy: RpcProxy | undefined,

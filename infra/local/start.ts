@@ -16,7 +16,7 @@ import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { secretsOf } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/** Runs the whole backend until Ctrl-C; `--limits` keeps a deployment's limits, so that floods can be tried. */
+/** `--limits` keeps a deployment's limits, so that floods can be tried. */
 const usualDir = join(repositoryDir, '.local')
 const words = process.argv.slice(2)
 const usage = `usage: bun run start [--keep] [--limits]

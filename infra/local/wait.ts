@@ -28,7 +28,7 @@ const latestMs = 400
 export const pollPauseMs = (waitedMs: number): number =>
   Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
-/** By default at growing intervals. Throws after the deadline, or at once if `ask` throws `Hopeless`. */
+/** Ends at once if `ask` throws `Hopeless`. */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,

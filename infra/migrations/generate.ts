@@ -11,7 +11,7 @@ import {
 
 const repositoryDir = dirname(dirname(import.meta.dir))
 
-/** Returns the new file's name, `unchanged` or `no tables`. Throws when drizzle-kit fails. */
+/** Returns the new file's name, `unchanged` or `no tables`. */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
   const service = serviceOf(role)
   const tables = tablesDir(role)

@@ -33,7 +33,6 @@ async function insert(lines: readonly (Line | [...Line, string | null])[], rever
 }
 const post = (...lines: Line[]) => insert(lines)
 
-/** A line may name another posting than `reverses`, or none. */
 const postReversal = (reverses: string, lines: (Line | [...Line, string | null])[]) =>
   insert(lines, reverses)
 const credit: Line[] = [
@@ -50,7 +49,6 @@ describe('a posting that reverses another', () => {
     const posting = await post(...credit)
     const reversal = await postReversal(posting, back)
     await expect(postReversal(posting, back)).rejects.toThrow('journal_reversed')
-    // A wrong correction is corrected in the same way.
     await postReversal(reversal, credit)
   })
 

@@ -27,7 +27,6 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** Opening a connection costs more than using it. */
 const sessions = new Map<string, Sql>()
 function sessionOf(login: string, password: string, role?: string): Sql {
   const key = `${login} ${password} ${role}`

@@ -24,7 +24,6 @@ const isWrittenOnce = (schema: string, table: string) =>
   schema === 'ops' ||
   table === 'pricing.quotes_taken' ||
   keepers.some((keeper) => table === `${keeper}.journal`)
-/** The pruning job deletes old rows of these. */
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
   ...[

@@ -29,7 +29,6 @@ const passwords = Object.fromEntries(natsUsers.map((user) => [user, `of-${user}`
 let nats: { child: Child; port: number; routePort: number }
 let database: ScratchPostgres
 
-/** Uses the production configuration and a certificate for 127.0.0.1. */
 async function startNode(): Promise<typeof nats> {
   const [port, monitorPort, routePort] = [await freePort(), await freePort(), await freePort()]
   const { certificate, key } = authority.issue({ ip: '127.0.0.1' })
@@ -80,7 +79,6 @@ const bus = (host = '127.0.0.1') => `tls://${host}:${nats.port}`
 const rows = (host = '127.0.0.1') =>
   `${database.adminUrl.replace('127.0.0.1', host)}?sslmode=verify-full`
 
-/** Returns the output until NATS is connected or refused. */
 async function dial(authorityFile: string, at: { rows?: string; bus?: string }): Promise<string> {
   const program = join(repositoryDir, 'test/support/engines/dial.ts')
   const { PATH = '', HOME = '/' } = process.env

@@ -13,18 +13,15 @@ type Right = {
   readonly users: readonly BusUser[]
 }
 
-/** Makes wildcards of the catalogue concrete. */
 const concrete = (subject: string) => subject.replace('.>', '.ID.delivery-1')
 
 const durables = Object.entries(consumers).flatMap(([stream, plans]) =>
   plans.map((plan) => ({ stream, reader: plan.durable_name })),
 )
 
-/** Requests to one instance, outside the queue group. */
 const ofOneCopy = questions.flatMap(({ owner, subject, askers, repeat }) =>
   repeat ? [{ owner, askers, subject: `copies.${owner}.copy-1.${subject}` }] : [],
 )
-/** The service itself, and callers that may retry elsewhere. */
 const seekersOf = (service: BusUser): BusUser[] => [
   service,
   ...ofOneCopy.flatMap(({ owner, askers }) => (owner === service ? askers : [])),
@@ -210,7 +207,6 @@ describe('security: users.gen.conf grants only the permissions tried above', () 
   })
 })
 
-/** `*` is one word, `>` the rest; a queue group follows a blank. */
 function covers(right: string, { subject, queue }: Right): boolean {
   const [pattern = '', group] = right.split(' ')
   const words = pattern.replace(/[$.]/g, '\\$&').replaceAll('*', '[^.]+').replace('>', '.+')

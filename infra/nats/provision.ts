@@ -37,10 +37,7 @@ const unheardOf = [...nodesMissing, streamMissing]
 /** Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
 
-/**
- * Safe to run at any time, also while services run or after the store was lost. Throws when
- * JetStream refuses a change.
- */
+/** Safe to run at any time, also while services run or after the store was lost. */
 export async function provisionNats(options: Provisioning): Promise<void> {
   await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
   const nc = await signIn(options)

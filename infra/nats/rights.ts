@@ -50,7 +50,6 @@ function messagesOf(user: BusUser): Grant[] {
 
 const isRepeated = ({ repeat }: Question) => repeat !== undefined
 
-/** For retries at another instance, and to count instances of its own service. */
 function otherCopiesOf(user: BusUser): Grant[] {
   const repeated = questions
     .filter(isRepeated)
@@ -218,10 +217,7 @@ const measuresOf = (user: BusUser): Grant => ({
   subjects: isProcess(user) ? [metricsSubject] : [],
 })
 
-/**
- * Every process registers with the NATS services API, even the gateway, which serves no requests
- * there.
- */
+/** Even the gateway registers, which serves no requests there. */
 const presenceOf = (user: BusUser): Grant => ({
   why: 'Registration with `nats micro`.',
   subjects: isProcess(user)

@@ -19,7 +19,7 @@ export function serverEnvironment(options: {
   passwords: Readonly<Record<NatsUser, string>>
   /** Encrypts the store; default: not encrypted. */
   storeKey?: string
-  /** Settings of a cluster node, which starts from nats-cluster.conf. */
+  /** Starts from nats-cluster.conf. */
   cluster?: ClusterNode
 }): Record<string, string> {
   const passwords = natsUsers.map((user) => [

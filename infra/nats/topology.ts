@@ -71,7 +71,6 @@ const bucket = (name: 'rates', history: number) => ({
   duplicate_window: 2 * minute,
 })
 
-/** A KV bucket is a stream named `KV_<bucket>`. */
 export const streams: readonly StreamPlan[] = [
   {
     ...kept,
@@ -130,12 +129,10 @@ const reader = (
 const outcomesOf = (...kinds: RelayKind[]): string[] =>
   kinds.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject])
 
-/** All events but the relayer's reports. */
 const external = topics
   .filter(({ stream, publishers }) => stream === 'EVENTS' && !publishers.includes('chain-relayer'))
   .map(({ subject }) => subject)
 
-/** A filter lists exactly the subjects its service handles. */
 export const consumers: Readonly<Record<Topic['stream'], readonly ConsumerPlan[]>> = {
   WEBHOOKS: [
     reader('payments', [PaymentsWebhook.subject]),

@@ -27,7 +27,6 @@ export type Deployment = {
 /** Like `openssl rand -hex 24`. */
 export const hex = () => crypto.getRandomValues(new Uint8Array(24)).toHex()
 
-/** Fills in env.example with values for a small, fast deployment. */
 function variablesOf(example: string, outside: Outside): Map<string, string> {
   const env = new Map<string, string>()
   for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm))

@@ -4,7 +4,7 @@ import { localStack } from '#infra/compose/composition'
 import { interpolate } from '#infra/compose/interpolation'
 import { type Engine, must, run } from './engine'
 
-/** Local replacement for a registry image; `files` are copied next to its Dockerfile. */
+/** `files` are copied next to its Dockerfile. */
 type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
 
 /** The registry may have older versions than the images. */

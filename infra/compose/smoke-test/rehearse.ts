@@ -6,10 +6,7 @@ import { report } from './report'
 import { rehearseRunbook } from './runbook'
 import { layStack } from './stack'
 
-/**
- * `bun run prove rehearsal [local] [runbook]`: runs the local stack and the deployment runbook on a
- * real engine. Exits with 0 if every step succeeded.
- */
+/** Runs the local stack and the deployment runbook on a real engine. */
 const parts = process.argv.slice(2)
 const unknown = parts.find((part) => part !== 'local' && part !== 'runbook')
 if (unknown) {

@@ -4,7 +4,6 @@ import { infraDir } from '#infra/compose/composition'
 
 const fence = /^( *)```sh\n([\s\S]*?)^ *```$/gm
 
-/** Throws if the heading is missing. */
 export function blocksOf(page: 'deploy' | 'restore', heading: string): string[] {
   const text = readFileSync(join(infraDir, `operations/runbook/${page}.md`), 'utf8')
   const start = text.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))

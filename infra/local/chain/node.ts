@@ -1,4 +1,3 @@
-/** Throws if the response is not a node's. */
 export async function askNode(rpcUrl: string, method: string): Promise<string> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',

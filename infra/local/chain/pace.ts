@@ -11,9 +11,9 @@ const quickForMs = 15_000
 const restSeconds = 3
 
 /**
- * anvil keeps every block in memory and slows down as they accumulate (1.7.1: 9 ms a block after 2,000, 33 ms
- * after 20,000). A day at 0.3 s is 288,000 blocks; an idle day is 28,800, 270 MB and 12 ms a block. If this
- * process dies, the chain stays at the idle interval.
+ * anvil keeps every block in memory and slows down as they accumulate (1.7.1: 9 ms a block after
+ * 2,000, 33 ms after 20,000). A day at 0.3 s is 288,000 blocks, an idle day 28,800. If this process
+ * dies, the chain stays at the idle interval.
  */
 export async function startPacing(
   rpcUrl: string,

@@ -26,7 +26,6 @@ export class UnfitField extends Error {
   override name = 'UnfitField'
 }
 
-/** Every field is required; throws `UnfitField`. */
 export function readGiven({ fields }: Pick<ControlAction, 'fields'>, body: unknown): Given {
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   return Object.fromEntries(

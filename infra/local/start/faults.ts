@@ -17,7 +17,6 @@ export class StartFault extends Hopeless {
 /** Database, streams and logs of an afternoon. */
 const bytesMin = 300 * 1024 ** 2
 
-/** Throws `StartFault` if the folder is unusable. */
 export function usableDir(named: string | undefined, usual: string, needsBytes = bytesMin): string {
   const dir = resolve(named || usual) // Absolute: processes have other working directories.
   try {
@@ -53,7 +52,6 @@ function folderFault(dir: string, error: NodeJS.ErrnoException): StartFault {
 
 type Named = { readonly code?: string; readonly message: string }
 
-/** Undefined if there is neither advice nor a log. */
 export function adviceOn(error: Named, dir: string): string | undefined {
   if (error instanceof StartFault) return error.advice
   const { message } = error

@@ -64,7 +64,7 @@ export function assertFree(dir: string): void {
   if (existsSync(lockPath(dir)) && !isAbandoned(dir)) throw new FolderTaken(dir, ownerNote(dir))
 }
 
-/** Undefined if another process holds the lock; throws `StartFault` if the file is unusable. */
+/** Undefined if another process holds the lock. */
 function usableLock(dir: string): Database | undefined {
   try {
     return tryLock(dir)

@@ -52,7 +52,6 @@ const fresh = 'Start without --keep to discard the old data'
 export const damagedChain = (dir: string) =>
   new StartFault(`the saved chain in ${chainStatePath(dir)} is damaged`, `${fresh}.`)
 
-/** Throws `StartFault` if the data is incomplete, and removes nothing. */
 export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined {
   const kept = readKept(dir)
   if (!kept) return undefined

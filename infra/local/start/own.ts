@@ -43,7 +43,6 @@ export function assertOwnUrls(own: Own): void {
 /** The user's server already runs. */
 const answersWithinMs = 20_000
 
-/** Throws a `StartFault` with its address if it does not respond. */
 export async function untilOwnAnswers(
   processes: Pick<Processes, 'until'>,
   name: OwnName,

@@ -1,4 +1,3 @@
-/** Shows the running steps once two seconds have passed. */
 export type StartProgress = {
   readonly during: <T>(what: string, work: Promise<T>) => Promise<T>
 }
