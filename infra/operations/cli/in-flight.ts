@@ -1,8 +1,13 @@
 import type { Sql } from 'postgres'
-import { type DatabaseRole, messengers, serviceOf } from '#infra/migrations/databases'
+import { messengers, serviceOf } from '#infra/migrations/databases'
 import { reading } from '#infra/operations/cli/command'
-import { endedCashouts } from '#infra/operations/pruning/subjects'
-import { paymentStates, states } from '../../../services/payments/payment'
+import { predicate } from '#infra/operations/sql'
+import {
+  isOpen as isOpenOperation,
+  operations,
+} from '../../../services/chain-relayer/operations/operation.table'
+import { isOpen as isOpenPayment, payments } from '../../../services/payments/payment.table'
+import { cashouts, isOpen as isOpenCashout } from '../../../services/payouts/cashout.table'
 
 /** `since` is the start of the item. */
 export type InFlight = {
@@ -13,25 +18,18 @@ export type InFlight = {
   since: Date
 }
 
-/** Final states. A state missing here counts as in progress. */
-const promises: readonly { role: DatabaseRole; table: string; over: readonly string[] }[] = [
-  {
-    role: 'payments',
-    table: 'payments',
-    over: paymentStates.filter((state) => !states[state].open),
-  },
-  { role: 'payouts', table: 'payouts', over: endedCashouts },
-  { role: 'chain_relayer', table: 'operation', over: ['settled', 'failed'] },
-]
-
 /** Oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   const found = await Promise.all([
-    ...promises.map(
-      ({ role, table, over }) => sql<InFlight[]>`
-        select ${serviceOf(role)} as service, ${table} as what, id, state, created_at as since
-        from ${sql(role)}.${sql(table)} where state <> all(${[...over]})`,
-    ),
+    sql<InFlight[]>`
+      select 'payments' as service, 'payments' as what, id, state, created_at as since
+      from payments.payments where ${predicate(sql, isOpenPayment(payments))}`,
+    sql<InFlight[]>`
+      select 'payouts' as service, 'payouts' as what, id, state, created_at as since
+      from payouts.payouts where ${predicate(sql, isOpenCashout(cashouts))}`,
+    sql<InFlight[]>`
+      select 'chain-relayer' as service, 'operation' as what, id, state, created_at as since
+      from chain_relayer.operation where ${predicate(sql, isOpenOperation(operations))}`,
     sql<InFlight[]>`
       select 'gateway' as service, 'identity' as what, wallet as id, state, updated_at as since
       from gateway.identities where check_at is not null`,

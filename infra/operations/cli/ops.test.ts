@@ -33,14 +33,19 @@ describe('ops in-flight', () => {
         ('done', 'drip', 'b', '0x', '{}', 'h', 0, 'settled', now())`
     await sql`
       insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
-        fiat_minor, ausd_micro, quote_id, request_fingerprint, account, provider_payment_id)
-      values ('pay_accepted', 'topup', 'accepted', '0x', 'USD/IDR', 'IDR', 1, 1, 1, 'q', 'f', 'ID', 'py')`
+        fiat_minor, ausd_micro, quote_id, request_fingerprint, account, provider_payment_id, reason,
+        created_at)
+      select id, 'topup', state, '0x', 'USD/IDR', 'IDR', 1, 1, 1, id, 'f', 'ID', id, reason,
+        now() - interval '3 minutes'
+      from (values ('pay_accepted', 'accepted', null), ('pay_late', 'expired', 'awaiting_rate'),
+        ('pay_unpaid', 'expired', null)) as made (id, state, reason)`
     await sql`
       insert into gateway.identities (wallet, state, provider, decided_at, check_at, updated_at)
       values ('0x1', 'rejected', 'p', now(), now(), now() - interval '2 minutes'),
         ('0x2', 'verified', 'p', now(), null, now())`
     const found = await listInFlight(sql)
     expect(found.map(({ id, state }) => [id, state])).toEqual([
+      ['pay_late', 'expired'],
       ['0x1', 'rejected'],
       ['waits', 'waiting'],
       ['unsent', 'unsent'],
