@@ -80,9 +80,9 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
   }
 }
 
-async function bookAs(
+export async function bookAs(
   tx: TransactionSql,
-  service: 'payments' | 'payouts',
+  service: 'payments' | 'payouts' | 'chain_relayer',
   item: string,
   lines: readonly Line[],
 ): Promise<void> {
