@@ -9,7 +9,7 @@ export const natsContext = ({ nats, ops }: StackFile): string =>
   `nats context add ausd --server ${nats.url} --user ops --password ${ops.natsPassword} ` +
   '--inbox-prefix _INBOX_ops --select'
 
-export const guideVariables = ({ gateway, chain, sandbox }: StackFile): string =>
+const guideVariables = ({ gateway, chain, sandbox }: StackFile): string =>
   `export BASE_URL=${gateway} RPC_URL=${chain.rpcUrl} SANDBOX=${sandbox}`
 
 export function banner(stack: StackFile, facts: { dir: string; heading: string }): string {

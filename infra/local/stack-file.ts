@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { repositoryDir } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { isAbandoned } from '#infra/local/start/folder-owner'
 
@@ -26,6 +27,10 @@ export type StackFile = {
   /** Well-known ports that were taken, by the part that moved. */
   moved?: Partial<Record<StackPart, number>>
 }
+
+/** The stack in LOCAL_DIR, or the usual one. */
+export const runningStack = (env: NodeJS.ProcessEnv = process.env): StackFile =>
+  readStackFile(resolve(env.LOCAL_DIR || join(repositoryDir, '.local')))
 
 export const stackFilePath = (dir: string) => join(dir, 'stack.json')
 

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import type { Address } from 'viem'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { runningStack, type StackFile } from '#infra/local/stack-file'
 import { operatorAccess } from '#infra/operations/cli/operator'
 import type { ProviderPlace } from '#infra/operations/restore/provider'
 import { readConfig, variableIn } from '#platform/config'
@@ -69,7 +67,7 @@ export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
 /** The running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrl = operatorRpcUrl(env)
-  if (!rpcUrl) return placeOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  if (!rpcUrl) return placeOf(runningStack(env))
   const need = (name: string): string => {
     const value = variableIn(env, name)
     if (!value) throw new Error(`RPC_URL is set: set ${name} too`)

@@ -1,15 +1,15 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { generatePrivateKey } from 'viem/accounts'
 import { play } from '#infra/demo/play'
 import { repositoryDir } from '#infra/local/folders'
-import { readStackFile } from '#infra/local/stack-file'
+import { runningStack } from '#infra/local/stack-file'
 import { browserPath, noBrowser, openBrowser } from './browser'
 
 /** `bun test/browser/pictures.ts`: pictures both pages on the running stack, during a demo. */
 const folder = join(repositoryDir, 'services/gateway/operators/pictures')
 const path = browserPath()
 if (!path) throw new Error(noBrowser)
-const stack = readStackFile(resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local')))
+const stack = runningStack()
 
 await using browser = await openBrowser(path)
 const light = await browser.open(stack.ops.console)

@@ -4,7 +4,7 @@ import { type Deployment, hex, ready, says } from './deployment'
 import { expecting, step } from './report'
 import { blocksOf } from './runbook-text'
 
-export const commandsOfADay: readonly string[] = [
+const commandsOfADay: readonly string[] = [
   'bus kv get rates accepted.usd-idr --raw',
   `curl -s -X POST $PUBLIC_URL/quote -H 'Content-Type: application/json' -d '{"pair":"USD/IDR"}'`,
   'bus kv put rates release.usd-idr <date>',

@@ -2,7 +2,7 @@ import { type BookSpan, moment } from './span'
 
 export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
 
-export const linesView = `create or replace temporary view lines as ${journals
+const linesView = `create or replace temporary view lines as ${journals
   .map(
     (
       name,
@@ -11,7 +11,7 @@ export const linesView = `create or replace temporary view lines as ${journals
   )
   .join(' union all ')}`
 
-export const strayMove = "m.tx_hash || ':' || m.log_index"
+const strayMove = "m.tx_hash || ':' || m.log_index"
 
 /** Positive if AUSD came to the treasury. */
 const signed =

@@ -36,7 +36,7 @@ export const growth = reading({
 })
 
 /** Reads Postgres statistics, without a scan. `payments` includes cash-outs. */
-export async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
+async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
   const found = await sql<{ name: string; rows: number; bytes: number }[]>`
     select schemaname || '.' || relname as name, n_live_tup::float8 as rows,
       pg_total_relation_size(relid)::float8 as bytes

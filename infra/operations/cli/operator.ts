@@ -1,9 +1,7 @@
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
 import { connect, type NatsConnection, nuid } from 'nats'
 import type { Sql } from 'postgres'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { runningStack, type StackFile } from '#infra/local/stack-file'
 import { openSql } from '#infra/operations/cli/stack'
 import { type Ask, asker, Unavailable } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
@@ -42,8 +40,7 @@ const fields = {
 
 /** The running local stack, or the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
-  if (!variableIn(env, 'DATABASE_OPS_URL'))
-    return accessOf(readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')))
+  if (!variableIn(env, 'DATABASE_OPS_URL')) return accessOf(runningStack(env))
   const config = readConfig('ops', fields, env)
   const { databaseOpsUrl, databasePasswordOps: databasePassword, natsUrl: url } = config
   return {

@@ -40,7 +40,7 @@ const fields = (sql: Sql) => sql`
   provider_payment_id as "providerPaymentId", updated_at as since`
 
 /** Longest waiting first. */
-export const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
+const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
   select ${fields(sql)} from payments.payments
   where state in ('review', 'refunding') order by updated_at`
 
@@ -62,7 +62,7 @@ type Second = { providerPaymentId: string; currency: string | null; minor: strin
 
 export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
 
-export async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
+async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
   const [payment] = await sql<Waiting[]>`
     select ${fields(sql)} from payments.payments where id = ${id}`
   if (!payment) return undefined

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile } from '#infra/local/stack-file'
+import { runningStack } from '#infra/local/stack-file'
 import { readConfig, variableIn } from '#platform/config'
 import { databaseUrl, text } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
@@ -29,8 +27,7 @@ const fields = {
 
 /** Postgres as the owner: DATABASE_ADMIN_URL, or the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
-  if (!variableIn(env, 'DATABASE_ADMIN_URL'))
-    return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).postgres.url
+  if (!variableIn(env, 'DATABASE_ADMIN_URL')) return runningStack(env).postgres.url
   const { databaseAdminUrl, databaseAdminPassword } = readConfig('ops', fields, env)
   return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword: databaseAdminPassword })
 }

@@ -120,7 +120,7 @@ const needsText = (lines: readonly string[]): string[] =>
     ? ['nothing needs attention']
     : ['needs attention:', ...lines.map((line) => `  ${line}`)]
 
-export function busText(bus: SystemFacts['bus']): string[] {
+function busText(bus: SystemFacts['bus']): string[] {
   if ('unknown' in bus) return [row('bus', 'not read')]
   const { copies, lags, rates } = bus.known
   return [

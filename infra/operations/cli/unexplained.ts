@@ -58,7 +58,7 @@ export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexpla
 type Transfer = { txHash: `0x${string}`; logIndex: number }
 
 /** In order. All but the last were refused. */
-export const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
+const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
   select ${requestFields(sql)} from chain_relayer.giveback_request r
   left join chain_relayer.operation o on o.id = r.operation_id
   where r.tx_hash = ${txHash} and r.log_index = ${logIndex} order by r.id`

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Address, getAddress } from 'viem'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile } from '#infra/local/stack-file'
+import { runningStack } from '#infra/local/stack-file'
 import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
 import {
   type ChainRecord,
@@ -108,7 +106,7 @@ function parsed(words: readonly string[]) {
 
 function localChain(env: NodeJS.ProcessEnv) {
   try {
-    return readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local')).chain
+    return runningStack(env).chain
   } catch {
     return undefined
   }

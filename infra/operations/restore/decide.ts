@@ -39,8 +39,7 @@ export type RestoreDecision = {
 
 /** Items open at the backup may have finished shortly before it, and clocks differ. */
 const marginMs = 600_000
-export const readFrom = ({ since }: Pick<RestoreOptions, 'since'>) =>
-  new Date(since.getTime() - marginMs)
+const readFrom = (since: Date) => new Date(since.getTime() - marginMs)
 
 /** While chain-relayer runs, lanes may still send transactions. */
 export const mustStop =
@@ -51,7 +50,7 @@ export async function decide(
   known: KnownRows,
   asked: RestoreOptions,
 ): Promise<RestoreDecision> {
-  const from = readFrom(asked)
+  const from = readFrom(asked.since)
   const relayerRuns = known.lanes.some(({ isLeased }) => isLeased)
   const lanes = relayerRuns ? [] : await readLanes(place, known, from)
   const bus = await readBus(sources.bus, from)
@@ -142,7 +141,7 @@ export function changeOf(
 ): PutBack {
   return {
     ...{
-      since: readFrom({ since }),
+      since: readFrom(since),
       payments: payments.rows,
       paid: payments.paid,
       payouts: payouts.rows,

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { repositoryDir } from '#infra/local/folders'
-import { readStackFile } from '#infra/local/stack-file'
+import { runningStack } from '#infra/local/stack-file'
 import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/stack'
 import { operatorPlace, operatorRpcUrl } from '#infra/operations/place'
 import { runCommand, type Say } from '#platform/command'
@@ -32,7 +30,7 @@ export function busPlace(env: NodeJS.ProcessEnv): BusPlace {
     const { natsUrl: url, natsPasswordAdmin: password } = readConfig('restore', fields, env)
     return { url, password }
   }
-  const { nats } = readStackFile(env.LOCAL_DIR ?? join(repositoryDir, '.local'))
+  const { nats } = runningStack(env)
   return { url: nats.url, password: nats.admin.password }
 }
 
