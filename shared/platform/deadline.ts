@@ -22,7 +22,10 @@ export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): P
     )
   })
 
-/** Resolves at once when the signal fires. */
+/** A longer delay overflows setTimeout, which then fires at once. */
+const longestMs = 2 ** 31 - 1
+
+/** Resolves at once when the signal fires, and at the latest after 24 days. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -31,6 +34,6 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, ms)
+    const timer = setTimeout(done, Math.min(ms, longestMs))
     signal?.addEventListener('abort', done)
   })
