@@ -173,3 +173,10 @@ export function ordersOf([left, right]: readonly [number, number]): bigint {
   for (let at = 1; at <= right; at++) orders = (orders * BigInt(left + at)) / BigInt(at)
   return orders
 }
+
+/** Every message must be done: a lost race must not fail. */
+export const failures = (results: readonly Result[], done: readonly unknown[]): string[] =>
+  results.flatMap((result, at) => {
+    if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
+    return done.includes(result.value) ? [] : [`${'AB'[at]} needs a redelivery`]
+  })

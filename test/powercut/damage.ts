@@ -4,6 +4,7 @@ import { expecting } from '#infra/compose/smoke-test/report'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
 import { startLoad } from '../failover/load'
+import { stopServices } from '../failures/lost-hour'
 import { booksClose } from '../support/books'
 import { query } from '../support/database'
 import { copy, takeBaseBackup } from '../support/engines/base-backup'
@@ -74,9 +75,6 @@ export async function damageStream(
   await worksAgain(stack)
   return `${noticed}; provisioned an empty store`
 }
-
-const stopServices = (stack: Stack) =>
-  Promise.all(serviceNames.map((name) => stack.process(name).stop('SIGTERM')))
 
 async function worksAgain(stack: Stack): Promise<void> {
   for (const name of serviceNames) stack.process(name).start()

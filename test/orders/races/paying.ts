@@ -10,22 +10,13 @@ import {
   openPayouts,
 } from '../copies/payouts'
 import { locks, states, together } from '../guards'
-import type { Result } from '../order'
-import type { Guard, Race } from '../race'
+import { failures, type Guard, type Race } from '../race'
 
 // One cash-out by two instances, from the taken AUSD to the bank or back.
 
 type Copy = ReturnType<typeof openPayouts>
 type Work = (copy: Copy, cashout: Cashout) => Promise<unknown>
 type Seen = Awaited<ReturnType<typeof lookAtCashout>>
-
-const failures = (results: readonly Result[]): string[] =>
-  results.flatMap((result, at) => {
-    if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
-    return result.value === undefined || result.value === 'done'
-      ? []
-      : [`${'AB'[at]} needs a redelivery`]
-  })
 
 function paying(options: {
   name: string
@@ -52,7 +43,10 @@ function paying(options: {
             const { row, subjects, called, missing } = seen
             const asks = called.map((kind) => `alert: ${kind}`)
             const outcome = [row.state, ...subjects.toSorted(), ...asks].join(', ')
-            const wrong = [...failures(results), ...also(seen, bank).filter((it) => it !== false)]
+            const wrong = [
+              ...failures(results, ['done', undefined]),
+              ...also(seen, bank).filter((it) => it !== false),
+            ]
             if (!ends.includes(outcome)) wrong.push(`it ended as ${outcome}`)
             if (missing.length > 0) wrong.push('the books do not match the row')
             return { outcome, wrong }

@@ -10,7 +10,7 @@ import {
 } from '../copies/payments'
 import { inbox, locks, states, together } from '../guards'
 import type { Result } from '../order'
-import type { Guard, Race, Stage, Verdict } from '../race'
+import { failures, type Guard, type Race, type Stage, type Verdict } from '../race'
 
 // One top-up's payments, refunds and outcomes, reported to two instances at once.
 
@@ -18,13 +18,6 @@ type Copy = ReturnType<typeof openPayments>
 type Telling = (copy: Copy, topup: Topup) => Promise<unknown>
 type Ground = { readonly stage: Stage; readonly book: Book; readonly copies: readonly Copy[] }
 type Seen = Awaited<ReturnType<typeof lookAt>>
-
-/** Every message must be done: a lost race must not fail. */
-const failures = (results: readonly Result[]): string[] =>
-  results.flatMap((result, at) => {
-    if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]
-    return result.value === 'done' ? [] : [`${'AB'[at]} needs a redelivery`]
-  })
 
 const sorted = (words: readonly string[]): string => words.toSorted().join(', ')
 
@@ -41,7 +34,7 @@ function telling(options: {
   const { name, guards, before, tell, ends, besides = [], also = () => [] } = options
   const judge = ({ row, subjects, missing }: Seen, results: readonly Result[]): Verdict => {
     const outcome = row.reason ? `${row.state}, ${row.reason}` : row.state
-    const wrong = [...failures(results), ...also(row).filter((fault) => fault !== false)]
+    const wrong = [...failures(results, ['done']), ...also(row).filter((fault) => fault !== false)]
     const may = ends[outcome]
     if (!may) wrong.push(`it ended as ${outcome}`)
     else if (sorted(may) !== sorted(subjects.filter((word) => !besides.includes(word))))
