@@ -91,6 +91,25 @@ describe('a message', () => {
     expect(kept).toMatchObject([{ messageId: 'odd', payload: { odd: 1 }, redrivenAt: null }])
   })
 
+  test('security: with characters that Postgres cannot store is dead-lettered without them', async () => {
+    const odd = { id: 1, 'a\0': 'b\0', half: '\ud83d', escaped: '\\u0000', whole: '😀' }
+    expect(await handle(contextOf(copies[0]), messageOf('unstorable', odd))).toBe('done')
+    const { deadLetters } = messaging
+    const kept = await copies[0].read((db) =>
+      db.select().from(deadLetters).where(eq(deadLetters.messageId, 'unstorable')),
+    )
+    const payload = { ...odd, 'a\0': undefined, 'a\ufffd': 'b\ufffd', half: '\ufffd' }
+    expect(kept).toMatchObject([{ payload: JSON.parse(JSON.stringify(payload)) }])
+  })
+
+  test('security: whose failure names such a character is counted', async () => {
+    const apply = async () => {
+      throw new Error('a\0')
+    }
+    const failing = contextOf(copies[0], { apply })
+    expect(await handle(failing, messageOf('named'))).toEqual({ retryInMs: 200 })
+  })
+
   test('whose last attempt commits without a response is not dead-lettered', async () => {
     const { inbox, deadLetters } = messaging
     const row = { consumer: 'payments', messageId: 'committed', attempts: attemptsMax - 1 }

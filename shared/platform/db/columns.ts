@@ -18,6 +18,13 @@ export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Ite
 
 export const textList = (values: readonly string[]): SQL => sql`${sql.param(values)}::text[]`
 
+/** Postgres stores no NUL. */
+export const storableText = (text: string): string => text.replaceAll('\0', '\ufffd')
+
+/** `jsonb` stores neither NUL nor half of a surrogate pair, which JSON.stringify escapes. */
+export const storableJson = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f]..)/g, '$1\ufffd'))
+
 export const addressColumn = customType<{ data: `0x${string}`; driverData: string }>({
   dataType: () => 'text',
   toDriver: (address) => address.toLowerCase(),

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { index, jsonb, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at } from '#platform/db/columns'
+import { at, storableJson, storableText } from '#platform/db/columns'
 import type { Database, Tx } from '#platform/db/open'
 
 /** Failed messages, kept whole until an operator redrives or dismisses them. */
@@ -30,19 +30,16 @@ export type DeadLetter = Omit<
 >
 
 /** A message that fails again after a redrive reuses its row. */
-export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) =>
-  tx
+export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) => {
+  const reason = storableText(deadLetter.reason)
+  return tx
     .insert(deadLetters)
-    .values(deadLetter)
+    .values({ ...deadLetter, reason, payload: storableJson(deadLetter.payload) })
     .onConflictDoUpdate({
       target: [deadLetters.consumer, deadLetters.messageId],
-      set: {
-        reason: deadLetter.reason,
-        redriveRequestedAt: null,
-        redrivenAt: null,
-        diedAt: sql`now()`,
-      },
+      set: { reason, redriveRequestedAt: null, redrivenAt: null, diedAt: sql`now()` },
     })
+}
 
 export type Death = { readonly consumer: string; readonly messageId: string; readonly diedAt: Date }
 
@@ -179,7 +176,11 @@ export async function buryAgain(
   const buried = await database.run((db) =>
     db
       .update(deadLetters)
-      .set({ redriveRequestedAt: null, reason: reason.slice(0, 500), diedAt: sql`now()` })
+      .set({
+        redriveRequestedAt: null,
+        reason: storableText(reason).slice(0, 500),
+        diedAt: sql`now()`,
+      })
       .where(
         and(
           eq(deadLetters.consumer, consumer),

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { index, integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at } from '#platform/db/columns'
+import { at, storableText } from '#platform/db/columns'
 import type { Database, Tx } from '#platform/db/open'
 
 /** The pruning job removes rows of messages that can no longer be redelivered, oldest first. */
@@ -46,14 +46,15 @@ export async function countFailure(
   inbox: InboxTable,
   failure: { consumer: string; messageId: string; error: string },
 ): Promise<number> {
-  const { consumer, messageId, error } = failure
+  const { consumer, messageId } = failure
+  const lastError = storableText(failure.error).slice(0, 500)
   const rows = await database.run((db) =>
     db
       .insert(inbox)
-      .values({ consumer, messageId, attempts: 1, lastError: error.slice(0, 500) })
+      .values({ consumer, messageId, attempts: 1, lastError })
       .onConflictDoUpdate({
         target: [inbox.consumer, inbox.messageId],
-        set: { attempts: sql`${inbox.attempts} + 1`, lastError: error.slice(0, 500) },
+        set: { attempts: sql`${inbox.attempts} + 1`, lastError },
       })
       .returning({ attempts: inbox.attempts }),
   )
