@@ -2,12 +2,20 @@ import { readerOf } from '#platform/schema'
 import { column } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
+import { ProviderUnknown } from '#shared/provider/problem'
 
 // One invalid field must not hide the others: it counts as missing.
 
 /** By default the provider's own limit. */
 export const textFrom = (value: unknown, lengthMax = 255): string | null =>
   typeof value === 'string' && value !== '' && value.length <= lengthMax ? value : null
+
+/** Throws if an answer is about another object than `id`. The body may omit its id. */
+export function demandSame(named: unknown, id: string): void {
+  const other = textFrom(named)
+  if (other !== null && other !== id)
+    throw new ProviderUnknown('the provider returned another object than the one asked for')
+}
 
 /** Null if it could not safely be part of a path. */
 export const idFrom = (value: unknown): string | null =>

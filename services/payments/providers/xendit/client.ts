@@ -6,7 +6,7 @@ import {
   type ProviderAnswer,
   type ProviderClient,
 } from '#shared/provider/client'
-import { idFrom } from '#shared/provider/field'
+import { demandSame, idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, FetchedRefund, PaymentProvider } from '../../provider'
@@ -15,7 +15,6 @@ import { readDelivery } from './delivery'
 import {
   chargeFrom,
   checkoutFrom,
-  demandSame,
   isAsOrdered,
   refundFrom,
   refundRequest,

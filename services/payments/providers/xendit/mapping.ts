@@ -1,8 +1,7 @@
 import { asObject } from '#platform/schema'
 import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
-import { dateFrom, idFrom, minorFrom, textFrom } from '#shared/provider/field'
-import { ProviderUnknown } from '#shared/provider/problem'
+import { dateFrom, demandSame, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import type {
   ChargeStatus,
   Checkout,
@@ -81,13 +80,6 @@ type Clocked = Pick<ProviderClient, 'account' | 'aheadMs'>
 function timeFrom({ aheadMs }: Clocked, value: unknown): Date | null {
   const theirs = dateFrom(value)
   return theirs && new Date(theirs.getTime() - aheadMs())
-}
-
-/** Throws if an answer is about another object than `id`. The body may omit its id. */
-export function demandSame(named: unknown, id: string): void {
-  const other = textFrom(named)
-  if (other !== null && other !== id)
-    throw new ProviderUnknown('the provider returned another object than the one asked for')
 }
 
 export function checkoutFrom(client: Clocked, wire: WireSession, checkoutId: string): Checkout {

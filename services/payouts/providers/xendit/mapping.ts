@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox'
 import { readerOf } from '#platform/schema'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
-import { minorFrom, textFrom } from '#shared/provider/field'
-import { ProviderUnknown } from '#shared/provider/problem'
+import { demandSame, minorFrom, textFrom } from '#shared/provider/field'
 import type { Reason } from '../../cashout'
 import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
 import { digitsOf, storedNumber } from './account-numbers'
@@ -83,12 +82,6 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 
 export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>
   reasons.get(failureCode ?? status) ?? null
-
-/** Throws if the response is about another payout. */
-export function demandSame(named: unknown, payoutId: string): void {
-  if (typeof named === 'string' && named !== payoutId)
-    throw new ProviderUnknown('the provider returned another payout than the one asked for')
-}
 
 /** The amount is in whole rupiah, undefined if inexact. */
 export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: string): Evidence {

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { minorFrom, textFrom } from '#shared/provider/field'
+import { demandSame, minorFrom, textFrom } from '#shared/provider/field'
 import type { Evidence, PayoutOrder } from '../../provider'
 import { storedNumber } from './account-numbers'
-import { demandSame, reasonFrom, statusFrom } from './mapping'
+import { reasonFrom, statusFrom } from './mapping'
 import { swiftCodeOf } from './swift-codes'
 
 /** From docs.xendit.co/apidocs/create-payout-v3; other endpoints use `2025-09-01`. */
