@@ -71,3 +71,18 @@ test('content is read once, however many callers request it at the same moment',
   const texts = await Promise.all(answers.map((answer) => answer!.text()))
   expect(new Set(texts)).toEqual(new Set(['read 1 times']))
 })
+
+test('content whose read failed is read again for the next caller', async () => {
+  let reads = 0
+  const read = async () => {
+    if (++reads === 1) throw new Error('EMFILE: too many open files')
+    return 'the content'
+  }
+  const serve = openStatic({ type: 'text/plain', read })
+  const exchange = () => ({
+    request: new Request('http://gateway.internal/'),
+    set: { headers: {} },
+  })
+  await expect(serve(exchange())).rejects.toThrow('EMFILE')
+  expect(await (await serve(exchange()))?.text()).toBe('the content')
+})

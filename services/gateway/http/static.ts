@@ -10,7 +10,7 @@ type Content = {
   readonly cacheControl?: string
   /** Content-Security-Policy; the default allows nothing. */
   readonly policy?: string
-  /** Called once. */
+  /** Called until it succeeds once. */
   readonly read: () => Promise<string | Uint8Array<ArrayBuffer>> | string
 }
 
@@ -20,7 +20,10 @@ type Prepared = { readonly plain: Blob; readonly packed: Blob | undefined; reado
 export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Content) {
   let prepared: Promise<Prepared> | undefined
   return async ({ request, set }: Exchange): Promise<Response | undefined> => {
-    prepared ??= prepare(type, read)
+    prepared ??= prepare(type, read).catch((error) => {
+      prepared = undefined
+      throw error
+    })
     const { plain, packed, etag } = await prepared
     const { headers } = set
     headers['content-type'] = type
