@@ -51,7 +51,7 @@ export type Deployment = {
 type LocalClient = ReturnType<typeof openClient>
 type Step = { to?: Address; data: Hex }
 
-/** All steps together fit into anvil's default block of 30 million. */
+/** All steps together fit into anvil's block of 30 million. */
 const deployGas = 12_000_000n
 const callGas = 200_000n
 const maxFeePerGas = parseGwei('1000')
@@ -59,8 +59,8 @@ const nativeFloorWei = parseEther('1000')
 const waitMs = 10_000
 
 /**
- * Deploys, funds and connects both contracts; works only on anvil. The same keys on a fresh chain give the
- * same addresses. Throws if a step reverts.
+ * Deploys, funds and connects both contracts, on anvil only. The same keys on a fresh chain give
+ * the same addresses. Throws if a step reverts.
  */
 export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const client = openClient(terms.rpcUrl)
@@ -74,7 +74,7 @@ export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
   const creditLine = addressAt(admin.address, firstNonce + 1)
   const steps = adminSteps(terms, admin.address, treasury.address, { ausd, creditLine })
   const [, deployed] = await sendAll(client, admin, steps)
-  // Sent separately: an approval before the token has code succeeds without effect.
+  // Approving before the token has code succeeds without effect.
   await sendAll(client, treasury, [approval(ausd, creditLine, maxUint256)])
 
   const genesis = await client.getBlock({ blockNumber: 0n })

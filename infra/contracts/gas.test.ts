@@ -78,13 +78,13 @@ const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
     freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),
   heldTopUp: async (count) =>
     freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n)),
-  // Closes a cycle that held money counted in, so its reward waits; with an excess.
+  // Closes a cycle with held money, so its reward waits; with an excess.
   repayFor: async (count) => {
     const accounts = await indebted(count)
     await many(accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('10'))))
     return accounts.map((one, at) => op('repayFor', refsOf(at) + 2, one, ausd('60')))
   },
-  // The account's first hold closes its cycle, with an excess.
+  // An account's first hold closes its cycle, with an excess.
   heldRepayFor: async (count) => {
     const accounts = await indebted(count)
     return accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('60')))
@@ -96,7 +96,7 @@ const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
     await many(ops.map((one) => ({ ...one, ref: numberToHex(BigInt(one.ref) + 1n, { size: 32 }) })))
     return ops.map((one) => ({ ...one, kind: opKinds.revokeTopUp, amount: 1n }))
   },
-  // Excess and most of the debt of a closed cycle whose reward waits for another repayment.
+  // Excess and most of the debt of a closed cycle whose reward waits for another.
   revokeRepayment: async (count) => {
     const accounts = await indebted(count)
     const each = await closeWithTwo(accounts)

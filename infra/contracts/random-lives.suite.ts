@@ -83,7 +83,7 @@ function pauseSeconds(longPauses: bigint): bigint {
 }
 
 /**
- * `all` is more than 100,000 calls; `SEED=7` changes them, `SHOW_CALLS=1` counts them.
+ * `all`: more than 100,000 calls. `SEED=7` changes them, `SHOW_CALLS=1` counts them.
  * `src/test/RandomCalls.sol` checks each.
  */
 export function randomLives(which: 'some' | 'all'): void {

@@ -3,8 +3,8 @@ import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 /**
- * Ana (100 AUSD of collateral, debt of 50) pays, takes out all she can, is refunded, and takes out all she
- * can before and after a default. She must not end with more than she paid.
+ * Ana (100 AUSD of collateral, debt of 50) pays, takes out all she can, is refunded, and takes out
+ * all she can before and after a default. She must not gain.
  */
 const fixture = await openContractsFixture()
 const { act, answer, read, now, until, holdOf } = actionsOn(fixture)

@@ -237,8 +237,7 @@ const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Step[]> =>
       { kind: end, amount: ausd('0.25'), seconds: 1, pick: 0 },
     ])
 
-// Half a unit reaches the least debt-time after 120 s; larger debts reach it within seconds, but are repaid
-// too soon.
+// Half a unit reaches it after 120 s; larger debts within seconds, but are repaid too soon.
 test.each([
   ['small', 1n, [100, 140], 9n],
   ['large', 40n, [50, 62], 5n],

@@ -12,7 +12,7 @@ afterEach(fixture.rewind)
 const seen = () => fixture.accountOf('ana')
 
 /**
- * Makes ana owe 69 units with 60 shares worth 59. Only rounding can leave a debt above the collateral: near
+ * Ana owes 69 units with 60 shares worth 59. Only rounding leaves a debt above the collateral: near
  * the highest share price, each unit repaid from collateral burns two shares.
  */
 async function owe() {

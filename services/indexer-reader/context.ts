@@ -11,7 +11,7 @@ export type Context = {
   readonly endpoints: Endpoints
   readonly rpc: RpcEndpoints
   readonly origin: ProjectionOrigin
-  /** A local chain loses its last blocks when it is killed. */
+  /** A local chain loses its last blocks when killed. */
   readonly isShortened: boolean
   readonly pollMs: number
   readonly lagMaxMs: number
@@ -70,7 +70,7 @@ export function noteFault(context: Context, endpoint: Endpoint, fault: unknown):
   const { message } = fault as Error
   endpoints.blame(endpoint, fault)
   noteEndpoint(figures, endpoint)
-  // An endpoint that is down fails several times a second, so log each new message once.
+  // An endpoint that is down fails several times a second: log each new message once.
   if (figures.lastError !== message)
     log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
   figures.lastError = message

@@ -6,8 +6,8 @@ import type { FinalizedHead } from './chain/head'
 import { schema } from './schema.store'
 
 /**
- * One row per generation. A `filling` generation becomes `serving` once it is complete at the head,
- * and the previous one `retired`.
+ * A `filling` generation becomes `serving` once it is complete at the head, and the previous one
+ * `retired`.
  */
 export const cursors = schema.table(
   'cursors',
@@ -18,11 +18,11 @@ export const cursors = schema.table(
     genesisHash: text('genesis_hash'),
     contract: text('contract').notNull(),
     deployBlock: bigint('deploy_block', { mode: 'number' }).notNull(),
-    /** At this block the contract had as many events as are stored. */
+    /** Here the contract had as many events as are stored. */
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
-    /** Number of stored events: the `sequence` of the last one. */
+    /** Stored events: the `sequence` of the last one. */
     sequence: bigint('sequence', { mode: 'number' }).notNull().default(0),
     /** False while the contract is known to have more events than are stored. */
     complete: boolean('complete').notNull().default(false),
@@ -75,7 +75,7 @@ export async function beginGeneration(
     eq(cursors.deployBlock, origin.deployBlock),
   )!
   return database.transaction(async (tx) => {
-    // A generation filling for another contract no longer has a reader.
+    // One filling for another contract has no reader any more.
     await tx
       .update(cursors)
       .set({ state: 'retired' })
@@ -110,8 +110,8 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
 /**
- * Without a head at which the contract has as many events, the record stays incomplete. Returns
- * null if another reader moved it first.
+ * Without a proving head the record stays incomplete. Returns null if another reader moved it
+ * first.
  */
 export async function moveCursor(
   db: Db,
@@ -151,8 +151,8 @@ export const markIncomplete = (
     .where(and(eq(cursors.generation, generation), eq(cursors.sequence, sequence)))
 
 /**
- * Returns false if the generation no longer fills, or is at an older block of the same chain than
- * the serving one.
+ * Returns false if it no longer fills, or is at an older block of the same chain than the serving
+ * one.
  */
 export async function promote(tx: Tx, generation: number): Promise<boolean> {
   const live = await tx
@@ -176,7 +176,6 @@ const isSameChain = (one: GenerationCursor, other: GenerationCursor): boolean =>
   one.genesisHash === other.genesisHash &&
   one.contract === other.contract
 
-/** Returns false if another instance has retired it. */
 export async function retire(db: Db, generation: number): Promise<boolean> {
   const retired = await db
     .update(cursors)

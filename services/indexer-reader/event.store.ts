@@ -24,7 +24,7 @@ export const events = schema.table(
   ],
 )
 
-/** One parameter per value could exceed the protocol's limit of 65,535. */
+/** One parameter per value could exceed the limit of 65,535. */
 export async function addEvents(
   tx: Tx,
   generation: number,
@@ -45,8 +45,8 @@ export async function addEvents(
 }
 
 /**
- * Reads events, oldest first, and serving cursor in one statement. Returns undefined while no
- * generation of this origin serves.
+ * Reads events, oldest first, and cursor in one statement. Returns undefined while no generation of
+ * this origin serves.
  */
 export async function findAccountEvents(
   database: Database,

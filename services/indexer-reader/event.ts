@@ -1,7 +1,7 @@
 import { type AbiEvent, type Address, type Hex, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** `sequence` numbers the contract's events from 1 on, without a gap. */
+/** Numbers the contract's events from 1 on, without a gap. */
 type Numbered = { sequence: string }
 type Account = Numbered & { account: string }
 
@@ -85,8 +85,8 @@ function shapeOf(item: AbiEvent): [string, Shape] {
 }
 
 /**
- * Returns null for an event not followed; throws on a wrong length. All arguments are single words,
- * so slicing replaces viem's decoder, which takes ten times as long.
+ * Returns null for an event not followed; throws on a wrong length. Arguments are single words, so
+ * slicing replaces viem's decoder, which takes ten times as long.
  */
 export function decodeArgs(topics: readonly string[], data: string) {
   const shape = shapes.get(topics[0] ?? '')

@@ -29,8 +29,8 @@ import { openRemembered, type Remembered } from './remembered'
 const noticeMs = 4_000
 
 /**
- * Follows the serving generation and, during a rebuild, its successor. Calls `onForeign` if the
- * stored projection is of another contract or chain.
+ * Follows the serving generation and, during a rebuild, its successor. `onForeign`: the stored
+ * projection is of another contract or chain.
  */
 export function startFollowing(
   context: Context,
@@ -82,20 +82,17 @@ type Following = {
   readonly context: Context
   readonly remembered: Remembered
   readonly boundMemory: (work: number) => void
-  /** Valid as long as the stored sequence is this one. */
+  /** Valid while the stored sequence is this one. */
   next: { readonly block: number; readonly sequence: number } | null
   /** A later head than the stored one, with as many events. */
   unstored: Proof | null
   storedAtMs: number
 }
 
-/** The contract has as many events at `head` as are stored; it was asked for at `atMs`. */
+/** The contract has as many events at `head` as are stored; asked for at `atMs`. */
 type Proof = { readonly head: FinalizedHead; readonly atMs: number }
 
-/**
- * A block counts as read once the contract's `sequence()` at that block is the number of stored
- * events.
- */
+/** A block counts as read once the contract's `sequence()` there is the number of stored events. */
 async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
   const { database, endpoints, pollMs } = context
   const following: Following = {
@@ -125,7 +122,7 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
       note(error)
       if (cursor) await storeError(context, cursor, error, incomplete).catch(note)
       following.unstored = null
-      cursor = undefined // It is read again: this generation may have been retired.
+      cursor = undefined // This generation may have been retired.
     }
     await pause(waitMs, signal)
   }
@@ -133,8 +130,8 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
 
 const incompletePauseMaxMs = 5_000
 /**
- * Storing every block without an event would be the only writes of an idle system; after a restart
- * they are read again.
+ * Storing blocks without events would be the only writes of an idle system; after a restart they
+ * are read again.
  */
 const restMs = 1_000
 
@@ -155,7 +152,7 @@ async function step(following: Following, cursor: GenerationCursor, endpoint: En
   return isPromoted ? { ...moved, state: 'serving' as const } : moved
 }
 
-/** No event is missing, so no logs need to be read. */
+/** Nothing is missing, so no logs are read. */
 async function keepHead(following: Following, cursor: GenerationCursor, proof: Proof) {
   const { database, clock } = following.context
   const isStored = isRecent(following.storedAtMs, clock(), restMs)
@@ -172,7 +169,7 @@ async function keepHead(following: Following, cursor: GenerationCursor, proof: P
 
 /**
  * Reads the next events while these are written. Throws `Incomplete` if the endpoint has fewer than
- * the contract counts.
+ * the contract.
  */
 async function catchUp(
   following: Following,
@@ -212,7 +209,7 @@ async function catchUp(
   }
 }
 
-/** After an incomplete answer the block of the last stored event is read again. */
+/** After an incomplete answer, the block of the last stored event is read again. */
 async function firstBlock(database: Database, cursor: GenerationCursor): Promise<number> {
   if (cursor.complete) return cursor.blockNumber + 1
   const last = await database.read((db) => lastEventBlock(db, cursor.generation))
@@ -220,8 +217,8 @@ async function firstBlock(database: Database, cursor: GenerationCursor): Promise
 }
 
 /**
- * Without a `head` that proves the events complete the record is not answered. Returns null if
- * another reader was first. Throws `Incomplete` if the events contradict the stored ones.
+ * Without a `head` as proof the record is not answered. Returns null if another reader was first;
+ * throws `Incomplete` if the events contradict the stored ones.
  */
 export async function commitEvents(
   database: Database,
@@ -239,13 +236,13 @@ export async function commitEvents(
     const before = await remembered.load(tx, generation, walletsOf(events), cursor.sequence)
     const standings = evolveAll(before, events)
     for (const extension of extensions) await extendTerms(tx, generation, extension)
-    // Pipelined: the next statement is encoded while the last is executed.
+    // Pipelined: one is encoded while the other is executed.
     await Promise.all([addEvents(tx, generation, events), saveStandings(tx, generation, standings)])
     failpoint('indexer-reader:span-written')
     return { moved, standings }
   })
   if (!written) return null
-  // An extension changed cycles in Postgres that memory does not reflect.
+  // An extension changed cycles in Postgres only.
   if (extensions.length === 0) remembered.keep(written.standings, sequence)
   return written.moved
 }
@@ -281,7 +278,7 @@ async function storeError(
   incomplete: number,
 ) {
   const { database, log, isShortened } = context
-  // One incomplete answer may only have been early; the record is whole up to its block.
+  // One incomplete answer may only have been early.
   if (error instanceof Incomplete && incomplete > 1)
     await database.run((db) => markIncomplete(db, cursor))
   if (error instanceof OtherBlocks && isShortened && (await readAnew(context, cursor)))

@@ -44,7 +44,7 @@ export type WalletStanding = {
   readonly lastBlock: number
   readonly held: readonly HeldRepayment[]
   readonly open: Cycle | null
-  /** Cycles closed by this fold, and those that a held repayment can still reverse. */
+  /** Closed by this fold, or still reversible by a held repayment. */
   readonly closed: readonly Cycle[]
 }
 
@@ -65,15 +65,12 @@ export const unseen: WalletStanding = {
   closed: [],
 }
 
-/** An answer was incomplete or wrong: its events do not continue the stored ones. */
+/** The events of an answer do not continue the stored ones. */
 export class Incomplete extends Error {
   override name = 'Incomplete'
 }
 
-/**
- * Events contain their resulting state; throws `Incomplete` if it does not follow from the
- * standing.
- */
+/** Events contain their resulting state; throws `Incomplete` if it does not follow. */
 export function evolve(before: WalletStanding, event: ChainEvent): WalletStanding {
   if (event.wallet === null)
     return event.name === 'TermsExtended' ? extendTerm(before, event) : before
@@ -81,7 +78,7 @@ export function evolve(before: WalletStanding, event: ChainEvent): WalletStandin
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
-    // Holds that have ended can no longer be revoked.
+    // After its hold nothing can be revoked.
     held: before.held.filter(({ untilSeconds }) => untilSeconds > event.atSeconds),
   }
   switch (event.name) {
@@ -113,7 +110,7 @@ export function evolve(before: WalletStanding, event: ChainEvent): WalletStandin
     case 'CycleReversed':
       return reverse(standing, event, event.args)
     default:
-      return standing // The record covers debts; collateral only shows that the wallet exists.
+      return standing // Collateral only shows that the wallet exists.
   }
 }
 
@@ -186,7 +183,7 @@ function lower(
   return { ...standing, drawnMicro, open: less(open, -amountMicro) }
 }
 
-/** The event precedes the `Repaid` of the same ref and moves no debt. */
+/** Precedes the `Repaid` of the same ref and moves no debt. */
 function hold(
   standing: WalletStanding,
   event: ChainEvent,
@@ -195,7 +192,7 @@ function hold(
   const amountMicro = BigInt(args.amount)
   demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
   demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
-  if (amountMicro === 0n) return standing // The whole payment was excess, so no debt depends on it.
+  if (amountMicro === 0n) return standing // All of it was excess, so no debt depends on it.
   const cycle = standing.open?.number ?? 0
   const one = { ref: args.ref, cycle, amountMicro, untilSeconds: Number(args.heldUntil) }
   return { ...standing, held: [...standing.held, one] }
@@ -209,9 +206,8 @@ function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): Wall
 }
 
 /**
- * The amount is owed again: in its own cycle while that is open, else in the currently open one. If
- * it counted in a closed cycle, `CycleReversed` has lowered the total there, unless that cycle
- * defaulted.
+ * The amount is owed again: in its own cycle while that is open, else in the open one. In a closed
+ * cycle `CycleReversed` has lowered the total, unless that cycle defaulted.
  */
 function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)

@@ -24,7 +24,7 @@ export async function checkGenesis(
 /** The next spans are read while these are written. */
 const spansMax = 2
 
-/** Reads at most to the head; throws if the first span fails. */
+/** Throws if the first span fails. */
 export async function readSpans(
   endpoint: Endpoint,
   from: number,

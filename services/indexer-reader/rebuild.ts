@@ -10,9 +10,8 @@ import { fields } from './config'
 import { beginGeneration, cursors, dropRetired } from './cursor.store'
 
 /**
- * Requests a new projection, which the running service fills while the old one answers, and waits
- * until it serves. `--clean` then deletes retired generations and needs an owner's DATABASE_URL,
- * because the service's role may not delete.
+ * Requests a new projection, which the running service fills while the old one answers, and waits.
+ * `--clean` then deletes retired generations, which needs an owner's DATABASE_URL.
  */
 const { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
 const told = { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }

@@ -63,7 +63,7 @@ const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
 /**
- * Loads the open cycle and those that a held repayment can still reverse. A wallet without a row is
+ * Loads the open cycle and those that a held repayment can reverse. A wallet without a row is
  * `unseen`.
  */
 export async function loadStandings(
@@ -178,7 +178,7 @@ export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'Te
     .where(and(eq(cycles.generation, generation), isNull(cycles.outcome)))
 
 /**
- * One statement reads cursor, rows and cycles at the same block. Returns null while no generation
+ * One statement, so cursor, rows and cycles are of the same block. Returns null while no generation
  * of this origin serves.
  */
 export async function loadRecords(

@@ -27,8 +27,8 @@ export function answerRecord(context: AnswerContext): Handler {
 }
 
 /**
- * Uses the cursor's last move too: a chain's clock may run ahead of ours. A move in the future was before the
- * clock was set back.
+ * Uses the cursor's last move too: a chain's clock may run ahead of ours. A move in the future came
+ * before the clock was set back.
  */
 export const lagMs = (
   cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>,

@@ -8,8 +8,7 @@ const walletsMax = 10_000
 
 export type Remembered = {
   /**
-   * Memory is valid only at the `sequence` at which it was kept, which includes the events of all
-   * instances.
+   * Valid only at the `sequence` at which it was kept, which counts the events of all instances.
    */
   readonly load: (
     tx: Tx,

@@ -105,8 +105,8 @@ function apply(account: Account, event: AccountEvent): void {
 }
 
 /**
- * Shares are taken at the average value at which they were paid in, rounded up. With yield, the
- * amount that they bring is higher.
+ * Shares are taken at the average value at which they were paid in, rounded up; with yield they
+ * bring more.
  */
 function takeShares(account: Account, shares: bigint): void {
   const takenMicro =

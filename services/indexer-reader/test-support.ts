@@ -195,7 +195,7 @@ export const standingOf = async (chain: TestChain, user: Address) =>
 /** As the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {
   const at = (path: string) => Object.assign(new URL(server.adminUrl), { pathname: path }).href
-  // Copies the migrated database, to which no session may be connected.
+  // No session may be connected to the database that is copied.
   const admin = postgres(at('/template1'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
   await admin.unsafe(`create database ${name} template postgres`)
@@ -218,7 +218,7 @@ export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
   return rpc
 }
 
-/** `stop` ends it as a signal would; `ended` rejects if it finds foreign rows. */
+/** `stop` acts as a signal; `ended` rejects on foreign rows. */
 export function startReader(options: {
   database: Database
   chain: TestChain

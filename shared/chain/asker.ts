@@ -24,7 +24,7 @@ export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 type How = {
   /** Index of the endpoint to try first. */
   readonly first?: number
-  /** The chain itself responded, so no other endpoint is tried. */
+  /** The chain responded, so no other endpoint is tried. */
   readonly isAnswer?: (error: Error) => boolean
 }
 
@@ -38,7 +38,7 @@ export type AskerOptions = {
   readonly urgency?: Urgency | undefined
 }
 
-/** viem's own errors lose the delay that the endpoint asks for. */
+/** viem's errors lose the delay that the endpoint asks for. */
 class AskedTooOften extends Error {
   override name = 'AskedTooOften'
   constructor(readonly forMs: number) {
@@ -46,17 +46,17 @@ class AskedTooOften extends Error {
   }
 }
 
-/** Waiting left the endpoint too little time, so it is not to blame. */
+/** Waiting left too little time; the endpoint is not to blame. */
 class CutShort extends TimeoutError {}
 
 /** These must not wait for other calls, or would delay them. */
 const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
 
 /**
- * Tries the next endpoint if the budget of one is spent, if it does not respond, returns an error
- * of its own or lacks a block that must exist. A rate limit means that nothing was done, so the
- * endpoint may be retried once open again. If the last endpoint cut the connection, a read goes
- * round once more. Everything ends at the deadline.
+ * Tries the next endpoint if the budget of one is spent, it does not respond, returns an error of
+ * its own or lacks a block that must exist. After a rate limit, with which nothing was done, an
+ * endpoint may be retried. If the last one cut the connection, a read goes round once more.
+ * Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): ChainAsk {
   const { endpoints, timeoutMs, urgency } = options

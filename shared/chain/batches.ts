@@ -19,7 +19,7 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   try {
     await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs })
   } catch {
-    return // Its budget is spent; probed later.
+    return // Probed later.
   }
   const takesBatches = await answersBatch(endpoint.url)
   if (takesBatches === undefined) return
@@ -27,7 +27,7 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint batch support checked')
 }
 
-/** Returns undefined if the endpoint did not respond or limited the call. */
+/** Returns undefined if it did not respond or limited the call. */
 async function answersBatch(url: string): Promise<boolean | undefined> {
   try {
     const response = await fetch(url, {

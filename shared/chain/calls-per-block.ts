@@ -17,7 +17,7 @@ type Mark = CallCounts & { readonly head: number }
 
 const windowBlocks = 100
 
-/** Covers the last one to two windows. A head that goes backwards is ignored. */
+/** Covers the last one to two windows; ignores heads that go backwards. */
 export function openCallsPerBlock(): CallsPerBlockCounter {
   let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }
   let [older, newer, last]: (Mark | undefined)[] = []

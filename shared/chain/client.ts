@@ -16,8 +16,8 @@ export const chainOf = (chainId: number) =>
   })
 
 /**
- * Without viem's retries, which would repeat -32603 (on Monad nearly every pool error) and 413.
- * Calls within 2 ms share one multicall of at most 16 KiB.
+ * No retries: viem would repeat -32603 (on Monad nearly every pool error) and 413. Calls within 2
+ * ms share a multicall of at most 16 KiB.
  */
 export function openChainReader(options: {
   endpoints: RpcEndpoints

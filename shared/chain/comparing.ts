@@ -9,8 +9,8 @@ const closedMs = 2_000
 const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
 /**
- * Asks each endpoint for its finalized block unless a caller just did. An endpoint that lags comes
- * last within two seconds, until it has caught up and been identified again.
+ * Asks each endpoint for its finalized block unless a caller just did. One that lags comes last
+ * within two seconds, until it has caught up and been identified again.
  */
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
   const loops = endpoints.all.map((endpoint): Loop => {

@@ -17,22 +17,22 @@ export type RpcCall = { readonly method: string; readonly params?: unknown }
 
 export type RpcEndpoint = {
   readonly url: string
-  /** The path of the URL may contain a key, so display only this. */
+  /** The path may contain a key, so display only this. */
   readonly host: string
-  /** Serves our chain; undefined: to be asked before its next use. */
+  /** Undefined: to be asked before its next use. */
   isOurs: boolean | undefined
-  /** Undefined: not known yet, so it gets no batches. */
+  /** Undefined: unknown, so it gets no batches. */
   takesBatches: boolean | undefined
   readonly counts: { requests: number; ethCalls: number; tooMany: number; waited: number }
 }
 
-/** Budgets and figures are shared by all callers of a process. */
+/** Budgets and figures are shared by all of a process. */
 export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
   /** Starts at index `first`; failed and lagging ones come last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
   /**
-   * Waits until one of `among` has budget for all calls, healthy endpoints first, and counts them.
+   * Waits until one of `among` has budget for all calls, healthy ones first, and counts them.
    * Throws `BudgetSpent` after `patienceMs`.
    */
   readonly turn: (asked: {
@@ -43,7 +43,7 @@ export type RpcEndpoints = {
   }) => Promise<RpcEndpoint>
   /** After a rate limit response. */
   readonly close: (endpoint: RpcEndpoint, forMs: number) => void
-  /** Prefers other endpoints for a while, after a missing response. */
+  /** Prefers others for a while, after a missing response. */
   readonly shun: (endpoint: RpcEndpoint) => void
   /** Logs an outage once; `answered` ends it. */
   readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
@@ -51,11 +51,11 @@ export type RpcEndpoints = {
   /** Extracts the chain head, to count calls per block. */
   readonly note: (call: RpcCall, result: unknown) => void
   /**
-   * Notes heads for the comparison. Throws `Stale` if the endpoint lacks a block that must exist.
-   * `askedAt` is in Unix ms by `steadyClock`.
+   * Compares heads. Throws `Stale` if the endpoint lacks a block that must exist. `askedAt`: Unix
+   * ms by `steadyClock`.
    */
   readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
-  /** Others have had newer finalized blocks for some time. */
+  /** Others have had newer finalized blocks for a while. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
   /**
    * Asks which chain it serves, before its first use and after an outage. Throws `AnotherChain`, or
@@ -152,7 +152,7 @@ export function openRpcEndpoints(options: {
       const fit = among.filter((one) => rankOf(one) === best)
       const askedAt = clock()
       const preferred = async () => {
-        // Without others to turn to, a call keeps its place in the queue.
+        // Without an alternative, a call keeps its place in the queue.
         if (fit.length === among.length) return undefined
         return next(fit, Math.min(patienceMs, preferredMs)).catch((spent) => {
           if (!(spent instanceof BudgetSpent)) throw spent
@@ -216,7 +216,7 @@ const outageOf = (endpoint: string, log: Log): Outage =>
     ofIt: (error) => awayErrors.has(error.name),
   })
 
-/** An `eth_call` with a sender simulates a transaction; a mere read has none. */
+/** Only simulations of transactions have a sender. */
 function isOverhead({ method, params }: RpcCall): boolean {
   if (method === 'eth_sendRawTransaction') return false
   if (method !== 'eth_call') return true
@@ -237,7 +237,7 @@ const figuresOf = ({ counts, takesBatches }: RpcEndpoint): EndpointFigures => ({
   batches: takesBatches === undefined ? null : takesBatches ? 1 : 0,
 })
 
-/** Endpoints of one host, such as two keys of one provider, are numbered. */
+/** Two keys of one provider have the same host. */
 function nameOf(all: readonly RpcEndpoint[], at: number): string {
   const { host } = all[at]!
   const before = all.slice(0, at).filter((one) => one.host === host).length

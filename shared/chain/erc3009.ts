@@ -26,8 +26,8 @@ const lower = (hex: string) => hex.toLowerCase() as Hex
 const digits = (text: string) => BigInt(text).toString()
 
 /**
- * Some apps wrap the signature of a deployed wallet too. The wrapper's code to deploy the wallet is
- * never run. https://eips.ethereum.org/EIPS/eip-6492
+ * Some apps wrap the signature of a deployed wallet too. The code to deploy it is never run.
+ * https://eips.ethereum.org/EIPS/eip-6492
  */
 export function unwrapped(signature: Hex): Hex {
   try {
@@ -39,7 +39,7 @@ export function unwrapped(signature: Hex): Hex {
 
 /**
  * The token demands v 27 or 28; Ledger and MPC wallets sign with 0 or 1. Not for a contract's
- * signature, whose bytes have another meaning.
+ * signature, whose bytes mean something else.
  */
 export const withTokenV = (signature: Hex): Hex =>
   /^0x[0-9a-f]{128}0[01]$/i.test(signature)

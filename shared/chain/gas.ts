@@ -25,9 +25,9 @@ export const gasLimits = {
 } as const
 
 /**
- * For transactions that users send: a call folds at most 16 buckets of the account and 16 of the
- * pool. Where folding is dearer by Ethereum's rules, the limit covers those too, because local
- * chains use them. All are within the 400,000 that apps have always sent.
+ * For users' transactions: a call folds at most 16 buckets of the account and 16 of the pool. The
+ * limits also cover Ethereum's rules where those are dearer, because local chains use them. All are
+ * within the 400,000 that apps have always sent.
  */
 export const userGasLimits = {
   draw: 400_000n,
@@ -67,8 +67,8 @@ const manyGas: Record<OpKind, bigint> = {
 }
 
 /**
- * The last operation needs less than the gas required before it, so that a valid one never fails
- * for lack of gas.
+ * The last operation needs less than the gas required before it, so a valid one never fails for
+ * lack of gas.
  */
 export function manyGasLimit(ops: readonly OpKind[]): bigint {
   const before = ops.slice(0, -1)

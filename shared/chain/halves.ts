@@ -32,7 +32,7 @@ export async function readInHalves<T>(span: Span, reading: Reading<T>): Promise<
   }
 }
 
-/** The endpoint is neither down nor limiting the call rate. */
+/** The endpoint is neither down nor limiting the rate. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isAway = (one: unknown) =>

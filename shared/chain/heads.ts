@@ -6,9 +6,7 @@ export type RawBlock = { readonly number: string }
 export type Heads<E> = {
   /** `askedAt` is in Unix ms. */
   readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => void
-  /**
-   * Its last response lacks a head that another endpoint had reported `graceMs` before the call.
-   */
+  /** Its last response lacks a head that another endpoint reported `graceMs` before the call. */
   readonly isBehind: (endpoint: E) => boolean
   readonly askedAt: (endpoint: E) => number | undefined
   readonly newest: () => bigint | undefined
@@ -17,8 +15,8 @@ export type Heads<E> = {
 /** Every healthy endpoint knows another one's block by then. */
 const graceMs = 700
 /**
- * If every endpoint reports older heads for this long, the chain has lost blocks by a
- * reorganisation, or a local one was restored.
+ * If all endpoints report older heads for this long, the chain has lost blocks: a reorganisation,
+ * or a local chain restored.
  */
 export const keptMs = 10_000
 
@@ -27,10 +25,7 @@ export function openNewest(clock: Clock) {
   let readAtMs = 0
   return {
     number: () => newest,
-    /**
-     * Returns false if a block is older than one read before, unless the chain must have lost that
-     * one.
-     */
+    /** Returns false for an older block than before, unless the chain must have lost that one. */
     take: (block: bigint): boolean => {
       if (newest !== undefined && block < newest && clock() - readAtMs < keptMs) return false
       newest = block

@@ -15,8 +15,8 @@ export class AnotherChain extends BaseError {
 type Ask = (call: { readonly method: string; readonly params: unknown }) => Promise<unknown>
 
 /**
- * Checks chain id, block 0 and contract code. Throws `AnotherChain` if one differs from the
- * configuration or from the first endpoint identified.
+ * Checks chain id, block 0 and code. Throws `AnotherChain` if one differs from the configuration or
+ * the first endpoint identified.
  */
 export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdentity) {
   const first = new Map<string, string>()

@@ -1,7 +1,6 @@
 /**
- * For providers that do not use HTTP 429. -32005 is EIP-1474's "limit exceeded", which some also
- * return for a log range that is too wide; -32007 is QuickNode's ("50/second request limit
- * reached").
+ * For providers without HTTP 429. -32005 is EIP-1474's "limit exceeded", which some return for a
+ * wide log range too; -32007 is QuickNode's ("50/second request limit reached").
  */
 const words = /rate limit|too many requests|request limit reached|requests? per second/i
 const rangeWords = /range|blocks|logs|results|size/i

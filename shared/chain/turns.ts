@@ -5,7 +5,7 @@ import { openRateLimit } from '#shared/provider/rate-limit'
 export type RpcBudget = {
   /** Each call of a batch counts. */
   readonly requestsPerSecond: number
-  /** `eth_call` and `eth_estimateGas`, which providers also limit separately. */
+  /** `eth_call` and `eth_estimateGas`, which providers limit separately. */
   readonly ethCallsPerSecond: number
 }
 
@@ -64,8 +64,7 @@ type Waiter = {
 const secondMs = 1_000
 
 /**
- * All callers of a process share the budgets. If they are spent, callers wait in one queue: most
- * urgent first, then oldest.
+ * All callers of a process share the budgets and wait in one queue: most urgent first, then oldest.
  */
 export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const requests = openRateLimit(budget.requestsPerSecond, clock, { windowMs: secondMs })

@@ -12,9 +12,9 @@ export type Endpoint = {
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
   readonly isBehind: () => boolean
-  /** Throws `RpcFault` if the chain or contract is another. */
+  /** Throws `RpcFault` if it serves another chain or contract. */
   readonly identify: () => Promise<string>
-  /** Returns null if the finalized block is still the known one. */
+  /** Null: the finalized block is still the known one. */
   readonly readHead: (known: KnownBlock) => Promise<FinalizedHead | null>
   readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<LogSpan>
 }
@@ -36,7 +36,7 @@ export function openEndpoint(rpc: Rpc, identity: ExpectedChain, rangeMax: number
     restsUntilMs: () => restsUntilMs,
     rest: (ms) => {
       restsUntilMs = steadyClock() + ms
-      genesis = null // Identified again when it comes back.
+      genesis = null
     },
     isBehind: () => rpc.endpoints.isBehind(rpc.endpoint),
     identify: async () => {
@@ -64,7 +64,7 @@ export function openEndpoint(rpc: Rpc, identity: ExpectedChain, rangeMax: number
   }
 }
 
-/** An answer that cannot be read is a fault of its endpoint: another one must answer. */
+/** An unreadable answer is a fault of its endpoint: another must answer. */
 const itsFault = <T>(reading: Promise<T>): Promise<T> =>
   reading.catch((error: Error) => {
     if (error instanceof RpcFault) throw error
@@ -94,7 +94,7 @@ export function openEndpoints(all: readonly Endpoint[], clock = steadyClock): En
     current,
     blame: (endpoint, fault) => {
       const kind = fault instanceof RpcFault ? fault.kind : 'broken'
-      // Even a single block was too large, so another endpoint must answer.
+      // Even a single block was too large.
       const smallest = kind === 'range' && endpoint.range().blocks === 1
       if (!smallest && restMs[kind] === 0) return
       endpoint.rest(smallest ? restMs.broken : restMs[kind])
@@ -115,7 +115,6 @@ const capHoldsMs = 60_000
 /** Larger answers cost memory without adding speed. */
 const logsWanted = 1_000
 
-/** The size of answers is unknown at first. */
 export const startRange = (max: number): Range => ({
   blocks: Math.max(1, Math.floor(max / 4)),
   cap: max,
@@ -131,7 +130,7 @@ export function afterSuccess(range: Range, logs: number, nowMs: number): Range {
   return { ...range, cap, blocks: Math.max(1, blocks) }
 }
 
-/** Uses the limit named by the endpoint, if any; a timeout sets no cap. */
+/** Uses the limit that the endpoint names; a timeout sets no cap. */
 export function afterRefusal(
   range: Range,
   tried: number,

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** `sequence`: events that the contract has emitted up to this block. */
+/** `sequence`: events emitted up to this block. */
 export type FinalizedHead = {
   readonly block: number
   readonly hash: Hex
@@ -17,7 +17,7 @@ export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
 
 export const hex = (block: number) => `0x${block.toString(16)}`
 
-/** Returns NaN for anything but a quantity of JSON-RPC that a number holds exactly. */
+/** Returns NaN unless it is a JSON-RPC quantity that a number holds exactly. */
 export function quantityOf(value: unknown): number {
   const number =
     typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
@@ -35,9 +35,8 @@ export const headerCall = (block: number | 'finalized') => ({
 const sequenceData = encodeFunctionData({ abi: creditLineAbi, functionName: 'sequence' })
 
 /**
- * Reads `sequence()` at the finalized block, which every node knows because it is recent. Returns
- * null if that is still the `known` block; throws `RpcFault` if the known block is not on its
- * chain.
+ * Reads `sequence()` at the finalized block, which is recent enough for every node. Returns null if
+ * that is still the `known` block; throws `RpcFault` if the known block is not on its chain.
  */
 export async function readHead(
   endpoint: Rpc & { contract: Address },
@@ -47,7 +46,7 @@ export async function readHead(
   const [answer] = await rpcBatch(endpoint, [headerCall('finalized')], deadlineMs)
   const header = answer as Header | null
   const [block, atSeconds] = [quantityOf(header?.number), quantityOf(header?.timestamp)]
-  // 0 is how some nodes print a time that they lack.
+  // Some nodes print 0 for a time that they lack.
   if (!header || !(block >= 0) || !(atSeconds > 0) || !isHash(header.hash))
     throw new RpcFault('broken', 'the endpoint has no finalized block')
   const { blockNumber, blockHash } = known

@@ -7,7 +7,7 @@ import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** An `unchecked` genesis hash accepts the first one reported. */
+/** `unchecked` accepts the first genesis hash reported. */
 export type ExpectedChain = { chainId: number; genesisHash: string; contract: Address }
 
 class AnotherChain extends RpcFault {
@@ -45,7 +45,7 @@ export async function identify(rpc: Rpc, identity: ExpectedChain): Promise<strin
 const retryMs = 1_000
 const sayEveryMs = 60_000
 
-/** Returns false if the service is stopping, or if an endpoint does not match the configuration. */
+/** Returns false if the service stops, or an endpoint does not match the configuration. */
 export async function awaitChain(
   endpoints: RpcEndpoints,
   identity: ExpectedChain,

@@ -6,8 +6,8 @@ import { BudgetSpent } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**
- * `range`: request fewer blocks. `late`: it timed out. `behind`: the node does not have these
- * blocks yet. `broken`: the endpoint is down or its answer is invalid.
+ * `range`: request fewer blocks. `behind`: the node lacks these blocks so far. `broken`: the
+ * endpoint is down or its answer invalid.
  */
 export type FaultKind = 'range' | 'late' | 'behind' | 'busy' | 'broken'
 
@@ -35,8 +35,8 @@ type RpcError = { code?: number; message?: string }
 type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
- * One node answers a whole batch unless the endpoint is a load balancer. Throws `RpcFault`. The
- * deadline starts once the budget allows the calls.
+ * One node answers a batch, unless behind a load balancer. The deadline starts once the budget
+ * allows the calls.
  */
 export async function rpcBatch(
   rpc: Rpc,
@@ -86,7 +86,7 @@ async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Pro
   const answer = parse(status, text)
   if (Array.isArray(answer)) return answer
   if (!Array.isArray(asked) && status !== 413 && status !== 429 && isAnswer(answer)) return [answer]
-  // Batches may no longer be supported: send single calls until that is tested again.
+  // Batches may no longer be supported: single calls until the next test.
   if (Array.isArray(asked) && status !== 429) rpc.endpoint.takesBatches = undefined
   if (status === 413 || status === 429)
     throw new RpcFault(kindOfStatus(status), textOf(answer.error))
@@ -97,7 +97,6 @@ async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Pro
 
 const isAnswer = (answer: RpcAnswer) => 'result' in answer || answer.error !== undefined
 
-/** Pauses an endpoint that reports a rate limit. */
 function refusalOf({ endpoint, endpoints }: Rpc, error: RpcError, prefix?: string): RpcFault {
   if (isTooOften(error.code, error.message ?? '')) endpoints.close(endpoint, closedMs)
   return faultOf(error, prefix)
@@ -116,7 +115,7 @@ async function post(url: string, body: string, signal: AbortSignal) {
     const { status, headers } = response
     return { status, headers, text: await response.text() }
   } catch (cause) {
-    // A network error message may contain the URL, which may contain a key.
+    // A network error may contain the URL, and that a key.
     if (signal.aborted) throw new RpcFault('late', 'the endpoint timed out')
     throw new RpcFault('broken', `the endpoint cannot be reached (${codeOf(cause)})`)
   }
@@ -138,7 +137,7 @@ const faultOf = (error: RpcError, prefix = '') =>
 const textOf = (error?: RpcError) =>
   `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
 
-/** Codes of Monad's public endpoints and nodes, then of other providers. */
+/** Codes of Monad's public endpoints and nodes, then of others. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
@@ -147,7 +146,7 @@ const busyWords = /overloaded|try again/i
 /** "Method not found" says nothing about blocks. */
 const noMethod = -32601
 
-/** Codes changed between node releases, so the message decides as well. */
+/** Codes differ between node releases, so the message decides as well. */
 export function kindOfError(code: number, message: string): FaultKind {
   if (isTooOften(code, message) || busyWords.test(message)) return 'busy'
   if (code === noMethod) return 'broken'

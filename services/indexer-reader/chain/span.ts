@@ -24,7 +24,7 @@ type RawLog = {
 
 /**
  * A node may silently omit logs or clamp `toBlock` to its own head; the caller notices by the
- * sequence. Throws `RpcFault`.
+ * sequence.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
@@ -72,7 +72,7 @@ function checkedLogs(
   return logs
 }
 
-/** Some nodes omit times in logs, so these come from the headers. */
+/** Some nodes omit times in logs; these come from the headers. */
 async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
   /** A time that its block cannot have counts as missing. */
