@@ -312,8 +312,8 @@ const nonces: readonly Guard[] = [
     edits: [
       edit(
         lanes.store,
-        '            lte(lanes.leasedUntil, sql`now()`),\n          ),\n        ),\n      )\n      .returning(),',
-        '            sql`true`,\n          ),\n        ),\n      )\n      .returning(),',
+        '            isOver(lanes.leasedUntil, leaseMs),\n',
+        '            sql`true`,\n',
       ),
     ],
     test: { file: lanes.test, name: 'is held by one of two concurrent claimants' },
