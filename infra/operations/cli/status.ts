@@ -87,9 +87,7 @@ function asText(facts: SystemFacts, lines: readonly string[]): string {
     ),
     row(
       'books',
-      books.endedAt
-        ? `reconciled ${ageText(Date.now() - books.endedAt.getTime())} ago`
-        : 'never reconciled',
+      books.endedAt ? `reconciled ${ageText(books.ageMs)} ago` : 'never reconciled',
       breaksText(facts.breaks),
     ),
     ...facts.lists.map(({ service, account, window, ageMs, failures }) =>

@@ -94,8 +94,7 @@ function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
   return [`${what} ${state} for too long: ${count}, oldest ${ageText(oldestMs)}: ${ops} in-flight`]
 }
 
-function comparedNeeds({ books: { endedAt, since } }: SystemFacts): string[] {
-  const ageMs = since ? Date.now() - since.getTime() : 0
+function comparedNeeds({ books: { endedAt, ageMs } }: SystemFacts): string[] {
   if (ageMs <= comparedMaxMs) return []
   return endedAt
     ? [`last reconciliation ${ageText(ageMs)} ago: ${ops} reconcile`]

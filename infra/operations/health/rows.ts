@@ -47,8 +47,8 @@ export type Rows = {
   needlessRepayments: number
   /** Wallets whose person has another one, without an operator's decision. */
   secondWallets: number
-  /** `since`: the last run, or the first payment or cash-out if there was none. */
-  books: { endedAt: Date | null; since: Date | null }
+  /** `ageMs`: since the last run or, if there was none, the first payment or cash-out. */
+  books: { endedAt: Date | null; ageMs: number }
   /** Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
   unexplained: Unexplained
@@ -76,8 +76,9 @@ export const readRows = (sql: Sql): Promise<Rows> =>
         coalesce(sum(fiat_minor) filter (where ${predicate(tx, owesFiat)}), 0)::text as unpaid
       from payouts.payouts where ${predicate(tx, isOpenCashout(cashouts))}`
     const [books] = await tx<Rows['books'][]>`
-      select "endedAt", coalesce("endedAt", least((select min(created_at) from payments.payments),
-        (select min(created_at) from payouts.payouts))) as since
+      select "endedAt", coalesce(extract(epoch from now() - coalesce("endedAt",
+        least((select min(created_at) from payments.payments),
+          (select min(created_at) from payouts.payouts)))) * 1000, 0)::float8 as "ageMs"
       from (select max(ended_at) as "endedAt" from books.runs) r`
     const [frozen] = await tx<{ count: number }[]>`
       select count(*)::int as count from payments.wallets where frozen`
