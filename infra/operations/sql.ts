@@ -11,3 +11,6 @@ export const predicate = (sql: Sql, part: SQL) =>
 /** AUSD in 10⁻⁶ that an operation moves, as text; null if it moves none. */
 export const operationMicro = (sql: Sql) => sql`
   coalesce(payload ->> 'ausd', nullif(leaves_micro, 0)::text)`
+
+/** Losses that are neither recovered nor waived. */
+export const isOwed = (sql: Sql) => sql`cleared_at is null and made_good_micro < lost_micro`

@@ -3,10 +3,9 @@ import { askOutcome, type Performed, perform } from '#infra/operations/audit-log
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
-import { predicate } from '#infra/operations/sql'
+import { isOwed, predicate } from '#infra/operations/sql'
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
-import { isMissing, reversals } from '../../../services/payments/losses/refund.store'
 import { isLostHold, payments } from '../../../services/payments/payment.table'
 
 export type FrozenWallet = {
@@ -30,7 +29,7 @@ export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWalle
   from payments.wallets w left join (
     select wallet, sum(lost_micro - made_good_micro) as micro,
       array_agg(payment_id order by payment_id) as payments
-    from payments.reversals where ${predicate(sql, isMissing(reversals))} group by wallet
+    from payments.reversals where ${isOwed(sql)} group by wallet
   ) lost using (wallet)
   where frozen order by updated_at`
 

@@ -1,9 +1,8 @@
 import type { Sql } from 'postgres'
-import { operationMicro, predicate } from '#infra/operations/sql'
+import { isOwed, operationMicro } from '#infra/operations/sql'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
-import { isMissing, reversals } from '../../../services/payments/losses/refund.store'
 
 /** Per kind, newest first. */
 const itemsMax = 20
@@ -30,7 +29,7 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
     select u.created_at as "createdAt", u.country, i.state, i.failure,
       i.flag_settled_at as "settledAt", w.frozen,
       (select sum(lost_micro - made_good_micro)::text from payments.reversals
-        where wallet = ${wallet} and ${predicate(sql, isMissing(reversals))}) as lost
+        where wallet = ${wallet} and ${isOwed(sql)}) as lost
     from (select 1) one
     left join gateway.users u on u.wallet = ${wallet}
     left join gateway.identities i on i.wallet = ${wallet}
