@@ -123,7 +123,8 @@ describe('the check finds a wrong row:', () => {
     const found = await check()
     await changed(`update ${set(row(), right)}`)
     expect(found.join('\n')).toMatch(words)
-    expect(await check()).toEqual([])
+    // Payouts may have booked what the wrong row did not explain, until it reads its list again.
+    await becomes(check, [])
   })
 
   test('a wrong public record', async () => {
