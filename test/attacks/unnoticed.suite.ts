@@ -117,7 +117,7 @@ describe('an item that is stuck', () => {
       insert into chain_relayer.operation (id, kind, cause, wallet, payload, content_hash,
         leaves_micro, state, not_before, created_at)
       values ('stuck-' || ${state}, 'drip', 'stuck-' || ${state}, '0x' || repeat('5', 40), '{}', '',
-        0, ${state}, now() + interval '1 hour', now() - ${ageMs} * interval '1 ms')`,
+        0, ${state}, now() + interval '5 minutes', now() - ${ageMs} * interval '1 ms')`,
     gateway: (state: string, ageMs: number) => sql`
       insert into gateway.identities (wallet, state, provider, decided_at, check_at, updated_at)
       values ('0x' || rpad(md5(${state}), 40, '5'), ${state}, 'sumsub', now(),
