@@ -246,7 +246,8 @@ export async function openFixture(
           .update(cashouts)
           .set({
             ...{ state, providerPayoutId: null, providerStatus: null, paidAt: null },
-            ...{ attempts: 0, attemptedAt: null, checks: 0, nextCheckAt: sql`now()` },
+            ...{ attempts: 0, attemptedAt: null, payoutApi: null, checks: 0 },
+            nextCheckAt: sql`now()`,
             createdAt: sql`now() - interval '1 hour'`,
             updatedAt: sql`now() - interval '1 hour'`,
           })

@@ -75,6 +75,11 @@ describe('the output of a test run', () => {
       `(fail) a cash-out > ${name} [9ms]\n  ^ this test timed out after 9ms.\n`,
       'red',
     ],
+    [
+      'red when its time is over and the rest of it fails later',
+      `(fail) a cash-out > ${name} [9ms]\n  ^ this test timed out after 9ms.\n# Unhandled error between tests\nerror: boom\n(fail) (unnamed) [9ms]\n`,
+      'red',
+    ],
     ['green when it passes', `(pass) a cash-out > ${name} [9.10ms]\n`, 'green'],
     ['broken when it throws', `error: boom\n(fail) a cash-out > ${name} [1s]\n`, 'broken'],
     ['broken when its suite cannot begin', 'error: no\n(fail) (unnamed) [9ms]\n', 'broken'],

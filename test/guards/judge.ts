@@ -48,12 +48,14 @@ export function judge(said: string, patterns: readonly string[]): Verdict {
   const blocks = blocksOf(said)
   const named = (name: string) => patterns.some((one) => new RegExp(one).test(name))
   const failed = blocks.filter(({ word }) => word === 'fail')
-  const other = failed.find(({ name }) => !named(name))
-  if (other || /Unhandled error between tests/.test(said))
-    return { is: 'broken', why: firstFault(other?.text ?? said) }
-  const red = failed.find(({ text }) => isExpected(text))
+  const [first] = failed
+  // What comes later may follow from the test whose time is over.
+  const isOther = first && !named(first.name)
+  if (isOther || /Unhandled error between tests/.test(first?.text ?? said))
+    return { is: 'broken', why: firstFault(first?.text ?? said) }
+  const red = failed.find(({ name, text }) => named(name) && isExpected(text))
   if (red) return { is: 'red', by: `${red.name}: ${firstFault(red.text)}` }
-  if (failed[0]) return { is: 'broken', why: firstFault(failed[0].text) }
+  if (first) return { is: 'broken', why: firstFault(first.text) }
   const passed = blocks.filter(({ word }) => word === 'pass').map(({ name }) => name)
   const isWhole = patterns.every((one) => passed.some((name) => new RegExp(one).test(name)))
   return isWhole ? { is: 'green' } : { is: 'broken', why: firstFault(said) }

@@ -159,19 +159,20 @@ describe('with two payouts of one reference', () => {
     JSON.stringify({ event: 'payout.failed', data: { id: payoutId } })
 
   test('the cash-out follows the one that may still reach the bank, not the failed one', async () => {
-    const { ok } = await fixture.create(fixture.request())
+    await using quiet = await openFixture({ webhooks: false })
+    const { ok } = await quiet.create(quiet.request())
     const id = ok!.payoutId
-    await fixture.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
-    await fixture.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
+    await quiet.provide('/v2/payouts', order(id, '141414'), { 'Idempotency-key': 'another' })
+    await quiet.provide('/v2/payouts', order(id, '999999'), { 'Idempotency-key': id })
     await waitUntil('one that failed', async () =>
-      (await fixture.transfers(id)).some(({ status }) => status === 'FAILED'),
+      (await quiet.transfers(id)).some(({ status }) => status === 'FAILED'),
     )
-    await fixture.relayed('take', id)
-    await fixture.until(id, 'paying')
-    await waitUntil('a payout', async () => (await fixture.row(id)).providerPayoutId !== null)
-    expect(await fixture.sent(id)).not.toContain('relay.return')
-    await fixture.control(`payouts/${(await fixture.row(id)).providerPayoutId}/succeed`, {})
-    await fixture.until(id, 'paid')
+    await quiet.relayed('take', id)
+    await quiet.until(id, 'paying')
+    await waitUntil('a payout', async () => (await quiet.row(id)).providerPayoutId !== null)
+    expect(await quiet.sent(id)).not.toContain('relay.return')
+    await quiet.control(`payouts/${(await quiet.row(id)).providerPayoutId}/succeed`, {})
+    await quiet.until(id, 'paid')
   })
 
   test.each([
@@ -219,6 +220,17 @@ describe('a payout attempt', () => {
       },
     )
     await fixture.until(id, 'paid')
+    expect(await beginAttempt(fixture.context, id)).toBeUndefined()
+  })
+
+  test('is not counted once the refused order was given back', async () => {
+    const refused = orders(() => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR'))
+    const id = await fixture.detoured(refused, async () => {
+      const taken = await fixture.taken()
+      await fixture.until(taken, 'returning')
+      return taken
+    })
+    expect((await fixture.row(id)).providerPayoutId).toBeNull()
     expect(await beginAttempt(fixture.context, id)).toBeUndefined()
   })
 

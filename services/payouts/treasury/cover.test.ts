@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { waitUntil } from '#test/support/wait'
 import { type Fixture, openFixture } from '../test-support'
 import { openBalance, watchBalance } from './balance'
 import { sumOwed, sumUnpaid } from './promise.store'
+import { isCovered } from './reserve'
 
 let fixture: Fixture
 const time = { aheadMs: 0 }
@@ -59,13 +61,35 @@ describe("a cash-out that the provider's balance does not cover", () => {
 
 test('security: of forty concurrent cash-outs, with cover for ten, ten are accepted', async () => {
   const balance = await balanceWith(10n * payoutMinor + 1n)
-  const requests = Array.from({ length: 40 }, () => fixture.request())
+  // Each of another wallet, to another account: no other lock puts them in order.
+  const requests = Array.from({ length: 40 }, (_, at) => {
+    const from = `0x${String(at).padStart(40, '0')}`
+    const bank = { accountNumber: String(1_000_000_000 + at) }
+    return fixture.request({ wallet: from, authorization: { from }, bank })
+  })
   const answers = await Promise.all(requests.map((asked) => fixture.create(asked, { balance })))
   expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
   const refused = requests.filter((_, at) => answers[at]!.refused === 'payouts_short')
   expect(refused).toHaveLength(30)
   for (const { quoteId } of refused)
     expect(fixture.quotes.get(quoteId)?.requestFingerprint).toBeUndefined()
+})
+
+test('security: a cash-out is not weighed while another is being stored', async () => {
+  const balance = await balanceWith(payoutMinor)
+  const from = `0x${'9'.repeat(40)}`
+  const bank = { accountNumber: '9999999999' }
+  const answer = await fixture.database.transaction(async (tx) => {
+    expect(await isCovered(tx, balance.last()!, payoutMinor)).toBe(true)
+    const asked = fixture.request({ wallet: from, authorization: { from }, bank })
+    const second = fixture.create(asked, { balance })
+    const waits = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
+    const isWaiting = async () =>
+      (await fixture.database.read((db) => db.execute(waits))).length > 0
+    await waitUntil('the second waiting for the lock', isWaiting, 5_000)
+    return { second }
+  })
+  expect(await answer.second).toHaveProperty('ok')
 })
 
 test('a cash-out whose quote is refused reserves nothing, unlike one that may be retried', async () => {

@@ -60,7 +60,7 @@ export const payoutGuards: readonly Guard[] = [
     ],
     test: {
       file: at('paying/unclear.test.ts'),
-      name: 'is counted with the time since the previous one, also by another instance',
+      name: 'is not counted once the refused order was given back',
     },
   },
   {

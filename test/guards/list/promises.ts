@@ -346,7 +346,7 @@ const cashouts: readonly Guard[] = [
     edits: [edit(payouts('treasury/reserve.ts'), "await lockNamed(tx, 'cover of cash-outs')", '')],
     test: {
       file: payouts('treasury/cover.test.ts'),
-      name: 'security: of forty concurrent cash-outs, with cover for ten, ten are accepted',
+      name: 'security: a cash-out is not weighed while another is being stored',
     },
   },
   {
