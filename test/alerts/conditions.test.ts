@@ -5,9 +5,9 @@ import { hurried } from './hurry'
 
 const rules = readAlerts()
 
-test('every alert has one condition that causes it', () => {
+test('every alert has a condition that causes it', () => {
   const caused = conditions.flatMap(({ alerts }) => alerts)
-  expect([...caused].sort()).toEqual(rules.map(({ alert }) => alert).sort())
+  expect(new Set(caused)).toEqual(new Set(rules.map(({ alert }) => alert)))
 })
 
 test('a hurried rule differs from its rule in times alone', () => {

@@ -311,7 +311,7 @@ export const conditions: readonly Condition[] = [
   },
   {
     cause: 'the process operations is down',
-    alerts: ['BooksNotReconciled'],
+    alerts: ['ServiceDown', 'BooksNotReconciled'],
     begin: (scene) => stop(scene, 'operations'),
   },
   {
