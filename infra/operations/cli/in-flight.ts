@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { messengers, serviceOf } from '#infra/migrations/databases'
+import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
 import { predicate } from '#infra/operations/sql'
 import {
@@ -43,10 +44,8 @@ export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   return found.flat().sort((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-const lineOf = ({ service, what, id, state, since }: InFlight): string => {
-  const seconds = Math.round((Date.now() - since.getTime()) / 1_000)
-  return `${String(seconds).padStart(7)} s  ${service}  ${what}  ${state}  ${id}`
-}
+const lineOf = ({ service, what, id, state, since }: InFlight): string =>
+  `${ageText(Date.now() - since.getTime()).padStart(7)}  ${service}  ${what}  ${state}  ${id}`
 
 /** Items in progress are normal: the exit code is 0. */
 export const inFlight = reading({

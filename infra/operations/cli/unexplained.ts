@@ -9,6 +9,7 @@ import {
 import { acceptAsCapital, NotAcceptable } from '#infra/operations/books/external/accept'
 import { acceptedEvent } from '#infra/operations/books/external/journal.store'
 import { openBooksOf } from '#infra/operations/books/reconcile'
+import { ageText } from '#infra/operations/books/text'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
@@ -75,9 +76,8 @@ function wordsOf(request: Request): string {
 }
 
 const lineOf = (one: Unexplained): string => {
-  const seconds = Math.round((Date.now() - one.movedAt.getTime()) / 1_000)
-  const ausd = moneyText(one.ausdMicro, 'AUSD')
-  return `${String(seconds).padStart(7)} s  ${one.wallet}  ${ausd}  ${one.name}  ${wordsOf(one)}`
+  const age = ageText(Date.now() - one.movedAt.getTime()).padStart(7)
+  return `${age}  ${one.wallet}  ${moneyText(one.ausdMicro, 'AUSD')}  ${one.name}  ${wordsOf(one)}`
 }
 
 const list = reading({
