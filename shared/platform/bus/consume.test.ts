@@ -11,15 +11,42 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { waitUntil } from '#test/support/wait'
 
 const server = await startScratchServer()
+await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
 const rows = await startScratchDatabase('chain-relayer')
 afterAll(async () => {
   await rows[Symbol.asyncDispose]()
   await server[Symbol.asyncDispose]()
 })
 
+const name = 'chain-relayer'
+const messaging = messagingTables(pgSchema('chain_relayer'))
+const parts = { log: openLog(name, 'silent'), messaging, poke: () => {} }
+const openReader = () =>
+  openBus({
+    ...{ url: server.url, user: name, password: server.passwords[name], name, log: parts.log },
+    onFatal: () => {},
+  })
+
+test('security: a message whose id Postgres cannot store is dead-lettered under its place in the stream', async () => {
+  const gateway = await server.connectAs('gateway')
+  const incompressible = Array.from({ length: 200 }, () => crypto.randomUUID()).join()
+  const ids = [incompressible, 'a\0']
+  for (const msgID of ids) await gateway.jetstream().publish(DripOrdered.subject, '{}', { msgID })
+  await gateway.close()
+  await using bus = await openReader()
+  const drip = reactTo(DripOrdered, { apply: async () => {} })
+  const { database } = rows
+  await using _consuming = consume({
+    ...{ ...parts, bus, consumer: name, database, reactions: [drip], onFatal: () => {} },
+  })
+  const kept = await waitUntil('the dead letters', async () => {
+    const found = await database.read((db) => db.select().from(messaging.deadLetters))
+    return found.length === ids.length && found
+  })
+  expect(kept.map(({ messageId }) => messageId).sort()).toEqual(['COMMANDS:1', 'COMMANDS:2'])
+})
+
 test('a consumer with waiting messages goes on when the clock of its machine is set forward', async () => {
-  const { passwords, url } = server
-  await provisionNats({ url, user: 'admin', password: passwords.admin })
   const gateway = await server.connectAs('gateway')
   const wallet = `0x${'11'.repeat(20)}`
   const order = JSON.stringify({ wallet })
@@ -27,11 +54,7 @@ test('a consumer with waiting messages goes on when the clock of its machine is 
     await gateway.jetstream().publish(DripOrdered.subject, order, { msgID: `drip ${at}` })
   await gateway.close()
 
-  const name = 'chain-relayer'
-  const log = openLog(name, 'silent')
-  await using bus = await openBus({
-    ...{ url, user: name, password: passwords[name], name, log, onFatal: () => {} },
-  })
+  await using bus = await openReader()
   const end = Promise.withResolvers<void>()
   let [found, fatal] = [0, 0]
   const drip = reactTo(DripOrdered, {
@@ -51,9 +74,7 @@ test('a consumer with waiting messages goes on when the clock of its machine is 
   })
   try {
     await using _consuming = consume({
-      ...{ bus, log, consumer: name, database: rows.database, reactions: [drip] },
-      messaging: messagingTables(pgSchema('chain_relayer')),
-      poke: () => {},
+      ...{ ...parts, bus, consumer: name, database: rows.database, reactions: [drip] },
       onFatal: () => void fatal++,
     })
     setForward()

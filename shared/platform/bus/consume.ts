@@ -84,8 +84,13 @@ async function drain(options: Reading, state: State, messages: ConsumerMessages)
   await Promise.all(working)
 }
 
+/** Postgres stores no NUL, and indexes at most 2,700 bytes. */
+const isStorable = (id: string): boolean =>
+  id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= 2_000
+
 async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
-  const messageId = message.headers?.get('Nats-Msg-Id') || `${options.stream}:${message.seq}`
+  const id = message.headers?.get('Nats-Msg-Id') ?? ''
+  const messageId = isStorable(id) ? id : `${options.stream}:${message.seq}`
   const incoming = {
     ...{ subject: message.subject, messageId, payload: payloadOf(message) },
     isRedelivered: message.redelivered,
