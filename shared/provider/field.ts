@@ -6,9 +6,11 @@ import { ProviderUnknown } from '#shared/provider/problem'
 
 // One invalid field must not hide the others: it counts as missing.
 
-/** By default the provider's own limit. */
+/** By default at most the provider's own limit. Null also with a NUL, which Postgres does not store. */
 export const textFrom = (value: unknown, lengthMax = 255): string | null =>
-  typeof value === 'string' && value !== '' && value.length <= lengthMax ? value : null
+  typeof value === 'string' && value !== '' && value.length <= lengthMax && !value.includes('\0')
+    ? value
+    : null
 
 /** Throws if an answer is about another object than `id`. The body may omit its id. */
 export function demandSame(named: unknown, id: string): void {

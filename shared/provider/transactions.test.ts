@@ -165,6 +165,13 @@ describe('a row of the list', () => {
     expect((await rowOf({ fee: given })).feeMinor).toBe(feeMinor)
   })
 
+  test.each(['', 'a\0', 'x'.repeat(256), 7, null])(
+    'has no reference if the provider returns %p, which cannot be stored or is no text',
+    async (word) => {
+      expect((await rowOf({ reference_id: word })).reference).toBeNull()
+    },
+  )
+
   test('with only an id is of unknown type and status', async () => {
     const unknown = { type: 'unknown', status: 'unknown' } as const
     const nothing = {
