@@ -6,14 +6,13 @@ import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratc
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import { newRefId } from '../test-support'
-import { orderOf, type Task } from './operation'
+import { orderOf, restMaxMs, type Task } from './operation'
 import {
   assignOperations,
   findDue,
   findOperation,
   insertOperation,
   postponeOperation,
-  restMaxMs,
 } from './operation.store'
 import type { Operation } from './operation.table'
 import { fail, giveUp, settle, settleAll } from './order'

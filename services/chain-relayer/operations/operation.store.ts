@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, not, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, lte, not, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { fromNow, isOneOf, isOver } from '#platform/db/columns'
@@ -10,7 +10,7 @@ import { prepared } from '#platform/db/prepared'
 import { statesBefore } from '#platform/lifecycle'
 import { requestId } from '#platform/request-id'
 import { pauses } from '../schema.store'
-import { goesOn, lifecycle, type OperationState, type Order, racing } from './operation'
+import { goesOn, lifecycle, type OperationState, type Order, racing, restMaxMs } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
 
 export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
@@ -110,9 +110,6 @@ export async function moveOperations(
     .returning({ id: operations.id })
   return new Set(moved.map(({ id }) => id))
 }
-
-/** The longest rest before an operation is examined again. */
-export const restMaxMs = 5 * 60_000
 
 /** `reason`: why it may need manual review. */
 export const postponeOperation = (
@@ -231,7 +228,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   const due = await tx
     .select({ id: operations.id })
     .from(operations)
-    .where(isOver(operations.watchAt, watchMs))
+    .where(lte(operations.watchAt, sql`now()`))
     .orderBy(asc(operations.watchAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })

@@ -127,6 +127,9 @@ export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
 export const isUpToWallet = (kind: OperationKind): boolean =>
   payerOf(kind) === 'user' || kind === 'drip'
 
+/** The longest rest before an operation is examined again. */
+export const restMaxMs = 5 * 60_000
+
 export const leftMinSeconds = 60n
 
 export const lapsesSoon = (

@@ -14,13 +14,9 @@ import {
   lapsesSoon,
   type PayloadOf,
   payerOf,
-} from '../operations/operation'
-import {
-  blockOfRef,
-  newestRevision,
-  postponeOperation,
   restMaxMs,
-} from '../operations/operation.store'
+} from '../operations/operation'
+import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
 import { checkOwed } from '../unsolicited-deposits/accept'

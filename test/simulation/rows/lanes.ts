@@ -14,6 +14,8 @@ type Tx = Parameters<Lanes['drawNonce']>[0]
 const leaseMs = 5_000
 const renewAfterMs = 1_500
 
+const isOver = (until: number, now: number) => until <= now || until > now + 2 * leaseMs
+
 const isOpen = ({ outcome }: TransactionRow) => outcome === null
 
 export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
@@ -25,8 +27,8 @@ export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
       const until = lane.leasedUntil?.getTime() ?? Number.NEGATIVE_INFINITY
       return {
         ...lane,
-        isFree: until <= now,
-        isFresh: until > now + leaseMs - renewAfterMs,
+        isFree: isOver(until, now),
+        isFresh: until > now + leaseMs - renewAfterMs && !isOver(until, now),
         isBusy: rows.transactions.by('open', lane.address).length > 0,
       }
     })
@@ -51,7 +53,7 @@ export const leaseLanes: StandIn<Lanes['leaseLanes']> = (database, addresses, ho
           addresses.includes(lane.address) &&
           (lane.holder === holder ||
             lane.leasedUntil === null ||
-            lane.leasedUntil.getTime() <= now),
+            isOver(lane.leasedUntil.getTime(), now)),
       )
       .map((lane) => {
         if (lane.holder !== null && lane.holder !== holder)

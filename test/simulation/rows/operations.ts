@@ -5,6 +5,7 @@ import {
   type OperationState,
   type Order,
   racing,
+  restMaxMs,
 } from '../../../services/chain-relayer/operations/operation'
 import type { Watched } from '../../../services/chain-relayer/operations/operation.store'
 import {
@@ -159,7 +160,8 @@ export const findDue: StandIn<Operations['findDue']> = async (db, rowsMax) => {
   const now = rows.now()
   return rows.operations
     .by('state', 'waiting')
-    .filter((row) => row.notBefore <= now && !isHeldBack(rows, row))
+    .filter(({ notBefore }) => notBefore <= now || Number(notBefore) > Number(now) + 2 * restMaxMs)
+    .filter((row) => !isHeldBack(rows, row))
     .sort((left, right) => urgencyOf(left) - urgencyOf(right))
     .slice(0, rowsMax)
 }
