@@ -59,7 +59,6 @@ async function openTestDatabase() {
   return { database, close }
 }
 
-/** Throws naming `what` after `withinMs`. */
 export async function until(fact: () => Promise<unknown>, what: string, withinMs = 60_000) {
   const endAt = Date.now() + withinMs
   while (!(await fact())) {
@@ -68,7 +67,6 @@ export async function until(fact: () => Promise<unknown>, what: string, withinMs
   }
 }
 
-/** Answers a request or passes it on with `forward`. */
 export type Intercept = (
   method: string,
   forward: () => Promise<Response>,
@@ -93,7 +91,6 @@ function openEndpoint(target: string) {
   return endpoint
 }
 
-/** A suite uses only the first unless it asks for more. */
 const laneKeys = [actorKeys.relayer, actorKeys.verifier]
 const chainId = 10143
 
@@ -134,7 +131,7 @@ export async function openFixture(laneCount = 1) {
     wake: () => {},
   }
 
-  /** Simulates a restart: an empty memory and expired leases. */
+  /** A restart: an empty memory and expired leases. */
   async function begin(settings: Partial<Settings> = {}): Promise<Context> {
     await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
     return { ...context, ...newProcess(log, systemClock), settings: { ...fast, ...settings } }

@@ -169,7 +169,7 @@ describe('the record matches the chain', () => {
 describe('logs that come later than their blocks', () => {
   type Sample = { history: unknown; block: number }
 
-  /** Follows the chain until its record is whole; then logs are late by some blocks. */
+  /** Logs are late only once the record is whole. */
   async function openLate(lagBlocks: number) {
     const proxy = openRpcProxy({ target: chain.rpcUrl, faults: { seed: 7 } })
     const { database } = await openTestDatabase(postgres, `late_${lagBlocks}`)

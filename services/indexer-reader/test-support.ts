@@ -33,7 +33,7 @@ export const testTerms = {
   graceSeconds: 86_400,
 } as const
 
-/** In seconds; the contract rounds the end of a hold up to a multiple of it. */
+/** In seconds; holds end at its multiples. */
 const holdStep = testTerms.holdSeconds / 15
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>

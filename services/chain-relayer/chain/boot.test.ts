@@ -11,7 +11,6 @@ afterAll(fixture.close)
 const right = { ...fixture.expected, lanes: fixture.keys }
 const other = privateKeyToAccount(generatePrivateKey())
 
-/** Passes every call on to the credit line, but answers `version()` itself. */
 async function lineWithVersion(answer: string): Promise<Hex> {
   const { address } = privateKeyToAccount(generatePrivateKey())
   const line = right.creditLine.slice(2)

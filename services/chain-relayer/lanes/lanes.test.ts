@@ -86,7 +86,7 @@ describe('lane rows restored from a backup', () => {
     await putBack(first!, 1)
     try {
       const restarted = await fixture.begin()
-      await holdLanes(restarted) // Finds the fault and records it.
+      await holdLanes(restarted)
       expect(await sound(restarted)).toEqual([])
       const [waiting] = await order(1)
       await round(restarted)

@@ -104,7 +104,7 @@ test('security: a wallet with many long look-ups does not delay others', async (
   const long = []
   for (let made = 0; made < 6; made++) long.push((await usedTake(many.key)).task)
   for (let hundreds = 0; hundreds < 4; hundreds++) await chain.mine({ blocks: 100, interval: 0 })
-  // None is found, so each search reads all of those blocks.
+  // Each search reads all of those blocks.
   let isServed = false
   let servedBefore = 0
   const waits = () =>

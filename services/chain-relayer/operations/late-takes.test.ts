@@ -40,7 +40,7 @@ async function begin() {
   return { context, alarms }
 }
 
-/** The wallet was empty; it holds enough again afterwards. */
+/** The wallet was empty, and holds enough again. */
 async function failedTakes(context: Context, count: number, forSeconds?: number) {
   const { key, address } = await newWallet(fixture, 0n)
   const takes = []

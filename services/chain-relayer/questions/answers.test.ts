@@ -127,7 +127,7 @@ describe('a request for a send', () => {
       canonical(await fixture.sign(key, { to: recipient, value, nonce: newNonce() }))
     const first = await signs(6_000_000n)
     await createSend(context, address, first)
-    // No row is settled yet: in our database the amount has still to leave the wallet.
+    // In our database the amount has still to leave the wallet.
     await fixture.submit(actorKeys.admin, contracts.ausd, transferData(first))
     const rest = await createSend(context, address, await signs(4_000_000n))
     expect(rest).toMatchObject({ ok: { ausd: '4000000' } })
@@ -189,7 +189,7 @@ describe('a request for a send', () => {
       await fixture.command(freeze(address, frozen, revision))
       await fixture.finish(context, freeze(address, frozen, revision))
     }
-    // The amount exceeds the balance: the freeze is the first refusal.
+    // The freeze is the first refusal.
     const sign = (value: bigint, to = treasury) =>
       fixture.sign(key, { to, value, nonce: newNonce() })
     const sent = (value: bigint) => sign(value, recipient)

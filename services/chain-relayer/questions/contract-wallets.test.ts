@@ -97,7 +97,7 @@ describe('a contract wallet', () => {
   /** Such a wallet, which also burns all gas it is given. */
   async function burner() {
     const made = await liar()
-    // Its code can always detect a simulation, so the endpoint lets the simulation pass.
+    // Its code detects every simulation, so the endpoint lets it pass.
     fixture.endpoint.intercept = (method, _, params) =>
       method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
@@ -196,7 +196,7 @@ describe('a contract wallet', () => {
 
   test('security: 300 forged sign-ins take few chain calls, and a contract wallet still signs in', async () => {
     const { account, wallet, wrap } = await ownedWallet()
-    // The invalid instruction uses up all gas of its call.
+    // An invalid instruction uses up all gas of its call.
     const deployed = {
       account,
       data: '0x60fe60005360016000f3',

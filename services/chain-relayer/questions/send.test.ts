@@ -64,7 +64,7 @@ describe('the decision about a send', () => {
   const steps = ladder.map((step, place) => [step[0], place] as const)
   test.each(steps)('refuses with %s before any later check', (code, place) => {
     const later = ladder.slice(place)
-    // Several rows set `to` and the earlier one must win, so they are applied backwards.
+    // Several rows set `to`: applied backwards, the earlier one wins.
     const words = Object.assign({}, ...later.map((step) => step[1]).toReversed())
     const known = Object.assign({}, ...later.map((step) => step[2]))
     expect(decide(words, known)).toBe(code)

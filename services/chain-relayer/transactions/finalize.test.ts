@@ -24,7 +24,6 @@ const credits = (count: number) =>
     }),
   )
 
-/** Counts the calls per method until `count` transactions were final. */
 async function callsUntilFinal(count: number) {
   const context = await fixture.begin({ batchMax: 1 })
   const calls = new Map<string, number>()
@@ -54,7 +53,7 @@ describe('the finality of a transaction', () => {
     expect(calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(60)
   })
 
-  /** Reports other block hashes in receipts, and counts its lies. */
+  /** Reports other block hashes in receipts. */
   function lieOfBlocks(alsoByNumber: boolean) {
     const told = { lies: 0 }
     const discarded = `0x${'ab'.repeat(32)}`
