@@ -58,7 +58,7 @@ describe.each([
     release()
     await silence()
     await fixture.recheck()
-    await fixture.becomes(id, { state, holdEndedAt: null })
+    expect(await fixture.row(id)).toMatchObject({ state, holdEndedAt: null })
     await fixture.control('faults', {})
     await fixture.recheck()
     expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
@@ -115,10 +115,10 @@ describe.each([
     await silence()
     await fixture.recheck(1_000)
     expect(await fixture.subjects(id)).toContain('relay.extend')
-    await fixture.becomes(id, { refundsCheckedAt: null })
+    expect(await fixture.row(id)).toMatchObject({ refundsCheckedAt: null })
     release()
     await fixture.recheck(6_000)
-    await fixture.becomes(id, { state, holdEndedAt: null })
+    expect(await fixture.row(id)).toMatchObject({ state, holdEndedAt: null })
   })
 
   test('ends in a revocation after a refund without a webhook', async () => {
