@@ -211,9 +211,10 @@ describe('a partial refund that fails within the hold', () => {
 describe('the remainder on hold after a partial revocation', () => {
   async function inPart() {
     const id = await onHold('topup')
+    const before = (await fixture.row(id))!
     await fixture.control(`payments/${id}/refund`, { amount: 10_000 })
     const { leftMicro } = await fixture.becomes(id, { state: 'revoking' })
-    return { id, revoke: () => fixture.settle('revoke', `${id}:${leftMicro}`) }
+    return { id, before, revoke: () => fixture.settle('revoke', `${id}:${leftMicro}`) }
   }
 
   test('matures after a new check finds no further refund', async () => {
@@ -230,8 +231,7 @@ describe('the remainder on hold after a partial revocation', () => {
   })
 
   test('is not cleared by a check that began before it', async () => {
-    const { id, revoke } = await inPart()
-    const before = (await fixture.row(id))!
+    const { id, before, revoke } = await inPart()
     await revoke()
     await fixture.becomes(id, { state: 'held' })
     holdFor(4)
