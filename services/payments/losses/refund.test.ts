@@ -77,18 +77,37 @@ describe('a refund', () => {
     await fixture.becomes(id, { refundedMinor: 30_000n })
     expect(await revocations(id)).toEqual(['1846153'])
     await fixture.settle('revoke', `${id}:1846153`)
-    const further = { state: 'revoking', onchainMicro: 1_846_153n, leftMicro: 1_230_769n }
-    await fixture.becomes(id, further)
+    await fixture.becomes(id, {
+      state: 'revoking',
+      onchainMicro: 1_846_153n,
+      leftMicro: 1_230_769n,
+    })
     expect(await revocations(id)).toEqual(['1846153', '1230769'])
-    // A repeated report of the first is not one of the second.
-    await fixture.settle('revoke', `${id}:1846153`)
-    await fixture.becomes(id, further)
     await fixture.settle('revoke', `${id}:1230769`)
     await fixture.becomes(id, {
       state: 'held',
       onchainMicro: 1_230_769n,
       refundAppliedMinor: 30_000n,
     })
+  })
+
+  test('of a further part that fails during its revocation: a repeated report of the first revocation does not end the second', async () => {
+    const id = await onChain('CARDS')
+    await refund(id, { amount: 20_000 })
+    await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })
+    await fixture.settle('revoke', `${id}:1846153`)
+    const further = await refund(id, { amount: 10_000 })
+    await fixture.becomes(id, { state: 'revoking', leftMicro: 1_230_769n })
+    await fixture.control(`refunds/${further.id}/fail`)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 20_000n })
+    // The first left the amount that is ours again.
+    await fixture.settle('revoke', `${id}:1846153`)
+    expect(await fixture.row(id)).toMatchObject({ state: 'revoking', leftMicro: 1_230_769n })
+    await fixture.settle('revoke', `${id}:1230769`)
+    await fixture.becomes(id, { state: 'revoking', reason: 'refund_undone', leftMicro: 0n })
+    await fixture.settle('revoke', id)
+    await fixture.becomes(id, { state: 'paid', refSequence: 1, onchainMicro: 1_846_153n })
   })
 
   test('of a part of a settlement leaves the rest repaid, on hold', async () => {

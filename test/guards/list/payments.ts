@@ -185,7 +185,7 @@ export const paymentGuards: readonly Guard[] = [
     ],
     test: {
       file: at('losses/refund.test.ts'),
-      name: 'of a further part is revoked as soon as the first revocation is final',
+      name: 'of a further part that fails during its revocation: a repeated report of the first revocation does not end the second',
     },
   },
   {
