@@ -87,15 +87,6 @@ describe('a credit order', () => {
     expect(message?.payload).toMatchObject({ txHash: done.txHash, wallet: ana })
   })
 
-  test('is announced only once its block is final', async () => {
-    const context = await fixture.begin()
-    const task = credit()
-    await fixture.command(task)
-    const done = await fixture.finish(context, task)
-    const head = await chain.getBlock({ blockTag: 'finalized' })
-    expect(done.blockNumber! <= head.number!).toBe(true)
-  })
-
   test('repeated five times concurrently, and again later, is one operation and one transfer', async () => {
     const context = await fixture.begin()
     const before = await fixture.balanceOf(fixture.treasury.address)

@@ -53,6 +53,27 @@ describe('the finality of a transaction', () => {
     expect(calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(60)
   })
 
+  test('is taken only once its block is final', async () => {
+    const context = await fixture.begin()
+    const before = await fixture.balanceOf(fixture.treasury.address)
+    let head: Promise<string> | undefined
+    fixture.endpoint.intercept = (method, forward, [block]) => {
+      if (method !== 'eth_getBlockByNumber' || block !== 'finalized') return undefined
+      head ??= forward().then((reply) => reply.text())
+      return head.then((text) => new Response(text))
+    }
+    const [task] = credits(1)
+    await fixture.command(task!)
+    await until(async () => {
+      await round(context)
+      return (await fixture.balanceOf(fixture.treasury.address)) < before
+    }, 'the credit on the chain')
+    await round(context)
+    expect((await fixture.operationOf(task!)).state).toBe('assigned')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task!)).state).toBe('settled')
+  })
+
   /** Reports other block hashes in receipts. */
   function lieOfBlocks(alsoByNumber: boolean) {
     const told = { lies: 0 }

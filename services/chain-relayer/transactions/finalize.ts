@@ -168,8 +168,7 @@ async function finalReceipt(
 ): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
   for (const attempt of attempts.toReversed()) {
     const receipt = await context.node.receiptOf(attempt.hash)
-    if (!receipt || receipt.blockNumber > head.number) continue
-    if (await isFinal(context, receipt, head)) return { attempt, receipt }
+    if (receipt && (await isFinal(context, receipt, head))) return { attempt, receipt }
   }
   return undefined
 }

@@ -27,8 +27,8 @@ const evidence: readonly Guard[] = [
     edits: [
       edit(
         at('transactions/finalize.ts'),
-        'if (!receipt || receipt.blockNumber > head.number) continue',
-        'if (!receipt) continue',
+        'if (receipt && (await isFinal(context, receipt, head)))',
+        'if (receipt)',
       ),
     ],
     also: [
@@ -38,7 +38,10 @@ const evidence: readonly Guard[] = [
         'const mined = open.filter(() => count >= 0)',
       ),
     ],
-    test: { file: rounds, name: 'is announced only once its block is final' },
+    test: {
+      file: at('transactions/finalize.test.ts'),
+      name: 'is taken only once its block is final',
+    },
   },
   {
     guard: 'a receipt counts only while its block is unchanged',
