@@ -31,7 +31,7 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
   const env = new Map<string, string>()
   for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm))
     env.set(name, value)
-  for (const name of env.keys()) if (/PASSWORD/.test(name)) env.set(name, hex())
+  for (const name of env.keys()) if (/PASSWORD|STORE_KEY/.test(name)) env.set(name, hex())
   const treasuryKey = generatePrivateKey()
   const own = {
     PUBLIC_URL: publicUrl,

@@ -85,7 +85,11 @@ async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
     async () => {
       const [start = '', seen = '', probe = ''] = blocksOf('deploy', '8. Start')
       await provideTools(engine)
-      await says(shell(start))
+      const started = await shell(start)
+      if (started.code !== 0) {
+        const { text } = await shell('dc logs --no-log-prefix --tail 20 settings')
+        expecting(false, `${started.text.slice(-500)}\n${text}`)
+      }
       await ready()
       const text = await says(shell(seen), /"status":"ready"/, /payments/, /WEBHOOKS/)
       for (const name of ['gateway', 'operations', 'indexer-reader'])
