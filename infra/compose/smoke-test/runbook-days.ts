@@ -136,7 +136,7 @@ export async function restore({ shell }: Deployment): Promise<void> {
   await step('runbook: restore', async () => {
     const [backup = ''] = blocksOf('restore', 'Backup')
     const [, put = ''] = blocksOf('restore', 'Restore')
-    await says(shell(backup))
+    await says(shell(`${operator()}\n${backup}`))
     const { text: name } = await shell('ls -t base-*.tar | head -1')
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
     const inShell = (lines: string) => shell(`${operator(name.trim(), since)}\n${lines}`)

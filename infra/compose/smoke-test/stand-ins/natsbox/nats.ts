@@ -60,8 +60,7 @@ async function values(nc: NatsConnection) {
   const bucket = await nc.jetstream().views.kv(name, { bindOnly: true })
   const [, , , key = '', value = ''] = words
   if (verb === 'put') console.log(await bucket.put(key, value))
-  else
-    for await (const one of await bucket.history({ key })) console.log(one.revision, one.string())
+  else console.log((await bucket.get(key))?.string())
 }
 
 if (what === 'context') saveContext()
