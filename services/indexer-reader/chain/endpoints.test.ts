@@ -144,8 +144,14 @@ describe('with several endpoints', () => {
   }
   const open = () => {
     const all = ['a', 'b', 'c'].map(named)
-    return { all, endpoints: openEndpoints(all, () => 0) }
+    let now = 0
+    const clock = () => (now += 0.001) // As the steady clock, in fractions.
+    return { all, endpoints: openEndpoints(all, clock) }
   }
+
+  test('the first of those that rest no longer is used', () => {
+    expect(open().endpoints.current().host).toBe('a')
+  })
 
   test.each(['late', 'busy', 'broken', 'behind'] as const)(
     'one whose fault is "%s" gives way to the next',

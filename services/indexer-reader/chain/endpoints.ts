@@ -80,10 +80,11 @@ const restMs = { range: 0, late: 30_000, behind: 200, busy: 1_000, broken: 1_000
 
 export function openEndpoints(all: readonly Endpoint[], clock = steadyClock): Endpoints {
   let index = 0
-  const leastRest = (candidates: readonly Endpoint[]): Endpoint =>
-    candidates.reduce((best, next) =>
-      Math.max(next.restsUntilMs(), clock()) < Math.max(best.restsUntilMs(), clock()) ? next : best,
-    )
+  const leastRest = (candidates: readonly Endpoint[]): Endpoint => {
+    const now = clock()
+    const end = (one: Endpoint) => Math.max(one.restsUntilMs(), now)
+    return candidates.reduce((best, next) => (end(next) < end(best) ? next : best))
+  }
   const inTurn = () => {
     const turn = all.map((_, step) => all[(index + step) % all.length]!)
     const abreast = turn.filter((one) => !one.isBehind())
