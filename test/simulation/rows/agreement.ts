@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { Database, Tx } from '#platform/db/open'
+import { pause } from '#platform/deadline'
 import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
 import { Rows } from './rows'
 import { handleOf } from './table'
@@ -95,7 +96,14 @@ export async function compare(database: Database, compared: Compared, seed: numb
       ...{ step, name, given },
       outcome: stored,
     })
+    await nextMillisecond()
   }
+}
+
+/** Postgres rounds a stored time to milliseconds, also up: a time of now must not lie ahead of the next call. */
+async function nextMillisecond(): Promise<void> {
+  const before = Date.now()
+  while (Date.now() === before) await pause(0)
 }
 
 /** Ignores those `apart`. */
