@@ -1,11 +1,11 @@
 import { ageMs } from '#platform/clock'
-import type { Tx } from '#platform/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { findBalances } from '#shared/ledger/journal.store'
 import { type Listing, type ListingSettings, startReadingList } from '#shared/provider/listing'
 import { noneOfItsForm, ProviderUnknown } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
-import { findCashout, findOwners, findPaidAs } from '../cashout.store'
+import { findOwners } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { answerAgeMaxMs, isFailure, oddities } from '../decide'
@@ -38,12 +38,11 @@ const isPayout = ({ type }: Listed, own: Cashout | undefined): boolean =>
 /** Returns the rows that the books agree with, and those of other products. */
 async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Listed>> {
   const { database, clock } = context
-  const payoutIds = rows.flatMap(({ productId }) => productId ?? [])
-  const transactionIds = rows.map(({ transactionId }) => transactionId)
-  const references = rows.flatMap(({ reference }) => reference ?? [])
-  const objects = [...payoutIds, ...transactionIds]
+  const objects = rows.flatMap(({ transactionId, productId }) =>
+    productId === null ? [transactionId] : [transactionId, productId],
+  )
   const { owners, anomalies, suspense } = await database.read(async (db) => {
-    const owners = await findOwners(db, references, payoutIds)
+    const owners = await readOwners(db, rows)
     const items = [...objects, ...owners.flatMap(({ providerPayoutId }) => providerPayoutId ?? [])]
     return {
       owners,
@@ -51,15 +50,14 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
       suspense: await findBalances(db, journal, { account: 'suspense', asset: 'IDR', items }),
     }
   })
-  const byId = new Map(owners.map((own) => [own.id, own]))
-  const byPayout = new Map(owners.map((own) => [own.providerPayoutId, own]))
+  const ownerOf = ownerAmong(owners)
   const aboutObject = Map.groupBy(anomalies, ({ object }) => object)
   const anomaliesOf = (object: string | null) => aboutObject.get(object ?? '') ?? []
   const suspenseOf = (item: string | null) => suspense.get(item ?? '') ?? 0n
 
   const isDone = (row: Listed): boolean => {
-    const { transactionId, productId, reference, status, currency, amountMinor } = row
-    const own = (productId && byPayout.get(productId)) || byId.get(reference ?? '')
+    const { transactionId, productId, status, currency, amountMinor } = row
+    const own = ownerOf(row)
     if (!isPayout(row, own)) return true
     const isKnown = productId !== null && own?.providerPayoutId === productId
     // The second payout of a cash-out, or one of nobody.
@@ -87,7 +85,7 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
 
 async function receiveRow(context: Context, row: Listed): Promise<void> {
   const { database } = context
-  const own = await ownerOf(context, row)
+  const own = ownerAmong(await database.read((db) => readOwners(db, [row])))(row)
   if (!isPayout(row, own)) return
   const found = await evidenceOf(context, row, own)
   if (found.length === 0) {
@@ -109,15 +107,20 @@ async function receiveRow(context: Context, row: Listed): Promise<void> {
   failpoint('payouts:row-of-list-received')
 }
 
-const ownerOf = (
-  { database }: Context,
-  { productId, reference }: Listed,
-): Promise<Cashout | undefined> =>
-  database.read(
-    async (db) =>
-      (productId ? await findPaidAs(db, productId) : undefined) ??
-      (reference ? await findCashout(db, reference) : undefined),
+const readOwners = (db: Db, rows: readonly Listed[]): Promise<Cashout[]> =>
+  findOwners(
+    db,
+    rows.flatMap(({ reference }) => reference ?? []),
+    rows.flatMap(({ productId }) => productId ?? []),
   )
+
+/** The cash-out paid as a row's payout comes before the one that its reference names. */
+function ownerAmong(owners: readonly Cashout[]): (row: Listed) => Cashout | undefined {
+  const byId = new Map(owners.map((own) => [own.id, own]))
+  const byPayout = new Map(owners.map((own) => [own.providerPayoutId, own]))
+  return ({ productId, reference }) =>
+    (productId ? byPayout.get(productId) : undefined) ?? byId.get(reference ?? '')
+}
 
 /** Returns an empty list only for a payout that is neither ours nor found. */
 async function evidenceOf(
