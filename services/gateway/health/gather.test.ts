@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import pino from 'pino'
 import { answerMetrics } from '#platform/metrics/answer'
+import { about } from '#test/support/processes'
 import { suspend, waitUntil } from '#test/support/wait'
 import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
 import { gatherMetrics } from './gather'
@@ -20,21 +21,15 @@ afterAll(() => open.disposeAsync())
 
 function serverPid(): number {
   const port = new URL(backbone.nats.url).port
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  const read = (path: string) => {
-    try {
-      return readFileSync(path, 'utf8')
-    } catch {
-      return ''
-    }
-  }
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
   const found = pids.find(
     (pid) =>
-      read(`/proc/${pid}/comm`).startsWith('nats-server') &&
-      read(`/proc/${pid}/environ`).includes(`=${port}\0`),
+      about(pid, 'comm').startsWith('nats-server') && about(pid, 'environ').includes(`=${port}\0`),
   )
   if (!found) throw new Error('no nats-server')
-  return Number(found)
+  return found
 }
 
 test('readiness blames the bus, and no service, while nats-server is frozen', async () => {
