@@ -162,7 +162,11 @@ export async function receiveRows(
 ): Promise<void> {
   const done = await listing.done(account, rows)
   const faults: unknown[] = []
-  for (const row of rows) {
+  // What has gone back comes before its charge: for a charge that is gone no order is given.
+  const ordered = rows.toSorted(
+    (a, b) => Number(a.type === 'payment') - Number(b.type === 'payment'),
+  )
+  for (const row of ordered) {
     signal?.throwIfAborted()
     if (!done.has(row)) await listing.receive(account, row).catch((error) => faults.push(error))
   }
