@@ -45,6 +45,7 @@ const guardsOf = (schema: DatabaseRole): string => `
       from ${schema}.journal where posting = any (postings)
       group by posting, asset
     ) as sums;
+    -- guard: a posting sums to 0 in every asset
     if unbalanced is not null then
       raise exception 'posting % does not sum to 0 in every asset', unbalanced
         using errcode = 'check_violation';
@@ -58,6 +59,7 @@ const guardsOf = (schema: DatabaseRole): string => `
     loop
       if exists (select 1 from ${schema}.journal
         where posting = one.posting and reverses is distinct from one.reverses)
+        -- guard: a posting is reversed by its exact negation
         or one.reverses is not null and exists (
           (select line, item, account, asset, -amount from ${schema}.journal where posting = one.reverses
             except all
@@ -81,6 +83,7 @@ const guardsOf = (schema: DatabaseRole): string => `
       using errcode = 'insufficient_privilege';
   end $$;
 
+  -- guard: a line of a journal is never changed, not even by its owner
   create or replace trigger journal_stays before update or delete on ${schema}.journal
     for each row execute function ${schema}.journal_stays();
   create or replace trigger journal_is_kept before truncate on ${schema}.journal
@@ -90,4 +93,5 @@ const guardsOf = (schema: DatabaseRole): string => `
     referencing new table as added
     for each statement execute function ${schema}.journal_balances();
 
+  -- guard: a line of a journal is never changed by its service
   revoke update, delete, truncate on ${schema}.journal from ${schema};`

@@ -34,7 +34,7 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
  */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
-  // The taker of a quote is written once; not even pricing may change it.
+  // guard: the taker of a quote is never changed
   await sql`revoke update on pricing.quotes_taken from pricing`
   // The record of an operator command is written once; no operator may change it.
   await sql`revoke update on all tables in schema ops from ops`
@@ -46,8 +46,10 @@ export async function grantRights(sql: Sql): Promise<void> {
 
 const rightsOf = (role: DatabaseRole): string => `
   grant usage on schema ${role} to ${role}, auditor, books, ops;
+  -- guard: a service deletes no row
   grant select, insert, update on all tables in schema ${role} to ${role};
   grant usage on all sequences in schema ${role} to ${role};
+  -- guard: a service writes no row of another service
   grant select on all tables in schema ${role} to auditor, books, ops;
   alter role ${role} set search_path = ${role};`
 

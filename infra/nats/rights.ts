@@ -40,6 +40,7 @@ export const rightsOf = (user: BusUser): Rights => ({
 const isGiven = ({ subjects }: Grant) => subjects.length > 0
 
 function messagesOf(user: BusUser): Grant[] {
+  // guard: only payments orders a credit
   const said = topics.filter(({ publishers }) => publishers.some((name) => name === user))
   const asked = questions.filter(({ askers }) => askers.some((name) => name === user))
   return [

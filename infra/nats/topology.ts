@@ -49,7 +49,9 @@ const kept = {
   storage: StorageType.File,
   compression: StoreCompression.S2, // 12,000 recorded webhooks of 1.6 kB: 4.7 MB instead of 19.0.
   discard: DiscardPolicy.New,
+  // guard: no user can remove a message from a stream
   deny_delete: true,
+  // guard: no user can remove a message from a stream
   deny_purge: true,
   duplicate_window: 10 * minute,
 }
@@ -77,7 +79,9 @@ export const streams: readonly StreamPlan[] = [
     name: 'WEBHOOKS',
     description: 'Provider webhooks, one message per delivery',
     subjects: subjectsOf('WEBHOOKS'),
+    // guard: a webhook is stored once while its stream retains messages
     max_msgs_per_subject: 1,
+    // guard: a webhook is stored once while its stream retains messages
     discard_new_per_subject: true,
     max_age: 90 * day,
     max_bytes: mebibytesMax.WEBHOOKS * mebibyte,

@@ -18,6 +18,7 @@ import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
 
 /** Returns true if payments through it can be reversed: all but bank transfer and QR. */
+// guard: reversible payments are held, and so are those of unknown channels
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
@@ -48,13 +49,19 @@ export function decideReceipt(
   presentMinorPerUsd: bigint | null = null,
 ): Receipt {
   const isTheFirst = payment.providerPaymentId === charge.paymentId
+  // guard: a counted charge is not counted again
   if (isTheFirst && !awaitsRate(payment)) return { known: true }
+  // guard: a second payment for the same top-up is not credited
   if (payment.providerPaymentId !== null && !isTheFirst) return { overpaid: true }
   if (!mayBecome(payment, 'paid')) return { overpaid: true }
   if (charge.senderVerification === 'failed') return { next: 'review', reason: 'sender_unverified' }
+  // guard: a payment in another currency needs manual review
   if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }
+  // guard: a payment with another amount needs manual review
   if (charge.paidMinor !== payment.fiatMinor) return { next: 'review', reason: 'amount_differs' }
+  // guard: a payment refunded before its credit is not credited
   if (remainderFloor(payment) === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }
+  // guard: a late payment is credited at no better than the current rate
   const isToBePriced = isLate(payment, charge)
   if (isToBePriced && presentMinorPerUsd === null) return { awaitsRate: true }
   const late =

@@ -61,9 +61,11 @@ export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined>
 
 const locking = built<{ id: string }>((db) =>
   db
+    // guard: one transaction at a time decides about a payment
     .select({ ...getTableColumns(payments), locked: lockOf(sql`'wallet:' || ${payments.wallet}`) })
     .from(payments)
     .where(eq(payments.id, placeholder('id')))
+    // guard: one transaction at a time decides about a payment
     .for('update'),
 )
 
@@ -146,6 +148,7 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
       and(
         eq(payments.id, id),
         eq(payments.state, 'opening'),
+        // guard: one instance at a time opens the checkout of a payment
         or(isNull(payments.openingUntil), sql`${payments.openingUntil} < now()`),
       ),
     )
@@ -185,6 +188,7 @@ const moveOf = perKeys((keys) =>
       .where(
         and(
           eq(payments.id, placeholder('id')),
+          // guard: a payment moves only from the state that was read
           sql`${payments.state} = any(${placeholder('from')})`,
         ),
       )

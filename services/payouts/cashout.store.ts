@@ -54,6 +54,7 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
         eq(cashouts.quoteId, quoteId),
         and(
           eq(cashouts.authorizer, authorizer as `0x${string}`),
+          // guard: a signed transfer pays one cash-out
           eq(cashouts.authorizationNonce, nonce),
           not(isExpired(cashouts)),
         ),
@@ -62,6 +63,7 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
 
 /** Returns undefined if its quote or authorization already has a row. */
 export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashout | undefined> {
+  // guard: a signed transfer pays one cash-out
   const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
   return made[0]
 }
@@ -127,6 +129,7 @@ export async function sumTaking(
 }
 
 export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefined> {
+  // guard: one transaction at a time decides about a cash-out
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
@@ -140,6 +143,7 @@ export async function moveCashout(
   const moved = await db
     .update(cashouts)
     .set({ ...changes, state: next, checks: 0, updatedAt: sql`now()` })
+    // guard: a cash-out moves only from a state that allows the step
     .where(and(eq(cashouts.id, id), inArray(cashouts.state, statesBefore(lifecycle, next))))
     .returning()
   return moved[0]
@@ -160,6 +164,7 @@ export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Pro
 }
 
 /** A cash-out keeps the API of its first attempt: another does not know its key and reference. */
+// guard: a payout stays with the API version of its first attempt
 export const apiOf = (cashout: Cashout, forNew: PayoutApi): PayoutApi => cashout.payoutApi ?? forNew
 
 export type DueCashout = Cashout & { readonly leasedAt: Date }

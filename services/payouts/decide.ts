@@ -92,6 +92,7 @@ export function receiveTaken(
     case 'opening':
     case 'expired':
     case 'failed':
+      // guard: a late take of a failed cash-out is given back and never paid
       return { next: 'returning', reason: 'taken_late' }
     case 'taken':
     case 'paying':
@@ -103,7 +104,9 @@ export function receiveTaken(
 }
 
 export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): Step {
+  // guard: a second payout of a cash-out is no success
   if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }
+  // guard: a payout with another amount is no success
   if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
     return { odd: 'payout_differs' }
   switch (cashout.state) {
@@ -125,6 +128,7 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
 
 /** The provider has a payout that reached the bank or still may. */
 export const mayBePaid = ({ providerPayoutId, lastStatus }: CashoutFacts): boolean =>
+  // guard: AUSD of a cash-out whose payout may have reached the bank is not returned
   providerPayoutId !== null && !isFailure(lastStatus)
 
 /** Returns true for the row's payout, or one that may replace a stored misfit or unfollowed failure. */
@@ -150,6 +154,7 @@ function whilePaying({ status, reason }: Evidence): Step {
     case 'reversed':
       return { next: 'returning', reason: 'bank_reversed' }
     case 'unknown':
+      // guard: an unknown status is no success
       return { odd: 'status_unknown' }
   }
 }
@@ -180,6 +185,7 @@ function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
 /** Failed payouts prove nothing if another with our reference has reached the bank or still may. */
 export function decisive(found: readonly Evidence[]): readonly Evidence[] {
   const alive = found.filter((one) => !hasFailed(one))
+  // guard: of two payouts, the one that may still reach the bank decides
   return alive.length > 0 ? alive : found
 }
 
@@ -220,7 +226,9 @@ export const conclusiveAfterMs = 60_000
  * that attempt may still be processed.
  */
 export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
+  // guard: only a refusal of this very order counts
   if (refusalScope(meaning) !== 'order' || found > 0) return false
+  // guard: a refusal proves nothing right after an attempt of unknown outcome
   return attempts === 1 || sincePreviousMs >= conclusiveAfterMs
 }
 

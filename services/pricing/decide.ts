@@ -43,6 +43,7 @@ export const operatorSource = 'fixed'
 
 export function decideRate(known: RateCase, guards: Guards, nowMs: number): RateVerdict {
   const isUsable = (sighting: Sighting) =>
+    // guard: a rate is not too old
     inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
   const [reference, ...others] = known.sightings.filter(isUsable)
   if (!reference) return { unavailable: 'no source has a fresh rate within its band' }
@@ -53,8 +54,10 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     (most, bps) => (most === null || bps > most ? bps : most),
     null,
   )
+  // guard: a rate is close to those of other sources
   if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps)
     return { unavailable: `sources differ by ${deviationBps} bps` }
+  // guard: a rate jump needs manual review
   if (jumped(known, reference, guards))
     return {
       unavailable: `the rate of ${dayOf(reference.asOfMs)} jumped and needs release by an operator`,
@@ -81,6 +84,7 @@ function inBand(sighting: Sighting, { bands }: Guards): boolean {
   // Exactly 1 means that the source ignored the quote currency.
   if (!band || sighting.localE8PerUsd === 100_000_000n) return false
   const minorPerUsd = quotedMinorPerUsdCeil(sighting, 0n)
+  // guard: a rate is within its band
   return minorPerUsd >= band.min && minorPerUsd <= band.max
 }
 

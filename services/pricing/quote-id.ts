@@ -45,6 +45,7 @@ export function readQuoteId(secrets: readonly string[], id: string): Lock | unde
   const packed = packedOf(id)
   if (packed === undefined) return undefined
   const [said, proof] = split(packed, widths.proof)
+  // guard: a quote that we did not issue is invalid
   if (!secrets.some((secret) => same(proof, proofOf(secret, said)))) return undefined
   const [promised] = split(said, widths.mark)
   const [beforeSpread, spreadBps] = split(promised, widths.spread)

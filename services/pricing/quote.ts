@@ -38,7 +38,9 @@ export function judgeTaker(
   { requestFingerprint, nowMs }: { requestFingerprint: string | null; nowMs: number },
 ): Answer<Quote> {
   if (requestFingerprint === taker) return ok(quote)
+  // guard: a taken quote is used for every other taker
   if (requestFingerprint !== null) return refuse('quote_used')
+  // guard: an expired quote is refused
   if (isExpired(quote, nowMs)) return refuse('quote_expired')
   return ok(quote)
 }

@@ -21,6 +21,8 @@ export async function insertTaking(
   requestFingerprint: string,
 ): Promise<boolean> {
   const [validFrom, expiresAt] = [validFromMs, expiresAtMs].map((ms) => new Date(ms).toISOString())
+  // guard: a quote is taken no earlier than it can have been issued, by the database clock
+  // guard: a quote is taken before it expires, by the database clock
   const won = await db.execute(sql`
     insert into ${quotesTaken} (id, request_fingerprint, expires_at)
     select ${id}::uuid, ${requestFingerprint}, ${expiresAt}::timestamptz
@@ -28,6 +30,7 @@ export async function insertTaking(
       and clock_timestamp() < ${expiresAt}::timestamptz
     on conflict (id) do nothing
     returning id`)
+  // guard: a quote is taken once
   return won.length === 1
 }
 

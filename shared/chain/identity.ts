@@ -26,6 +26,7 @@ export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdenti
       ask({ method: 'eth_getBlockByNumber', params: ['0x0', false] }) as Promise<{ hash: string }>,
       ...contracts.map((at) => ask({ method: 'eth_getCode', params: [at, 'latest'] })),
     ])
+    // guard: the service signs only for its configured chain
     if (Number(id) !== chainId)
       throw new AnotherChain(
         `RPC_URLS points to chain ${Number(id)}, but CHAIN_ID is ${chainId}: fix one of them`,

@@ -68,6 +68,7 @@ export function bookBeside(journal: JournalTable, posting: Posting): Beside | un
   const rows = rowsOf(posting)
   if (rows.length === 0) return undefined
   const { posting: name, event, item } = rows[0]!
+  // guard: a posting of a step is booked only if the step was taken
   return sql`
     insert into ${journal} (posting, line, event, item, account, asset, amount)
     select ${name}, lines.line - 1, ${event}, ${item}, lines.account, lines.asset,

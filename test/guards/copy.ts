@@ -11,7 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { type Edit, type Guard, root } from './guard'
+import { type Guard, root } from './guard'
+import { withoutGuard } from './mutations'
 
 /** Files that the suites of any service read. */
 const parts = [
@@ -34,18 +35,10 @@ export function openCopy(): Copy {
   return { dir, tmp, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-export function applied(text: string, { file, from, to }: Edit): string {
-  const count = text.split(from).length - 1
-  if (count !== 1) throw new Error(`${file} has ${count} occurrences instead of 1 of: ${from}`)
-  return text.split(from).join(to)
-}
-
-export async function takeOut(
-  { dir, tmp }: Copy,
-  { edits, also = [] }: Pick<Guard, 'edits' | 'also'>,
-): Promise<Disposable> {
+export async function takeOut({ dir, tmp }: Copy, guard: Guard): Promise<Disposable> {
+  const texts = withoutGuard(guard)
   const before = new Map<string, string>()
-  const readNow = (file: string) => readFileSync(join(dir, file), 'utf8')
+  const keep = (file: string) => before.set(file, readFileSync(join(dir, file), 'utf8'))
   const clusters = clustersIn(tmp)
   const putBack = () => {
     for (const [file, text] of before) writeFileSync(join(dir, file), text)
@@ -53,14 +46,14 @@ export async function takeOut(
     for (const one of clustersIn(tmp)) if (!clusters.has(one)) rmSync(one, { recursive: true })
   }
   try {
-    for (const one of [...edits, ...also]) {
-      const text = readNow(one.file)
-      if (!before.has(one.file)) before.set(one.file, text)
-      writeFileSync(join(dir, one.file), applied(text, one))
+    for (const [file, text] of texts) {
+      keep(file)
+      writeFileSync(join(dir, file), text)
     }
-    if ([...before.keys()].some((file) => file.endsWith('.sol'))) {
-      for (const file of generated) before.set(file, readNow(file))
-      await compile(dir)
+    for (const { of, files, command } of generators) {
+      if (![...texts.keys()].some((file) => file.startsWith(of))) continue
+      files.forEach(keep)
+      await generate(dir, command)
     }
   } catch (error) {
     putBack()
@@ -76,15 +69,28 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
       .map((name) => join(tmp, name)),
   )
 
-const generated = [
-  'infra/contracts/artifacts.gen.ts',
-  'shared/chain/ausd-abi.gen.ts',
-  'shared/chain/credit-line-abi.gen.ts',
+/** Of what is generated from marked sources. */
+const generators = [
+  {
+    of: 'infra/contracts/src/',
+    files: [
+      'infra/contracts/artifacts.gen.ts',
+      'shared/chain/ausd-abi.gen.ts',
+      'shared/chain/credit-line-abi.gen.ts',
+    ],
+    command: ['infra/contracts/compile.ts'],
+  },
+  {
+    of: 'infra/nats/',
+    files: ['infra/nats/users.gen.conf'],
+    command: ['infra/generate.ts', 'permissions'],
+  },
 ]
 
-async function compile(dir: string): Promise<void> {
-  const command = [process.execPath, 'infra/contracts/compile.ts']
-  const run = Bun.spawn(command, { cwd: dir, stdout: 'ignore', stderr: 'pipe' })
+async function generate(dir: string, command: readonly string[]): Promise<void> {
+  const run = Bun.spawn([process.execPath, ...command], {
+    ...{ cwd: dir, stdout: 'ignore', stderr: 'pipe' },
+  })
   const said = await new Response(run.stderr).text()
-  if ((await run.exited) !== 0) throw new Error(`the contracts do not compile: ${said}`)
+  if ((await run.exited) !== 0) throw new Error(`${command.join(' ')} failed: ${said}`)
 }

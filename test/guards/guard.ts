@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Operator } from './operators'
 
 /** The files of edits are relative to it. */
 export const root = join(import.meta.dir, '..', '..')
@@ -26,9 +27,6 @@ const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** `from` occurs exactly once in its file. */
-export type Edit = { readonly file: string; readonly from: string; readonly to: string }
-
 /** `row` selects rows of a table by their first words. */
 export type NamedTest = {
   readonly file: string
@@ -38,30 +36,16 @@ export type NamedTest = {
 
 /** A guard against lost or doubled money, and the test that fails without it. */
 export type Guard = {
+  /** The words of its marks in the source. */
   readonly guard: string
   readonly kind: Kind
-  readonly edits: readonly Edit[]
-  /** Disable a second layer that protects the same thing. */
-  readonly also?: readonly Edit[]
+  /** One for every mark, or one for each in the order of files and lines. Absent: it has none. */
+  readonly by?: Operator | readonly Operator[]
+  /** Names of other guards that protect the same thing, taken out too. */
+  readonly also?: readonly string[]
   /** The guard is this index, as `schema.index`. */
   readonly index?: string
   readonly test: NamedTest
-}
-
-export const edit = (file: string, from: string, to: string): Edit => ({ file, from, to })
-
-const folderOf = (schema: string): string => `infra/migrations/${schema.replaceAll('_', '-')}`
-
-/** Appends a statement to the schema's newest migration. */
-function afterMigrations(schema: string, statement: string): Edit {
-  const folder = folderOf(schema)
-  const newest = readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.sql'))
-    .toSorted()
-    .at(-1)!
-  const file = `${folder}/${newest}`
-  const from = readFileSync(join(root, file), 'utf8')
-  return { file, from, to: `${from.trimEnd()}\n--> statement-breakpoint\n${statement}\n` }
 }
 
 type Snapshot = { readonly tables: Readonly<Record<string, Table>> }
@@ -117,9 +101,14 @@ function indexesOf(table: Table): UniqueIndex[] {
   ]
 }
 
-/** After all migrations. */
-export function withoutIndex(index: string): Edit {
+/** The statement that drops the index after all migrations, and the file of the newest one. */
+export function afterMigrations(index: string): { file: string; statement: string } {
   const found = uniqueIndexes().find((one) => one.index === index)
   if (!found) throw new Error(`no migration creates the unique index ${index}`)
-  return afterMigrations(found.schema, found.drop)
+  const folder = `infra/migrations/${found.schema.replaceAll('_', '-')}`
+  const newest = readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .at(-1)!
+  return { file: `${folder}/${newest}`, statement: found.drop }
 }

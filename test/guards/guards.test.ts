@@ -1,43 +1,42 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { applied } from './copy'
-import { type Edit, type Guard, root, uniqueIndexes } from './guard'
+import { type Guard, uniqueIndexes } from './guard'
 import { judge, patternOf, rowOf } from './judge'
 import { guards } from './list/all'
 import { ofNoMoney } from './list/indexes'
+import { findMarks, marksIn } from './marks'
+import { textOf, withoutGuard } from './mutations'
+import {
+  always,
+  dropped,
+  followed,
+  instead,
+  never,
+  type Operator,
+  preceded,
+  without,
+} from './operators'
 import { readOptions } from './options'
 
-const texts = new Map<string, string>()
-function textOf(file: string): string {
-  const text = texts.get(file) ?? readFileSync(join(root, file), 'utf8')
-  texts.set(file, text)
-  return text
-}
-
-/** Throws at the first edit that does not apply. */
-function editAll({ edits, also = [] }: Pick<Guard, 'edits' | 'also'>): Map<string, string> {
-  const after = new Map<string, string>()
-  const make = (one: Edit) =>
-    after.set(one.file, applied(after.get(one.file) ?? textOf(one.file), one))
-  for (const one of [...edits, ...also]) make(one)
-  return after
-}
 const faultOf = (guard: Guard): string | undefined => {
   try {
-    const changed = [...editAll(guard)].filter(([file, text]) => text !== textOf(file))
-    return changed.length > 0 ? undefined : 'nothing is changed'
+    withoutGuard(guard)
+    return undefined
   } catch (error) {
     return (error as Error).message
   }
 }
 
-test('every guard can be removed: its mutation applies to the current sources', () => {
+test('every guard can be taken out: its marks are in the sources, and its operators fit them', () => {
   const faults = guards.flatMap((one) => {
     const fault = faultOf(one)
     return fault ? [`${one.guard}: ${fault}`] : []
   })
   expect(faults).toEqual([])
+})
+
+test('every mark in the sources is of a guard with a test', () => {
+  const named = new Set(guards.map(({ guard }) => guard))
+  expect([...findMarks().keys()].filter((words) => !named.has(words))).toEqual([])
 })
 
 test('every guard is listed once, and its test exists, with its row', () => {
@@ -116,3 +115,53 @@ test.each([[['--all']], [['--only']], [['--only', 'a', 'b']]])(
     expect(() => readOptions(words)).toThrow()
   },
 )
+
+test('the marked code is a line, the deeper lines below it and the line that closes it', () => {
+  const text =
+    '  // guard: b is checked\n  // guard: once\n  if (\n    b\n  ) {\n    c()\n  }\n  d()\n'
+  const codes = marksIn(text).map(({ words, from, to }) => [words, text.slice(from, to)])
+  const code = '  if (\n    b\n  ) {\n    c()\n  }\n'
+  expect(codes).toEqual([
+    ['b is checked', code],
+    ['once', code],
+  ])
+})
+
+test.each<[string, Operator, string, string]>([
+  ['drops code', dropped, 'lock(tx)\n', ''],
+  ['makes a condition false', never, '  if (isA(b) && c) return d', '  if (false) return d'],
+  ['makes a condition true', always, 'return a.b(c) ? d : e', 'return true ? d : e'],
+  ['makes a value true', always, 'const a = (b: C) => b > c', 'const a = (b: C) => true'],
+  [
+    'makes an argument true',
+    always,
+    'const a = b.filter((c) => c > d)',
+    'const a = b.filter((c) => true)',
+  ],
+  ['leaves out an operand', without('c'), 'if (a || (b && c(d)) || e)', 'if (a || (b) || e)'],
+  ['leaves out the last operand', without('c(1)'), 'const a = b - c(1)\n', 'const a = b\n'],
+  ['leaves out an argument', without('c'), 'and(a, eq(b, 1), c(d))', 'and(a, eq(b, 1))'],
+  ['leaves out a property', without('b'), 'f({ b: g(1, 2), d })', 'f({ d })'],
+  [
+    'leaves out a method call',
+    without('for'),
+    "(await a.where(b).for('update'))[0]",
+    '(await a.where(b))[0]',
+  ],
+  [
+    'leaves out a condition of SQL',
+    without('b <'),
+    'sql`where a > 1 and b < now()`',
+    'sql`where a > 1`',
+  ],
+  ['replaces words', instead('b', 'c'), 'a(b)', 'a(c)'],
+  ['puts code before', preceded('a()'), 'b()\n', 'a()\nb()\n'],
+  ['puts code after', followed('a()'), 'b()\n', 'b()\na()\n'],
+])('an operator %s', (_, operator, code, after) => {
+  expect(operator(code)).toBe(after)
+})
+
+test('an operator refuses words that the code does not have once', () => {
+  expect(() => instead('b', 'c')('a')).toThrow('0 occurrences')
+  expect(() => without('a')('a(a)')).toThrow('2 occurrences')
+})

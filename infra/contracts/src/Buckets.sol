@@ -49,6 +49,8 @@ library Buckets {
     {
         for (uint256 i = 0; i < COUNT; i++) {
             CreditLineTypes.Bucket memory bucket = buckets[i];
+            // guard: held collateral counts only after its hold
+            // guard: a default seizes no held collateral
             if (bucket.until <= block.timestamp) {
                 sums.shares += bucket.shares;
                 sums.repaid += bucket.repaid;
@@ -71,8 +73,10 @@ library Buckets {
     function clearFreed(CreditLineTypes.Bucket[COUNT] storage buckets) internal {
         for (uint256 i = 0; i < COUNT; i++) {
             CreditLineTypes.Bucket memory bucket = buckets[i];
+            // guard: a default seizes no held collateral
             if (bucket.until > block.timestamp) continue;
             if (bucket.shares == 0 && bucket.repaid == 0 && bucket.rewards == 0) continue;
+            // guard: a freed bucket is folded once
             buckets[i] = CreditLineTypes.Bucket(bucket.until, 0, 0, 0);
         }
     }

@@ -30,6 +30,7 @@ contract CreditLine is RelayedOps, Proxy {
         Line storage line = _lineOf(msg.sender);
         if (!line.verified) revert NotVerified(msg.sender);
         if (line.defaulted) revert AccountDefaulted(msg.sender);
+        // guard: a frozen account neither draws nor withdraws
         if (line.frozen) revert AccountFrozen(msg.sender);
         uint256 encumbered = _fold(line);
         uint256 drawnAfter = _addDebt(msg.sender, amount);
@@ -67,7 +68,9 @@ contract CreditLine is RelayedOps, Proxy {
     function withdrawCollateral(uint256 amount, address to) external whenNotPaused nonReentrant {
         _requireUserPayable(amount, to);
         Line storage line = _lineOf(msg.sender);
+        // guard: a frozen account neither draws nor withdraws
         if (line.frozen) revert AccountFrozen(msg.sender);
+        // guard: a repayment with held money frees no collateral
         _requireWithinLimit(line, _takeCollateral(amount, to));
         _token.safeTransfer(to, amount);
     }
@@ -103,11 +106,13 @@ contract CreditLine is RelayedOps, Proxy {
     /// here would be a deposit that no cash-out explains.
     function _requireUserPayable(uint256 amount, address to) private view {
         _requirePayable(amount, to);
+        // guard: users send no AUSD of the line to the treasury
         if (to == _treasury) revert InvalidRecipient(to);
     }
 
     function _requireWithinLimit(Line storage line, uint256 encumbered) private view {
         uint256 limit = _limitFloor(line, line.shares, 0);
+        // guard: a repayment with held money frees no credit
         uint256 used = line.drawn + encumbered;
         if (used > limit) revert LimitExceeded(limit, used);
     }

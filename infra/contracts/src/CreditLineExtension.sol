@@ -222,6 +222,7 @@ contract CreditLineExtension is CreditLineBase {
     function addYield(uint256 amount)
         external
         onlyThroughLine
+        // guard: yield is added only by the admin
         onlyRole(DEFAULT_ADMIN_ROLE)
         nonReentrant
     {
@@ -229,6 +230,7 @@ contract CreditLineExtension is CreditLineBase {
         _totalCollateral += amount.toUint128();
         // Else rounding to whole shares could cost an account more than a unit.
         bool dear = _totalCollateral + VIRTUAL_AUSD > _totalShares + VIRTUAL_SHARES;
+        // guard: a share is never worth more than a unit by yield
         if (dear) revert YieldTooLarge(amount);
         emit YieldAdded(msg.sender, amount, _next());
         _token.safeTransferFrom(msg.sender, address(this), amount);

@@ -85,8 +85,10 @@ abstract contract Cycles is Holds {
         returns (uint256 bps)
     {
         bps = line.ratioBps == 0 ? _initialRatioBps : line.ratioBps;
+        // guard: a default ends the ratio rewards
         if (rewards == 0 || line.defaulted) return bps;
         bps += rewards * RATIO_REWARD_BPS;
+        // guard: the ratio has a cap
         if (bps > RATIO_CAP_BPS) bps = RATIO_CAP_BPS;
     }
 
@@ -111,7 +113,10 @@ abstract contract Cycles is Holds {
 
     function _open(address account, Line storage line, uint256 openedAt, uint256 dueAt) private {
         (line.openedAt, line.dueAt) = (uint40(openedAt), uint40(dueAt));
+        // guard: a new cycle counts from its opening
         (line.startedAt, line.countedAt) = (uint40(block.timestamp), uint40(block.timestamp));
+        // guard: a new cycle begins without debt-time
+        // guard: a new cycle begins without a time of payment
         (line.paidAt, line.debtSeconds) = (0, 0);
         emit CycleOpened(account, _openNumber(line), openedAt, _dueAt(line), _next(account));
     }
@@ -133,6 +138,7 @@ abstract contract Cycles is Holds {
             _open(account, line, block.timestamp, block.timestamp + _termSeconds - _pool.pausedSeconds);
         } else {
             if (block.timestamp > _dueAt(line)) revert TermPassed(account);
+            // guard: a debt counts from when it is drawn
             _count(line);
         }
         _takeLiquidity(amount);
@@ -151,6 +157,7 @@ abstract contract Cycles is Holds {
         uint256 drawnAfter = line.drawn - amount;
         if (line.openedAt != 0) {
             _count(line);
+            // guard: the latest payment decides whether a cycle is late
             if (paidAt > line.paidAt) line.paidAt = uint40(paidAt);
             line.totalRepaid += uint112(amount);
         }
@@ -164,6 +171,7 @@ abstract contract Cycles is Holds {
         uint256 least = block.timestamp - PAID_AGO_MAX;
         uint256 openedAt = _lineOf(account).openedAt;
         if (least < openedAt) least = openedAt;
+        // guard: a time of payment is at most a day ago
         if (paidAt < least) return least;
         return paidAt > block.timestamp ? block.timestamp : paidAt;
     }
@@ -173,12 +181,15 @@ abstract contract Cycles is Holds {
         // Even if the payment that ends last was revoked, others of the cycle may still be held.
         bool waits = line.heldUntil > block.timestamp;
         if (outcome == Outcome.Late) {
+            // guard: a late cycle costs score
             line.score = line.score > SCORE_PENALTY ? uint32(line.score - SCORE_PENALTY) : 0;
             uint256 ratioBps = _ratioBpsOf(line, 0);
             bool floored = ratioBps < _initialRatioBps + RATIO_PENALTY_BPS;
+            // guard: a late cycle costs ratio
             line.ratioBps = uint16(floored ? _initialRatioBps : ratioBps - RATIO_PENALTY_BPS);
         } else if (outcome == Outcome.Qualified) {
             line.score += uint32(SCORE_REWARD);
+            // guard: the ratio reward waits for the last hold
             if (waits) _bucketOf(line, line.heldUntil).rewards++;
             else line.ratioBps = uint16(_ratioBpsOf(line, 1));
         }
@@ -193,9 +204,15 @@ abstract contract Cycles is Holds {
 
     /// @dev Late is decided by the time of the latest payment, not by when it was relayed.
     function _outcomeOf(Line storage line) private view returns (Outcome) {
+        // guard: a late cycle gives no reward
         if (line.paidAt > _dueAt(line) + _currentPause()) return Outcome.Late;
+        // guard: a cycle with a revoked repayment gives no reward
         if (line.reversed) return Outcome.Reversed;
+        // guard: restored debt makes no cycle long enough
         bool tooSoon = block.timestamp - line.startedAt < _minCycleSeconds;
+        // guard: a cycle needs the least time
+        // guard: a cycle needs the least debt-time
+        // guard: a cycle needs all of the least debt-time
         return tooSoon || line.debtSeconds < _minDebt * _minCycleSeconds
             ? Outcome.Short
             : Outcome.Qualified;
@@ -206,6 +223,7 @@ abstract contract Cycles is Holds {
     function _returnDebt(bytes32 ref, address account, uint256 amount, uint256 number) internal {
         Line storage line = _lineOf(account);
         if (_isOpen(line, number)) {
+            // guard: a revoked repayment marks its open cycle
             line.reversed = true;
             line.totalRepaid -= uint112(amount);
         } else {
@@ -229,10 +247,13 @@ abstract contract Cycles is Holds {
         uint256 number,
         uint256 amount
     ) private {
+        // guard: a cycle loses its score once
         if (!closed.reversed) {
             closed.reversed = true;
             uint32 given = closed.scoreGiven;
+            // guard: a reversed cycle loses its score
             line.score = line.score > given ? line.score - given : 0;
+            // guard: a reversed cycle loses its ratio reward
             if (given > 0) _bucketOf(line, closed.heldUntil).rewards--;
         }
         emit CycleReversed(account, number, amount, line.score, _next(account));
@@ -240,10 +261,13 @@ abstract contract Cycles is Holds {
 
     /// @dev Returns the debt to the open cycle or a new one, with its original age.
     function _reopen(address account, Line storage line, ClosedCycle storage closed) private {
+        // guard: restored debt keeps its due date in a new cycle
         if (line.openedAt == 0) return _open(account, line, closed.openedAt, closed.dueAt);
+        // guard: restored debt counts in an open cycle from its restoration
         _count(line);
         if (closed.openedAt >= line.openedAt && closed.dueAt >= line.dueAt) return;
         if (closed.openedAt < line.openedAt) line.openedAt = closed.openedAt;
+        // guard: restored debt brings its due date into an open cycle
         if (closed.dueAt < line.dueAt) line.dueAt = closed.dueAt;
         uint256 number = _openNumber(line);
         emit CycleRedated(account, number, line.openedAt, _dueAt(line), _next(account));
@@ -257,11 +281,14 @@ abstract contract Cycles is Holds {
         (address account, uint256 number) = (payment.account, payment.cycle);
         Line storage line = _lineOf(account);
         if (_isOpen(line, number)) {
+            // guard: an extended hold of an open cycle delays its reward
             if (until > line.heldUntil) line.heldUntil = uint40(until);
             return;
         }
         ClosedCycle storage closed = _closedCycles[account][number];
+        // guard: an extension that ends earlier moves no ratio reward
         if (closed.openedAt == 0 || until <= closed.heldUntil) return;
+        // guard: the ratio reward moves with an extended hold
         if (closed.scoreGiven > 0 && !closed.reversed) {
             _bucketOf(line, closed.heldUntil).rewards--;
             _bucketOf(line, until).rewards++;
@@ -278,7 +305,9 @@ abstract contract Cycles is Holds {
         (uint256 seized,) = _seizeForDebt(line);
         line.totalRepaid += uint112(seized);
         line.defaulted = true;
+        // guard: a default takes the score
         line.score = 0;
+        // guard: a default takes the ratio
         line.ratioBps = uint16(_initialRatioBps);
         emit DefaultMarked(account, _openNumber(line), seized, line.drawn, _next(account));
         _closeCycle(account, line, Outcome.Defaulted);
@@ -311,6 +340,7 @@ abstract contract Cycles is Holds {
             _next(account)
         );
         line.cyclesClosed++;
+        // guard: a mark of a cycle ends with it
         (line.openedAt, line.reversed, line.heldUntil) = (0, false, 0);
         (line.peakDrawn, line.totalRepaid) = (0, 0);
     }

@@ -146,9 +146,11 @@ abstract contract Holds is LendingPool {
         address account = payment.account;
         uint256 whole = payment.collateral;
         uint256 shares = (uint256(payment.shares) * amount + whole - 1) / whole;
+        // guard: an amount of a payment is revoked once
         payment.collateral = uint72(whole - amount);
         payment.shares -= uint104(shares);
         _release(_lineOf(account), payment.until, shares, 0);
+        // guard: a revoked payment returns its amount and not the value of its shares
         _burnShares(shares, amount);
         emit TopUpRevoked(ref, account, amount, shares, _next(account));
     }

@@ -43,6 +43,7 @@ abstract contract LendingPool is CollateralPool {
 
     /// @dev AUSD in the lending pool that can be drawn.
     function _liquidity() internal view returns (uint256) {
+        // guard: held AUSD is not lent
         return _pool.free + _heldLiquidity.survey().repaid;
     }
 
@@ -58,6 +59,7 @@ abstract contract LendingPool is CollateralPool {
 
     function _takeLiquidity(uint256 amount) internal {
         if (amount > _pool.free) {
+            // guard: held AUSD is not lent
             _pool.free += _heldLiquidity.survey().repaid.toUint96();
             _heldLiquidity.clearFreed();
             if (amount > _pool.free) revert InsufficientLiquidity(_pool.free, amount);

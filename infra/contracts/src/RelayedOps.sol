@@ -35,12 +35,14 @@ abstract contract RelayedOps is CreditLineBase {
         pure
         returns (bytes32)
     {
+        // guard: the time of payment belongs to the content of a ref
         return keccak256(abi.encode(kind, account, amount, paidAt));
     }
 
     /// @notice Credits treasury AUSD as collateral of `account`, held for `holdSeconds` if `held`.
     function topUp(bytes32 ref, address account, uint256 amount, bool held)
         external
+        // guard: only the relayer spends the treasury's allowance
         onlyRole(RELAYER_ROLE)
         nonReentrant
     {
@@ -83,6 +85,7 @@ abstract contract RelayedOps is CreditLineBase {
     /// @notice Runs the operations in order. One that reverts only emits `OpFailed`.
     function many(Op[] calldata ops) external onlyRole(RELAYER_ROLE) nonReentrant {
         for (uint256 i = 0; i < ops.length; i++) {
+            // guard: a batch that runs out of gas reports no operation as failed
             if (gasleft() < OP_GAS_FLOOR) revert GasTooLow(i);
             try this.applyOp(ops[i]) {}
             catch (bytes memory reason) {
@@ -93,6 +96,7 @@ abstract contract RelayedOps is CreditLineBase {
 
     /// @notice Runs one operation of `many`. Called only by this contract, to isolate a revert.
     function applyOp(Op calldata op) external {
+        // guard: an operation of a batch is run only by its batch
         if (msg.sender != address(this)) revert OnlySelf();
         if (op.kind == KIND_TOP_UP) _topUp(op.ref, op.account, op.amount, false);
         else if (op.kind == KIND_HELD_TOP_UP) _topUp(op.ref, op.account, op.amount, true);
@@ -106,6 +110,7 @@ abstract contract RelayedOps is CreditLineBase {
     }
 
     function _topUp(bytes32 ref, address account, uint256 amount, bool held) private {
+        // guard: nothing is credited while the line is paused
         _requireNotPaused();
         if (!_claim(ref, held ? KIND_HELD_TOP_UP : KIND_TOP_UP, account, amount, 0)) return;
         _addCollateral(ref, account, amount, held);
@@ -152,8 +157,10 @@ abstract contract RelayedOps is CreditLineBase {
             emit AlreadyApplied(ref);
             return;
         }
+        // guard: nothing is revoked after its hold
         if (!_isHeld(payment)) revert NotHeld(ref);
         uint256 amount = whole - left;
+        // guard: a revocation returns the excess before any debt is owed again
         uint256 fromCollateral = amount < collateral ? amount : collateral;
         if (amount > fromCollateral) {
             _revokeRepaid(payment, amount - fromCollateral);
@@ -179,10 +186,12 @@ abstract contract RelayedOps is CreditLineBase {
         bytes32 content = contentOf(kind, account, amount, paidAt);
         Payment storage payment = _paymentOf(ref);
         bytes32 applied = payment.content;
+        // guard: a ref is applied once
         if (applied == 0) {
             payment.content = content;
             return true;
         }
+        // guard: a ref with different content is refused
         if (applied != content) revert RefConflict(ref);
         emit AlreadyApplied(ref);
     }

@@ -192,6 +192,7 @@ export async function placeOfMove(
 ): Promise<PlaceOnChain | 'unknown' | undefined> {
   const moves = await movesOf(chain, txHash)
   if (moves === 'unknown') return moves
+  // guard: the use of an authorization is matched to the transfer logged right after it
   return moves.has(terms) ? moves.place : undefined
 }
 

@@ -93,6 +93,7 @@ async function count(tx: Tx, { limits }: Policy, signer: Hex, spends: readonly S
     const own = spends.filter((spend) => spend.spending === spending)
     if (own.length === 0) continue
     const day = await countSpent(tx, signer.toLowerCase() as Hex, spending, own)
+    // guard: a key signs no more in a day than its limit
     if (day !== undefined && day > limits[spending].day)
       throw overLimit(
         `${spending} of ${day} today exceeds the daily limit of ${limits[spending].day}`,

@@ -105,6 +105,7 @@ export function spendsOfCall(
   return spends.map((spend) => withinMost(policy, spend))
 }
 
+// guard: a return has one nonce, so that the token refuses a second
 export const returnNonce = (payoutId: string): Hex => refOf(`return:${payoutId}`)
 
 export type FinalTake = {
@@ -131,6 +132,7 @@ export function spendsOfTransfer(
   const { from, to, value, nonce } = terms
   if (domain.verifyingContract.toLowerCase() !== policy.ausd.toLowerCase())
     throw never(`a transfer of the token ${domain.verifyingContract}`)
+  // guard: the treasury signs transfers of AUSD, on our chain, from itself
   if (domain.chainId !== policy.chainId) throw never(`a transfer on the chain ${domain.chainId}`)
   if (from.toLowerCase() !== treasury.toLowerCase()) throw never(`a transfer from ${from}`)
   // It may be signed again with a later expiry; its nonce is executed once.
@@ -159,11 +161,13 @@ const undoes = (
 
 function withinMost({ limits }: Policy, spend: Spend): Spend {
   const { most } = limits[spend.spending]
+  // guard: a key signs no more in one operation than its limit
   if (spend.amount <= most) return spend
   throw overLimit(`${spend.spending} of ${spend.amount} exceeds the limit of ${most}`)
 }
 
 function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spend[] {
+  // guard: a lane calls only our contracts, and only their functions for it
   if (data !== '0x') throw never(`a call of ${to}`)
   // Only the nonce prevents a second drip.
   return amount === 0n ? [] : [{ spending: 'drip', identity: hashOf(to, amount, nonce), amount }]

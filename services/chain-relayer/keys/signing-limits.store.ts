@@ -45,6 +45,7 @@ export async function countSpent(
   spends: readonly Spend[],
 ): Promise<bigint | undefined> {
   await lockNamed(tx, `spent:${signer}:${spending}`)
+  // guard: a transaction re-signed with a higher fee counts once
   const [day] = await tx.execute<{ added: number; total: string }>(sql`
     with added as (
       insert into ${spent} (signer, identity, spending, amount)

@@ -142,6 +142,7 @@ export const leaseLanes = (
       .update(lanes)
       .set({
         holder,
+        // guard: a new holder of a lane has a new epoch
         epoch: sql`${lanes.epoch} + case when ${lanes.holder} = ${holder} then 0 else 1 end`,
         leasedUntil: fromNow(leaseMs),
         updatedAt: sql`now()`,
@@ -152,6 +153,7 @@ export const leaseLanes = (
           or(
             eq(lanes.holder, holder),
             isNull(lanes.leasedUntil),
+            // guard: a held lane is not leased to another instance
             isOver(lanes.leasedUntil, leaseMs),
           ),
         ),
@@ -179,8 +181,11 @@ export const releaseLanes = (
 const held = (lease: Lease, holder: string) =>
   and(
     eq(lanes.address, lease.address),
+    // guard: a nonce is drawn by the holder of its lane
     eq(lanes.holder, holder),
+    // guard: a nonce is drawn under the newest epoch of its lane
     eq(lanes.epoch, lease.epoch),
+    // guard: a nonce is drawn only during the lease
     gt(lanes.leasedUntil, sql`now()`),
   )
 
@@ -191,6 +196,7 @@ export async function noteFault(
   holder: string,
   fault: string | null,
 ): Promise<boolean> {
+  // guard: a fault is recorded only by the holder of its lane
   const isSame = and(held(lane, holder), eq(lanes.nextNonce, lane.nextNonce))
   const noted = await database.run((db) =>
     db.update(lanes).set({ fault }).where(isSame).returning({ address: lanes.address }),
@@ -205,7 +211,9 @@ export async function noteFault(
 export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {
   const rows = await tx
     .update(lanes)
+    // guard: a nonce is given out once
     .set({ nextNonce: sql`${lanes.nextNonce} + 1`, updatedAt: sql`now()` })
+    // guard: a faulty lane gives out no nonce
     .where(and(held(lease, holder), isNull(lanes.fault)))
     .returning({ next: lanes.nextNonce })
   return rows[0] && rows[0].next - 1
@@ -321,6 +329,7 @@ const closing = built((db) =>
       and(
         eq(transactions.lane, sql.placeholder('lane')),
         eq(transactions.nonce, sql.placeholder('nonce')),
+        // guard: a transaction ends once
         isNull(transactions.outcome),
       ),
     )

@@ -55,6 +55,7 @@ export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const isAhead = [...(await read()).values()].some(
     ({ address, fault }) => fault === 'chain_ahead' && own.has(address),
   )
+  // guard: while one lane is behind the chain, no lane gives out a nonce
   return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }
 
@@ -178,6 +179,7 @@ export function laneFault(lane: {
   chainCount: number
   openNonces: ReadonlySet<number>
 }): LaneFault | null {
+  // guard: a lane whose nonce on the chain is ahead of its rows gives out no nonce
   if (lane.chainCount > lane.nextNonce) return 'chain_ahead'
   for (let nonce = lane.chainCount; nonce < lane.nextNonce; nonce++)
     if (!lane.openNonces.has(nonce)) return 'nonce_missing'

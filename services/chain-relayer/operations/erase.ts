@@ -12,6 +12,7 @@ export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet} union all select id from ${operations} where wallet = ${wallet}`,
   {
+    // guard: an erasure waits for an order of its wallet that is being stored
     lock: lockWallet,
     onItsWay: (wallet) => sql`select kind || ' ' || cause || ' is not final on chain' as why
       from ${operations} where wallet = ${wallet} and ${isAwaited}`,

@@ -106,6 +106,7 @@ export async function moveOperations(
   const moved = await tx
     .update(operations)
     .set({ ...set, state: to, updatedAt: sql`now()` })
+    // guard: an operation ends once
     .where(and(isOneOf(operations.id, ids), inArray(operations.state, [...from])))
     .returning({ id: operations.id })
   return new Set(moved.map(({ id }) => id))
@@ -127,6 +128,7 @@ export const postponeOperation = (
       tries: sql`${operations.tries} + ${failedTries}`,
       updatedAt: sql`now()`,
     })
+    // guard: only a waiting operation is postponed
     .where(and(eq(operations.id, id), eq(operations.state, 'waiting')))
 
 const other = sql.raw('"chain_relayer"."operation" as "other"')
@@ -156,6 +158,8 @@ const assigning = built((db) =>
       ...placeholders(['lane', 'nonce']),
       ...{ state: 'assigned', reason: null, updatedAt: sql`now()` },
     })
+    // guard: only one verdict of a wallet is in progress at a time
+    // guard: an operation gets a nonce once, while it is waiting
     .where(and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict)))
     .returning({ id: operations.id }),
 )
@@ -188,6 +192,7 @@ const due = prepared((db) =>
       and(
         isWaiting,
         isOver(operations.notBefore, restMaxMs),
+        // guard: an order about a hold waits until its credit is on the chain
         sql`not (${operations.kind} = 'revoke' and exists (select 1 from ${other}
           where other.kind in ('credit', 'repay')
           and other.cause = ${operations.payload} ->> 'refId'

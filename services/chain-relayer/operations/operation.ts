@@ -67,6 +67,7 @@ export const mayHappenLate = (
   failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null },
   reason: string,
 ): boolean =>
+  // guard: a take that shares its transfer with another never counts as late
   failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
 
 /**
@@ -225,4 +226,5 @@ function signedOrder(task: Extract<Task, { kind: 'take' | 'send' }>, cause: stri
   }
 }
 
+// guard: a cause has one operation
 const operationId = (kind: OperationKind, cause: string) => idFor('operation', `${kind}:${cause}`)

@@ -51,7 +51,9 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
 /** Throws `Malformed` (a dead letter) if the same cause was ordered with other content. */
 async function accept(tx: Tx, order: Order): Promise<void> {
   // An erasure waits; and AUSD being given back must not be paid out as well.
+  // guard: a take waits for a giveback of its wallet that is being stored
   await lockWallet(tx, order.wallet)
+  // guard: AUSD returned to its sender does not also pay a cash-out
   const isLost = order.kind === 'take' && (await isGivenBack(tx, order))
   if (!isLost && (await insertOperation(tx, order))) return
   const known = await findOperation(tx, order.id)
@@ -64,6 +66,7 @@ async function accept(tx: Tx, order: Order): Promise<void> {
 }
 
 async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> {
+  // guard: an order with different content is no repeat
   if (known.contentHash !== order.contentHash)
     throw new Malformed(`relay.${order.kind} ${order.cause} was already ordered with other content`)
   await repeatOutcome(tx, known)
@@ -82,6 +85,7 @@ export const settle = async (
   tx: Tx,
   operation: Operation,
   place: PlaceOnChain | null,
+  // guard: an examined operation is ended only if it is still waiting
 ): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
 /** Returns those that had not ended before. */
@@ -145,6 +149,7 @@ export async function giveUp(
   alarm: boolean,
 ) {
   const failed = await context.database.transaction((tx) =>
+    // guard: an operation is given up only if it is still waiting
     fail(tx, operation, reason, ['waiting']),
   )
   if (!failed) return

@@ -60,6 +60,7 @@ const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['to_zero', ({ signed }) => same(signed.to, zeroAddress)],
   ['to_token', ({ signed, token }) => same(signed.to, token)],
   ['to_credit_line', ({ signed, creditLine }) => same(signed.to, creditLine)],
+  // guard: no send goes to an address where it is lost or mistaken for an incoming payment
   ['to_treasury', ({ signed, treasury }) => same(signed.to, treasury)],
   ['to_self', ({ signed }) => same(signed.to, signed.from)],
   ['value_zero', ({ signed }) => BigInt(signed.value) === 0n],
@@ -77,8 +78,10 @@ export function refusalOfSigner(
   facts: SignerFacts,
   signed: GivenAuthorization,
 ): RefusalCode | undefined {
+  // guard: a send is signed by its wallet
   if (!facts.signatureValid) return 'signature_invalid'
   if (facts.isDistrusted) return 'gas_budget_spent'
+  // guard: a frozen wallet neither sends nor cashes out
   if (facts.frozen) return 'wallet_frozen'
   if (facts.nonceUsed) return 'nonce_used'
   if (facts.freeMicro < BigInt(signed.value)) return 'balance_too_low'
@@ -86,6 +89,7 @@ export function refusalOfSigner(
 }
 
 export const refusalOfSend = (words: Words, facts: SignerFacts): RefusalCode | undefined =>
+  // guard: an unverified wallet sends nothing
   refusalOfWords(words) ?? (facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')
 
 export async function signerFacts(
@@ -274,6 +278,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
     if (before) return answerAgain(order, before)
     if (taken.has(id)) return refuse('authorization_conflict')
     const left = (leaving.get(wallet) ?? 0n) + leavesMicro
+    // guard: sends of a wallet check its AUSD one at a time
     if (left > (heldMicro.get(wallet) ?? 0n)) return refuse('balance_too_low')
     if (burnt.pausedSince) return refuse('relaying_paused', burnt.pausedSince)
     if (burnt.weiOf(wallet) >= gasBudgetWei) return refuse('gas_budget_spent')
@@ -290,6 +295,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
 type Known = Pick<Operation, 'contentHash'> & Task
 
 function answerAgain(order: Order, known: Known): Answer<Sent> {
+  // guard: a nonce of a wallet is one send
   if (known.contentHash !== order.contentHash || known.kind !== 'send')
     return refuse('authorization_conflict')
   const { sendId, authorization } = known.payload

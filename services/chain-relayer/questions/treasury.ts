@@ -49,6 +49,7 @@ async function readTreasury(
       { address: multicall3, abi: multicallAbi, functionName: 'getBlockNumber' },
     ],
   })
+  // guard: a lagging endpoint does not determine the treasury balance
   if (blockNumber < spentAt) return undefined
   const ordered = await database.read((db) => orderedMicro(db, blockNumber))
   return {

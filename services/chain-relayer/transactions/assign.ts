@@ -79,6 +79,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     return {
       ...one,
       openCount: one.open.length,
+      // guard: a lane near its reserve accepts no new operation
       roomWei: balanceWei - inFlightWei(one.open) - context.settings.laneMinBalanceWei,
       bidRoomWei: bidRoomWei(balanceWei, one.open, baseFeeWei),
     }
@@ -142,6 +143,7 @@ async function assign(
       const nonce = await drawNonce(tx, lane, context.holder)
       if (nonce === undefined) throw new LostLane('lane lease lost')
       const at = { lane: lane.address, nonce }
+      // guard: a transaction is stored before it is sent
       const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })
       const [assigned] = await Promise.all([
         assignOperations(tx, operationIds, at),

@@ -86,6 +86,7 @@ async function concludeLane(
   const count = await node.countAt(address, head.number)
   // Another sender used the key.
   if (count > nextNonce) memory.sound.delete(address)
+  // guard: an outcome is reported once its block is final
   const mined = open.filter(({ nonce }) => nonce < count)
   const concludeThis = (transaction: OpenTransaction) =>
     concludeOne(context, { transaction, head, epoch })
@@ -168,6 +169,7 @@ async function finalReceipt(
 ): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
   for (const attempt of attempts.toReversed()) {
     const receipt = await context.node.receiptOf(attempt.hash)
+    // guard: an outcome is reported once its block is final
     if (receipt && (await isFinal(context, receipt, head))) return { attempt, receipt }
   }
   return undefined
@@ -196,6 +198,7 @@ async function isFinal(
     }
     at = parent
   }
+  // guard: a receipt counts only while its block is unchanged
   return at.hash === block.blockHash
 
   function remember(number: bigint): Promise<Head> {

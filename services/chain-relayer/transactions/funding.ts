@@ -39,6 +39,7 @@ export function budgetFor(wei: {
   readonly atStake: bigint
   readonly cost: bigint
 }): 'room' | 'later' | 'spent' {
+  // guard: a wallet spends no more gas than its daily budget
   if (wei.burnt >= wei.budget) return 'spent'
   const isAlone = wei.atStake === 0n
   return isAlone || wei.burnt + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
@@ -71,6 +72,7 @@ export async function coverOf(
       cost,
     }
     const isPaid = leaving <= (funds.ausdMicro.get(wallet) ?? 0n)
+    // guard: a transfer gets a nonce only if its wallet can pay it in addition to those in flight
     const cover = isPaid ? budgetFor(wei) : 'later'
     covers.set(operation, cover)
     if (cover !== 'room') continue

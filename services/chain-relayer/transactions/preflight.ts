@@ -97,6 +97,7 @@ export function runsOut({ clock }: Context, operation: Operation, newest: Look['
 
 async function isNeedless(context: Context, operation: Operation): Promise<boolean> {
   const { database, node, settings } = context
+  // guard: of two verdicts on a wallet, the newest counts
   if (isVerdict(operation.kind))
     return (await database.read((db) => newestRevision(db, operation))) > operation.revision!
   if (operation.kind === 'extend') return isExtended(context, operation.payload)

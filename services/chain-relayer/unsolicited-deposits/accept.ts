@@ -83,6 +83,7 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   const spent = await isSpent(context, arrival)
   const order = orderFor(arrival)
   const decided = await context.database.transaction(async (tx) => {
+    // guard: a giveback waits for a take of its wallet that is being stored
     await lockWallet(tx, arrival.wallet)
     const facts = { ...(await rowFacts(tx, arrival)), isSpent: spent }
     const refusal = refusalOf(facts, arrival.ausdMicro)

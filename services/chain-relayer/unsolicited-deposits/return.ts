@@ -37,8 +37,10 @@ export function refusalOf(
 ): string | undefined {
   if (giveback?.state === 'settled') return `it was already given back in ${giveback.txHash}`
   if (giveback) return `its giveback was already ordered and is ${giveback.state}`
+  // guard: AUSD that the token shows as returned is not returned again
   if (isSpent) return 'it was already given back according to the token'
   const take = takes.find((one) => explains(one, ausdMicro))
+  // guard: AUSD taken by a cash-out is not also returned
   if (take) return `${reasons[take.state]} cash-out ${take.payoutId}`
   return isOurs ? 'it was moved by one of our own transactions' : undefined
 }

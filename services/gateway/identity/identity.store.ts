@@ -103,6 +103,7 @@ export async function settleFlag(
 ): Promise<IdentityRow | undefined> {
   const awaited = and(
     eq(identities.wallet, wallet),
+    // guard: an outcome on the chain belongs to the newest order
     eq(identities.revision, revision),
     isNull(identities.flagSettledAt),
   )
@@ -124,6 +125,7 @@ export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): P
   const rows = await tx
     .update(identities)
     .set({ dripOrderedAt: sql`now()`, checkAt, sweeps: 0, updatedAt: sql`now()` })
+    // guard: a wallet gets its native coin once
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripOrderedAt)))
     .returning({ wallet: identities.wallet })
   return rows.length === 1

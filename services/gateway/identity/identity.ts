@@ -57,7 +57,9 @@ export function decideIdentity(
   if (!wallet) return { ignored: 'unknown subject' }
   // A reset or deletion applies to all levels.
   if (statement.word !== 'reset' && !levelFits(statement, policy)) return { ignored: 'other level' }
+  // guard: a sandbox approval has no effect in production
   if (!environmentFits(statement, policy)) return { ignored: 'other environment' }
+  // guard: the newest verdict counts, even if an older one arrives later
   if (known && !isNewer(known, statement)) return { ignored: 'older than the verdict we have' }
   const state = statement.word === 'approved' ? 'verified' : statement.word
   const flag = flagChange(known, state)
@@ -75,6 +77,7 @@ const isApproval = (word: Word | IdentityState): boolean =>
 
 /** An approval must name our level; a refusal without a level counts. */
 const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
+  // guard: an approval is for our verification level
   level === policy.level || (level === null && !isApproval(word))
 
 /**

@@ -37,6 +37,7 @@ export const flagOrderId = (wallet: string, revision: bigint, repeat = 0) =>
   messageIdFor(VerifyOrdered, flagCause(wallet, revision), repeat)
 
 /** One per wallet, so a second approval repeats the same message. */
+// guard: a wallet gets its native coin once
 export const dripOrderId = (wallet: string) => messageIdFor(DripOrdered, wallet)
 
 /** Contains the revision, because each verdict resets the sweep count. */

@@ -35,6 +35,7 @@ export async function judgeApproved(
   same: SamePerson,
 ): Promise<PersonVerdict> {
   const named = same === 'unknown' ? [] : same.filter((one) => one !== null)
+  // guard: wallets of one person are judged one after another
   await lockNamed(tx, 'identity persons')
   const holdings = await tx
     .select({ wallet: identities.wallet, firstVerifiedAt: identities.firstVerifiedAt })

@@ -27,8 +27,10 @@ export function judgePerson(
 ): PersonVerdict {
   if (own.ruling === 'allowed') return { alone: true }
   if (own.ruling === 'linked') return { sameAs: own.linkedTo }
+  // guard: an approval waits until the provider has said who else is this person
   if (same === 'unknown') return 'unknown'
   const [first] = others.filter((other) => wasFirst(other, own)).sort(byFirst)
+  // guard: a person has one verified wallet
   if (first) return { sameAs: first.wallet }
   // The time of a stranger is unknown, so one that appears later withdraws nothing.
   return same.includes(null) && own.firstVerifiedAt === null ? { sameAs: null } : { alone: true }

@@ -132,6 +132,7 @@ function deliveryIdOf(
   { text, body }: { text: string; body: string },
 ): string {
   const hash = createHash('sha256').update(name === null ? text : body)
+  // guard: a webhook is stored once, under its sender's id
   return idFor('delivery', `${source}:${name ?? ''}:${hash.digest('hex')}`)
 }
 
@@ -152,6 +153,7 @@ async function recordDelivery(
   const publishing = publish({ ...message, requestId: requestId() ?? null })
   const published = await inTime(publishing, 'the stream').catch((error) => {
     log.error({ err: error, deliveryId: message.id }, 'webhook not recorded')
+    // guard: a webhook that could not be stored is refused, so that it is sent again
     throw new Refused(503, [{ code: 'delivery_unrecorded' }], 5)
   })
   failpoint('gateway:delivery-recorded')
@@ -170,9 +172,11 @@ function callbackAccounts(tokens: CallbackTokens) {
     tokens[account].map((token) => ({ account, digest: digest(token) })),
   )
   const shared = tokens.ID.some((token) => tokens.MY.includes(token))
+  // guard: a token belongs to one account
   if (shared) throw new Error('a callback token must belong to one account only')
   return (presented: string | null): ProviderAccount | undefined => {
     const given = digest(presented ?? '')
+    // guard: a webhook has the token that we gave the provider
     const matches = known.filter((token) => timingSafeEqual(token.digest, given))
     return presented ? matches[0]?.account : undefined
   }

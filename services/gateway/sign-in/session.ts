@@ -34,6 +34,7 @@ export function parseSession(
   const [wallet, until, signature] = parts as [string, string, string]
   if (!walletPattern.test(wallet)) return { fault: 'session_wallet' }
   if (!untilPattern.test(until)) return { fault: 'session_until' }
+  // guard: a session expires
   if (Number(until) <= nowSeconds) return { fault: 'session_expired' }
   if (Number(until) > nowSeconds + sessionSecondsMax) return { fault: 'session_too_far' }
   if (!signaturePattern.test(signature)) return { fault: 'session_signature' }
@@ -57,10 +58,12 @@ export function isSignedBy(wallet: `0x${string}`, text: string, signature: Hex):
   const s = BigInt(`0x${signature.slice(66, 130)}`)
   const v = Number.parseInt(signature.slice(130), 16)
   if (![0, 1, 27, 28].includes(v)) return false
+  // guard: a session has one signature and no malleable twin
   if (r === 0n || r >= order || s === 0n || s > halfOrder) return false
   const bytes = hexToBytes(signature)
   const bit = v % 27 === 0 ? 0 : 1
   const key = recovered(hashMessage(text, 'bytes'), bytes.subarray(0, 64), bit)
+  // guard: a session is signed by the key of its wallet
   return key !== null && addressOf(key) === wallet
 }
 

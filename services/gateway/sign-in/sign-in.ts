@@ -31,6 +31,7 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
     const read = parseSession(header, toUnixSeconds(clock()))
     if ('fault' in read) throw signInAgain(read.fault)
     const { session } = read
+    // guard: a cached session opens only for its own signature
     const key = digestOf(session)
     if (proven.peek(key)) return session.wallet
     if (rejected.peek(key)) throw notTheirs()

@@ -16,6 +16,7 @@ export async function endCheckout(
   end: (tx: Tx, context: Context, row: PaymentRow) => Promise<void>,
 ): Promise<Refusal | undefined> {
   const { id, state, account, checkoutId } = payment
+  // guard: an earlier checkout is ended at the provider before another is opened for its debt
   const outcome = await context.provider.cancelCheckout(account, checkoutId!)
   failpoint('payments:checkout-ended')
   if (outcome === 'unknown') return refuse('provider_unavailable')

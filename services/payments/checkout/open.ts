@@ -119,6 +119,7 @@ export async function finish(
   payment: PaymentRow,
 ): Promise<Answer<PaymentResult>> {
   const { quoteId, requestFingerprint } = payment
+  // guard: a payment takes its quote before its checkout is opened
   const taken = await askOr(context, QuoteTake, { quoteId, requestFingerprint }, 'rate_unavailable')
   if ('refused' in taken) return giveUp(context, payment, taken.refused)
   failpoint('payments:quote-taken')
@@ -145,6 +146,7 @@ async function resume(
   payment: PaymentRow,
   requestFingerprint: string,
 ): Promise<Answer<PaymentResult>> {
+  // guard: a quote that made a payment serves no other request
   if (payment.requestFingerprint !== requestFingerprint) return refuse('quote_used')
   const result = resultOf(payment)
   if (result) return ok(result)

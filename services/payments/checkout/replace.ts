@@ -23,6 +23,7 @@ export async function maySettle(
   context: Context,
   { wallet, terms, readAt }: { wallet: `0x${string}`; terms: Terms; readAt: Date },
 ): Promise<Answer<{ readonly rival: PaymentRow } | 'changed'> | undefined> {
+  // guard: a settlement is stored only if no other of its debt is open or in progress
   const unsettled = await findUnsettled(tx, wallet)
   if (unsettled.some(isReceived)) return refuse('settlement_on_its_way')
   const last = await lastRepaidAt(tx, wallet)

@@ -64,6 +64,7 @@ async function storeSettlement(
   const price = priceSettlement({ drawnMicro, ...rate.ok })
   if ('refused' in price) return price
   // Nothing is admitted for a wallet that may have no top-ups: it repays its remaining debt.
+  // guard: a debt that is not ripe is held to the limits of top-ups
   const topupMicro = mayTopUp ? drawnMicro - ripeMicro : 0n
   const terms = { ...price.ok, ...rate.ok, topupMicro }
 

@@ -50,8 +50,10 @@ async function storeTopup(
   const { wallet, method } = request
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
   if ('refused' in account) return account
+  // guard: an unverified user opens no top-up
   if (!account.ok.verified) return refuse('not_verified')
   // Bank and QR stay available to a frozen wallet, so that it can repay a reversal.
+  // guard: a frozen wallet cannot pay by card
   if (method === 'card' && (await isFrozen(context, account.ok))) return refuse('wallet_frozen')
 
   const rate = await findRate(context, request)
@@ -63,7 +65,7 @@ async function storeTopup(
 
   const treasury = await context.treasury.current()
   return context.database.transaction(async (tx) => {
-    // Under the lock, concurrent requests are counted one after another.
+    // guard: a wallet's top-ups are counted under its lock
     await lockWallet(tx, wallet)
     if (treasury && ausdMicro > treasury.creditMaxMicro) return refuse('amount_above_maximum')
     const admitted = await admitTopup(tx, context, { wallet, ausdMicro, treasury })

@@ -228,6 +228,7 @@ async function sharesOf(
 ) {
   if (!('onchainMicro' in receipt)) return {}
   const { onchainMicro } = receipt
+  // guard: a reversible payment covers no loss
   if (payment.kind !== 'topup' || held || !isShort) return { onchainMicro }
   const recoveredMicro = await makeGood(tx, context, payment, onchainMicro)
   if (recoveredMicro === 0n) return { onchainMicro }
@@ -271,6 +272,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<
 async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { account, paymentId: object, currency, paidMinor } = charge
   const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
+  // guard: a second payment is counted once, however often it is reported
   if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
   // An inexact amount or another currency is recorded as an anomaly only.
   const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
@@ -301,6 +303,7 @@ export async function receiveRefund(
   const matched = await matchPayment(tx, { charge })
   const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
   const locked = matched && (await lockPayment(tx, matched.id))
+  // guard: an amount in another currency counts as all that is left
   const refundedMinor = refund.currency === charge.currency ? refund.refundedMinor : null
   const [before] = await findReportsById(tx, [refund.refundId])
   await recordReport(tx, {

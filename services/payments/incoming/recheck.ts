@@ -158,6 +158,7 @@ async function check(
     case 'revoking':
       // The first look only makes sure that the hold lasts longer than the revocation.
       if (payment.checks > 1) await resend(context, payment)
+      // guard: a hold lasts until its revocation is final
       return isOnHold(payment) ? checkHold(context, payment) : undefined
     case 'refunding':
       await checkRefunds(context, payment)

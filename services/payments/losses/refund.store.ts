@@ -47,6 +47,7 @@ export async function recordReport(
   report: typeof refunds.$inferInsert,
 ): Promise<StoredReport | undefined> {
   const isStale = sql`(${refunds.status} = 'succeeded' and excluded.status in ('pending', 'unknown'))`
+  // guard: a refund that succeeded comes back only by a final status
   const status = sql`case when ${isStale} then 'succeeded' else excluded.status end`
   // One that names another charge than before is about that charge's payment alone.
   const isOfSame = sql`${refunds.providerPaymentId} = excluded.provider_payment_id`
@@ -173,6 +174,7 @@ export async function moveGivenBack(tx: Tx, paymentId: string): Promise<Reversal
   const rows = await tx
     .update(reversals)
     .set({
+      // guard: what was given back of a repaid loss is missing again if the loss comes about
       madeGoodMicro: sql`${lostMicro}`,
       givenBackMicro: sql`${givenBackMicro} + ${madeGoodMicro} - ${lostMicro}`,
       updatedAt: sql`now()`,

@@ -75,6 +75,7 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
 const names = (refund: Report) => (row: Report) => row.objectId === refund.id
 const isGone = ({ status }: Move): boolean => status === 'succeeded'
 const isOpen = ({ status }: Pick<Move, 'status'>): boolean =>
+  // guard: a hold does not end while a refund or dispute is open
   status === 'pending' || status === 'unknown'
 
 /** Where refund and row contradict each other, the money counts as gone, else as on its way. */

@@ -135,6 +135,7 @@ export async function clearWallet(
   { by, reason, ...seen }: { by: string; reason: string; revision: string; missing: string },
 ): Promise<{ done: string } | { refused: string }> {
   const outcome = await context.database.transaction(async (tx) => {
+    // guard: a loss is cleared by an operator under the lock of the wallet
     await lockWallet(tx, wallet)
     const row = await findWallet(tx, wallet)
     if (!row) return { refused: `${wallet} was never frozen` }

@@ -47,6 +47,7 @@ async function takeStepNow(
   set: Change = {},
 ): Promise<PaymentRow | undefined> {
   const to = step.next
+  // guard: a payment in review is decided once
   if (!mayBecome(payment, to)) throw new Error(`a ${payment.kind} in ${payment.state} became ${to}`)
   const changed = { ...payment, ...set, state: to, checks: 0 }
   const after = { ...changed, reason: step.reason ?? changed.reason }

@@ -73,11 +73,13 @@ export async function checkHold(
   const clear = !isGoing && (await isClear(context, payment, deadlineMs))
   failpoint('payments:hold-asked')
   if (ended) {
+    // guard: a hold does not end before the provider was asked
     if (clear) await mature(context, payment)
     else await keepFrozen(context, payment)
     return clear ? undefined : after(recheckAfterMs)
   }
   if (!clear) {
+    // guard: a hold is extended while the provider does not respond
     await extend(context, payment, until!)
     return after(holdMarginMs / 4)
   }
@@ -120,6 +122,7 @@ async function receiveAll(context: Context, payment: PaymentRow): Promise<void> 
   const refunds = paymentRequestId
     ? await provider.listRefunds(account, paymentRequestId)
     : undefined
+  // guard: a 404 for refunds is inconclusive until the list was read
   const rows = await readFreshList(context, payment)
   const fetched = await withRate(context, charge)
   await database.transaction(async (tx) => {
@@ -161,6 +164,7 @@ async function noteCleared(context: Context, payment: PaymentRow): Promise<void>
   const { id } = payment
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
+    // guard: a check of a hold that began before a part was revoked clears nothing
     if (row && isWhole(row, payment) && needsHold(row))
       await notePayment(tx, id, { refundsCheckedAt: new Date(context.clock()) })
   })
@@ -178,7 +182,7 @@ async function extend(
     if (!row || row.refSequence !== refSequence || !needsHold(row)) return
     await orderExtension(tx, row, until)
     const extendedAt = row.extendedAt ?? now
-    // A clean check counts only for the previous end.
+    // guard: a response counts only for the hold end it was requested for
     await notePayment(tx, id, { refundsCheckedAt: null, extendedAt })
     const alarm = now.getTime() - extendedAt.getTime() > extendedAlertMs
     const fields = { paymentId: id, state: row.state, until, extendedAt, alarm }

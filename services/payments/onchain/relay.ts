@@ -103,7 +103,8 @@ async function advanceOf(
     context.log.error(fields, 'relayer report for unknown payment')
     return
   }
-  // A repeated report, about a ref or a part that was revoked since.
+  // guard: an outcome counts only for the current ref of a payment
+  // guard: a repeated report of a revocation is not taken for that of a further one
   if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return
   const set = setOf(payment, leftMicro)
   await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)

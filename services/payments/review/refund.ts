@@ -42,15 +42,18 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
     (one) => (one.paymentId ?? providerPaymentId) === providerPaymentId,
   )
   const ours = ofCharge?.find((one) => one.reference === reference)
+  // guard: a refund is looked up before it is requested again
   if (ours) return recordRefund(context, ours, fetched)
   // A refund that was reported before exists, even if it is missing here.
   if (order.refundId) return
   const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
+  // guard: a refund without a response is not requested again before it would be listed
   if (isUnknown) return
   for (const one of ofCharge ?? []) await recordRefund(context, one, fetched)
   const reports = await context.database.read((db) => findReports(db, providerPaymentId))
   const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
   // Refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
+  // guard: a refund is looked up before it is requested again
   if (isOpen || (paidMinor ?? minor) - goneMinor < minor)
     return giveUp(context, order, 'REFUNDED_MEANWHILE')
   await request(context, order, fetched, paymentRequestId)

@@ -42,8 +42,10 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
   const outside = seen.state === 'review' ? await askOutside(context, seen, asked) : {}
   const outcome = await database.transaction(async (tx): Promise<Outcome> => {
     const payment = (await lockPayment(tx, paymentId))!
+    // guard: a payment in review is decided once
     if (payment.state !== 'review')
       return repeated(payment, await lastResolution(tx, paymentId), asked)
+    // guard: a payment in review is decided once
     if (payment.changedAt.getTime() !== seen.changedAt.getTime())
       return { refused: `${paymentId} has just changed: review it again` }
     if ('refused' in outside) return outside
@@ -90,6 +92,7 @@ async function askOutside(
     const refId = refIdOf({ id: payment.id, refSequence })
     const found = await askOr(context, ChainRef, { refId }, 'chain_unavailable')
     if ('refused' in found) return { refused: 'the chain is unavailable: try again later' }
+    // guard: a payment on the chain is neither credited again nor refunded
     if (found.ok.state !== 'unused')
       return { refused: `ref ${refId} is ${found.ok.state} on the chain` }
   }

@@ -102,6 +102,7 @@ export async function countRequest(db: Db, { reference, requests }: RefundOrderR
   const isNext = and(
     eq(refundOrders.reference, reference),
     eq(refundOrders.state, 'open'),
+    // guard: one instance counts a refund request before it is sent
     eq(refundOrders.requests, requests),
   )
   const counted = await db
@@ -132,6 +133,7 @@ export async function noteOrder(
   const noted = await tx
     .update(refundOrders)
     .set({ ...known, updatedAt: sql`now()` })
+    // guard: an ended refund keeps its outcome
     .where(and(eq(refundOrders.reference, reference), inArray(refundOrders.state, before)))
     .returning()
   return noted[0]

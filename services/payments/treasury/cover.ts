@@ -23,6 +23,7 @@ export type Treasury = {
 export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
   const { balanceMicro, drawableMicro, orderedMicro, owedMicro } = treasury
   const taken = promisedMicro > orderedMicro ? promisedMicro : orderedMicro
+  // guard: AUSD owed to cash-outs is not promised to top-ups
   return least(balanceMicro - owedMicro, drawableMicro) - taken
 }
 
@@ -33,6 +34,7 @@ export function freeMicro(treasury: Treasury, promisedMicro: bigint): bigint {
 export const maySetAside = (
   free: bigint,
   { ausdMicro, openMicro }: { readonly ausdMicro: bigint; readonly openMicro: bigint },
+  // guard: a wallet's unpaid top-ups hold at most half of the free AUSD
 ): boolean => 2n * (openMicro + ausdMicro) <= free + openMicro
 
 /** Regardless of promises: a debt must be payable. */

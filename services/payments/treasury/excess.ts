@@ -81,6 +81,7 @@ export async function admitExcess(
     ? overMicro
     : payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
   const moreMicro = topupMicro - admitted
+  // guard: what exceeds a debt is held to the limits of top-ups
   if (moreMicro <= 0n) return { receipt, set: {} }
   if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner })))
     return { receipt: { next: 'review', reason: 'excess_refused' }, set: {} }

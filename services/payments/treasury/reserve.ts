@@ -6,6 +6,7 @@ import { sumPromised } from './promise.store'
 
 /** Locks all instances until the promise is committed. */
 async function lockFree(tx: Tx, treasury: Treasury): Promise<bigint> {
+  // guard: top-ups are promised one at a time across all instances
   await lockNamed(tx, 'cover of top-ups')
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
 }
@@ -20,6 +21,7 @@ export async function coverTopup(
   wanted: { readonly ausdMicro: bigint; readonly openMicro: bigint },
 ): Promise<Answer<object>> {
   if (!treasury) return refuse('chain_unavailable')
+  // guard: no top-up is accepted that the treasury does not cover
   return maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')
 }
 

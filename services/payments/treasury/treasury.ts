@@ -84,6 +84,7 @@ export function openTreasury(means: Means): TreasuryReading {
     refresh,
     current: async () => {
       if (!youngerThan(freshMs)) await refresh()
+      // guard: a stale treasury balance covers nothing
       return youngerThan(readingMaxMs)
     },
     last: () => last,

@@ -68,6 +68,7 @@ function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, 
   const mark = safe.checkMarkOf(wallet, bank)
   const marks = safe.marksOf(bank)
   return database.transaction(async (tx): Promise<Answer<Counted>> => {
+    // guard: account checks of a wallet are counted one after another
     await lockWallet(tx, wallet)
     const known = await findCheck(tx, wallet, mark)
     const isSettled = known?.verdict === 'match' || known?.verdict === 'no_match'

@@ -78,6 +78,7 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
       (other) => other !== item && suspenseOf(other) !== 0n,
     )
     const leftMinor = suspenseOf(item) + (paidBy?.state === 'paid' ? paidBy.fiatMinor : 0n)
+    // guard: a listed payout is asked about until the books agree with its row
     return !isElsewhereToo && leftMinor === (status === 'succeeded' ? amountMinor : 0n)
   }
   return new Set(rows.filter(isDone))

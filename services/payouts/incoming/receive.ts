@@ -54,6 +54,7 @@ export async function findPayouts(
   context: Context,
   cashout: Cashout,
 ): Promise<readonly Evidence[]> {
+  // guard: a payout is looked up under every version of the API that was used before its first order
   const apis = cashout.payoutApi ? [cashout.payoutApi] : context.provider.apis
   const find = (api: PayoutApi) => context.provider.findByReference(cashout.id, api)
   return (await Promise.all(apis.map(find))).flat()
@@ -71,6 +72,7 @@ export async function decisiveOf(
   if (!first || !named.every(hasFailed)) return decisive(named)
   const own = await context.database.read((db) => findCashout(db, first.referenceId))
   // Ignores the state, which may be `paying` by the time the evidence is received.
+  // guard: a failed payout returns nothing before its reference is looked up
   if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named
   const found = await findPayouts(context, own)
   const isNamed = (one: Evidence) => named.some(({ payoutId }) => payoutId === one.payoutId)
@@ -100,7 +102,7 @@ async function receiveOfKnown(
   if ('odd' in step) {
     await reportOddity(tx, context, step.odd, evidence, id)
     await bookOdd(tx, evidence, cashout)
-    // Nothing may be ordered beside it.
+    // guard: a payout that the provider told of is followed, and none is ordered beside it
     if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {
       const isNew = cashout.providerPayoutId !== payoutId
       const differs = step.odd === 'payout_differs'

@@ -22,6 +22,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
         return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
       if (hint.about === 'odd_payout')
         return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
+      // guard: a webhook is a hint: its payout is fetched
       const evidence = await context.provider
         .find(hint.payoutId)
         .catch((error) => noSuchPayout(context, hint.payoutId, error))

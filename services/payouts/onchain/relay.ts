@@ -16,6 +16,7 @@ import { announceFact, startReturn, takeStep } from './advance'
 /** The relayer reports at finality. */
 export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('take'), {
+    // guard: AUSD that arrives late is returned only after its payout was looked for
     find: ({ cause }) => findBeforeReturn(context, cause),
     apply: async (tx, { cause, txHash }, found: readonly Evidence[]) => {
       for (const evidence of found) await receiveEvidence(tx, context, evidence)

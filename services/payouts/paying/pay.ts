@@ -44,6 +44,7 @@ export async function payAgain(context: Context, cashout: Cashout): Promise<void
     if (!evidence) return raiseAlert(context, cashout, 'payout_lost', providerPayoutId)
     return learnAll(context, await decisiveOf(context, [evidence]))
   }
+  // guard: a payout is looked up before it is ordered again
   if (!(await lookUp(context, cashout))) await attempt(context, cashout)
 }
 
@@ -67,6 +68,7 @@ export const beginAttempt = (
 ): Promise<Attempt | undefined> =>
   database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
+    // guard: an attempt is counted only while the cash-out may be paid
     if (before?.state !== 'paying') return undefined
     if (before.providerPayoutId !== null) return undefined
     const cashout = await countAttempt(tx, before, provider.apis[0])
@@ -79,6 +81,7 @@ export const beginAttempt = (
 async function attempt(context: Context, before: Cashout): Promise<void> {
   const { provider } = context
   const order = orderOf(context, before)
+  // guard: an attempt is committed before the provider is called
   const counted = await beginAttempt(context, before.id)
   if (!counted) return
   failpoint('payouts:before-provider')
@@ -109,6 +112,7 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
   const because = { reason: 'provider_refused', failureCode: code } as const
   const started = await context.database.transaction(async (tx) => {
     const current = await lockCashout(tx, id)
+    // guard: nothing is returned while a later attempt may be accepted
     return current?.attempts === attempts && startReturn(tx, context, current, because)
   })
   if (!started) return

@@ -123,6 +123,7 @@ const hashed = (text: string, key: Buffer): string =>
 /** The payout id is authenticated, so that a box fits only its own row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
   const nonce = randomBytes(nonceBytes)
+  // guard: sealed bank details open only for their own payout
   const sealing = createCipheriv(cipher, key, nonce).setAAD(Buffer.from(payoutId))
   const text = JSON.stringify({ accountNumber, accountHolderName })
   const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()])
@@ -134,6 +135,7 @@ function unseal(box: string, payoutId: string, key: Buffer): BankDetails {
   const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   })
+  // guard: sealed bank details open only for their own payout
   opening.setAAD(Buffer.from(payoutId)).setAuthTag(bytes.subarray(-tagBytes))
   const sealed = bytes.subarray(nonceBytes, -tagBytes)
   const text = Buffer.concat([opening.update(sealed), opening.final()]).toString('utf8')

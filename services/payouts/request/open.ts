@@ -87,6 +87,7 @@ async function answerFromRivals(
   const rivals = await within(finding, askMs, 'the database')
   const same = rivals.find((row) => row.quoteId === quoteId)
   if (same)
+    // guard: a quote that made a cash-out serves no other request
     return same.requestFingerprint === requestFingerprint
       ? resume(context, same)
       : refuse('quote_used')
@@ -112,9 +113,11 @@ async function check(
   const bank = await checkChannel(context, asked, price.fiatMinor)
   if (bank) return refuse(bank)
   const chain = await checkOnChain(context, asked)
+  // guard: a signed transfer that the chain would refuse is refused
   if ('refused' in chain && !ofWallet.has(chain.refused)) return chain
   if (BigInt(asked.authorization.value) > context.dayMicroMax)
     return refuse('amount_above_day_limit')
+  // guard: a frozen wallet cannot cash out
   if ('refused' in chain) return chain
   const { rate, spreadBps } = quote.ok
   return { ...price, rate: BigInt(rate), spreadBps, holding: chain.ok }
@@ -160,6 +163,7 @@ async function storeWithin(
   const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
   const stored = await context.database.transaction(
     async (tx): Promise<Answer<Cashout | 'known'>> => {
+      // guard: a wallet's cash-outs of a day are counted under its lock
       await lockWallet(tx, asked.wallet)
       const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
       if (rivals.length > 0) return ok('known')
@@ -182,8 +186,8 @@ async function limitWallet(
   { givenBackMax, dayMicroMax }: Context,
   { wallet, ausdMicro, free, counted }: Holding & { wallet: `0x${string}`; ausdMicro: bigint },
 ): Promise<Refusal | undefined> {
-  // One balance serves one cash-out, even before the first take is ordered.
   const takingMicro = await sumTaking(tx, wallet, counted)
+  // guard: one balance serves one cash-out
   if (takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
   const today = await sumToday(tx, wallet)
   if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
@@ -205,6 +209,7 @@ async function limitAccount(
   // Refused cash-outs of other wallets to this account must not lock its owner out.
   if (today.givenBack >= givenBackMax.toAccount && !(await wasPaidTo(tx, wallet, marks)))
     return refuse('cashouts_refused_too_many')
+  // guard: a bank account's cash-outs of a day are counted over all wallets
   if (today.micro + ausdMicro > dayMicroMax) return refuse('day_limit_reached')
   return undefined
 }
@@ -240,6 +245,7 @@ function rowOf(
 
 async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
   const isOld = context.clock() - row.createdAt.getTime() > openingMaxMs
+  // guard: a cash-out is accepted only within a minute after it was stored
   if (row.state === 'opening' && !isOld) return accept(context, row)
   if (row.state === 'opening' || row.state === 'expired') return refuse('quote_expired')
   return ok(answerOf(row))
@@ -252,6 +258,7 @@ async function accept(
 ): Promise<CreateAnswer> {
   const { ask, database, recheckAfterMs, log } = context
   const asked = { quoteId, requestFingerprint }
+  // guard: a cash-out takes its quote before it is accepted
   const taken = await askOr(ask, QuoteTake, asked, 'rate_unavailable', askMs)
   if ('refused' in taken) {
     if (taken.refused !== 'rate_unavailable') await expire(context, id)
@@ -306,7 +313,9 @@ function checkAuthorization(
   { wallet, authorization }: CashoutRequest,
   known: { treasury: string; nowSeconds: bigint },
 ): RefusalCode | undefined {
+  // guard: a cash-out is requested by the signer of its transfer
   if (authorization.from !== wallet) return 'wallet_not_from'
+  // guard: a cash-out is a transfer to the treasury
   if (authorization.to !== known.treasury) return 'to_not_treasury'
   if (BigInt(authorization.value) === 0n) return 'value_zero'
   if (BigInt(authorization.validAfter) > known.nowSeconds) return 'valid_after_not_reached'

@@ -115,7 +115,9 @@ async function react(
   const found = await find?.(value)
   if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)
   const isNew = await database.transaction(async (tx) => {
+    // guard: a claim commits together with its work or not at all
     const claimed = await claimDelivered(tx, messaging, consumer, messageId)
+    // guard: only the instance with the claim does the work
     await (claimed ? reaction.apply(tx, value, found) : again?.(tx, value))
     return claimed
   })
@@ -144,6 +146,7 @@ async function judge(
   const isDead = await database.transaction(async (tx) => {
     // False if the work committed after all; a redrive would then repeat it.
     if (!(await claim(tx, messaging.inbox, consumer, messageId))) return false
+    // guard: a dead letter is kept
     await storeDeadLetter(tx, messaging.deadLetters, { consumer, ...message, reason: verdict.dead })
     return true
   })

@@ -32,6 +32,7 @@ export function relayOutbox(options: {
   const send = async (messages: readonly Message[]): Promise<void> => {
     const tried = await Promise.allSettled(
       messages.map(async (message) => {
+        // guard: a message is noted as sent after the broker confirmed it
         const published = await publish(bus, message)
         if (published === 'stored') failpoint(`${bus.name}:published:${message.subject}`)
         sent.mark(message.id)

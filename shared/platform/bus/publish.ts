@@ -37,6 +37,7 @@ async function publishNow(bus: Bus, message: Outgoing): Promise<Published> {
   await endOfTurn()
   try {
     const ack = await bus.js.publish(message.subject, JSON.stringify(message.payload), {
+      // guard: a message is identified by an id derived from its cause
       msgID: message.id,
       headers: carried,
       timeout: 3_000,

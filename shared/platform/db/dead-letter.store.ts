@@ -159,6 +159,7 @@ export async function claimRedrive(
         eq(deadLetters.consumer, consumer),
         eq(deadLetters.messageId, messageId),
         isNotNull(deadLetters.redriveRequestedAt),
+        // guard: a redrive is done by one instance
         isNull(deadLetters.redrivenAt),
       ),
     )

@@ -34,6 +34,7 @@ export async function claim(
     .onConflictDoUpdate({
       target: [inbox.consumer, inbox.messageId],
       set: { doneAt: sql`now()` },
+      // guard: a row of the list is claimed once
       setWhere: isNull(inbox.doneAt),
     })
     .returning({ messageId: inbox.messageId })

@@ -19,6 +19,7 @@ export async function claimDelivered(
   consumer: string,
   messageId: string,
 ): Promise<boolean> {
+  // guard: of two instances with the same message, one claims it
   const claimed = await db.execute(sql`
     with claimed as (
       insert into ${inbox} as held (consumer, message_id, done_at)

@@ -63,6 +63,7 @@ export async function announceAll(
 ): Promise<void> {
   if (messages.length === 0) return
   const { caused, told, columns } = causedBy(tx, messages)
+  // guard: a message is a row written by the transaction it reports
   const added = await tx.execute<{ id: string }>(sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
     select ${columns} from ${told} on conflict do nothing returning id`)
@@ -82,6 +83,7 @@ export function announceBeside(
 ): { statement: Beside; note: () => void } | undefined {
   if (messages.length === 0) return undefined
   const { caused, told, columns } = causedBy(tx, messages)
+  // guard: an order of a step is sent only if the step was taken
   const statement = sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
     select ${columns} from moved, ${told} on conflict do nothing`

@@ -1,4 +1,5 @@
-import { edit, type Guard } from '../guard'
+import type { Guard } from '../guard'
+import { always, dropped, followed, instead, never, without } from '../operators'
 
 const at = (path: string) => `services/chain-relayer/${path}`
 const kinds = at('operations/kinds.test.ts')
@@ -9,13 +10,7 @@ const evidence: readonly Guard[] = [
   {
     guard: 'a transaction is stored before it is sent',
     kind: 'lane',
-    edits: [
-      edit(
-        at('transactions/assign.ts'),
-        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })',
-        'const signed = await key.sign(tx, { nonce, call: { ...content, gas }, fees })\n      await context.node.sendRaw(signed.raw, 0)',
-      ),
-    ],
+    by: followed('await context.node.sendRaw(signed.raw, 0)'),
     test: {
       file: at('transactions/broadcast.test.ts'),
       name: 'a transaction is sent only after its bytes are stored',
@@ -24,20 +19,7 @@ const evidence: readonly Guard[] = [
   {
     guard: 'an outcome is reported once its block is final',
     kind: 'finality',
-    edits: [
-      edit(
-        at('transactions/finalize.ts'),
-        'if (receipt && (await isFinal(context, receipt, head)))',
-        'if (receipt)',
-      ),
-    ],
-    also: [
-      edit(
-        at('transactions/finalize.ts'),
-        'const mined = open.filter(({ nonce }) => nonce < count)',
-        'const mined = open.filter(() => count >= 0)',
-      ),
-    ],
+    by: [always, without('(await isFinal')],
     test: {
       file: at('transactions/finalize.test.ts'),
       name: 'is taken only once its block is final',
@@ -46,13 +28,7 @@ const evidence: readonly Guard[] = [
   {
     guard: 'a receipt counts only while its block is unchanged',
     kind: 'finality',
-    edits: [
-      edit(
-        at('transactions/finalize.ts'),
-        'return at.hash === block.blockHash',
-        'return at.hash.length > 0',
-      ),
-    ],
+    by: always,
     test: {
       file: at('transactions/finalize.test.ts'),
       name: 'is not taken from a receipt %s',
@@ -61,19 +37,13 @@ const evidence: readonly Guard[] = [
   {
     guard: 'the use of an authorization is matched to the transfer logged right after it',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('chain/authorization.ts'),
-        'return moves.has(terms) ? moves.place : undefined',
-        'return moves.place',
-      ),
-    ],
+    by: always,
     test: { file: kinds, name: 'security: a nonce used for another transfer is not a take' },
   },
   {
     guard: 'a lagging endpoint does not determine the treasury balance',
     kind: 'evidence',
-    edits: [edit(at('questions/treasury.ts'), 'if (blockNumber < spentAt) return undefined', '')],
+    by: dropped,
     test: {
       file: at('questions/treasury.test.ts'),
       name: 'security: a treasury reading from an endpoint that lags behind a final credit is rejected',
@@ -82,7 +52,7 @@ const evidence: readonly Guard[] = [
   {
     guard: 'the service signs only for its configured chain',
     kind: 'evidence',
-    edits: [edit('shared/chain/identity.ts', 'if (Number(id) !== chainId)', 'if (!id)')],
+    by: instead('Number(id) !== chainId', '!id'),
     test: {
       file: 'shared/chain/comparing.test.ts',
       name: '%s is not believed while the first is away, nor when it comes back',
@@ -92,9 +62,7 @@ const evidence: readonly Guard[] = [
   {
     guard: 'a send is signed by its wallet',
     kind: 'signature',
-    edits: [
-      edit(at('questions/send.ts'), "if (!facts.signatureValid) return 'signature_invalid'", ''),
-    ],
+    by: dropped,
     test: {
       file: answers,
       name: 'security: signed by another key, or mirrored to a high s, is refused',
@@ -103,19 +71,13 @@ const evidence: readonly Guard[] = [
   {
     guard: 'an unverified wallet sends nothing',
     kind: 'rights',
-    edits: [
-      edit(
-        at('questions/send.ts'),
-        "(facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')",
-        'refusalOfSigner(facts, words.signed)',
-      ),
-    ],
+    by: instead('facts.verified', 'true'),
     test: { file: answers, name: 'of an unverified wallet is refused' },
   },
   {
     guard: 'a frozen wallet neither sends nor cashes out',
     kind: 'rights',
-    edits: [edit(at('questions/send.ts'), "if (facts.frozen) return 'wallet_frozen'", '')],
+    by: dropped,
     test: {
       file: answers,
       name: 'of a frozen wallet is refused, and so is its cash-out, until the wallet is unfrozen',
@@ -124,13 +86,7 @@ const evidence: readonly Guard[] = [
   {
     guard: 'no send goes to an address where it is lost or mistaken for an incoming payment',
     kind: 'decision',
-    edits: [
-      edit(
-        at('questions/send.ts'),
-        "['to_treasury', ({ signed, treasury }) => same(signed.to, treasury)],",
-        '',
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('questions/send.test.ts'),
       name: 'refuses one with only the fault %s',
@@ -140,25 +96,13 @@ const evidence: readonly Guard[] = [
   {
     guard: 'a nonce of a wallet is one send',
     kind: 'authorization',
-    edits: [
-      edit(
-        at('questions/send.ts'),
-        "if (known.contentHash !== order.contentHash || known.kind !== 'send')",
-        "if (known.kind !== 'send')",
-      ),
-    ],
+    by: without('known.contentHash'),
     test: { file: answers, name: 'of the same nonce with other content is a conflict' },
   },
   {
     guard: 'sends of a wallet check its AUSD one at a time',
     kind: 'lock',
-    edits: [
-      edit(
-        at('questions/send.ts'),
-        "if (left > (heldMicro.get(wallet) ?? 0n)) return refuse('balance_too_low')",
-        'void heldMicro',
-      ),
-    ],
+    by: dropped,
     test: {
       file: answers,
       name: 'and a concurrent one cannot both use the same AUSD',
@@ -170,13 +114,7 @@ const keys: readonly Guard[] = [
   {
     guard: 'a transfer gets a nonce only if its wallet can pay it in addition to those in flight',
     kind: 'cover',
-    edits: [
-      edit(
-        at('transactions/funding.ts'),
-        "const cover = isPaid ? budgetFor(wei) : 'later'",
-        'const cover = isPaid ? budgetFor(wei) : budgetFor(wei)',
-      ),
-    ],
+    by: always,
     test: {
       file: at('transactions/bundle.test.ts'),
       name: 'security: from one balance get a nonce only as far as the balance covers them',
@@ -185,7 +123,7 @@ const keys: readonly Guard[] = [
   {
     guard: 'a wallet spends no more gas than its daily budget',
     kind: 'cover',
-    edits: [edit(at('transactions/funding.ts'), "if (wei.burnt >= wei.budget) return 'spent'", '')],
+    by: dropped,
     test: {
       file: at('transactions/funding.test.ts'),
       name: '%s',
@@ -195,25 +133,13 @@ const keys: readonly Guard[] = [
   {
     guard: 'a lane near its reserve accepts no new operation',
     kind: 'cover',
-    edits: [
-      edit(
-        at('transactions/assign.ts'),
-        'inFlightWei(one.open) - context.settings.laneMinBalanceWei,',
-        'inFlightWei(one.open),',
-      ),
-    ],
+    by: without('context.settings'),
     test: { file: rounds, name: 'security: accepts no operation near its reserve' },
   },
   {
     guard: 'a key signs no more in one operation than its limit',
     kind: 'rights',
-    edits: [
-      edit(
-        at('keys/policy.ts'),
-        'if (spend.amount <= most) return spend',
-        'if (spend.amount <= most || most >= 0n) return spend',
-      ),
-    ],
+    by: always,
     test: {
       file: at('keys/keys.test.ts'),
       name: 'for one operation it is not signed until an operator acts, and other operations pass',
@@ -222,43 +148,25 @@ const keys: readonly Guard[] = [
   {
     guard: 'a key signs no more in a day than its limit',
     kind: 'rights',
-    edits: [
-      edit(
-        at('keys/keys.ts'),
-        'if (day !== undefined && day > limits[spending].day)',
-        'if (day === -1n)',
-      ),
-    ],
+    by: never,
     test: { file: at('keys/keys.test.ts'), name: 'for returns the treasury signs nothing' },
   },
   {
     guard: 'a lane calls only our contracts, and only their functions for it',
     kind: 'rights',
-    edits: [edit(at('keys/policy.ts'), `if (data !== '0x') throw never(\`a call of \${to}\`)`, '')],
+    by: dropped,
     test: { file: at('keys/policy.test.ts'), name: '%s: %#' },
   },
   {
     guard: 'the treasury signs transfers of AUSD, on our chain, from itself',
     kind: 'rights',
-    edits: [
-      edit(
-        at('keys/policy.ts'),
-        `if (domain.chainId !== policy.chainId) throw never(\`a transfer on the chain \${domain.chainId}\`)`,
-        '',
-      ),
-    ],
+    by: dropped,
     test: { file: at('keys/policy.test.ts'), name: '%s: %#', row: 'on another chain' },
   },
   {
     guard: 'a transaction re-signed with a higher fee counts once',
     kind: 'key',
-    edits: [
-      edit(
-        at('keys/signing-limits.store.ts'),
-        `select \${signer}::text, given.identity, \${spending}`,
-        `select \${signer}::text, given.identity || gen_random_uuid(), \${spending}`,
-      ),
-    ],
+    by: instead('given.identity', 'given.identity || gen_random_uuid()'),
     test: {
       file: at('keys/keys.test.ts'),
       name: 'a transaction that is signed again with a higher fee counts once',

@@ -1,6 +1,6 @@
-import { edit, type Guard } from '../guard'
+import type { Guard } from '../guard'
+import { dropped, instead, without } from '../operators'
 
-const source = (name: string) => `infra/contracts/src/${name}.sol`
 const test = (name: string) => `infra/contracts/${name}.test.ts`
 
 /** Calls that the credit line refuses from every caller. */
@@ -8,13 +8,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a ref is applied once',
     kind: 'contract',
-    edits: [
-      edit(
-        source('RelayedOps'),
-        'if (applied == 0) {',
-        'if (applied == 0 || applied == content) {',
-      ),
-    ],
+    by: instead('applied == 0', 'applied == 0 || applied == content'),
     test: {
       file: test('relayed'),
       name: 'a top-up repeated with the same content emits AlreadyApplied and changes nothing',
@@ -23,7 +17,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a ref with different content is refused',
     kind: 'contract',
-    edits: [edit(source('RelayedOps'), 'if (applied != content) revert RefConflict(ref);', '')],
+    by: dropped,
     test: {
       file: test('relayed'),
       name: 'a relayed payment with %s is refused',
@@ -33,37 +27,22 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'the time of payment belongs to the content of a ref',
     kind: 'contract',
-    edits: [
-      edit(
-        source('RelayedOps'),
-        'keccak256(abi.encode(kind, account, amount, paidAt))',
-        'keccak256(abi.encode(kind, account, amount, paidAt * 0))',
-      ),
-    ],
+    by: instead('paidAt', 'paidAt * 0'),
     test: { file: test('timing'), name: 'time of payment and hold belong to the content of a ref' },
   },
   {
     guard: 'a repayment with held money frees no credit',
     kind: 'contract',
-    edits: [
-      edit(
-        source('CreditLine'),
-        'uint256 used = line.drawn + encumbered;',
-        'uint256 used = line.drawn + encumbered * 0;',
-      ),
-    ],
+    by: without('encumbered'),
     test: { file: test('held-repayments'), name: 'a held repayment frees no limit for a draw' },
   },
   {
     guard: 'a repayment with held money frees no collateral',
     kind: 'contract',
-    edits: [
-      edit(
-        source('CreditLine'),
-        '_requireWithinLimit(line, _takeCollateral(amount, to));',
-        '_takeCollateral(amount, to);',
-      ),
-    ],
+    by: instead(
+      '_requireWithinLimit(line, _takeCollateral(amount, to)',
+      '_takeCollateral(amount, to',
+    ),
     test: {
       file: test('held-repayments'),
       name: 'a held repayment frees no collateral for a withdrawal',
@@ -72,13 +51,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'held collateral counts only after its hold',
     kind: 'contract',
-    edits: [
-      edit(
-        source('Buckets'),
-        '            if (bucket.until <= block.timestamp) {',
-        '            if (bucket.until <= block.timestamp + 1 days) {',
-      ),
-    ],
+    by: instead('timestamp', 'timestamp + 1 days'),
     test: {
       file: test('relayed'),
       name: 'a held top-up is pending until its end, then counts in views and calls without a transaction',
@@ -87,16 +60,11 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'held AUSD is not lent',
     kind: 'contract',
-    edits: [
-      edit(
-        source('LendingPool'),
-        'return _pool.free + _heldLiquidity.survey().repaid;',
-        'return _pool.free + _heldLiquidity.survey().repaid + _heldLiquidity.survey().heldRepaid;',
-      ),
-      edit(
-        source('LendingPool'),
-        '            _pool.free += _heldLiquidity.survey().repaid.toUint96();',
-        '            _pool.free += (_heldLiquidity.survey().repaid + _heldLiquidity.survey().heldRepaid).toUint96();',
+    by: [
+      instead('repaid', 'repaid + _heldLiquidity.survey().heldRepaid'),
+      instead(
+        '_heldLiquidity.survey().repaid',
+        '(_heldLiquidity.survey().repaid + _heldLiquidity.survey().heldRepaid)',
       ),
     ],
     test: {
@@ -107,13 +75,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a freed bucket is folded once',
     kind: 'contract',
-    edits: [
-      edit(
-        source('Buckets'),
-        '            buckets[i] = CreditLineTypes.Bucket(bucket.until, 0, 0, 0);',
-        '            buckets[i] = bucket;',
-      ),
-    ],
+    by: dropped,
     test: {
       file: test('lots'),
       name: 'one draw borrows all that 200 released top-ups allow',
@@ -122,7 +84,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'an amount of a payment is revoked once',
     kind: 'contract',
-    edits: [edit(source('Holds'), '        payment.collateral = uint72(whole - amount);\n', '')],
+    by: dropped,
     test: {
       file: test('relayed'),
       name: 'revoking a top-up a second time takes nothing of another held top-up',
@@ -131,9 +93,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'nothing is revoked after its hold',
     kind: 'contract',
-    edits: [
-      edit(source('RelayedOps'), '        if (!_isHeld(payment)) revert NotHeld(ref);\n', ''),
-    ],
+    by: dropped,
     test: {
       file: test('relayed'),
       name: 'a top-up cannot be revoked once its hold ended or if it was never held',
@@ -142,14 +102,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a default seizes no held collateral',
     kind: 'contract',
-    edits: [
-      edit(source('Buckets'), '            if (bucket.until > block.timestamp) continue;\n', ''),
-      edit(
-        source('Buckets'),
-        '            if (bucket.until <= block.timestamp) {',
-        '            if (bucket.until <= block.timestamp + 10 days) {',
-      ),
-    ],
+    by: [instead('timestamp', 'timestamp + 10 days'), dropped],
     test: {
       file: test('seizure'),
       name: 'a default seizes no held collateral, and seizeMore only what was released',
@@ -158,13 +111,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a revocation returns the excess before any debt is owed again',
     kind: 'contract',
-    edits: [
-      edit(
-        source('RelayedOps'),
-        'uint256 fromCollateral = amount < collateral ? amount : collateral;',
-        'uint256 fromCollateral = amount < payment.repaid ? 0 : amount - payment.repaid;',
-      ),
-    ],
+    by: instead('collateral ? amount : collateral', 'payment.repaid ? 0 : amount - payment.repaid'),
     test: {
       file: test('partial'),
       name: 'revoking only excess returns it and reverses no cycle',
@@ -173,9 +120,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a share is never worth more than a unit by yield',
     kind: 'contract',
-    edits: [
-      edit(source('CreditLineExtension'), 'if (dear) revert', 'if (dear && amount == 0) revert'),
-    ],
+    by: dropped,
     test: {
       file: test('yield'),
       name: 'yield that makes a share worth more than a unit is refused',
@@ -184,25 +129,13 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'yield is added only by the admin',
     kind: 'contract',
-    edits: [
-      edit(
-        source('CreditLineExtension'),
-        '        onlyThroughLine\n        onlyRole(DEFAULT_ADMIN_ROLE)\n        nonReentrant',
-        '        onlyThroughLine\n        nonReentrant',
-      ),
-    ],
+    by: dropped,
     test: { file: test('yield'), name: 'a user cannot add yield' },
   },
   {
     guard: 'a revoked payment returns its amount and not the value of its shares',
     kind: 'contract',
-    edits: [
-      edit(
-        source('Holds'),
-        '        _burnShares(shares, amount);\n',
-        '        _burnShares(shares, _ausdOfSharesFloor(shares));\n',
-      ),
-    ],
+    by: instead('amount', '_ausdOfSharesFloor(shares)'),
     test: {
       file: test('yield'),
       name: 'after yield, revoking a top-up returns the credited amount, and its yield stays with the other shares',
@@ -211,9 +144,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'users send no AUSD of the line to the treasury',
     kind: 'contract',
-    edits: [
-      edit(source('CreditLine'), '        if (to == _treasury) revert InvalidRecipient(to);\n', ''),
-    ],
+    by: dropped,
     test: {
       file: test('access'),
       name: 'a user can neither draw nor withdraw to %s',
@@ -223,18 +154,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a frozen account neither draws nor withdraws',
     kind: 'contract',
-    edits: [
-      edit(
-        source('CreditLine'),
-        '        if (line.frozen) revert AccountFrozen(msg.sender);\n        uint256 encumbered',
-        '        uint256 encumbered',
-      ),
-      edit(
-        source('CreditLine'),
-        '        if (line.frozen) revert AccountFrozen(msg.sender);\n        _requireWithinLimit',
-        '        _requireWithinLimit',
-      ),
-    ],
+    by: dropped,
     test: {
       file: test('held-repayments'),
       name: 'a frozen account can neither draw nor withdraw until the verifier unfreezes it',
@@ -243,13 +163,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: "only the relayer spends the treasury's allowance",
     kind: 'contract',
-    edits: [
-      edit(
-        source('RelayedOps'),
-        '        external\n        onlyRole(RELAYER_ROLE)\n        nonReentrant\n    {\n        _topUp(ref, account, amount, held);',
-        '        external\n        nonReentrant\n    {\n        _topUp(ref, account, amount, held);',
-      ),
-    ],
+    by: dropped,
     test: {
       file: test('access'),
       name: '%s.%s refuses callers without its role',
@@ -259,7 +173,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'an operation of a batch is run only by its batch',
     kind: 'contract',
-    edits: [edit(source('RelayedOps'), 'if (msg.sender != address(this)) revert OnlySelf();', '')],
+    by: dropped,
     test: {
       file: test('access'),
       name: '%s.%s refuses callers without its role',
@@ -269,7 +183,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a batch that runs out of gas reports no operation as failed',
     kind: 'contract',
-    edits: [edit(source('RelayedOps'), 'if (gasleft() < OP_GAS_FLOOR) revert GasTooLow(i);', '')],
+    by: dropped,
     test: {
       file: test('relayed'),
       name: 'many reverts as a whole when gas is short, and never reports a valid operation as failed',
@@ -278,13 +192,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'nothing is credited while the line is paused',
     kind: 'contract',
-    edits: [
-      edit(
-        source('RelayedOps'),
-        '        _requireNotPaused();\n        if (!_claim(ref, held ? KIND_HELD_TOP_UP',
-        '        if (!_claim(ref, held ? KIND_HELD_TOP_UP',
-      ),
-    ],
+    by: dropped,
     test: {
       file: test('access'),
       name: 'many credits nothing during a pause, but still revokes and extends',

@@ -1,4 +1,4 @@
-import { type Guard, uniqueIndexes, withoutIndex } from '../guard'
+import { type Guard, uniqueIndexes } from '../guard'
 
 const tests = 'infra/migrations/unique.test.ts'
 const title = 'of %s, a row of %s with the same %s: %s'
@@ -46,7 +46,6 @@ export const indexGuards: readonly Guard[] = uniqueIndexes()
   .map(({ index }) => ({
     guard: `there is no second row for ${index}`,
     kind: 'index',
-    edits: [withoutIndex(index)],
     index,
     test: { file: tests, name: title, row: index },
   }))

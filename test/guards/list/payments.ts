@@ -1,4 +1,5 @@
-import { edit, type Guard } from '../guard'
+import type { Guard } from '../guard'
+import { dropped, instead, without } from '../operators'
 
 const at = (path: string) => `services/payments/${path}`
 
@@ -6,13 +7,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a payment moves only from the state that was read',
     kind: 'guarded update',
-    edits: [
-      edit(
-        at('payment.store.ts'),
-        `sql\`\${payments.state} = any(\${placeholder('from')})\`,`,
-        `sql\`\${placeholder('from')}::text[] is not null\`,`,
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('payment.store.test.ts'),
       name: 'moved by another transaction first stays unchanged, without orders or entries',
@@ -21,9 +16,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'an order of a step is sent only if the step was taken',
     kind: 'outbox',
-    edits: [
-      edit('shared/platform/db/outbox.store.ts', `from moved, \${told} on`, `from \${told} on`),
-    ],
+    by: instead('moved, ', ''),
     test: {
       file: at('payment.store.test.ts'),
       name: 'moved by another transaction first stays unchanged, without orders or entries',
@@ -32,7 +25,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a posting of a step is booked only if the step was taken',
     kind: 'journal',
-    edits: [edit('shared/ledger/journal.store.ts', 'from moved, unnest(', 'from unnest(')],
+    by: instead('moved, unnest', 'unnest'),
     test: {
       file: at('payment.store.test.ts'),
       name: 'moved by another transaction first stays unchanged, without orders or entries',
@@ -41,18 +34,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'one transaction at a time decides about a payment',
     kind: 'lock',
-    edits: [
-      edit(
-        at('payment.store.ts'),
-        `{ ...getTableColumns(payments), locked: lockOf(sql\`'wallet:' || \${payments.wallet}\`) }`,
-        'getTableColumns(payments)',
-      ),
-      edit(
-        at('payment.store.ts'),
-        "    .for('update'),\n)\n\nexport async function firstPaymentAt",
-        ')\n\nexport async function firstPaymentAt',
-      ),
-    ],
+    by: [without('locked'), dropped],
     test: {
       file: at('payment.store.test.ts'),
       name: 'is locked together with all payments of its wallet',
@@ -61,21 +43,13 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a counted charge is not counted again',
     kind: 'decision',
-    edits: [
-      edit(at('decide.ts'), 'if (isTheFirst && !awaitsRate(payment)) return { known: true }', ''),
-    ],
+    by: dropped,
     test: { file: at('decide.test.ts'), name: '%s', row: 'again' },
   },
   {
     guard: 'a second payment for the same top-up is not credited',
     kind: 'decision',
-    edits: [
-      edit(
-        at('decide.ts'),
-        'if (payment.providerPaymentId !== null && !isTheFirst) return { overpaid: true }',
-        '',
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('decide.test.ts'),
       name: '%s',
@@ -85,49 +59,25 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a payment with another amount needs manual review',
     kind: 'decision',
-    edits: [
-      edit(
-        at('decide.ts'),
-        "if (charge.paidMinor !== payment.fiatMinor) return { next: 'review', reason: 'amount_differs' }",
-        '',
-      ),
-    ],
+    by: dropped,
     test: { file: at('decide.test.ts'), name: '%s', row: 'one short' },
   },
   {
     guard: 'a payment in another currency needs manual review',
     kind: 'decision',
-    edits: [
-      edit(
-        at('decide.ts'),
-        "if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }",
-        '',
-      ),
-    ],
+    by: dropped,
     test: { file: at('decide.test.ts'), name: '%s', row: 'in other money' },
   },
   {
     guard: 'a payment refunded before its credit is not credited',
     kind: 'decision',
-    edits: [
-      edit(
-        at('decide.ts'),
-        "if (remainderFloor(payment) === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }",
-        '',
-      ),
-    ],
+    by: dropped,
     test: { file: at('decide.test.ts'), name: '%s', row: 'already given back' },
   },
   {
     guard: 'a late payment is credited at no better than the current rate',
     kind: 'decision',
-    edits: [
-      edit(
-        at('decide.ts'),
-        'const isToBePriced = isLate(payment, charge)',
-        'const isToBePriced = false',
-      ),
-    ],
+    by: instead('isLate(payment, charge)', 'false'),
     test: {
       file: at('incoming/receive.test.ts'),
       name: 'is priced once, at any rate and for any number of reports',
@@ -136,7 +86,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'reversible payments are held, and so are those of unknown channels',
     kind: 'decision',
-    edits: [edit(at('decide.ts'), "kind !== 'bank' && kind !== 'qr'", "kind === 'card'")],
+    by: instead("!== 'bank' && kind !== 'qr'", "=== 'card'"),
     test: {
       file: at('incoming/receive.test.ts'),
       name: 'by %s in %s is ordered once, held: %p',
@@ -146,13 +96,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a second payment is counted once, however often it is reported',
     kind: 'decision',
-    edits: [
-      edit(
-        at('incoming/receive.ts'),
-        "if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return",
-        "await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly })",
-      ),
-    ],
+    by: instead('return', ';'),
     test: {
       file: at('incoming/receive.test.ts'),
       name: 'through two checkouts is credited once, and the second payment goes to review',
@@ -161,13 +105,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'an outcome counts only for the current ref of a payment',
     kind: 'decision',
-    edits: [
-      edit(
-        at('onchain/relay.ts'),
-        'if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return',
-        'if (leftMicro > payment.leftMicro) return',
-      ),
-    ],
+    by: without('payment.refSequence'),
     test: {
       file: at('losses/refund.test.ts'),
       name: 'of a part that an earlier relayer version revokes as a whole is applied again',
@@ -176,13 +114,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a repeated report of a revocation is not taken for that of a further one',
     kind: 'decision',
-    edits: [
-      edit(
-        at('onchain/relay.ts'),
-        'if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return',
-        'if (payment.refSequence !== ref.refSequence) return',
-      ),
-    ],
+    by: without('leftMicro >'),
     test: {
       file: at('losses/refund.test.ts'),
       name: 'of a further part that fails during its revocation: a repeated report of the first revocation does not end the second',
@@ -191,13 +123,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a check of a hold that began before a part was revoked clears nothing',
     kind: 'decision',
-    edits: [
-      edit(
-        at('onchain/hold.ts'),
-        'if (row && isWhole(row, payment) && needsHold(row))',
-        'if (row && needsHold(row))',
-      ),
-    ],
+    by: without('isWhole'),
     test: {
       file: at('onchain/hold.test.ts'),
       name: 'is not cleared by a check that began before it',

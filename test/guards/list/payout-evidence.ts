@@ -1,4 +1,5 @@
-import { edit, type Guard } from '../guard'
+import type { Guard } from '../guard'
+import { always, dropped, instead, never, without } from '../operators'
 
 const at = (path: string) => `services/payouts/${path}`
 
@@ -6,13 +7,7 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'a payout that the provider told of is followed, and none is ordered beside it',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('incoming/receive.ts'),
-        'if (!isFollowed(cashout.state) && mayBeIts(facts, evidence)) {',
-        "if (cashout.state === 'paid' && mayBeIts(facts, evidence)) {",
-      ),
-    ],
+    by: never,
     test: {
       file: at('incoming/recheck.test.ts'),
       name: 'keeps the payout of a webhook (%s), and is not ordered even if no look-up finds it',
@@ -21,13 +16,7 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'AUSD that arrives late is returned only after its payout was looked for',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('onchain/relay.ts'),
-        'find: ({ cause }) => findBeforeReturn(context, cause),',
-        'find: async () => [],',
-      ),
-    ],
+    by: instead('findBeforeReturn(context, cause)', '[]'),
     test: {
       file: at('incoming/recheck.test.ts'),
       name: 'keeps its AUSD if it is %s and its payout is not known yet',
@@ -36,13 +25,7 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'a listed payout is asked about until the books agree with its row',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('incoming/provider-list.ts'),
-        "leftMinor === (status === 'succeeded' ? amountMinor : 0n)",
-        "leftMinor <= (status === 'succeeded' ? amountMinor : 0n)",
-      ),
-    ],
+    by: instead('leftMinor ===', 'leftMinor <='),
     test: {
       file: at('incoming/provider-list.test.ts'),
       name: 'that returned its AUSD is noticed by the next reading of the list',
@@ -51,13 +34,7 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'AUSD of a cash-out whose payout may have reached the bank is not returned',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('decide.ts'),
-        'providerPayoutId !== null && !isFailure(lastStatus)',
-        'providerPayoutId === null && lastStatus !== null',
-      ),
-    ],
+    by: never,
     test: {
       file: at('incoming/recheck.test.ts'),
       name: 'keeps its AUSD if it is %s and its payout may have reached the bank, and returns it if the payout failed',
@@ -66,13 +43,7 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'only one response means that a reference has no payouts',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('providers/xendit/client.ts'),
-        'if (own.length === 0 && !saysNone)',
-        'if (saysNone === null)',
-      ),
-    ],
+    by: never,
     test: {
       file: at('paying/unclear.test.ts'),
       name: '%s',
@@ -82,37 +53,19 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'only a refusal of this very order counts',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('decide.ts'),
-        "if (refusalScope(meaning) !== 'order' || found > 0) return false",
-        'if (found > 0) return false',
-      ),
-    ],
+    by: without('refusalScope'),
     test: { file: at('decide.test.ts'), name: '%s: %p' },
   },
   {
     guard: 'a refusal proves nothing right after an attempt of unknown outcome',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('decide.ts'),
-        'return attempts === 1 || sincePreviousMs >= conclusiveAfterMs',
-        'return attempts + sincePreviousMs > 0',
-      ),
-    ],
+    by: always,
     test: { file: at('decide.test.ts'), name: '%s: %p', row: 'soon after an unclear attempt' },
   },
   {
     guard: 'of two payouts, the one that may still reach the bank decides',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('decide.ts'),
-        'return alive.length > 0 ? alive : found',
-        'return alive.length < 0 ? alive : found.toSorted((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)))',
-      ),
-    ],
+    by: never,
     test: {
       file: at('paying/unclear.test.ts'),
       name: 'the cash-out follows the one that may still reach the bank, not the failed one',
@@ -121,13 +74,7 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'a failed payout returns nothing before its reference is looked up',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('incoming/receive.ts'),
-        'if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named',
-        'if (!own || own.attempts >= 0) return named',
-      ),
-    ],
+    by: always,
     test: {
       file: at('paying/unclear.test.ts'),
       name: '%s about the failed one returns nothing before the other is known',
@@ -137,43 +84,19 @@ export const payoutEvidenceGuards: readonly Guard[] = [
   {
     guard: 'a payout with another amount is no success',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('decide.ts'),
-        "if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')\n    return { odd: 'payout_differs' }",
-        '',
-      ),
-    ],
+    by: dropped,
     test: { file: at('decide.test.ts'), name: 'for %s is never a success', row: 'another amount' },
   },
   {
     guard: 'a second payout of a cash-out is no success',
     kind: 'evidence',
-    edits: [
-      edit(at('decide.ts'), "if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }", ''),
-    ],
+    by: dropped,
     test: { file: at('decide.test.ts'), name: 'for %s is never a success', row: 'a second payout' },
   },
   {
     guard: 'an unknown status is no success',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('decide.ts'),
-        `    case 'unknown':
-      return { odd: 'status_unknown' }
-  }
-}
-
-function whilePaid`,
-        `    case 'unknown':
-      return { next: 'paid' }
-  }
-}
-
-function whilePaid`,
-      ),
-    ],
+    by: instead("odd: 'status_unknown'", "next: 'paid'"),
     test: {
       file: at('decide.test.ts'),
       name: 'in the state %s: %s means %p',
@@ -183,15 +106,13 @@ function whilePaid`,
   {
     guard: 'a webhook is a hint: its payout is fetched',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('incoming/webhook.ts'),
-        'const evidence = await context.provider\n        .find(hint.payoutId)',
-        `const { data } = JSON.parse(body)
+    by: instead(
+      `evidence = await context.provider
+        .find(hint.payoutId`,
+      `{ data } = JSON.parse(body)
       const told = { payoutId: hint.payoutId, referenceId: data.reference_id, status: context.provider.statusOf(data.status), word: data.status, failureCode: null, reason: null, amountMinor: BigInt(data.amount ?? 0), currency: 'IDR' }
-      const evidence = await Promise.resolve(told)`,
-      ),
-    ],
+      const evidence = await Promise.resolve(told`,
+    ),
     test: { file: at('paying/pay.test.ts'), name: 'are only hints: a false one changes nothing' },
   },
 ]

@@ -1,20 +1,14 @@
-import { edit, type Guard } from '../guard'
+import type { Guard } from '../guard'
+import { always, dropped, instead, never, without } from '../operators'
 
 const at = (path: string) => `services/pricing/${path}`
-const decide = at('decide.ts')
 const noRate = (row: string) => ({ file: at('decide.test.ts'), name: '%s', row })
 
 export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a quote that we did not issue is invalid',
     kind: 'quote',
-    edits: [
-      edit(
-        at('quote-id.ts'),
-        'if (!secrets.some((secret) => same(proof, proofOf(secret, said)))) return undefined',
-        'void [secrets, same, proof, proofOf]',
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('quote-id.test.ts'),
       name: 'security: with any changed digit is invalid',
@@ -23,7 +17,7 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a quote is taken once',
     kind: 'quote',
-    edits: [edit(at('taking.store.ts'), 'return won.length === 1', 'return won.length < 2')],
+    by: instead('=== 1', '< 2'),
     test: {
       file: at('lock.test.ts'),
       name: 'serves a top-up or a cash-out, never both, and neither of them twice',
@@ -32,9 +26,7 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a quote is taken before it expires, by the database clock',
     kind: 'quote',
-    edits: [
-      edit(at('taking.store.ts'), `      and clock_timestamp() < \${expiresAt}::timestamptz\n`, ''),
-    ],
+    by: without('clock_timestamp() <'),
     test: {
       file: at('lock.test.ts'),
       name: 'follows the clock of the database while those of the instances are %s',
@@ -44,7 +36,7 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a quote is taken no earlier than it can have been issued, by the database clock',
     kind: 'quote',
-    edits: [edit(at('taking.store.ts'), `clock_timestamp() >= \${validFrom}::timestamptz`, 'true')],
+    by: without('clock_timestamp() >='),
     test: {
       file: at('lock.test.ts'),
       name: 'is past for a quote that ends later than any issued now, as by a clock that was ahead',
@@ -53,17 +45,13 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a taken quote is used for every other taker',
     kind: 'quote',
-    edits: [
-      edit(at('quote.ts'), "if (requestFingerprint !== null) return refuse('quote_used')", ''),
-    ],
+    by: dropped,
     test: { file: at('quote.test.ts'), name: 'that is %s gets the response in the table' },
   },
   {
     guard: 'an expired quote is refused',
     kind: 'quote',
-    edits: [
-      edit(at('quote.ts'), "if (isExpired(quote, nowMs)) return refuse('quote_expired')", ''),
-    ],
+    by: dropped,
     test: {
       file: at('quote.test.ts'),
       name: 'that is %s gets the response in the table',
@@ -73,37 +61,25 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a rate is within its band',
     kind: 'decision',
-    edits: [
-      edit(
-        decide,
-        'return minorPerUsd >= band.min && minorPerUsd <= band.max',
-        'return minorPerUsd > 0n',
-      ),
-    ],
+    by: always,
     test: noRate('outside the band'),
   },
   {
     guard: 'a rate is not too old',
     kind: 'decision',
-    edits: [edit(decide, "ageOf(sighting, guards, nowMs) !== 'stale'", 'nowMs > 0')],
+    by: without('ageOf'),
     test: { file: at('decide.test.ts'), name: 'of %s at %s: spread %p' },
   },
   {
     guard: 'a rate is close to those of other sources',
     kind: 'decision',
-    edits: [
-      edit(
-        decide,
-        'if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps)',
-        'if (deviationBps === -1n)',
-      ),
-    ],
+    by: never,
     test: noRate('more than 3% from another source'),
   },
   {
     guard: 'a rate jump needs manual review',
     kind: 'decision',
-    edits: [edit(decide, 'if (jumped(known, reference, guards))', 'if (jumped === undefined)')],
+    by: never,
     test: { file: at('decide.test.ts'), name: 'to %s with a release for %s: used is %p' },
   },
 ]

@@ -1,8 +1,8 @@
-import { edit, type Guard, withoutIndex } from '../guard'
+import type { Guard } from '../guard'
+import { dropped, instead, never, without } from '../operators'
 
 const at = (path: string) => `services/chain-relayer/${path}`
-const lanes = { store: at('lanes/lane.store.ts'), test: at('lanes/lane.store.test.ts') }
-const orders = { source: at('operations/order.ts'), store: at('operations/operation.store.ts') }
+const lanesTest = at('lanes/lane.store.test.ts')
 const kinds = at('operations/kinds.test.ts')
 const steps = at('operations/operation.store.test.ts')
 
@@ -10,13 +10,7 @@ const once: readonly Guard[] = [
   {
     guard: 'an order with different content is no repeat',
     kind: 'key',
-    edits: [
-      edit(
-        orders.source,
-        'if (known.contentHash !== order.contentHash)\n    throw',
-        'if (known === undefined)\n    throw',
-      ),
-    ],
+    by: never,
     test: {
       file: at('relay-loop.test.ts'),
       name: 'security: repeated with another amount is dead-lettered',
@@ -25,14 +19,8 @@ const once: readonly Guard[] = [
   {
     guard: 'a cause has one operation',
     kind: 'key',
-    edits: [
-      edit(
-        at('operations/operation.ts'),
-        `idFor('operation', \`\${kind}:\${cause}\`)`,
-        `idFor('operation', \`\${kind}:\${cause}:\${crypto.randomUUID()}\`)`,
-      ),
-    ],
-    also: [withoutIndex('chain_relayer.operation_once')],
+    by: instead('cause}', `cause}:\${crypto.randomUUID()}`),
+    also: ['there is no second row for chain_relayer.operation_once'],
     test: {
       file: at('operations/operation.test.ts'),
       name: 'has the same id and content in any spelling of its addresses',
@@ -41,7 +29,7 @@ const once: readonly Guard[] = [
   {
     guard: 'a signed transfer belongs to one payout',
     kind: 'authorization',
-    edits: [withoutIndex('chain_relayer.operation_authorization_once')],
+    also: ['there is no second row for chain_relayer.operation_authorization_once'],
     test: {
       file: kinds,
       name: 'security: a second payout out of the same authorization fails at once',
@@ -50,13 +38,7 @@ const once: readonly Guard[] = [
   {
     guard: 'a take that shares its transfer with another never counts as late',
     kind: 'authorization',
-    edits: [
-      edit(
-        at('operations/operation.ts'),
-        "failed.kind === 'take' && failed.authorizationNonce !== null &&",
-        "failed.kind === 'take' &&",
-      ),
-    ],
+    by: without('failed.authorizationNonce'),
     test: {
       file: at('operations/operation.test.ts'),
       name: 'security: that shares its authorization with another payout never counts as still possible',
@@ -65,37 +47,19 @@ const once: readonly Guard[] = [
   {
     guard: 'an operation ends once',
     kind: 'guarded update',
-    edits: [
-      edit(
-        orders.store,
-        '.where(and(isOneOf(operations.id, ids), inArray(operations.state, [...from])))',
-        '.where(and(isOneOf(operations.id, ids), from ? undefined : undefined))',
-      ),
-    ],
+    by: without('inArray'),
     test: { file: steps, name: 'ends once, and its result is announced once' },
   },
   {
     guard: 'an operation gets a nonce once, while it is waiting',
     kind: 'guarded update',
-    edits: [
-      edit(
-        orders.store,
-        "and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict))",
-        'and(isAmong, not(isBesideVerdict))',
-      ),
-    ],
+    by: without('eq'),
     test: { file: steps, name: 'gets one nonce when two instances assign it concurrently' },
   },
   {
     guard: 'an examined operation is ended only if it is still waiting',
     kind: 'guarded update',
-    edits: [
-      edit(
-        orders.source,
-        "settleFrom(tx, [operation], place, ['waiting'])",
-        "settleFrom(tx, [operation], place, ['waiting', 'assigned'])",
-      ),
-    ],
+    by: instead("'waiting'", "'waiting', 'assigned'"),
     test: {
       file: steps,
       name: 'with a nonce is not ended by an instance that read it without one',
@@ -104,7 +68,7 @@ const once: readonly Guard[] = [
   {
     guard: 'an operation is given up only if it is still waiting',
     kind: 'guarded update',
-    edits: [edit(orders.source, "reason, ['waiting'])", 'reason)')],
+    by: without("['waiting']"),
     test: {
       file: steps,
       name: 'with a nonce is not ended by an instance that read it without one',
@@ -113,37 +77,19 @@ const once: readonly Guard[] = [
   {
     guard: 'only one verdict of a wallet is in progress at a time',
     kind: 'guarded update',
-    edits: [
-      edit(
-        orders.store,
-        "and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict))",
-        "and(isAmong, eq(operations.state, 'waiting'))",
-      ),
-    ],
+    by: without('not'),
     test: { file: steps, name: 'only one of two verdicts of a kind on a wallet is assigned' },
   },
   {
     guard: 'only a waiting operation is postponed',
     kind: 'guarded update',
-    edits: [
-      edit(
-        orders.store,
-        ".where(and(eq(operations.id, id), eq(operations.state, 'waiting')))",
-        '.where(eq(operations.id, id))',
-      ),
-    ],
+    by: without('eq(operations.state'),
     test: { file: steps, name: 'with a nonce is not postponed' },
   },
   {
     guard: 'AUSD returned to its sender does not also pay a cash-out',
     kind: 'decision',
-    edits: [
-      edit(
-        orders.source,
-        "order.kind === 'take' && (await isGivenBack(tx, order))",
-        'isGivenBack === undefined',
-      ),
-    ],
+    by: never,
     test: {
       file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out comes later: it fails without a payout to the bank',
@@ -152,9 +98,7 @@ const once: readonly Guard[] = [
   {
     guard: 'an erasure waits for an order of its wallet that is being stored',
     kind: 'lock',
-    edits: [
-      edit(at('operations/erase.ts'), 'lock: lockWallet,', 'lock: async () => void lockWallet,'),
-    ],
+    by: instead('lockWallet', 'async () => {}'),
     test: {
       file: at('operations/erase.test.ts'),
       name: 'an erasure waits for an order that is being stored, and is then refused',
@@ -163,7 +107,7 @@ const once: readonly Guard[] = [
   {
     guard: 'a take waits for a giveback of its wallet that is being stored',
     kind: 'lock',
-    edits: [edit(orders.source, 'await lockWallet(tx, order.wallet)', 'void lockWallet')],
+    by: dropped,
     test: {
       file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out comes while the giveback is stored: it fails',
@@ -172,13 +116,7 @@ const once: readonly Guard[] = [
   {
     guard: 'a giveback waits for a take of its wallet that is being stored',
     kind: 'lock',
-    edits: [
-      edit(
-        at('unsolicited-deposits/accept.ts'),
-        'await lockWallet(tx, arrival.wallet)',
-        'void lockWallet',
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out is ordered concurrently',
@@ -187,13 +125,7 @@ const once: readonly Guard[] = [
   {
     guard: 'AUSD taken by a cash-out is not also returned',
     kind: 'decision',
-    edits: [
-      edit(
-        at('unsolicited-deposits/return.ts'),
-        'if (take) return `',
-        'if (take && ausdMicro < 0n) return `',
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('unsolicited-deposits/cashouts.test.ts'),
       name: 'when the cash-out took it or its order is in progress',
@@ -202,13 +134,7 @@ const once: readonly Guard[] = [
   {
     guard: 'AUSD that the token shows as returned is not returned again',
     kind: 'evidence',
-    edits: [
-      edit(
-        at('unsolicited-deposits/return.ts'),
-        "if (isSpent) return 'it was already given back according to the token'",
-        'void isSpent',
-      ),
-    ],
+    by: dropped,
     test: {
       file: at('unsolicited-deposits/return.test.ts'),
       name: '%s',
@@ -218,13 +144,7 @@ const once: readonly Guard[] = [
   {
     guard: 'a return has one nonce, so that the token refuses a second',
     kind: 'key',
-    edits: [
-      edit(
-        at('keys/policy.ts'),
-        `refOf(\`return:\${payoutId}\`)`,
-        `refOf(\`return:\${payoutId}:\${crypto.randomUUID()}\`)`,
-      ),
-    ],
+    by: instead('payoutId}', `payoutId}:\${crypto.randomUUID()}`),
     test: {
       file: kinds,
       name: 'already made before the database was lost is recognised, not repeated',
@@ -233,25 +153,13 @@ const once: readonly Guard[] = [
   {
     guard: 'of two verdicts on a wallet, the newest counts',
     kind: 'decision',
-    edits: [
-      edit(
-        at('transactions/preflight.ts'),
-        'if (isVerdict(operation.kind))',
-        'if (database === null)',
-      ),
-    ],
+    by: never,
     test: { file: kinds, name: 'to freeze it in the wrong order end with the newest' },
   },
   {
     guard: 'an order about a hold waits until its credit is on the chain',
     kind: 'decision',
-    edits: [
-      edit(
-        orders.store,
-        `sql\`not (\${operations.kind} = 'revoke' and`,
-        `sql\`not (\${operations.kind} = 'nothing' and`,
-      ),
-    ],
+    by: instead("'revoke'", "'nothing'"),
     test: {
       file: at('operations/holds.ci.test.ts'),
       name: 'revokes a %s after it is on the chain, until %s is left',
@@ -264,78 +172,52 @@ const nonces: readonly Guard[] = [
   {
     guard: 'a nonce is drawn by the holder of its lane',
     kind: 'lane',
-    edits: [
-      edit(
-        lanes.store,
-        '    eq(lanes.holder, holder),\n    eq(lanes.epoch, lease.epoch),\n',
-        '    eq(lanes.epoch, lease.epoch),\n',
-      ),
-    ],
-    test: { file: lanes.test, name: 'are not drawn: %s', row: 'another holder' },
+    by: dropped,
+    test: { file: lanesTest, name: 'are not drawn: %s', row: 'another holder' },
   },
   {
     guard: 'a nonce is drawn under the newest epoch of its lane',
     kind: 'lane',
-    edits: [edit(lanes.store, '    eq(lanes.epoch, lease.epoch),\n', '')],
-    test: { file: lanes.test, name: 'are not drawn: %s', row: 'an epoch before' },
+    by: dropped,
+    test: { file: lanesTest, name: 'are not drawn: %s', row: 'an epoch before' },
   },
   {
     guard: 'a nonce is drawn only during the lease',
     kind: 'lane',
-    edits: [edit(lanes.store, '    gt(lanes.leasedUntil, sql`now()`),\n', '')],
-    test: { file: lanes.test, name: 'are not drawn: %s', row: 'a lease that is over' },
+    by: dropped,
+    test: { file: lanesTest, name: 'are not drawn: %s', row: 'a lease that is over' },
   },
   {
     guard: 'a faulty lane gives out no nonce',
     kind: 'lane',
-    edits: [
-      edit(
-        lanes.store,
-        '.where(and(held(lease, holder), isNull(lanes.fault)))',
-        '.where(held(lease, holder))',
-      ),
-    ],
-    test: { file: lanes.test, name: 'are not drawn: %s', row: 'a lane with a fault' },
+    by: without('isNull'),
+    test: { file: lanesTest, name: 'are not drawn: %s', row: 'a lane with a fault' },
   },
   {
     guard: 'a new holder of a lane has a new epoch',
     kind: 'lane',
-    edits: [edit(lanes.store, 'then 0 else 1 end', 'then 0 else 0 end')],
+    by: instead('1 end', '0 end'),
     test: {
-      file: lanes.test,
+      file: lanesTest,
       name: 'is new for each new holder, and the same while it is renewed',
     },
   },
   {
     guard: 'a held lane is not leased to another instance',
     kind: 'lane',
-    edits: [
-      edit(
-        lanes.store,
-        '            isOver(lanes.leasedUntil, leaseMs),\n',
-        '            sql`true`,\n',
-      ),
-    ],
-    test: { file: lanes.test, name: 'is held by one of two concurrent claimants' },
+    by: instead('isOver(lanes.leasedUntil, leaseMs)', 'sql`true`'),
+    test: { file: lanesTest, name: 'is held by one of two concurrent claimants' },
   },
   {
     guard: 'a nonce is given out once',
     kind: 'lane',
-    edits: [
-      edit(
-        lanes.store,
-        `.set({ nextNonce: sql\`\${lanes.nextNonce} + 1\`, updatedAt: sql\`now()\` })`,
-        '.set({ updatedAt: sql`now()` })',
-      ),
-    ],
-    test: { file: lanes.test, name: 'are all different when they are drawn concurrently' },
+    by: without('nextNonce:'),
+    test: { file: lanesTest, name: 'are all different when they are drawn concurrently' },
   },
   {
     guard: 'a lane whose nonce on the chain is ahead of its rows gives out no nonce',
     kind: 'lane',
-    edits: [
-      edit(at('lanes/lease.ts'), "if (lane.chainCount > lane.nextNonce) return 'chain_ahead'", ''),
-    ],
+    by: dropped,
     test: {
       file: at('lanes/lanes.test.ts'),
       name: '%s: next %d, chain %d, open %p -> %p',
@@ -345,13 +227,7 @@ const nonces: readonly Guard[] = [
   {
     guard: 'while one lane is behind the chain, no lane gives out a nonce',
     kind: 'lane',
-    edits: [
-      edit(
-        at('lanes/lease.ts'),
-        'return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked',
-        'return isAhead ? checked : checked',
-      ),
-    ],
+    by: never,
     test: {
       file: at('lanes/lanes.test.ts'),
       name: 'stop every lane, not only the one that has sent since: a second drip has no guard',
@@ -360,13 +236,7 @@ const nonces: readonly Guard[] = [
   {
     guard: 'a fault is recorded only by the holder of its lane',
     kind: 'lane',
-    edits: [
-      edit(
-        lanes.store,
-        'and(held(lane, holder), eq(lanes.nextNonce, lane.nextNonce))',
-        'eq(lanes.address, lane.address)',
-      ),
-    ],
+    by: instead('held(lane, holder)', 'eq(lanes.address, lane.address)'),
     test: {
       file: at('lanes/lanes.test.ts'),
       name: 'do not record a fault that a stalled process finds on a lane that the other holds by now',
@@ -375,14 +245,8 @@ const nonces: readonly Guard[] = [
   {
     guard: 'a transaction ends once',
     kind: 'guarded update',
-    edits: [
-      edit(
-        lanes.store,
-        "        eq(transactions.nonce, sql.placeholder('nonce')),\n        isNull(transactions.outcome),\n",
-        "        eq(transactions.nonce, sql.placeholder('nonce')),\n",
-      ),
-    ],
-    test: { file: lanes.test, name: 'ends once, in one step with its operations' },
+    by: dropped,
+    test: { file: lanesTest, name: 'ends once, in one step with its operations' },
   },
 ]
 

@@ -121,6 +121,7 @@ export function xendit(options: {
     createRefund: async (order) => {
       const { account, reference: idempotencyKey } = order
       const answer = await clients[account].post('/refunds', {
+        // guard: a refund keeps one idempotency key
         ...{ schema: WireRefundMade, body: refundRequest(order), idempotencyKey },
       })
       return 'ok' in answer ? { ok: refundOf(order.paymentRequestId, answer.ok) } : answer

@@ -102,12 +102,14 @@ export const xenditPayouts = (
 })
 
 async function createV2(client: ProviderClient, order: PayoutOrder) {
+  // guard: a payout keeps one idempotency key
   const asked = { body: bodyOf(order), idempotencyKey: order.id }
   const answer = await client.post('/v2/payouts', { schema: XenditOrdered, ...asked })
   return 'ok' in answer ? { ok: evidenceFrom(answer.ok, answer.ok.id) } : answer
 }
 
 async function createV3(client: ProviderClient, order: PayoutOrder) {
+  // guard: a v3 payout keeps one idempotency key
   const asked = { body: bodyOfV3(order), idempotencyKey: order.id, apiVersion }
   const answer = await client.post('/v3/payouts', { schema: XenditOrderedV3, ...asked })
   return 'ok' in answer ? { ok: evidenceFromV3(answer.ok, answer.ok.payout_id) } : answer
@@ -134,6 +136,7 @@ function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   if (more) throw new ProviderUnknown('the provider listed only some payouts of a reference')
   const own = payouts.filter((payout) => payout.referenceId === id)
   const saysNone = more === false && payouts.length === 0
+  // guard: only one response means that a reference has no payouts
   if (own.length === 0 && !saysNone)
     throw new ProviderUnknown('inconclusive lookup of payouts by reference')
   return own

@@ -91,6 +91,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
       const others = all.filter(({ reference }) => reference !== wallet)
       // An inquiry without a wallet of ours counts only if it was approved.
       const found = others.map(async ({ id, reference, status }) =>
+        // guard: only inquiries that we created name the wallets of a person
         (reference ? await isOurs(reference, id) : status === 'approved') ? [reference] : [],
       )
       return [...new Set((await Promise.all(found)).flat())]

@@ -122,6 +122,7 @@ export function verifySumsub(
   const word = headers.get('x-payload-digest-alg') ?? ''
   const algorithm = (algorithms as ReadonlyMap<string, 'sha256' | 'sha512'>).get(word)
   if (!algorithm) return { reason: 'x-payload-digest-alg is not accepted' }
+  // guard: an identity webhook is signed by the identity provider
   if (!signedByAny(secrets, algorithm, [body], digest)) return { reason: 'the digest is wrong' }
   return { ok: true }
 }
