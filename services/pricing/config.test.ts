@@ -26,6 +26,7 @@ describe('the configuration of pricing', () => {
     ['FIXED_RATES', 'USD/MYR=4.21', /FIXED_RATES must give whole numbers/],
     ['FIXED_RATES', 'USD/MYR=0', /FIXED_RATES must give numbers above 0/],
     ['RATE_BANDS', 'USD/MYR=200', /RATE_BANDS must give whole numbers/],
+    ['RATE_BANDS', 'USD/MYR=800-200', /RATE_BANDS must give the lower rate first/],
     ['RATE_BANDS', 'USD/IDR=8000-600000', /RATE_BANDS must stay below 131072/],
     ['QUOTE_TTL_MS', '300001', /QUOTE_TTL_MS must be at most 300000/],
     [

@@ -40,6 +40,7 @@ const positive = (value: string): bigint => {
 const range = (value: string): { min: bigint; max: bigint } => {
   const [min = '', max = ''] = value.split('-')
   const band = { min: positive(min), max: positive(max) }
+  if (band.min > band.max) throw new Error('must give the lower rate first, e.g. USD/MYR=200-800')
   if (band.max >= rateEnd / 2n) throw new Error(`must stay below ${rateEnd / 2n}`)
   return band
 }
@@ -117,20 +118,6 @@ function secrets(words: { about: string }): Field<readonly [string, ...string[]]
   }
 }
 
-const quoteTtlMaxMs = 300_000
-
-function quoteTtl(words: Words): Field<number> {
-  const duration = durationMs(words)
-  return {
-    ...duration,
-    parse: (raw) => {
-      const ttlMs = duration.parse(raw)
-      if (ttlMs > quoteTtlMaxMs) throw new Error(`must be at most ${quoteTtlMaxMs}`)
-      return ttlMs
-    },
-  }
-}
-
 export const fields = {
   ...commonFields,
   ...databaseFields,
@@ -151,9 +138,10 @@ export const fields = {
     },
     positive,
   ),
-  QUOTE_TTL_MS: quoteTtl({
+  QUOTE_TTL_MS: durationMs({
     about: 'lifetime of a quote; at most 5 minutes',
     fallback: '60000',
+    maxMs: 300_000,
   }),
   QUOTE_SECRETS: secrets({
     about: 'secrets that sign quotes, 32 characters each; two during a rotation',

@@ -97,7 +97,18 @@ export const integer = (words: Words) =>
 export const percent = (words: Words) =>
   field('percent', words, (raw) => Number(mustMatch(/^(?:100|[1-9]?[0-9])$/, '0 to 100')(raw)))
 
-export const durationMs = (words: Words) => ({ ...integer(words), type: 'milliseconds' })
+export const durationMs = ({ maxMs, ...words }: Words & { readonly maxMs?: number }) => {
+  const whole = integer(words)
+  return {
+    ...whole,
+    type: 'milliseconds',
+    parse: (raw: string) => {
+      const ms = whole.parse(raw)
+      if (maxMs !== undefined && ms > maxMs) throw new Error(`must be at most ${maxMs}`)
+      return ms
+    },
+  }
+}
 
 /** In the smallest unit that its description names. */
 export const amount = (words: Words) =>
