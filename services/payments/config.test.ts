@@ -34,6 +34,15 @@ describe('the return URL of a checkout', () => {
   })
 })
 
+test.each(['RECHECK_AFTER_MS', 'HOLD_RECHECK_MS'])(
+  '%s above an hour, after which a check counts as planned by a wrong clock, is refused',
+  (name) => {
+    expect(() => read({ ...complete, [name]: '3600001' })).toThrow(
+      `${name} must be at most 3600000`,
+    )
+  },
+)
+
 describe('the time to pay of a checkout', () => {
   test('is a quarter of an hour by default', () => {
     expect(read(complete).checkoutTtlMs).toBe(900_000)

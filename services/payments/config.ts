@@ -1,6 +1,7 @@
 import type { ConfigOf, Field } from '#platform/config'
 import { amount, durationMs, integer, oneOf, text, url } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { checkMaxMs } from './decide'
 import type { TopupLimits } from './price'
 
 /** The real provider requires HTTPS, in test mode too; the sandbox accepts http. */
@@ -81,6 +82,7 @@ export const fields = {
   RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
     fallback: '20000',
+    maxMs: checkMaxMs,
   }),
   RECHECK_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   HOLD_MARGIN_MS: durationMs({
@@ -89,8 +91,9 @@ export const fields = {
     fallback: '15000',
   }),
   HOLD_RECHECK_MS: durationMs({
-    about: 'longest wait before the end of a hold is read from the chain again',
+    about: 'longest wait before the end of a hold is read from the chain again; at most an hour',
     fallback: '3600000',
+    maxMs: checkMaxMs,
   }),
   PROVIDER_LIST_LATEST_EVERY_MS: durationMs({
     about: 'interval between readings of the last minutes of that list',

@@ -225,7 +225,8 @@ export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
 /** A checkout retried longer at its locked rate would be a free option. */
 export const reopenMaxMs = 600_000
 const repeatOrderMaxMs = 600_000
-const lateCheckMaxMs = 3_600_000
+/** Longest wait for a check. */
+export const checkMaxMs = 3_600_000
 /** The provider retries webhooks for a day too. */
 const lateMoneyMs = 86_400_000
 
@@ -262,7 +263,7 @@ export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): 
     case 'replaced': {
       if (awaitsRate(quiet)) return new Date(nowMs + doubling(repeatOrderMaxMs))
       const endsMs = quiet.expiresAt === null ? 0 : quiet.expiresAt.getTime() + lateMoneyMs
-      const checkMs = nowMs + doubling(lateCheckMaxMs)
+      const checkMs = nowMs + doubling(checkMaxMs)
       return checkMs > endsMs ? null : new Date(checkMs)
     }
     default:

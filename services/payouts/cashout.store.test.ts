@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { fromNow } from '#platform/db/columns'
 import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import type { CashoutState } from './cashout'
-import { insertCashout, lockCashout, moveCashout } from './cashout.store'
+import { insertCashout, leaseDue, lockCashout, moveCashout } from './cashout.store'
 
 let scratch: ScratchDatabase
 let database: Database
@@ -14,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
-async function taking(): Promise<string> {
+async function taking(nextCheckAt: SQL | null = null): Promise<string> {
   const id = crypto.randomUUID()
   const wallet = `0x${'11'.repeat(20)}` as const
   await database.transaction((tx) =>
@@ -22,7 +23,7 @@ async function taking(): Promise<string> {
       ...{ id, wallet, state: 'taking', rateMinorPerUsd: 16_250n, ausdMicro: 5_000_000n },
       ...{ fiatMinor: 81_250n, quoteId: id, requestFingerprint: 'sari', authorizer: wallet },
       ...{ authorizationNonce: id, authorization: {} as never, channelCode: 'ID_BCA' },
-      ...{ bankDetails: 'sealed', bankDetailsKeyId: 'a' },
+      ...{ bankDetails: 'sealed', bankDetailsKeyId: 'a', nextCheckAt },
     }),
   )
   return id
@@ -39,6 +40,30 @@ describe('the row of a cash-out', () => {
     for (const before of ['taken', 'failed', 'returned'] as const)
       expect(await move(id, before)).toBeUndefined()
     expect(await move(id, 'paid')).toMatchObject({ state: 'paid' })
+  })
+
+  test('is checked although the clock was set back by two hours since its check was planned', async () => {
+    const due = async () => {
+      const rows = await database.run((db) => leaseDue(db, 10, 20_000))
+      return rows.map(({ id }) => id)
+    }
+    await taking(fromNow(3_600_000))
+    const late = await taking(fromNow(7_220_000))
+    expect(await due()).toEqual([late])
+    expect(await due()).toEqual([])
+  })
+
+  test('of a failed cash-out is left alone for the day until its check', async () => {
+    const failed = async (afterMs: number) => {
+      const id = await taking()
+      const nextCheckAt = fromNow(afterMs)
+      await database.run((db) => moveCashout(db, id, 'failed', { nextCheckAt }))
+      return id
+    }
+    await failed(86_400_000)
+    const late = await failed(2 * 86_400_000 + 20_000)
+    const rows = await database.run((db) => leaseDue(db, 10, 20_000))
+    expect(rows.map(({ id }) => id)).toEqual([late])
   })
 
   test('is locked by one transaction at a time', async () => {

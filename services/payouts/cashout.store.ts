@@ -5,14 +5,14 @@ import {
   getTableColumns,
   gte,
   inArray,
-  lte,
+  ne,
   not,
   or,
   type SQL,
   sql,
 } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
-import { fromNow, isOneOf, midnightUtc, quotedList } from '#platform/db/columns'
+import { fromNow, isOneOf, isOver, midnightUtc, quotedList } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
@@ -171,17 +171,20 @@ export type DueCashout = Cashout & { readonly leasedAt: Date }
 
 /** Leases due rows and sets their next check, at which another instance takes over after a crash. */
 export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise<DueCashout[]> {
+  const { state, nextCheckAt } = cashouts
+  const { doublingsMax, maxMs, failedMaxMs } = checkWait
   const due = db.$with('due').as(
     db
       .select({ id: sql<string>`${cashouts.id}`.as('due_id') })
       .from(cashouts)
-      .where(lte(cashouts.nextCheckAt, sql`now()`))
-      .orderBy(asc(cashouts.nextCheckAt))
+      .where(
+        or(isOver(nextCheckAt, failedMaxMs), and(ne(state, 'failed'), isOver(nextCheckAt, maxMs))),
+      )
+      .orderBy(asc(nextCheckAt))
       .limit(rowsMax)
       .for('update', { skipLocked: true }),
   )
-  const { doublingsMax, maxMs, failedMaxMs } = checkWait
-  const max = sql`case ${cashouts.state} when 'failed' then ${failedMaxMs}::float8
+  const max = sql`case ${state} when 'failed' then ${failedMaxMs}::float8
     else ${maxMs}::float8 end`
   const wait = sql`least(${waitMs} * power(2, least(${cashouts.checks}, ${doublingsMax})), ${max})`
   const leasedAt = sql`clock_timestamp()`.mapWith(cashouts.createdAt)

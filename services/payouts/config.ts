@@ -10,6 +10,7 @@ import {
   url,
 } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { checkWait } from './decide'
 import type { PayoutApi, PayoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
 
@@ -96,6 +97,7 @@ export const fields = {
   RECHECK_AFTER_MS: durationMs({
     about: 'recheck an item after this long without an update',
     fallback: '20000',
+    maxMs: checkWait.maxMs,
   }),
   RECHECK_EVERY_MS: durationMs({ about: 'interval between recheck rounds', fallback: '5000' }),
   REVERSAL_WATCH_MS: durationMs({

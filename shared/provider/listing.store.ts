@@ -1,6 +1,6 @@
-import { and, eq, gt, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, lte, sql } from 'drizzle-orm'
 import { integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-core'
-import { at, fromNow } from '#platform/db/columns'
+import { at, fromNow, isOver } from '#platform/db/columns'
 import type { Database, Db } from '#platform/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
@@ -32,13 +32,17 @@ const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
 /** A leased read: its start, and the start of the last complete one. */
 type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
+/** After this, another instance takes over from one that died while reading. */
+const leaseMaxMs = 600_000
+
 /** Undefined if it is not due, or leased to another instance. */
 export async function leaseListing(
   database: Database,
   listings: ListingTable,
   key: ListingKey,
-  leaseMs: number,
+  everyMs: number,
 ): Promise<ListingLease | undefined> {
+  const leaseMs = Math.min(everyMs, leaseMaxMs)
   const rows = await database.run((db) =>
     db
       .insert(listings)
@@ -46,7 +50,7 @@ export async function leaseListing(
       .onConflictDoUpdate({
         target: [listings.account, listings.window],
         set: { dueAt: fromNow(leaseMs) },
-        setWhere: lte(listings.dueAt, sql`now()`),
+        setWhere: isOver(listings.dueAt, everyMs),
       })
       .returning({ leasedUntil: listings.dueAt, readAt: listings.readAt }),
   )
@@ -98,6 +102,9 @@ export async function noteFailed(
 export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
   database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
 
+/** False for a time of before the database's clock was set back. */
+const isPast = ({ readAt }: ListingTable) => lte(readAt, fromNow(0))
+
 /** Accounts with a complete read that began within `withinMs`. */
 export async function findListed(
   database: Database,
@@ -109,7 +116,9 @@ export async function findListed(
     db
       .select({ account: listings.account })
       .from(listings)
-      .where(and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)))),
+      .where(
+        and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)), isPast(listings)),
+      ),
   )
   return rows.map(({ account }) => account)
 }
@@ -123,7 +132,7 @@ export async function lastReadAt(
   const rows = await db
     .select({ readAt: listings.readAt })
     .from(listings)
-    .where(and(eq(listings.account, account), isNotNull(listings.readAt)))
+    .where(and(eq(listings.account, account), isPast(listings)))
   const times = rows.flatMap(({ readAt }) => readAt?.getTime() ?? [])
   return times.length === 0 ? null : new Date(Math.max(...times))
 }

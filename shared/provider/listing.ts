@@ -52,8 +52,6 @@ export type ListingSettings = {
 const tickMaxMs = 30_000
 /** Margin for a difference between the provider's clock and ours. */
 const beforeOldestMs = 86_400_000
-/** After this, another instance takes over from one that died while reading. */
-const leaseMaxMs = 600_000
 /** Consecutive failed reads after which the log line becomes an alarm. */
 const failuresMax = 5
 
@@ -114,7 +112,7 @@ export async function readWindow(
   const { everyMs, backMs } = times
   const { database, listings, clock, log } = listing
   if (signal?.aborted) return 'not due'
-  const lease = await leaseListing(database, listings, key, Math.min(everyMs, leaseMaxMs))
+  const lease = await leaseListing(database, listings, key, everyMs)
   if (!lease) return 'not due'
   const oldest = await listing.oldest?.()
   if (oldest === null) return 'whole'

@@ -1,6 +1,7 @@
-import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm'
-import { isOneOf, quotedList } from '#platform/db/columns'
+import { and, asc, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { isOneOf, isOver, quotedList, timeFrom } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
+import { checkMaxMs } from '../decide'
 import { isWalletDue, wallets } from '../losses/refund.store'
 import { statesWith } from '../payment'
 import { type PaymentRow, payments } from '../payment.table'
@@ -31,19 +32,22 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   const { account, state, reason, expiresAt, nextCheckAt: dueAt } = payments
   const isOpen = and(eq(state, 'awaiting_payment'), gt(expiresAt, now))
   const rests = gt(dueAt, new Date(now.getTime() - listedRestMs))
-  const isOver = and(inArray(state, ['expired', 'replaced']), rests)
+  const hasEnded = and(inArray(state, ['expired', 'replaced']), rests)
   const isPriced = sql`${reason} is distinct from 'awaiting_rate'`
-  return and(inArray(account, [...listed]), isPriced, or(isOpen, isOver))!
+  return and(inArray(account, [...listed]), isPriced, or(isOpen, hasEnded))!
 }
 
-/** Selects the minimum to force an index lookup: for `exists` the planner would scan rows. */
+/** Selects the extremes to force index lookups: for `exists` the planner would scan rows. */
 export async function isDue(
   db: Db,
   now: Date,
 ): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
+  const isTimeOver = (time: SQL) => isOver(time, checkMaxMs, timeFrom(now))
   const [due] = await db.execute<{ payments: boolean; wallets: boolean }>(sql`select
-    coalesce((select min(${payments.nextCheckAt}) from ${payments}) <= ${now.toISOString()}, false) payments,
-    exists (select from ${wallets} where ${isWalletDue(now)}) wallets`)
+    coalesce(${isTimeOver(sql`earliest`)} or ${isTimeOver(sql`latest`)}, false) payments,
+    exists (select from ${wallets} where ${isWalletDue(now)}) wallets
+    from (select min(${payments.nextCheckAt}) earliest, max(${payments.nextCheckAt}) latest
+      from ${payments}) planned`)
   return due!
 }
 
@@ -60,7 +64,7 @@ export async function leaseDue(
 ): Promise<PaymentRow[]> {
   const { id, wallet, nextCheckAt: dueAt } = payments
   const isDue = and(
-    lte(dueAt, now),
+    isOver(dueAt, checkMaxMs, timeFrom(now)),
     ofKind[kind],
     listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
   )

@@ -1,14 +1,17 @@
-import { and, asc, eq, lte, ne, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, text } from 'drizzle-orm/pg-core'
 import {
   addressColumn,
   amountColumn,
   at,
   isOneOf,
+  isOver,
   quotedList,
+  timeFrom,
   timestamps,
 } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
+import { checkMaxMs } from '../decide'
 import { isLostHold, payments } from '../payment.table'
 import type { RefundStatus } from '../provider'
 import { schema } from '../schema.store'
@@ -264,7 +267,7 @@ export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =
     .set({ retryAt: null, updatedAt: sql`now()` })
     .where(and(eq(wallets.wallet, wallet), eq(wallets.revision, revision)))
 
-export const isWalletDue = (now: Date) => lte(wallets.retryAt, now)
+export const isWalletDue = (now: Date) => isOver(wallets.retryAt, checkMaxMs, timeFrom(now))
 
 /** Longest unchanged first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>

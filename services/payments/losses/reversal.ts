@@ -3,7 +3,7 @@ import { announce } from '#platform/db/outbox.store'
 import { messageIdFor } from '#shared/ids'
 import { FreezeOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'
-import { lostMicro } from '../decide'
+import { checkMaxMs, lostMicro } from '../decide'
 import { bookGivenUp } from '../ledger/book'
 import { atLeastZero, least } from '../payment'
 import { lockPayment, lockWallet, notePayment } from '../payment.store'
@@ -114,12 +114,13 @@ export async function recheckWallets(context: Context): Promise<boolean> {
   const { database, clock, recheckAfterMs } = context
   const now = new Date(clock())
   const due = await database.read((db) => findDueWallets(db, now, rowsMax))
-  for (const { wallet } of due)
+  for (const { wallet, retryAt } of due)
     await database.transaction(async (tx) => {
       await lockWallet(tx, wallet)
       const row = await findWallet(tx, wallet)
-      if (!row?.retryAt || row.retryAt > now) return
-      await planOrder(tx, wallet, new Date(clock() + recheckAfterMs * 4))
+      if (!row || row.retryAt?.getTime() !== retryAt!.getTime()) return
+      const waitMs = Math.min(recheckAfterMs * 4, checkMaxMs)
+      await planOrder(tx, wallet, new Date(clock() + waitMs))
       await orderFreeze(tx, row, clock())
     })
   return due.length > 0

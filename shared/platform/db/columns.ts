@@ -33,6 +33,8 @@ export const addressColumn = customType<{ data: `0x${string}`; driverData: strin
 export const at = (name: string) =>
   timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
+export const timeFrom = (time: Date) => sql`${time.toISOString()}::timestamptz`
+
 /** Not from the start of the transaction, which may have waited for a lock. */
 export const fromNow = (ms: number | SQLWrapper) =>
   sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
@@ -41,8 +43,8 @@ export const fromNow = (ms: number | SQLWrapper) =>
  * A time that is never set further ahead than `longestMs` lies further only if the database's clock was set
  * back since. Twice as far, since it may have been set after this transaction began.
  */
-export const isOver = (time: SQLWrapper, longestMs: number) =>
-  sql`(${time} <= now() or ${time} > now() + ${2 * longestMs} * interval '1 millisecond')`
+export const isOver = (time: SQLWrapper, longestMs: number, now: SQLWrapper = sql`now()`) =>
+  sql`(${time} <= ${now} or ${time} > ${now} + ${2 * longestMs} * interval '1 millisecond')`
 
 /** Start of the UTC day. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`

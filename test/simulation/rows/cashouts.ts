@@ -131,12 +131,12 @@ export const leaseDue: StandIn<Cashouts['leaseDue']> = async (db, rowsMax, waitM
   const rows = rowsOf(db)
   const leasedAt = rows.now()
   const { doublingsMax, maxMs, failedMaxMs } = checkWait
-  return dueBy(rows.cashouts, 'due', leasedAt, ({ nextCheckAt }) => nextCheckAt)
+  const mostOf = ({ state }: Cashout) => (state === 'failed' ? failedMaxMs : maxMs)
+  return dueBy(rows.cashouts, 'due', leasedAt, ({ nextCheckAt }) => nextCheckAt, mostOf)
     .sort((left, right) => left.nextCheckAt!.getTime() - right.nextCheckAt!.getTime())
     .slice(0, rowsMax)
     .map((row) => {
-      const most = row.state === 'failed' ? failedMaxMs : maxMs
-      const wait = Math.min(waitMs * 2 ** Math.min(row.checks, doublingsMax), most)
+      const wait = Math.min(waitMs * 2 ** Math.min(row.checks, doublingsMax), mostOf(row))
       const nextCheckAt = new Date(leasedAt.getTime() + wait)
       const leased = rows.cashouts.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 })
       return { ...leased, leasedAt }

@@ -5,7 +5,7 @@ import type {
 } from '../../../services/chain-relayer/lanes/lane.store'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf, type TransactionRow } from './rows'
-import { nothing, type StandIn } from './table'
+import { isOver, nothing, type StandIn } from './table'
 
 type Lanes = typeof import('../../../services/chain-relayer/lanes/lane.store')
 type Db = Parameters<Lanes['findOpen']>[0]
@@ -13,8 +13,6 @@ type Tx = Parameters<Lanes['drawNonce']>[0]
 
 const leaseMs = 5_000
 const renewAfterMs = 1_500
-
-const isOver = (until: number, now: number) => until <= now || until > now + 2 * leaseMs
 
 const isOpen = ({ outcome }: TransactionRow) => outcome === null
 
@@ -27,8 +25,8 @@ export const findLanes: StandIn<Lanes['findLanes']> = async (db) => {
       const until = lane.leasedUntil?.getTime() ?? Number.NEGATIVE_INFINITY
       return {
         ...lane,
-        isFree: isOver(until, now),
-        isFresh: until > now + leaseMs - renewAfterMs && !isOver(until, now),
+        isFree: isOver(until, leaseMs, now),
+        isFresh: until > now + leaseMs - renewAfterMs && !isOver(until, leaseMs, now),
         isBusy: rows.transactions.by('open', lane.address).length > 0,
       }
     })
@@ -53,7 +51,7 @@ export const leaseLanes: StandIn<Lanes['leaseLanes']> = (database, addresses, ho
           addresses.includes(lane.address) &&
           (lane.holder === holder ||
             lane.leasedUntil === null ||
-            isOver(lane.leasedUntil.getTime(), now)),
+            isOver(lane.leasedUntil.getTime(), leaseMs, now)),
       )
       .map((lane) => {
         if (lane.holder !== null && lane.holder !== holder)

@@ -1,5 +1,5 @@
 import { type ListingRow, rowsOf } from './rows'
-import { FromNow, nothing, type StandIn } from './table'
+import { FromNow, isOver, nothing, type StandIn } from './table'
 
 type Listings = typeof import('#shared/provider/listing.store')
 type Lock = typeof import('#platform/db/lock')
@@ -7,14 +7,17 @@ type Lock = typeof import('#platform/db/lock')
 const listingWindows = ['latest', 'recent', 'whole'] as const
 const keyOf = ({ account, window }: { account: string; window: string }) => `${account} ${window}`
 
-export const leaseListing: StandIn<Listings['leaseListing']> = (database, table, key, leaseMs) =>
+const leaseMaxMs = 600_000
+
+export const leaseListing: StandIn<Listings['leaseListing']> = (database, table, key, everyMs) =>
   database.run(async (db) => {
     const rows = rowsOf(db)
     const listings = rows.of<ListingRow>(table)
     const now = rows.clock()
     const known = listings.get(keyOf(key))
-    if (known && known.dueAt > now) return undefined
-    listings.set(keyOf(key), { dueAt: now + leaseMs, readAt: known?.readAt ?? null })
+    if (known && !isOver(known.dueAt, everyMs, now)) return undefined
+    const dueAt = now + Math.min(everyMs, leaseMaxMs)
+    listings.set(keyOf(key), { dueAt, readAt: known?.readAt ?? null })
     return { beganAt: new Date(now), readAt: known?.readAt ?? null }
   })
 
@@ -50,15 +53,16 @@ export const findListed: StandIn<Listings['findListed']> = (database, table, win
     const accounts = ['ID', 'MY'] as const
     return accounts.filter((account) => {
       const readAt = rows.of<ListingRow>(table).get(keyOf({ account, window }))?.readAt
-      return !!readAt && readAt.getTime() > since
+      return !!readAt && readAt.getTime() > since && readAt.getTime() <= rows.clock()
     })
   })
 
 export const lastReadAt: StandIn<Listings['lastReadAt']> = async (db, table, account) => {
-  const times = listingWindows.flatMap(
-    (window) => rowsOf(db).of<ListingRow>(table).get(keyOf({ account, window }))?.readAt ?? [],
-  )
-  return times.length === 0 ? null : new Date(Math.max(...times.map((at) => at.getTime())))
+  const rows = rowsOf(db)
+  const times = listingWindows
+    .map((window) => rows.of<ListingRow>(table).get(keyOf({ account, window }))?.readAt?.getTime())
+    .filter((time) => time !== undefined && time <= rows.clock())
+  return times.length === 0 ? null : new Date(Math.max(...(times as number[])))
 }
 
 export const lockNamed: StandIn<Lock['lockNamed']> = async () => nothing

@@ -1,3 +1,4 @@
+import { checkMaxMs } from '../../../services/payments/decide'
 import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import { states, unsettledStates } from '../../../services/payments/payment'
 import {
@@ -7,6 +8,7 @@ import {
   payments,
 } from '../../../services/payments/payment.table'
 import { writeBeside } from './messaging'
+import { findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, nullsOf, type StandIn } from './table'
 
@@ -201,15 +203,19 @@ function isLeftToList(row: PaymentRow, now: Date, listed: readonly string[]): bo
 }
 
 const dueAt = (rows: Rows, now: Date): PaymentRow[] =>
-  dueBy(rows.payments, 'due', now, ({ nextCheckAt }) => nextCheckAt)
+  dueBy(
+    rows.payments,
+    'due',
+    now,
+    ({ nextCheckAt }) => nextCheckAt,
+    () => checkMaxMs,
+  )
 
 export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
   const rows = rowsOf(db)
-  const isWalletDue = ({ retryAt }: { readonly retryAt: Date | null }) =>
-    retryAt !== null && retryAt <= now
   return {
     payments: dueAt(rows, now).length > 0,
-    wallets: rows.wallets.by('open', 'open').some(isWalletDue),
+    wallets: (await findDueWallets(db, now, 1)).length > 0,
   }
 }
 

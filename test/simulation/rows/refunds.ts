@@ -1,3 +1,4 @@
+import { checkMaxMs } from '../../../services/payments/decide'
 import type {
   Reversal,
   StoredReport,
@@ -5,7 +6,7 @@ import type {
 } from '../../../services/payments/losses/refund.store'
 import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
-import { nothing, type StandIn } from './table'
+import { isOver, nothing, type StandIn } from './table'
 
 type Refunds = typeof import('../../../services/payments/losses/refund.store')
 type Besides = typeof import('../../../services/payments/losses/charge-facts.store')
@@ -154,7 +155,7 @@ export const confirmFreeze: StandIn<Refunds['confirmFreeze']> = async (tx, walle
 export const findDueWallets = async (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   rowsOf(db)
     .wallets.by('open', 'open')
-    .filter(({ retryAt }) => retryAt !== null && retryAt <= now)
+    .filter(({ retryAt }) => isOver(retryAt!.getTime(), checkMaxMs, now.getTime()))
     .slice(0, rowsMax)
 
 export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, retryAt) => {

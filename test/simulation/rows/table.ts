@@ -143,21 +143,30 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
 }
 
 const spanMs = 4_000
+/** No time is over that lies ahead by less. */
+const soonMs = 3_600_000
 
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
+
+/** See `isOver` in `shared/platform/db/columns.ts`. */
+export const isOver = (time: number, longestMs: number, now: number): boolean =>
+  time <= now || time > now + 2 * longestMs
 
 export function dueBy<Row, Name extends string>(
   table: Table<Row, Name>,
   name: Name,
   now: Date,
   timeOf: (row: Row) => Date | null,
+  longestMsOf: (row: Row) => number = () => Number.POSITIVE_INFINITY,
 ): Row[] {
   const found: Row[] = []
+  const isRowOver = (row: Row) => isOver(timeOf(row)!.getTime(), longestMsOf(row), now.getTime())
   const span = Math.floor(now.getTime() / spanMs)
+  const soon = Math.floor((now.getTime() + soonMs) / spanMs)
   for (const text of table.textsOf(name)) {
-    if (Number(text) > span) continue
-    for (const row of table.by(name, text)) if (timeOf(row)! <= now) found.push(row)
+    if (Number(text) > span && Number(text) < soon) continue
+    found.push(...table.by(name, text).filter(isRowOver))
   }
   return found
 }

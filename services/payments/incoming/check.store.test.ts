@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
+import { findDueWallets, storeFreeze } from '../losses/refund.store'
+import { insertPayment } from '../payment.store'
+import type { NewPayment } from '../payment.table'
+import { isDue, leaseDue } from './check.store'
+
+let scratch: ScratchDatabase
+beforeAll(async () => {
+  scratch = await startScratchDatabase('payments')
+})
+afterAll(() => scratch?.[Symbol.asyncDispose]())
+
+const wallet = `0x${'11'.repeat(20)}` as const
+const now = new Date()
+const inMs = (ms: number) => new Date(now.getTime() + ms)
+
+async function planned(nextCheckAt: Date): Promise<string> {
+  const id = crypto.randomUUID()
+  const row = {
+    ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
+    ...{ account: 'ID', rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
+    ...{ quoteId: id, requestFingerprint: 'sari', nextCheckAt },
+  } as NewPayment
+  return (await scratch.database.run((db) => insertPayment(db, row, 60_000)))!.id
+}
+
+test('a payment is checked although the clock was set back by two hours since its check was planned', async () => {
+  const { database } = scratch
+  const due = () => database.read((db) => isDue(db, now))
+  const leased = () => database.transaction((tx) => leaseDue(tx, now, 'others', 10))
+  const waiting = await planned(inMs(3_600_000))
+  expect(await due()).toEqual({ payments: false, wallets: false })
+  const late = await planned(inMs(7_220_000))
+  expect(await due()).toEqual({ payments: true, wallets: false })
+  expect((await leased()).map(({ id }) => id)).toEqual([late])
+  expect(await due()).toEqual({ payments: false, wallets: false })
+  expect(await leased()).toEqual([])
+  expect(waiting).not.toBe(late)
+})
+
+test('a freeze is ordered again although the clock was set back by two hours since it was ordered', async () => {
+  const { database } = scratch
+  const due = async () =>
+    (await database.read((db) => findDueWallets(db, now, 10))).map((one) => one.wallet)
+  const freeze = { wallet, frozen: true, nowMs: now.getTime() }
+  await database.transaction((tx) => storeFreeze(tx, { ...freeze, retryAt: inMs(80_000) }))
+  expect(await due()).toEqual([])
+  await database.transaction((tx) => storeFreeze(tx, { ...freeze, retryAt: inMs(7_220_000) }))
+  expect(await due()).toEqual([wallet])
+  expect((await database.read((db) => isDue(db, now))).wallets).toBe(true)
+})
