@@ -24,10 +24,14 @@ import {
 /** How long a new refund may be missing from lookups. */
 const showsWithinMs = 60_000
 
+/** Throws the first error, once all of them have been carried on. */
 export async function checkRefunds(context: Context, payment: PaymentRow): Promise<void> {
   const orders = await context.database.read((db) => findOrders(db, payment.id))
-  for (const order of orders) if (order.state === 'open') await carryOn(context, order)
+  const faults: unknown[] = []
+  for (const order of orders)
+    if (order.state === 'open') await carryOn(context, order).catch((error) => faults.push(error))
   await context.database.transaction((tx) => endRefunding(tx, context, payment.id))
+  if (faults.length > 0) throw faults[0]
 }
 
 async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {

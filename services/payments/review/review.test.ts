@@ -32,7 +32,7 @@ async function differing(channel_code = 'DANA'): Promise<string> {
   return id
 }
 /** Through two checkouts: the first was opened without an answer. */
-async function paidTwice(): Promise<string> {
+async function payTwice(amount?: number): Promise<string> {
   const quoteId = fixture.quote()
   const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
   await fixture.control('faults', { api: { errorAfterAccept: 1 } })
@@ -42,8 +42,13 @@ async function paidTwice(): Promise<string> {
   const { sessions } = (await fixture.control('book')) as unknown as {
     sessions: { reference_id: string; payment_session_id: string }[]
   }
+  const paid = { channel_code: 'QRIS', ...(amount ? { amount, force: true } : {}) }
   for (const { reference_id: reference, payment_session_id: session } of sessions)
-    if (reference === id) await fixture.control(`sessions/${session}/pay`, { channel_code: 'QRIS' })
+    if (reference === id) await fixture.control(`sessions/${session}/pay`, paid)
+  return id
+}
+async function paidTwice(): Promise<string> {
+  const id = await payTwice()
   await fixture.becomes(id, { overpaidMinor: 50_000n })
   await fixture.settle('credit', id)
   await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
@@ -185,6 +190,23 @@ describe('a refund that an operator orders', () => {
       expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
     },
   )
+
+  test('is made although the charge of another refund of its payment cannot be read', async () => {
+    const id = await payTwice(40_000)
+    await fixture.becomes(id, { state: 'review', overpaidMinor: 40_000n })
+    await fixture.resolve(id, 'refund')
+    const [first, second] = await fixture.orderedRefunds(id)
+    const { provider } = fixture.context
+    const findCharge: typeof provider.findCharge = async (account, paymentId) =>
+      paymentId === first!.providerPaymentId ? undefined : provider.findCharge(account, paymentId)
+    Object.assign(fixture.context, { provider: { ...provider, findCharge } })
+    await fixture.recheck()
+    Object.assign(fixture.context, { provider })
+    expect(await atProvider(id)).toMatchObject([{ reference_id: second!.reference }])
+    await fixture.recheck(700_000)
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded', overpaidRefundedMinor: 40_000n })
+  })
 
   test('that certainly was not made is requested again under the same key', async () => {
     const id = await differing()
