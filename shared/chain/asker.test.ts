@@ -3,6 +3,7 @@ import { pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { findBatches, verdictOn } from '#shared/chain/batches'
+import { openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { isTooOften } from '#shared/chain/too-often'
@@ -265,4 +266,17 @@ test('calls are counted per block, and eth_call separately', async () => {
       ...{ requests: 6, ethCalls: 3, tooMany: 0, waited: 0, batches: null },
     },
   })
+})
+
+test('calls per block are counted again ten seconds after one endpoint reported a block far too high', () => {
+  let now = 0
+  const counter = openCallsPerBlock(() => now)
+  const atBlock = (head: number) => {
+    now += 1_000
+    counter.count({ requests: 4, ethCalls: 2, overhead: 1 })
+    counter.sawHead(head)
+  }
+  for (const head of [100, 102, 999_999_999]) atBlock(head)
+  for (let head = 104; head <= 130; head += 2) atBlock(head)
+  expect(counter.read()).toEqual({ requests: 2, ethCalls: 1, overhead: 0.5 })
 })

@@ -1,3 +1,6 @@
+import type { Clock } from '#platform/clock'
+import { openNewest } from '#shared/chain/heads'
+
 export type CallCounts<N = number> = {
   readonly requests: N
   readonly ethCalls: N
@@ -17,8 +20,9 @@ type Mark = CallCounts & { readonly head: number }
 
 const windowBlocks = 100
 
-/** Covers the last one to two windows; ignores heads that go backwards. */
-export function openCallsPerBlock(): CallsPerBlockCounter {
+/** Covers the last one to two windows, or the time since the chain lost blocks. */
+export function openCallsPerBlock(clock: Clock): CallsPerBlockCounter {
+  const newest = openNewest(clock)
   let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }
   let [older, newer, last]: (Mark | undefined)[] = []
   return {
@@ -30,7 +34,8 @@ export function openCallsPerBlock(): CallsPerBlockCounter {
       }
     },
     sawHead: (head) => {
-      if (last && head <= last.head) return
+      if (!newest.take(BigInt(head)) || head === last?.head) return
+      if (last && head < last.head) [older, newer] = [undefined, undefined]
       last = { head, ...total }
       if (!newer || head >= newer.head + windowBlocks) [older, newer] = [newer ?? last, last]
     },

@@ -100,7 +100,7 @@ export function openRpcEndpoints(options: {
 }): RpcEndpoints {
   const { rpcUrls, budget = unlimited, clock = steadyClock, log, identity } = options
   const turns = openTurns(budget, clock)
-  const perBlock = openCallsPerBlock()
+  const perBlock = openCallsPerBlock(clock)
   const shunnedUntil = new Map<RpcEndpoint, number>()
   const all = rpcUrls.map(
     (url): RpcEndpoint => ({
@@ -227,7 +227,7 @@ function isOverhead({ method, params }: RpcCall): boolean {
 function headIn({ method, params }: RpcCall, result: unknown): number | undefined {
   if (method !== 'eth_getBlockByNumber') return undefined
   const [tag] = params as readonly unknown[]
-  if (tag !== 'latest' && tag !== 'finalized') return undefined
+  if (tag !== 'finalized') return undefined
   const head = Number((result as { number?: unknown } | null)?.number)
   return Number.isSafeInteger(head) ? head : undefined
 }
