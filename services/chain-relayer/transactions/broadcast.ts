@@ -20,7 +20,7 @@ import { guards } from '../operations/operation'
 import { findOperations } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
-import { bumped, isRaise, isSigned, noopCall, raisedGas } from './transaction'
+import { bumped, isRaise, isSigned, noopCall, outbid, raisedGas } from './transaction'
 
 // Stored bytes may be sent any number of times; what is not mined gets another attempt at the same
 // nonce. Neither frees a nonce.
@@ -178,7 +178,9 @@ async function renew(
   const last = open.attempts.at(-1)!
   const head = await context.node.newestHead()
   if (isHalted(context, head)) return
-  const fees: Fees = bumped(last, head.baseFeeWei)
+  // At the highest fee a node would refuse a noop that pays 1 wei more.
+  const raise = purpose === last.purpose ? bumped : outbid
+  const fees: Fees = raise(last, head.baseFeeWei)
   const { nonce } = open
   const original: CallToSign = { to: open.to, data: open.data, valueWei: open.valueWei, gas }
   const call = purpose === 'noop' ? noopCall(lane.address) : original

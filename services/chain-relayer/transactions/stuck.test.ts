@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { type Hex, keccak256 } from 'viem'
+import { type Hex, keccak256, parseTransaction } from 'viem'
 import { actors } from '#test/support/contracts'
 import type { Context } from '../context'
 import { attempts } from '../lanes/lane.store'
@@ -60,8 +60,24 @@ test('a lane whose oldest transaction is not mined gets no other until it is min
   expect((await fixture.finish(context, second)).state).toBe('settled')
 })
 
+const gwei = 10n ** 9n
+/** With the base fee of anvil. */
+const capWei = 800n * gwei
+
+/** A replacement must raise both fees by a tenth, as in geth. */
+function replaceFrom(poolWei: bigint) {
+  const least = (poolWei * 11n) / 10n
+  fixture.endpoint.intercept = (method, _, [raw]) => {
+    if (method !== 'eth_sendRawTransaction') return undefined
+    const { maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(raw as Hex)
+    if (maxFeePerGas! >= least && maxPriorityFeePerGas! >= least) return undefined
+    const error = { code: -32000, message: 'replacement transaction underpriced' }
+    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, error }))
+  }
+}
+
 describe('after 40 attempts at a transaction', () => {
-  async function stuck(task: Task) {
+  async function stuck(task: Task, feesWei?: bigint) {
     const context = await fixture.begin()
     swallow()
     await fixture.command(task)
@@ -71,8 +87,9 @@ describe('after 40 attempts at a transaction', () => {
     }, 'a nonce')
     await fixture.database.run((db) =>
       db.execute(sql`insert into ${attempts}
-        select lane, nonce, number, purpose, raw, md5(hash || number), max_fee_wei, priority_wei, gas,
-          created_at, broadcasts, broadcast_at, last_error
+        select lane, nonce, number, purpose, raw, md5(hash || number),
+          coalesce(${feesWei ?? null}::numeric, max_fee_wei),
+          coalesce(${feesWei ?? null}::numeric, priority_wei), gas, created_at, broadcasts, broadcast_at, last_error
         from ${attempts}, generate_series(2, 40) number
         where (lane, nonce) in (select lane, nonce from ${operations} where cause = ${causeOf(task)})`),
     )
@@ -108,11 +125,14 @@ describe('after 40 attempts at a transaction', () => {
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 
-  test('it is still replaced by a noop once its authorization has lapsed', async () => {
+  test.each([
+    ['it is still replaced by a noop once its authorization has lapsed', undefined],
+    ['at the highest fee, a node that requires a tenth more still takes the noop', capWei],
+  ])('%s', async (_, feesWei) => {
     const { key } = await newWallet(fixture)
     const to = fixture.treasury.address
     const task = take(await fixture.sign(key, { to, value: 1n, nonce: newNonce() }))
-    const context = await stuck(task)
+    const context = await stuck(task, feesWei)
     const later = { ...context, clock: () => context.clock() + 7_200_000 }
     await until(
       async () => {
@@ -122,11 +142,16 @@ describe('after 40 attempts at a transaction', () => {
       'a noop',
       10_000,
     )
-    fixture.endpoint.intercept = undefined
-    await until(async () => {
-      await round(later)
-      return (await stateOf(task)) !== 'assigned'
-    }, 'the nonce being used')
+    if (feesWei) replaceFrom(feesWei)
+    else fixture.endpoint.intercept = undefined
+    await until(
+      async () => {
+        await round(later)
+        return (await stateOf(task)) !== 'assigned'
+      },
+      'the nonce being used',
+      20_000,
+    )
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, bigInt, property } from 'fast-check'
 import type { OperationKind } from '../operations/operation'
-import { batched, bumped, feesFor, gasMax, isRaise, raisedGas } from './transaction'
+import { batched, bumped, feesFor, gasMax, isRaise, outbid, raisedGas } from './transaction'
 
 describe('a batch', () => {
   const one = (kind: OperationKind, tries = 0) => ({ kind, tries })
@@ -51,6 +51,12 @@ describe('a fee bump', () => {
     for (; isRaise(fees, bumped(fees, 100n * gwei)); attempts++) fees = bumped(fees, 100n * gwei)
     expect(attempts).toBeLessThanOrEqual(40)
     expect(isRaise(fees, bumped(fees, 120n * gwei))).toBe(true)
+  })
+
+  test('that ignores the cap raises both by a quarter', () => {
+    const wei = 800n * gwei
+    const next = outbid({ maxFeeWei: wei, priorityWei: wei }, 100n * gwei)
+    expect(next).toEqual({ maxFeeWei: 1_000n * gwei, priorityWei: 1_000n * gwei })
   })
 
   const fee = bigInt({ min: 0n, max: 10n ** 15n })

@@ -331,23 +331,26 @@ export const feesFor = (baseFeeWei: bigint): Fees => ({
   priorityWei,
 })
 
-/** Raises both by 25 % (nodes other than Monad require at least 10 %). */
+/** Raises both by 25 % (nodes other than Monad require at least 10 %), without a maximum. */
+export function outbid(last: Fees, baseFeeWei: bigint): Fees {
+  const fresh = feesFor(baseFeeWei)
+  const raised = (lastWei: bigint, freshWei: bigint) =>
+    atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
+  const maxFeeWei = raised(last.maxFeeWei, fresh.maxFeeWei)
+  return { maxFeeWei, priorityWei: atMost(raised(last.priorityWei, fresh.priorityWei), maxFeeWei) }
+}
+
 export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   const capWei = atLeast(baseFeeWei * capOver, floorWei * 4n)
-  const fresh = feesFor(baseFeeWei)
-  const maxFeeWei = raised(last.maxFeeWei, fresh.maxFeeWei, capWei)
-  const wanted = raised(last.priorityWei, fresh.priorityWei, capWei)
-  return { maxFeeWei, priorityWei: atMost(wanted, maxFeeWei) }
+  const capped = (wei: bigint, lastWei: bigint) => atLeast(atMost(wei, capWei), lastWei + 1n)
+  const next = outbid(last, baseFeeWei)
+  const maxFeeWei = capped(next.maxFeeWei, last.maxFeeWei)
+  return { maxFeeWei, priorityWei: atMost(capped(next.priorityWei, last.priorityWei), maxFeeWei) }
 }
 
 /** Attempts that differ by 1 wei would pile up and change nothing. */
 export const isRaise = (last: Fees, next: Fees): boolean =>
   next.maxFeeWei * 10n >= last.maxFeeWei * 11n || next.priorityWei * 10n >= last.priorityWei * 11n
-
-function raised(lastWei: bigint, freshWei: bigint, capWei: bigint): bigint {
-  const more = atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
-  return atLeast(atMost(more, capWei), lastWei + 1n)
-}
 
 export const atLeast = (left: bigint, right: bigint) => (left > right ? left : right)
 export const atMost = (left: bigint, right: bigint) => (right < left ? right : left)
