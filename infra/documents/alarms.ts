@@ -113,13 +113,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/gateway',
-    lines: ['verified flag not set on chain', 'native coin drip failed'],
-    steps: '`dc logs chain-relayer` has the reason.',
-  },
-  {
-    source: 'services/gateway',
-    lines: ['identity order unanswered, giving up'],
-    steps: 'Check chain-relayer: nothing repeats this order.',
+    lines: [
+      'verified flag not set on chain',
+      'native coin drip failed',
+      'identity order unanswered, giving up',
+    ],
+    steps: '`dc logs chain-relayer` has the reason; a flag: `persons order <wallet>`.',
   },
   {
     source: 'services/gateway',

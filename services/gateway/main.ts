@@ -18,7 +18,7 @@ import { dependencyDeadlineMs } from './http/deadline'
 import { limits } from './identity/identity'
 import { oldestAwaited } from './identity/identity.store'
 import { identityProviderOf } from './identity/providers/choose'
-import { answerRule } from './identity/rule'
+import { answerFlagOrder, answerRule } from './identity/rule'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
 import { openOperators } from './operators/listener'
@@ -59,7 +59,7 @@ await runService('gateway', fields, async (config, runtime) => {
     ...own,
     name: 'gateway',
     description,
-    answers: [answerErase(context), answerRule(context)],
+    answers: [answerErase(context), answerRule(context), answerFlagOrder(context)],
   } as const
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
   const operators = runConsole(context, bus, openOperators(context))

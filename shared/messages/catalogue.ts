@@ -6,7 +6,7 @@ import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer
 import { ConsoleAttention, ConsoleItem, ConsoleWatch } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
-import { PersonRule, personErasures, personReads } from '#shared/messages/person'
+import { FlagOrder, PersonRule, personErasures, personReads } from '#shared/messages/person'
 import * as pricing from '#shared/messages/pricing'
 import * as relay from '#shared/messages/relay'
 import { IndexerStatement, PaymentsStatement, PayoutsStatement } from '#shared/messages/statement'
@@ -88,4 +88,5 @@ export const questions: readonly Question[] = [
   ...Object.values(personReads),
   ...Object.values(personErasures),
   PersonRule,
+  FlagOrder,
 ]

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { DeedOutcome, deedFields } from '#shared/messages/deeds'
-import { Address, Uuid } from '#shared/messages/fields'
+import { Address, Amount, Uuid } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
 const Row = Type.Object({
@@ -27,6 +27,15 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
     linkedTo: Type.Union([Address, Type.Null()]),
     replaced: Type.Union([Uuid, Type.Null()]),
   }),
+  answer: DeedOutcome,
+  repeat: 'once by its key',
+})
+
+/**
+ * Orders the flag again that the relayer gave up. Refused if `revision` is no longer that of the order that failed.
+ */
+export const FlagOrder = question('gateway.person.flag', 'gateway', ['ops'], {
+  request: Type.Object({ ...deedFields, wallet: Address, revision: Amount }),
   answer: DeedOutcome,
   repeat: 'once by its key',
 })

@@ -14,7 +14,7 @@ import {
   WalletClear,
 } from '#shared/messages/payments'
 import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
-import { PersonRule } from '#shared/messages/person'
+import { FlagOrder, PersonRule } from '#shared/messages/person'
 import { QuoteTake } from '#shared/messages/pricing'
 import { type Question, type RequestOf, serviceNames } from '#shared/messages/topic'
 import { booksClose } from '../support/books'
@@ -213,6 +213,12 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(await outcomeOf(stack, PersonRule, ruled)).toBe('done')
     const other = { ...ruled, ...deedOf() }
     expect(await outcomeOf(stack, PersonRule, other)).toBe('refused')
+  })
+
+  test('a flag that was never given up is not ordered', async () => {
+    const { wallet } = world.people[1]!
+    const asked = { ...deedOf(), wallet, revision: '1' }
+    expect(await outcomeOf(stack, FlagOrder, asked)).toBe('refused')
   })
 
   test.each(erasures)('an erasure by %s', async (_, question) => {

@@ -4,7 +4,7 @@ import { GivebackOrder, RelayingPause } from '#shared/messages/chain'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { LossGivenBack, ReviewResolve, TopupsPause, WalletClear } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
-import { PersonRule, personErasures } from '#shared/messages/person'
+import { FlagOrder, PersonRule, personErasures } from '#shared/messages/person'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
@@ -17,7 +17,7 @@ export const deeds: readonly Question[] = [
   ...pauses,
   ...Object.values(deadLetterDecisions),
   ...Object.values(personErasures),
-  ...[ReviewResolve, WalletClear, LossGivenBack, GivebackOrder, PersonRule],
+  ...[ReviewResolve, WalletClear, LossGivenBack, GivebackOrder, PersonRule, FlagOrder],
 ]
 
 export const deedOf = () => ({ deed: crypto.randomUUID(), by: 'sari', reason: 'two copies' })

@@ -5,7 +5,7 @@ import { groupIdOf, listDeadLetters } from '../cli/dead-letters/letters'
 import { readRows } from '../health/rows'
 import { readAttention } from './exceptions'
 
-test('the console groups dead letters as `ops dead-letters` does, and says why a wallet is frozen', async () => {
+test('the console groups dead letters as `ops dead-letters` does, and says why a wallet is frozen or unverified', async () => {
   await using server = await startScratchPostgres()
   const sql = postgres(server.adminUrl, { max: 2, onnotice: () => {} })
   await sql`
@@ -13,11 +13,15 @@ test('the console groups dead letters as `ops dead-letters` does, and says why a
     select 'payments', 'msg_' || n, 'relay.credit.settled', '{}', 'no payment ' || n || ' here'
     from generate_series(1, 3) n`
   await sql`insert into payments.wallets (wallet, frozen, revision) values ('0x1', true, 1)`
+  await sql`
+    insert into gateway.identities (wallet, state, provider, decided_at, flag_failed_at, failure)
+    values ('0x2', 'verified', 'p', now(), now(), 'reverted')`
   const { exceptions, dead } = await readAttention(sql)
   const [letter] = await listDeadLetters(sql)
   expect(dead).toMatchObject([{ id: groupIdOf(letter!), count: 3, error: 'no payment # here' }])
   expect(exceptions).toMatchObject([
     { kind: 'frozen', id: '0x1', says: 'owes 0.000000 AUSD, frozen on chain' },
+    { kind: 'identity', id: '0x2', says: 'verified, but its flag is not on the chain: reverted' },
   ])
   await sql.end({ timeout: 1 })
 })

@@ -1,10 +1,11 @@
 import type { Sql } from 'postgres'
 import { openBreaks } from '../books/judge'
 import { groupsOf, listDeadLetters } from '../cli/dead-letters/letters'
+import { failedFlagText, listFailedFlags } from '../cli/person/decide'
 import { frozenText, listFrozen } from '../cli/wallets'
 
 export type Exception = {
-  readonly kind: 'review' | 'frozen' | 'anomaly' | 'break' | 'lane'
+  readonly kind: 'review' | 'frozen' | 'identity' | 'anomaly' | 'break' | 'lane'
   /** Id that the search finds. */
   readonly id: string
   readonly says: string
@@ -16,7 +17,7 @@ export const namedMax = 100
 /** Oldest first. */
 export async function readAttention(sql: Sql) {
   const [exceptions, letters] = await Promise.all([
-    Promise.all([reviews(sql), frozen(sql), anomalies(sql), breaks(sql), lanes(sql)]),
+    Promise.all([reviews(sql), frozen(sql), flags(sql), anomalies(sql), breaks(sql), lanes(sql)]),
     listDeadLetters(sql),
   ])
   const oldestFirst = exceptions
@@ -33,6 +34,11 @@ const reviews = (sql: Sql) => sql<Exception[]>`
 const frozen = async (sql: Sql): Promise<Exception[]> =>
   (await listFrozen(sql)).slice(0, namedMax).map((one) => ({
     ...{ kind: 'frozen', id: one.wallet, says: frozenText(one), since: one.since },
+  }))
+
+const flags = async (sql: Sql): Promise<Exception[]> =>
+  (await listFailedFlags(sql)).slice(0, namedMax).map((one) => ({
+    ...{ kind: 'identity', id: one.wallet, says: failedFlagText(one), since: one.since },
   }))
 
 /** Their rows are kept longer, because they prevent duplicates. */

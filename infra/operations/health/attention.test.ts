@@ -17,7 +17,7 @@ const fine: SystemFacts = {
     deadLetters: [{ service: 'payments', count: 0 }],
     lanes: [{ address: '0xab', fault: null }],
   },
-  ...{ frozenWallets: 0, needlessRepayments: 0, secondWallets: 0, breaks: [] },
+  ...{ frozenWallets: 0, needlessRepayments: 0, secondWallets: 0, failedFlags: 0, breaks: [] },
   books: { endedAt: null, ageMs: 0 },
   lists: [],
   unexplained: { count: 0, ausdMicro: '0', oldestMs: 0 },
@@ -112,6 +112,11 @@ describe('status reports', () => {
       'a second wallet of a person',
       { secondWallets: 1 },
       /^1 wallet is of a person who has another wallet: bun run ops persons list$/,
+    ],
+    [
+      'a verdict whose flag the relayer gave up',
+      { failedFlags: 1 },
+      /^1 verdict not set on the chain: bun run ops persons list$/,
     ],
     [
       'a repayment to give back',

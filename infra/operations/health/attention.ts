@@ -68,6 +68,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
       ...frozenNeeds(facts),
       ...needlessNeeds(facts),
       ...secondWalletNeeds(facts),
+      ...failedFlagNeeds(facts),
       ...bus,
       ...listNeeds(facts.lists),
       ...comparedNeeds(facts),
@@ -122,6 +123,9 @@ const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): string[] => {
   const wallets = `${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'}`
   return [`${wallets} of a person who has another wallet: ${ops} persons list`]
 }
+
+const failedFlagNeeds = ({ failedFlags: count }: SystemFacts): string[] =>
+  count > 0 ? [`${counted(count, 'verdict')} not set on the chain: ${ops} persons list`] : []
 
 function breakNeeds({ breaks }: SystemFacts): string[] {
   const counting = breaks.filter(({ standing }) => standing === 'counts')

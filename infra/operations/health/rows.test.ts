@@ -22,19 +22,20 @@ test('books count as unreconciled since the last run, or before it since the fir
   await sql.end({ timeout: 1 })
 })
 
-test('the status counts verdicts that are not on the chain, and repayments to give back', async () => {
+test('the status counts verdicts that are not on the chain, those given up, and repayments to give back', async () => {
   await using server = await startScratchPostgres()
   const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   await sql`
     insert into gateway.identities (wallet, state, provider, decided_at, check_at, updated_at)
     values ('0x1', 'rejected', 'p', now(), now(), now() - interval '1 hour'),
       ('0x2', 'verified', 'p', now(), null, now())`
+  await sql`update gateway.identities set flag_failed_at = now() where wallet = '0x2'`
   await sql`
     insert into payments.reversals (payment_id, wallet, lost_micro, made_good_micro)
     values ('pay_1', '0x1', 0, 7), ('pay_2', '0x2', 7, 7)`
-  const { states, needlessRepayments } = await readRows(sql)
+  const { states, needlessRepayments, failedFlags } = await readRows(sql)
   expect(states).toMatchObject([{ what: 'identity', state: 'rejected', count: 1, sums: {} }])
   expect(states[0]!.oldestMs).toBeGreaterThan(3_599_000)
-  expect(needlessRepayments).toBe(1)
+  expect([needlessRepayments, failedFlags]).toEqual([1, 1])
   await sql.end({ timeout: 1 })
 })

@@ -1,7 +1,7 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
 import { type Break, openBreaks } from '#infra/operations/books/judge'
-import { listDuplicates } from '#infra/operations/cli/person/decide'
+import { listDuplicates, listFailedFlags } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
 import { operationMicro, predicate } from '#infra/operations/sql'
 import {
@@ -47,6 +47,8 @@ export type Rows = {
   needlessRepayments: number
   /** Wallets whose person has another one, without an operator's decision. */
   secondWallets: number
+  /** Verified flags that the relayer gave up. */
+  failedFlags: number
   /** `ageMs`: since the last run or, if there was none, the first payment or cash-out. */
   books: { endedAt: Date | null; ageMs: number }
   /** Only those with standing `counts` need attention. */
@@ -87,6 +89,7 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       ...{ states, books: books!, frozenWallets: frozen!.count },
       needlessRepayments: (await listNeedless(tx)).length,
       secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
+      failedFlags: (await listFailedFlags(tx)).length,
       breaks: (await openBreaks(tx)).map(({ standing, ageMs }) => ({ standing, ageMs })),
       paused: await listPaused(tx),
       promisedMicro: BigInt(promises!.promised),

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, type Column, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, timestamps } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
@@ -94,6 +94,9 @@ export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Pro
 const checkAtOfDrip = (checkAt: Date) => sql`case when ${identities.dripOrderedAt} is not null
   and ${identities.dripSettledAt} is null then ${checkAt.toISOString()}::timestamptz end`
 
+const unlessFlagFailed = (column: Column) =>
+  sql`case when ${identities.flagFailedAt} is null then ${column} end`
+
 /** Returns undefined if another revision is awaited. */
 export async function settleFlag(
   tx: Tx,
@@ -111,6 +114,9 @@ export async function settleFlag(
     .update(identities)
     .set({
       flagSettledAt: sql`now()`,
+      flagFailedAt: null,
+      failedAt: unlessFlagFailed(identities.failedAt),
+      failure: unlessFlagFailed(identities.failure),
       checkAt: checkAtOfDrip(checkAt),
       sweeps: 0,
       updatedAt: sql`now()`,
@@ -160,6 +166,20 @@ export async function failDrip(tx: Tx, wallet: `0x${string}`, failure: string): 
     .update(identities)
     .set({ failedAt: sql`now()`, failure, checkAt: checkAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
+    .returning({ wallet: identities.wallet })
+  return rows.length === 1
+}
+
+/** The next sweep orders it, as a new revision. Returns false unless the flag failed. */
+export async function renewFlag(tx: Tx, wallet: `0x${string}`): Promise<boolean> {
+  const rows = await tx
+    .update(identities)
+    .set({
+      ...{ ...newFlag, failedAt: null, failure: null, sweeps: 0 },
+      ...{ revision: sql`${identities.revision} + 1` },
+      ...{ checkAt: sql`now()`, updatedAt: sql`now()` },
+    })
+    .where(and(eq(identities.wallet, wallet), isNotNull(identities.flagFailedAt)))
     .returning({ wallet: identities.wallet })
   return rows.length === 1
 }

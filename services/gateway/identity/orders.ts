@@ -150,7 +150,10 @@ async function repeatFlag(
   const { wallet, sweeps } = row
   const wanted = row.state === 'verified'
   if (verified === wanted) return flagSettled(tx, context, wallet, revision)
-  if (sweeps >= sweepsMax) return giveUp(context, wallet)
+  if (sweeps >= sweepsMax) {
+    await failFlag(tx, wallet, 'unanswered', nextSweepAt(context))
+    return giveUp(context, wallet)
+  }
   const order = { wallet, verified: wanted, revision: String(revision) }
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }

@@ -1,7 +1,8 @@
 import { type Handler, handler } from '#platform/bus/serve'
-import { PersonRule } from '#shared/messages/person'
+import { FlagOrder, PersonRule } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
+import { lockIdentity, renewFlag } from './identity.store'
 import { rule } from './person.store'
 
 /** Changes no verdict: the recheck, due at once, applies the decision to the provider's answer. */
@@ -18,4 +19,18 @@ export const answerRule = ({ database, log }: Context): Handler =>
         ? 'allowed: verified once the provider confirms its approval'
         : `linked to ${linkedTo}: not verified, or no longer`
     return ok({ done })
+  })
+
+/** A new revision, because the relayer acts once per revision. */
+export const answerFlagOrder = ({ database, log }: Context): Handler =>
+  handler(FlagOrder, async ({ deed, wallet, revision: asked }) => {
+    const revision = BigInt(asked)
+    const ordered = await database.transaction(async (tx) => {
+      const known = await lockIdentity(tx, wallet)
+      if (known?.revision === revision) return renewFlag(tx, wallet)
+      return known?.revision === revision + 1n
+    })
+    if (!ordered) return ok({ refused: 'the relayer has given up no flag of this wallet' })
+    log.warn({ wallet, deed }, 'operator ordered the verified flag again')
+    return ok({ done: 'the flag is ordered; if the relayer gives it up again, it is listed again' })
   })

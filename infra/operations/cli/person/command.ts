@@ -1,6 +1,6 @@
 import { holds, personalData } from '#infra/documents/personal-data'
 import { among, type CommandResult, reading } from '#infra/operations/cli/command'
-import { allow, link, list } from '#infra/operations/cli/person/decide'
+import { allow, link, list, order } from '#infra/operations/cli/person/decide'
 import { erase, erased } from '#infra/operations/cli/person/erase'
 import { readPerson, type Stored } from '#infra/operations/cli/person/read'
 import { walletFault } from '#infra/operations/cli/person/wallet'
@@ -45,6 +45,6 @@ const exposure = reading({
 })
 
 export const persons = among(
-  'second wallets of a person: list, link, allow; what is stored: export, exposure, erase, erased',
-  { ...{ list, link, allow }, ...{ export: exported, exposure, erase, erased } },
+  'second wallets of a person: list, link, allow; flags given up: list, order; what is stored: export, exposure, erase, erased',
+  { ...{ list, link, allow, order }, ...{ export: exported, exposure, erase, erased } },
 )

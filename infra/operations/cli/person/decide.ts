@@ -8,7 +8,7 @@ import {
 } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
-import { PersonRule } from '#shared/messages/person'
+import { FlagOrder, PersonRule } from '#shared/messages/person'
 
 type Wallet = `0x${string}`
 
@@ -27,6 +27,23 @@ export const listDuplicates = (sql: Sql): Promise<Duplicate[]> => sql<Duplicate[
   from gateway.identities i left join gateway.persons p on p.wallet = i.wallet
   where i.state = 'duplicate' order by p.ruling is not null, i.decided_at`
 
+/** The relayer gave up the verified flag of this wallet. */
+export type FailedFlag = {
+  wallet: string
+  state: string
+  revision: string
+  failure: string | null
+  since: Date
+}
+
+/** Oldest first. */
+export const listFailedFlags = (sql: Sql): Promise<FailedFlag[]> => sql<FailedFlag[]>`
+  select wallet, state, revision::text, failure, flag_failed_at as since
+  from gateway.identities where flag_failed_at is not null order by flag_failed_at`
+
+export const failedFlagText = ({ state, failure }: Pick<FailedFlag, 'state' | 'failure'>): string =>
+  `${state}, but its flag is not on the chain: ${failure}`
+
 const lineOf = ({ wallet, sameAs, since, ruling }: Duplicate): string =>
   [
     since.toISOString(),
@@ -36,12 +53,39 @@ const lineOf = ({ wallet, sameAs, since, ruling }: Duplicate): string =>
   ].join('  ')
 
 export const list = reading({
-  does: 'list wallets whose person is verified with another wallet, those without a decision first',
+  does: 'list wallets whose person is verified with another wallet, those without a decision first; then flags that the relayer gave up',
   usage: 'persons list [--json]',
   read: async (_, { sql }): Promise<CommandResult> => {
-    const duplicates = await listDuplicates(sql)
-    const text = duplicates.map(lineOf).join('\n') || 'no person has a second wallet'
-    return { text, data: { duplicates }, ok: duplicates.every(({ ruling }) => ruling !== null) }
+    const [duplicates, failedFlags] = [await listDuplicates(sql), await listFailedFlags(sql)]
+    const lines = [
+      ...duplicates.map(lineOf),
+      ...failedFlags.map(
+        (one) => `${one.since.toISOString()}  ${one.wallet}  ${failedFlagText(one)}`,
+      ),
+    ]
+    const text = lines.join('\n') || 'no person has a second wallet, and no flag was given up'
+    const ok = failedFlags.length === 0 && duplicates.every(({ ruling }) => ruling !== null)
+    return { text, data: { duplicates, failedFlags }, ok }
+  },
+})
+
+/** Each failure has its revision; the order that followed has the next one. */
+export const order = changing({
+  does: 'order the verified flag again that the relayer gave up',
+  usage: 'persons order <wallet> --reason <why> [--by <who>]',
+  takes: 1,
+  faultIn: walletFault,
+  change: async ({ words: [given = ''], reason, by }, operator) => {
+    const wallet = given.toLowerCase() as Wallet
+    const [known] = await operator.sql<{ revision: string }[]>`
+      select (revision - (flag_failed_at is null)::int)::text as revision
+      from gateway.identities where wallet = ${wallet} and revision > 0`
+    const revision = known?.revision ?? '0'
+    const cause = `given up at revision ${revision}`
+    const deed = { verb: 'persons order', target: wallet, cause, reason, by }
+    const ask = (id: string) =>
+      askOutcome(operator, FlagOrder, { deed: id, by, reason, wallet, revision })
+    return [await perform(operator, deed, ask)]
   },
 })
 

@@ -6,6 +6,7 @@ import { get } from '/console/session.js'
 const remedies = {
   review: (id) => `bun run ops review show ${shellWord(id)}`,
   frozen: (id) => `bun run ops trace ${shellWord(id)}`,
+  identity: (id) => `bun run ops persons order ${shellWord(id)} --reason <why>`,
   anomaly: (id) => `bun run ops trace ${shellWord(id)}`,
   break: (id) => `bun run ops trace ${shellWord(id)}`,
   lane: () => 'bun run ops status',
@@ -15,6 +16,7 @@ const kinds = [
   ['', 'All'],
   ['review', 'Reviews'],
   ['frozen', 'Frozen wallets'],
+  ['identity', 'Identities'],
   ['anomaly', 'Anomalies'],
   ['break', 'Books'],
   ['lane', 'Lanes'],

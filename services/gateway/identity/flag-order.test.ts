@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { outbox } from '../schema.store'
+import { account } from '../test-support/bodies'
+import { type Backbone, startBackbone } from '../test-support/dependencies'
+import { contextOf } from '../test-support/fixture'
+import { failFlag, identities, storeVerdict } from './identity.store'
+import { orderReactions, sweepOnce } from './orders'
+import { answerFlagOrder } from './rule'
+
+let backbone: Backbone
+beforeAll(async () => {
+  backbone = await startBackbone()
+})
+afterAll(() => backbone[Symbol.asyncDispose]())
+
+/** The chain has no flag. */
+const context = () =>
+  contextOf({
+    database: backbone.database,
+    clock: Date.now,
+    ask: (async (_: unknown, { wallet }: { wallet: string }) => ({
+      ok: { ...account, wallet, verified: false, balance: { ausd: '0', native: '0' } },
+    })) as never,
+  })
+
+async function verified(failure?: string) {
+  const wallet = `0x${randomUUID().replaceAll('-', '').padStart(40, '0')}` as const
+  const next = { state: 'verified', decidedAtMs: Date.now(), revision: 7n } as const
+  const verdict = { wallet, next, provider: 'sumsub', providerRef: null, sameAs: null }
+  await backbone.database.transaction(async (tx) => {
+    await storeVerdict(tx, { ...verdict, ordered: true }, new Date(0))
+    if (failure) await failFlag(tx, wallet, failure, new Date())
+  })
+  return wallet
+}
+const rowOf = async (wallet: `0x${string}`) =>
+  (
+    await backbone.database.read((db) =>
+      db.select().from(identities).where(eq(identities.wallet, wallet)),
+    )
+  )[0]!
+const revisionsOf = async (wallet: string) => {
+  const rows = await backbone.database.read((db) =>
+    db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')),
+  )
+  const orders = rows.map(({ payload }) => payload as { wallet: string; revision: string })
+  return orders.filter((order) => order.wallet === wallet).map(({ revision }) => revision)
+}
+const ask = (wallet: `0x${string}`, revision = '7') => {
+  const deed = { deed: randomUUID(), by: 'sari', reason: 'ticket 9' }
+  return answerFlagOrder(context()).answer({ ...deed, wallet, revision })
+}
+
+test('an operator has a flag that the relayer gave up ordered again, once', async () => {
+  const wallet = await verified('reverted')
+  for (let times = 0; times < 2; times++)
+    expect(await ask(wallet)).toMatchObject({ ok: { done: expect.any(String) } })
+  expect(await rowOf(wallet)).toMatchObject({ flagFailedAt: null, failedAt: null, failure: null })
+  await sweepOnce(context())
+  expect(await revisionsOf(wallet)).toEqual(['8'])
+})
+
+test('an operator cannot order a flag that the relayer still works on, or another verdict', async () => {
+  const wallet = await verified()
+  expect(await ask(wallet)).toMatchObject({ ok: { refused: expect.any(String) } })
+  expect(await ask(await verified('reverted'), '5')).toMatchObject({
+    ok: { refused: expect.any(String) },
+  })
+})
+
+test('a flag that stays unanswered is given up, until the relayer reports it after all', async () => {
+  const wallet = await verified()
+  await backbone.database.run((db) =>
+    db.update(identities).set({ sweeps: 20 }).where(eq(identities.wallet, wallet)),
+  )
+  await sweepOnce(context())
+  expect(await rowOf(wallet)).toMatchObject({
+    ...{ checkAt: null, failure: 'unanswered', flagFailedAt: expect.any(Date) },
+  })
+  const [settled] = orderReactions(context())
+  const report = {
+    operationId: 'op',
+    cause: `${wallet}:7`,
+    wallet,
+    txHash: null,
+    blockNumber: null,
+  }
+  await backbone.database.transaction((tx) =>
+    settled!.apply(tx, report as never, undefined as never),
+  )
+  expect(await rowOf(wallet)).toMatchObject({
+    ...{ flagSettledAt: expect.any(Date), flagFailedAt: null, failedAt: null, failure: null },
+  })
+})
