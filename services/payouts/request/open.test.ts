@@ -21,7 +21,7 @@ const mendings: [RefusalCode, (fixture: Fixture) => object][] = [
   ['value_zero', () => ({ authorization: { to: undefined } })],
   ['valid_after_not_reached', () => ({ authorization: { value: '615384' } })],
   ['valid_before_too_near', () => ({ authorization: { validAfter: '0' } })],
-  ['quote_unknown', () => ({ authorization: { validBefore: inSeconds(301) } })],
+  ['quote_unknown', () => ({ authorization: { validBefore: inSeconds(360) } })],
   ['quote_not_idr', (fixture) => ({ quoteId: fixture.quote('USD/MYR', '421') })],
   ['payout_below_minimum', (fixture) => ({ quoteId: fixture.quote() })],
   ['bank_unknown', () => ({ authorization: { value: '20000000000' } })],
