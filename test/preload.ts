@@ -1,7 +1,9 @@
-import { afterAll } from 'bun:test'
+import { afterAll, beforeEach } from 'bun:test'
 import { useFolderInMemory } from './runner/temporary'
+import { waitForDay } from './support/midnight'
 import { closeSharedStack } from './support/stack'
 
 useFolderInMemory()
 
+beforeEach(waitForDay)
 afterAll(closeSharedStack)
