@@ -109,7 +109,11 @@ describe('the roster of two instances of a service', () => {
   })
 
   test('does not list an instance that shut down cleanly', async () => {
-    const before = new Set((await roster.call()).up)
+    const { up: all } = await waitUntil('every service answering', async () => {
+      const now = await roster.call()
+      return now.silent.length === 0 && now
+    })
+    const before = new Set(all)
     const copy = await answerAs(backbone, 'chain-relayer', [])
     const id = await waitUntil('the copy being known', async () =>
       (await roster.call()).up.find((one) => !before.has(one)),
