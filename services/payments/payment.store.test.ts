@@ -38,7 +38,7 @@ function pay(tx: Tx, before: PaymentRow) {
   const order = { refId: before.id, wallet, ausd: '3076923', held: false }
   const told = announceBeside(tx, outbox, [announcement(CreditOrdered, before.id, order)])
   const booked = bookStep(before, { ...before, ...set, state: 'paid' })
-  const step = { from: [before.state], to: 'paid', nextCheckAt: null, set } as const
+  const step = { from: before.state, to: 'paid', nextCheckAt: null, set } as const
   return movePayment(tx, before.id, { ...step, beside: [booked, told?.statement] })
 }
 const countOf = async (id: string) => {
@@ -66,7 +66,7 @@ describe('the row of a payment', () => {
 
   test('moved by another transaction first stays unchanged, without orders or entries', async () => {
     const before = await opening()
-    const ended = { from: ['opening'], to: 'expired', nextCheckAt: null } as const
+    const ended = { from: 'opening', to: 'expired', nextCheckAt: null } as const
     expect(await database.run((db) => movePayment(db, before.id, ended))).toBeDefined()
     expect(await database.transaction((tx) => pay(tx, before))).toBeUndefined()
     expect(await countOf(before.id)).toEqual({ orders: 0, lines: 0 })

@@ -165,7 +165,7 @@ export const movePayment = (
   db: Db,
   id: string,
   step: {
-    readonly from: readonly PaymentState[]
+    readonly from: PaymentState
     readonly to: PaymentState
     readonly nextCheckAt: Date | null
     readonly set?: Change
@@ -173,7 +173,7 @@ export const movePayment = (
   },
 ) => {
   const { from, to: state, nextCheckAt, set = {}, beside = [] } = step
-  const moving = moveOf(keysOf(set))({ ...set, id, from: [...from], state, nextCheckAt })
+  const moving = moveOf(keysOf(set))({ ...set, id, from, state, nextCheckAt })
   return one(db, withBeside(moving, beside))
 }
 
@@ -185,13 +185,8 @@ const moveOf = perKeys((keys) =>
         ...placeholders([...keys, 'state', 'nextCheckAt']),
         ...{ checks: 0, updatedAt: sql`now()` },
       })
-      .where(
-        and(
-          eq(payments.id, placeholder('id')),
-          // guard: a payment moves only from the state that was read
-          sql`${payments.state} = any(${placeholder('from')})`,
-        ),
-      )
+      // guard: a payment moves only from the state that was read
+      .where(and(eq(payments.id, placeholder('id')), eq(payments.state, placeholder('from'))))
       .returning(),
   ),
 )

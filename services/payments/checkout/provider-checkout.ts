@@ -90,7 +90,7 @@ async function storeCheckout(
   const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }
   const moved = await database.run((db) =>
     movePayment(db, payment.id, {
-      from: ['opening'],
+      from: 'opening',
       to: next.state,
       nextCheckAt: nextCheck(next, context.clock(), recheckAfterMs),
       set: { checkoutId, checkoutUrl, expiresAt, paymentRequestId, openingUntil: null },

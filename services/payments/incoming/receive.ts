@@ -214,7 +214,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   const quiet = { ...payment, checks: 0, reason }
   const nextCheckAt = nextCheck(quiet, context.clock(), context.recheckAfterMs)
   const waiting = await movePayment(tx, paymentId, {
-    ...{ from: [state], to: state, nextCheckAt, set: { ...set, reason } },
+    ...{ from: state, to: state, nextCheckAt, set: { ...set, reason } },
   })
   if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }

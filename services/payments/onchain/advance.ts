@@ -55,7 +55,7 @@ async function takeStepNow(
   const booked = bookStep(payment, after)
   const told = announceBeside(tx, outbox, messagesOf(after))
   const moved = await movePayment(tx, payment.id, {
-    from: [payment.state],
+    from: payment.state,
     to,
     nextCheckAt: nextCheck(quiet, context.clock(), context.recheckAfterMs),
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },

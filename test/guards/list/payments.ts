@@ -7,7 +7,7 @@ export const paymentGuards: readonly Guard[] = [
   {
     guard: 'a payment moves only from the state that was read',
     kind: 'guarded update',
-    by: dropped,
+    by: without('eq(payments.state'),
     test: {
       file: at('payment.store.test.ts'),
       name: 'moved by another transaction first stays unchanged, without orders or entries',

@@ -159,7 +159,7 @@ export async function newTopup(db: PostgresJsDatabase, book: Book) {
     7_000,
   )
   await movePayment(db, id, {
-    ...{ from: ['opening'], to: 'awaiting_payment', nextCheckAt: null },
+    ...{ from: 'opening', to: 'awaiting_payment', nextCheckAt: null },
     set: { checkoutId, checkoutUrl: 'https://pay.example', expiresAt, paymentRequestId },
   })
   book.checkouts.set(checkoutId, {

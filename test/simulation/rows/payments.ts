@@ -166,7 +166,7 @@ export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step
   const rows = rowsOf(db)
   const { from, to: state, nextCheckAt, set = {}, beside = [] } = step
   const row = rows.payments.get(id)
-  if (!row || !from.includes(row.state)) {
+  if (!row || row.state !== from) {
     rows.saw('a guarded update lost a race')
     return undefined
   }
