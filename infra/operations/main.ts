@@ -1,5 +1,4 @@
 import { serve } from '#platform/bus/serve'
-import { systemClock as clock } from '#platform/clock'
 import { databaseUrlOf, urlInRole } from '#platform/db/url'
 import { pause } from '#platform/deadline'
 import { startLoop } from '#platform/loop'
@@ -31,7 +30,7 @@ await runService('operations', fields, async (config, runtime) => {
     },
   }
   const booksUrl = urlInRole(databaseUrl, 'books')
-  await using books = openBooks({ databaseUrl: booksUrl, place, log, onFatal: fatal })
+  await using books = await openBooks({ databaseUrl: booksUrl, place, log, onFatal: fatal })
   vitals.push({ name: 'postgres', ask: () => books.sql`select 1` })
   const { booksWholeEveryMs: wholeEveryMs, bankDetailsKeptDays: bankDetailsDays } = config
   const { reconcileOnce, figures } = openReconciliation(books, { log, wholeEveryMs })
@@ -45,7 +44,7 @@ await runService('operations', fields, async (config, runtime) => {
     await using bus = await openServiceBus('operations', config, runtime)
     const { treasuryLowAusd, balanceLowIdr: lowMinor, laneMinBalanceWei, laneRefillWei } = config
     await using console = openConsole({
-      ...{ bus, place, token, clock, log },
+      ...{ bus, place, token, clock: books.clock, log },
       listener: { url: config.natsUrl, password: config.natsPasswordConsole },
       databaseUrl: urlInRole(databaseUrl, 'auditor'),
       floors: {

@@ -14,3 +14,9 @@ export const operationMicro = (sql: Sql) => sql`
 
 /** Losses that are neither recovered nor waived. */
 export const isOwed = (sql: Sql) => sql`cleared_at is null and made_good_micro < lost_micro`
+
+/** By the clock that dates rows. */
+export async function nowOf(sql: Sql): Promise<Date> {
+  const [found] = await sql<[{ now: Date }]>`select now()`
+  return found.now
+}

@@ -215,7 +215,7 @@ test('money that an operator deposits and withdraws is reported, and one command
   await treasuryHas(fullMicro)
   await outside.control('balance', { amount: fullMinor })
   const place = placeOf(stack.info)
-  await using books = openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
+  await using books = await openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   const atProvider =
     /^provider_unknown (txn_\S+) .*: the provider has a movement of \d+, money (?:in|out), /
   const onChain = /^treasury_moved (0x\S+) .* out of \d+, 0x0*dead, .* booked 0$/

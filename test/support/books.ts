@@ -20,7 +20,7 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
     return breaks.every(isMeant)
   }
   await waitUntil('the books closing', onlyMeant, 60_000, 500).catch(() => {})
-  await using books = openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
+  await using books = await openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])
   for (const words of onPurpose)

@@ -1,6 +1,7 @@
 import postgres, { type Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
-import { type Clock, systemClock } from '#platform/clock'
+import type { Clock } from '#platform/clock'
+import { openDatabaseClock } from '#platform/db/clock'
 import { type Database, openDatabase } from '#platform/db/open'
 import type { Log } from '#platform/log'
 
@@ -10,17 +11,24 @@ export type BooksContext = {
   /** A separate connection, because drizzle changes how its client parses times. */
   readonly database: Database
   readonly place: Place
+  /** The database clock, as in the rows. */
   readonly clock: Clock
 }
 
-export function openBooks(options: {
-  databaseUrl: string
-  place: Place
-  log: Log
-  onFatal: () => void
-  clock?: Clock
-}): BooksContext & AsyncDisposable {
-  const { databaseUrl: url, place, log, onFatal, clock = systemClock } = options
+type Options = { databaseUrl: string; place: Place; log: Log; onFatal: () => void }
+
+export async function openBooks(options: Options): Promise<BooksContext & AsyncDisposable> {
+  const books = connectBooks(options)
+  const time = await openDatabaseClock(books.database, options.log)
+  const close = async () => {
+    await time[Symbol.asyncDispose]()
+    await books[Symbol.asyncDispose]()
+  }
+  return { ...books, clock: time.clock, [Symbol.asyncDispose]: close }
+}
+
+export function connectBooks(options: Options): Omit<BooksContext, 'clock'> & AsyncDisposable {
+  const { databaseUrl: url, place, log, onFatal } = options
   const name = 'books'
   const database = openDatabase({ ...{ url, name, log, onFatal }, max: 4 })
   const sql = postgres(url, {
@@ -33,5 +41,5 @@ export function openBooks(options: {
     await sql.end({ timeout: 2 })
     await database[Symbol.asyncDispose]()
   }
-  return { sql, database, place, clock, [Symbol.asyncDispose]: close }
+  return { sql, database, place, [Symbol.asyncDispose]: close }
 }

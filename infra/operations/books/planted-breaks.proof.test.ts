@@ -52,7 +52,7 @@ const command = (...words: string[]) => operate(stack, ...words)
 test('the books balance after the whole demo', async () => {
   await play(stack.info)
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  await using books = openBooksOf(placeOf(stack.info), urlInRole(stack.adminUrl, 'books'))
+  await using books = await openBooksOf(placeOf(stack.info), urlInRole(stack.adminUrl, 'books'))
   const sheet = await waitUntil('the books being closed', async () => {
     const now = await readSheet(books.sql)
     return now.closed && now

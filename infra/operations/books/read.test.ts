@@ -86,14 +86,14 @@ test('a reading that is killed repeatedly and then run by two instances stores e
 
   const context = fixture.copy({ place: place() })
   const job = `
-    import { openBooks } from '#infra/operations/books/context'
+    import { connectBooks } from '#infra/operations/books/context'
     import { readOutside } from '#infra/operations/books/read'
     import { openLog } from '#platform/log'
     const { place, ...rest } = JSON.parse(process.env.JOB)
     for (const name of ['deployBlock', 'logsRangeMax']) place[name] = BigInt(place[name])
     const log = openLog('operator', 'silent')
     const clock = () => Date.now() + ${fixture.now.aheadMs}
-    await readOutside(openBooks({ ...rest, place, log, onFatal: () => {}, clock }))
+    await readOutside({ ...connectBooks({ ...rest, place, log, onFatal: () => {} }), clock })
     process.exit()`
   const text = JSON.stringify(
     { databaseUrl: fixture.databaseUrl, place: context.place },

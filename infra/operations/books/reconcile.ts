@@ -47,7 +47,7 @@ export async function checkBooks(
   adminUrl: string,
   repeats?: Repeats,
 ): Promise<string[]> {
-  await using books = openBooksOf(place, urlInRole(adminUrl, 'books'))
+  await using books = await openBooksOf(place, urlInRole(adminUrl, 'books'))
   return await lasting(async () => {
     const { breaks, unread, unreadable } = await reconcileAsRead(books)
     return [

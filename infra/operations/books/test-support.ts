@@ -5,7 +5,7 @@ import { openLog } from '#platform/log'
 import { actors, openContractsFixture } from '#test/support/contracts'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import type { BooksContext } from './context'
-import { openBooks } from './context'
+import { connectBooks } from './context'
 
 /** Blocks are final two blocks later; no service runs. */
 export type BooksFixture = Awaited<ReturnType<typeof openBooksFixture>>
@@ -27,13 +27,10 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   const opened: AsyncDisposable[] = []
   /** Opens an instance of the job on the shared database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {
-    const made = openBooks({
-      ...{ databaseUrl, place },
-      ...{ log: openLog('operator', 'silent'), onFatal: () => {} },
-      clock: () => Date.now() + now.aheadMs,
-    })
+    const log = openLog('operator', 'silent')
+    const made = connectBooks({ ...{ databaseUrl, place, log }, onFatal: () => {} })
     opened.push(made)
-    return { ...made, ...change }
+    return { ...made, clock: () => Date.now() + now.aheadMs, ...change }
   }
   return {
     chain,

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { messengers, serviceOf } from '#infra/migrations/databases'
 import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
-import { predicate } from '#infra/operations/sql'
+import { nowOf, predicate } from '#infra/operations/sql'
 import {
   isOpen as isOpenOperation,
   operations,
@@ -44,8 +44,8 @@ export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   return found.flat().sort((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-const lineOf = ({ service, what, id, state, since }: InFlight): string =>
-  `${ageText(Date.now() - since.getTime()).padStart(7)}  ${service}  ${what}  ${state}  ${id}`
+const lineOf = ({ service, what, id, state, since }: InFlight, now: Date): string =>
+  `${ageText(now.getTime() - since.getTime()).padStart(7)}  ${service}  ${what}  ${state}  ${id}`
 
 /** Items in progress are normal: the exit code is 0. */
 export const inFlight = reading({
@@ -53,7 +53,8 @@ export const inFlight = reading({
   usage: 'in-flight [--json]',
   read: async (_, { sql }) => {
     const found = await listInFlight(sql)
-    const text = found.length === 0 ? 'nothing in progress' : found.map(lineOf).join('\n')
+    const now = await nowOf(sql)
+    const text = found.map((one) => lineOf(one, now)).join('\n') || 'nothing in progress'
     return { text, data: { inFlight: found }, ok: true }
   },
 })

@@ -25,7 +25,7 @@ const compare = reading({
   usage: `reconcile [--whole] [--csv | --json]\n       bun run ops ${explaining}`,
   options: { whole: { type: 'boolean' }, csv: { type: 'boolean' } },
   read: async ({ options: { whole, csv, json } }): Promise<CommandResult> => {
-    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
     const options = { whole: whole === true, listed: csv === true || json === true }
     const found = await reconcileBooks(books, options)
     const { items: open } = await readSheet(books.sql)
@@ -53,7 +53,7 @@ const explain = changing({
       : `--until ${until} is not a date in the future, such as 2030-12-31`
   },
   change: async ({ words: [given = ''], options: { owner, until }, reason, by }, operator) => {
-    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
     const told = { owner: String(owner), until: new Date(String(until)), reason, by }
     return [await explained(operator, books.sql, { id: given.replace('#', ''), ...told })]
   },

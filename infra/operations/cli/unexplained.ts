@@ -14,6 +14,7 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import type { Operator } from '#infra/operations/cli/operator'
 import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
+import { nowOf } from '#infra/operations/sql'
 import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
@@ -75,8 +76,8 @@ function wordsOf(request: Request): string {
   return `${asked}, in progress${operationReason ? `, waiting: ${operationReason}` : ''}`
 }
 
-const lineOf = (one: Unexplained): string => {
-  const age = ageText(Date.now() - one.movedAt.getTime()).padStart(7)
+const lineOf = (one: Unexplained, now: Date): string => {
+  const age = ageText(now.getTime() - one.movedAt.getTime()).padStart(7)
   return `${age}  ${one.wallet}  ${moneyText(one.ausdMicro, 'AUSD')}  ${one.name}  ${wordsOf(one)}`
 }
 
@@ -85,7 +86,8 @@ const list = reading({
   usage: 'unexplained list',
   read: async (_, { sql }): Promise<CommandResult> => {
     const found = await listUnexplained(sql)
-    const text = found.map(lineOf).join('\n') || 'no unexplained transfers'
+    const now = await nowOf(sql)
+    const text = found.map((one) => lineOf(one, now)).join('\n') || 'no unexplained transfers'
     return { text, data: { unexplained: found }, ok: found.length === 0 }
   },
 })
@@ -197,7 +199,7 @@ const accept = changing({
   takes: 1,
   change: async ({ words: [given = ''], reason, by }, operator) => {
     const item = nameForm.test(given) ? given.toLowerCase() : given
-    await using books = openBooksOf(operatorPlace(), booksDatabaseUrl())
+    await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
     return [
       await accepted(operator, item, { reason, by }, (because) =>
         acceptAsCapital(books, item, because),

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
+import { nowOf } from '#infra/operations/sql'
 import { findOperations } from '#infra/operations/timeline/chain'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { counted, sentence } from '#infra/operations/words'
@@ -36,9 +37,10 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart
     sql,
     messages.map(({ id }) => id),
   )
+  const now = await nowOf(sql)
   return {
     entries: [
-      ...messages.map((message) => entryOf(message, handled.get(message.id) ?? [])),
+      ...messages.map((message) => entryOf(message, handled.get(message.id) ?? [], now)),
       ...(await deadAmong(
         sql,
         messages.map(({ id }) => id),
@@ -100,7 +102,7 @@ export const handlingIn = (handled: readonly Handled[]): string | false =>
     )
     .join('; ')
 
-const entryOf = (message: Message, handled: readonly Handled[]): TimelineEntry => ({
+const entryOf = (message: Message, handled: readonly Handled[], now: Date): TimelineEntry => ({
   ...{ at: message.createdAt, where: 'bus', what: 'message', id: message.id },
   says: sentence(
     `${message.sender} sent ${message.subject}`,
@@ -109,7 +111,7 @@ const entryOf = (message: Message, handled: readonly Handled[]): TimelineEntry =
   ),
   isOdd:
     handled.some(({ attempts }) => attempts > 0) ||
-    (isAwaited(message, handled) && message.createdAt.getTime() < Date.now() - usualMs),
+    (isAwaited(message, handled) && message.createdAt.getTime() < now.getTime() - usualMs),
 })
 
 /** A message is marked as published some seconds late, and most are handled before that. */

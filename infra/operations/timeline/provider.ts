@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
 import { openProvider } from '#infra/operations/restore/provider'
+import { nowOf } from '#infra/operations/sql'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import type { ProviderAccount } from '#shared/money/pair'
 
@@ -19,7 +20,7 @@ async function readProvider(
   if (payments.length + cashouts.length === 0) return {}
   if (!place) throw new Error('no provider key is set')
   const provider = openProvider(place)
-  const at = new Date()
+  const at = await nowOf(sql)
   const rows = await sql<Asked[]>`
     select id, account, checkout_id as "checkoutId", provider_payment_id as "paidAs"
     from payments.payments where id = any(${[...payments]})`

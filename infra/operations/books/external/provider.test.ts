@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
+import { openLog } from '#platform/log'
 import { floorMinor } from '#shared/provider/balance'
 import {
   openSandboxFixture,
@@ -7,7 +8,7 @@ import {
   type SandboxFixture,
   sessionBody,
 } from '#test/support/sandbox'
-import type { BooksContext } from '../context'
+import { type BooksContext, openBooks } from '../context'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { acceptAsCapital } from './accept'
 import { ownReference, readProvider } from './provider'
@@ -348,3 +349,26 @@ test.each([
 ])('the provider reference %p is our reference %p', (given, own) => {
   expect(ownReference(given)).toBe(own)
 })
+
+test.each([
+  ['behind', -7_200_000],
+  ['ahead of', 7_200_000],
+])(
+  'the list counts as read at the time of the database if the machine is two hours %s it',
+  async (_, ms) => {
+    await fixture.admin`delete from books.checkpoints where source like 'provider:%'`
+    setSystemTime(Date.now() + ms)
+    try {
+      const { databaseUrl, place } = fixture
+      const log = openLog('operator', 'silent')
+      await using books = await openBooks({ databaseUrl, place, log, onFatal: () => {} })
+      await readProvider(books)
+    } finally {
+      setSystemTime()
+    }
+    const [read] = await fixture.admin<[{ offSeconds: number }]>`
+    select abs(extract(epoch from now() - read_to))::float8 as "offSeconds"
+    from books.checkpoints where source = 'provider:ID'`
+    expect(read.offSeconds).toBeLessThan(600)
+  },
+)
