@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
+import { type Messenger, messengers, serviceOf } from '#infra/migrations/databases'
 import { fieldRemover } from '#platform/redaction'
-import { deadLetterDecisions, type LetterReader } from '#shared/messages/dead-letters'
+import type { LetterReader } from '#shared/messages/dead-letters'
 
 /** Without the payload, which may contain personal data. */
 export type DeadLetterSummary = {
@@ -26,25 +27,24 @@ export type Group = {
   sample: string
 }
 
-const readers = Object.keys(deadLetterDecisions) as LetterReader[]
+const schemas = new Map<string, Messenger>(messengers.map((schema) => [serviceOf(schema), schema]))
+const schemaOf = (service: LetterReader): Messenger => schemas.get(service)!
 
 /** Open ones, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
   const found = await Promise.all(
-    readers.map(
-      (service) => sql<DeadLetterSummary[]>`
+    [...schemas].map(
+      ([service, schema]) => sql<DeadLetterSummary[]>`
         select ${service} as service, message_id as "messageId", subject, reason,
           died_at as "diedAt", redrive_requested_at as "redriveRequestedAt",
           least(died_at, (select min(cause)::timestamptz from ops.deeds
             where verb = 'dead-letters redrive' and target = ${service} || ':' || message_id
           )) as "firstDiedAt"
-        from ${sql(schemaOf(service))}.dead_letter where redriven_at is null`,
+        from ${sql(schema)}.dead_letter where redriven_at is null`,
     ),
   )
   return found.flat().sort((left, right) => left.diedAt.getTime() - right.diedAt.getTime())
 }
-
-const schemaOf = (service: LetterReader): string => service.replaceAll('-', '_')
 
 /** Two services may have dead-lettered the same message. */
 export const lettersNamed = (
@@ -57,11 +57,16 @@ export const lettersNamed = (
 
 /** Largest group first. */
 export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
-  const groups = [...Map.groupBy(letters, groupIdOf)].map(([id, same]): Group => {
+  const groups = [...Map.groupBy(letters, keyOf).values()].map((same): Group => {
     const [oldest] = same
     const { service, messageId, subject } = oldest!
     return {
-      ...{ id, service, subject: kindOf(subject), error: sameIn(oldest!.reason) },
+      ...{
+        id: groupIdOf(oldest!),
+        service,
+        subject: kindOf(subject),
+        error: sameIn(oldest!.reason),
+      },
       ...{
         count: same.length,
         firstAt: new Date(Math.min(...same.map(firstMs))),
@@ -76,11 +81,11 @@ export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
 const firstMs = ({ firstDiedAt }: DeadLetterSummary): number => firstDiedAt.getTime()
 
 /** Short to type, and unique among few groups. */
-export const groupIdOf = ({ service, subject, reason }: DeadLetterSummary): string =>
-  new Bun.CryptoHasher('sha256')
-    .update([service, kindOf(subject), sameIn(reason)].join('\n'))
-    .digest('hex')
-    .slice(0, 8)
+export const groupIdOf = (letter: DeadLetterSummary): string =>
+  new Bun.CryptoHasher('sha256').update(keyOf(letter)).digest('hex').slice(0, 8)
+
+const keyOf = ({ service, subject, reason }: DeadLetterSummary): string =>
+  [service, kindOf(subject), sameIn(reason)].join('\n')
 
 const kindOf = (subject: string): string => subject.replace(/^(webhooks\.\w+\.\w+)\..*$/, '$1')
 
