@@ -14,7 +14,8 @@ const chain = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTi
   .extend(walletActions)
 const gwei = 1_000_000_000n
 
-async function newWallet() {
+/** Less patient only where the chain never answers. */
+async function newWallet({ patienceMs = 30_000 } = {}) {
   const account = privateKeyToAccount(generatePrivateKey())
   await chain.setBalance({ address: account.address, value: 10n ** 18n })
   const kept = new Map<string, string>()
@@ -26,7 +27,7 @@ async function newWallet() {
   const orders = openOrders(storage, account.address)
   const chainId = await chain.getChainId()
   const config = { chain: { chainId, creditLine: account.address } } as ClientConfig
-  const wallet = openChain({ account, config, rpcUrl, ask: fetch, orders, patienceMs: 2_000 })
+  const wallet = openChain({ account, config, rpcUrl, ask: fetch, orders, patienceMs })
   const orderAt = async (maxFeePerGas: bigint): Promise<ChainOrder> => {
     const call = { chainId, type: 'eip1559', nonce: 0, to: account.address, gas: 21_000n } as const
     const fees = { maxFeePerGas, maxPriorityFeePerGas: 1n }
@@ -46,7 +47,7 @@ test('a stored transaction below the base fee is replaced at its nonce and ends'
 })
 
 test('a stored transaction below the base fee stays as it is while its wallet cannot pay more', async () => {
-  const { finish, orders, orderAt, address } = await newWallet()
+  const { finish, orders, orderAt, address } = await newWallet({ patienceMs: 2_000 })
   await chain.setBalance({ address, value: 21_000n })
   const order = await orderAt(1n)
   orders.put(order)
@@ -66,7 +67,7 @@ test('a replaced transaction that is mined after all ends its order', async () =
 })
 
 test('a transaction that another tab has concluded is not reported as not done', async () => {
-  const { finish, orders, orderAt } = await newWallet()
+  const { finish, orders, orderAt } = await newWallet({ patienceMs: 2_000 })
   const [mine, theirs] = [await orderAt(50n * gwei), await orderAt(100n * gwei)]
   orders.put(mine)
   await chain.sendRawTransaction({ serializedTransaction: theirs.raw })
