@@ -43,7 +43,6 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
     scene = { stack, world, person: await verifiedUser(stack, { ausdMicro: 100_000_000n }) }
     prometheus = await startPrometheus(program!, stack.info.ops.gateway, {
       rules: rulesFile(rules.map(hurried)),
-      everySeconds: 3, // A gateway waits 1 to 2 s for processes that do not respond.
     })
   })
   afterAll(async () => {

@@ -37,11 +37,14 @@ export type Prometheus = AsyncDisposable & {
   readonly firing: () => Promise<string[]>
 }
 
-/** By default every second and with the product's rules. */
+/** A gateway waits 1 to 2 s for processes that do not respond. */
+const everySeconds = 3
+
+/** By default with the product's rules. */
 export async function startPrometheus(
   program: string,
   gateway: string,
-  { everySeconds = 1, rules = readFileSync(join(alertsDir, 'rules.yaml'), 'utf8') } = {},
+  { rules = readFileSync(join(alertsDir, 'rules.yaml'), 'utf8') } = {},
 ): Promise<Prometheus> {
   const every = `${everySeconds}s`
   const dir = mkdtempSync(join(tmpdir(), 'prometheus-'))
