@@ -47,7 +47,7 @@ type Token = { readonly text: string; readonly from: number }
 const tokensOf = (code: string): Token[] =>
   [
     ...code.matchAll(
-      /\s*(?:&&|\|\||\?\?|=>|,)\s*|\s+(?:[-+*?:=]|and|or)\s+|\breturn\s|\.(?=\w+\()|\w+|\s+|./gs,
+      /\s*(?:&&|\|\||\?\?|=>|,)\s*|\s+(?:[-+*?:=]|and|or)\s+|\breturn\s|\.(?=\w+\()|\w+(?:\.\w+\b(?!\())*|\s+|./gs,
     ),
   ].map(({ 0: text, index: from }) => ({ text, from }))
 const joint = /^(?:\s*(?:&&|\|\||\?\?|,)\s*|\s+(?:[-+*]|and|or)\s+|\.)$/

@@ -33,7 +33,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a repayment with held money frees no credit',
     kind: 'contract',
-    by: without('encumbered'),
+    by: instead('encumbered', 'encumbered * 0'),
     test: { file: test('held-repayments'), name: 'a held repayment frees no limit for a draw' },
   },
   {
@@ -75,7 +75,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a freed bucket is folded once',
     kind: 'contract',
-    by: dropped,
+    by: instead('CreditLineTypes.Bucket(bucket.until, 0, 0, 0)', 'bucket'),
     test: {
       file: test('lots'),
       name: 'one draw borrows all that 200 released top-ups allow',
@@ -120,7 +120,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a share is never worth more than a unit by yield',
     kind: 'contract',
-    by: dropped,
+    by: instead('dear', 'dear && amount == 0'),
     test: {
       file: test('yield'),
       name: 'yield that makes a share worth more than a unit is refused',

@@ -66,7 +66,7 @@ export const scoreGuards: readonly Guard[] = [
   {
     guard: 'a cycle needs the least time',
     kind: 'contract',
-    by: without('tooSoon'),
+    by: instead('tooSoon', '(tooSoon && line.drawn > 0)'),
     test: {
       file: test('timing'),
       name: 'a cycle with %s closes as %s',
