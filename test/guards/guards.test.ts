@@ -131,7 +131,7 @@ test.each<[string, Operator, string, string]>([
   ['drops code', dropped, 'lock(tx)\n', ''],
   ['makes a condition false', never, '  if (isA(b) && c) return d', '  if (false) return d'],
   ['makes a condition true', always, 'return a.b(c) ? d : e', 'return true ? d : e'],
-  ['makes a value true', always, 'const a = (b: C) => b > c', 'const a = (b: C) => true'],
+  ['makes a value true', always, 'const a = (b: C) => b > c\n', 'const a = (b: C) => true\n'],
   [
     'makes an argument true',
     always,

@@ -87,6 +87,7 @@ function withValue(code: string, value: string): string {
     else if (')]}'.includes(text) && depth-- === 0) break
     else if (depth === 0 && /^(?:\s+\?\s+|,\s*|;)$/.test(text)) break
   }
+  while (/^\s+$/.test(tokens[last - 1]?.text ?? '')) last--
   const textOf = (some: readonly Token[]) => some.map(({ text }) => text).join('')
   return textOf(tokens.slice(0, first)) + value + textOf(tokens.slice(last))
 }
