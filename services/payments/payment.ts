@@ -213,6 +213,10 @@ export type PaymentFacts = {
 export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
   reason === 'awaiting_rate'
 
+/** Returns true if no charge of it was received, or one that waits for a rate. */
+export const isUnreceived = (payment: Pick<PaymentFacts, 'providerPaymentId' | 'reason'>) =>
+  payment.providerPaymentId === null || awaitsRate(payment)
+
 /** Returns true if it took effect: on the chain, or all of it covered earlier reversals. */
 export const wasCredited = ({ creditedAt, recoveredMicro, onchainMicro }: GivenFacts): boolean =>
   creditedAt !== null || (recoveredMicro > 0n && onchainMicro === 0n)

@@ -20,7 +20,7 @@ import { isOrderedByUs, paymentIdIn } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
-import { findRefunded as findRefundedCharge } from '../providers/look-up'
+import { findRefunded as findRefundedCharge, listRefundsOf } from '../providers/look-up'
 import { findOrders, findSeconds } from '../review/review.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
 import {
@@ -191,16 +191,13 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
   const { charge, isNamed } = await chargeOf(context, account, row, refund)
   const fetched = await withRate(context, charge)
   if (!fetched) return noteMissing(context, account, row)
-  const { paymentRequestId, paymentId } = fetched.charge
   // A row without an id of its own names no refund: all refunds of its payment are read instead.
-  const others =
-    !refund && paymentRequestId ? await provider.listRefunds(account, paymentRequestId) : undefined
-  const ofCharge = others?.filter((one) => (one.paymentId ?? paymentId) === paymentId) ?? []
+  const named = refund ? [refund] : await listRefundsOf(provider, fetched.charge)
   const objectId = refund?.refundId ?? null
   await database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
     if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
-    for (const one of refund ? [refund] : ofCharge) await receiveRefund(tx, context, one, fetched)
+    for (const one of named ?? []) await receiveRefund(tx, context, one, fetched)
     // The row of a refund that we ordered may name another reference.
     const ordered = isOrderedByUs(refund?.reference ?? null) ? { origin: 'ordered' as const } : {}
     const report = { ...reportOf(row, 'refund'), objectId, ...ordered }

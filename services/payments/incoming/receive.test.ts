@@ -21,6 +21,24 @@ const pay = (id: string, channel_code: string, more: object = {}) =>
   fixture.control(`sessions/${id}/pay`, { channel_code, force: true, ...more })
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
 
+describe('a top-up whose payment and refund no webhook reported', () => {
+  test.each([
+    ['all', {}, { state: 'refunded', reason: 'refunded_before_credit' }, []],
+    ['part', { amount: 20_000 }, { state: 'paid', reason: 'refunded_in_part' }, ['1846153']],
+  ])('is credited without the refund of %s of it', async (_, amount, wanted, credits) => {
+    const id = await open()
+    await webhooks({ drop: 1 })
+    await pay(id, 'QRIS')
+    const refund = await fixture.control(`payments/${id}/refund`, amount)
+    await fixture.control(`refunds/${refund.id}/succeed`).catch(() => {})
+    await fixture.recheck(120_000)
+    await fixture.becomes(id, wanted)
+    const orders = await fixture.orders(id)
+    const ordered = orders.filter(({ subject }) => subject === 'relay.credit')
+    expect(ordered.map(({ payload }) => (payload as { ausd: string }).ausd)).toEqual(credits)
+  })
+})
+
 describe('a paid top-up', () => {
   test.each([
     ['QRIS', 'IDR', false],

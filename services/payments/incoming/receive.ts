@@ -1,3 +1,4 @@
+import { ageMs } from '#platform/clock'
 import type { Db, Tx } from '#platform/db/open'
 import { RateFind } from '#shared/messages/pricing'
 import { raiseAlert } from '../alert'
@@ -10,7 +11,7 @@ import { findReportsById, recordReport } from '../losses/refund.store'
 import { backOf, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCanceled, expire, takeDecided, takeStep } from '../onchain/advance'
-import { awaitsRate, isOrderedByUs, paymentIdFrom } from '../payment'
+import { awaitsRate, isOrderedByUs, isUnreceived, paymentIdFrom } from '../payment'
 import {
   findByCheckout,
   findByProviderIds,
@@ -21,6 +22,7 @@ import {
 } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from '../provider'
+import { listRefundsOf } from '../providers/look-up'
 import { endRefunding, noteOrdered } from '../review/refund-outcome'
 import { recordAnomaly } from '../schema.store'
 import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/excess'
@@ -36,6 +38,8 @@ export type PricedCharge = FetchedCharge & {
   readonly match?: PaymentRow | undefined
   /** Its wallet on the chain, if it may bring more than the limits have admitted. */
   readonly owner?: Owner | undefined
+  /** Made before it is received for the first time. */
+  readonly refunds?: readonly FetchedRefund[]
 }
 
 /** The wallet-locked transaction decides if the rate applies. */
@@ -49,13 +53,22 @@ export async function withRate(
   const unpriced = { ...fetched, presentMinorPerUsd: null }
   if (status !== 'succeeded') return unpriced
   const match = await context.database.read((db) => matchPayment(db, { charge, checkout }))
-  const isUnadmitted = match && mayExceed(match, charge, context.clock())
+  if (!match || !isUnreceived(match)) return { ...unpriced, match }
+  const isUnadmitted = mayExceed(match, charge, context.clock())
   const owner = isUnadmitted ? await readOwner(context, match) : undefined
-  const matched = { ...unpriced, match, owner }
-  if (!match || !isLate(match, charge)) return matched
-  if (match.providerPaymentId !== null && !awaitsRate(match)) return matched
+  const matched = { ...unpriced, match, owner, refunds: await earlierRefunds(context, charge) }
+  if (!isLate(match, charge)) return matched
   const rate = await askOr(context, RateFind, { pair: match.pair }, 'rate_unavailable')
   return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
+}
+
+/** A payment is refunded by hand, so not sooner. */
+const unrefundedMs = 60_000
+
+/** After an outage, a charge is received before the webhook of its refund: nothing of it may be credited. */
+async function earlierRefunds({ provider, clock }: Context, charge: Charge) {
+  const isNew = charge.paidAt !== null && ageMs(charge.paidAt, clock()) < unrefundedMs
+  return isNew ? [] : ((await listRefundsOf(provider, charge)) ?? [])
 }
 
 export type FetchedCheckout = {
@@ -140,7 +153,7 @@ type Evidence = { readonly charge: Charge; readonly checkout?: Checkout | undefi
 async function receivePayment(
   tx: Tx,
   context: Context,
-  { charge, presentMinorPerUsd, match, owner }: PricedCharge,
+  { charge, presentMinorPerUsd, match, owner, refunds = [] }: PricedCharge,
   checkout?: Checkout,
 ): Promise<boolean> {
   const found = match ?? (await matchPayment(tx, { charge, checkout }))
@@ -149,6 +162,7 @@ async function receivePayment(
     await noteUnmatched(tx, context, charge)
     return false
   }
+  for (const refund of refunds) await recordReport(tx, reportOf(refund, payment, charge))
   const { reports, isBooked, isShort } = await findBeside(tx, payment, charge)
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
@@ -291,6 +305,17 @@ export type ReceivedRefund = FetchedRefund & {
   readonly objectId?: string | null
 }
 
+const reportOf = (
+  { refundId: id, objectId = null, status, currency, ...refund }: ReceivedRefund,
+  payment: PaymentRow | undefined,
+  charge: Charge,
+) => ({
+  ...{ id, paymentId: payment?.id ?? '', providerPaymentId: charge.paymentId, objectId, status },
+  // guard: an amount in another currency counts as all that is left
+  refundedMinor: currency === charge.currency ? refund.refundedMinor : null,
+  origin: refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund'),
+})
+
 /** Receives the charge first, which may still be unknown. */
 export async function receiveRefund(
   tx: Tx,
@@ -301,18 +326,11 @@ export async function receiveRefund(
   const { charge } = fetched
   const { account } = charge
   const matched = await matchPayment(tx, { charge })
-  const origin = refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund')
   const locked = matched && (await lockPayment(tx, matched.id))
-  // guard: an amount in another currency counts as all that is left
-  const refundedMinor = refund.currency === charge.currency ? refund.refundedMinor : null
   const [before] = await findReportsById(tx, [refund.refundId])
-  await recordReport(tx, {
-    id: refund.refundId,
-    paymentId: matched?.id ?? '',
-    providerPaymentId: charge.paymentId,
-    objectId: refund.objectId ?? null,
-    ...{ refundedMinor, status: refund.status, origin },
-  })
+  const report = reportOf(refund, matched, charge)
+  const { refundedMinor, origin } = report
+  await recordReport(tx, report)
   if (before && before.paymentId !== matched?.id)
     await followReports(tx, context, before.paymentId, origin)
   await noteOrdered(tx, context, refund)

@@ -1,7 +1,7 @@
 import { noneOfItsForm, ProviderUnknown, refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import type { PaymentRow } from '../payment.table'
-import type { FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
+import type { Charge, FetchedCharge, FetchedRefund, PaymentProvider } from '../provider'
 import { recordAnomaly } from '../schema.store'
 
 /**
@@ -22,6 +22,15 @@ export async function findRefunded(
     .findChargeOfRequest(account, paymentRequestId)
     .catch(noneOfItsForm)
   return byRequest ?? byPayment
+}
+
+/** Undefined as of `listRefunds`. */
+export async function listRefundsOf(
+  { listRefunds }: Pick<PaymentProvider, 'listRefunds'>,
+  { account, paymentId, paymentRequestId }: Charge,
+): Promise<readonly FetchedRefund[] | undefined> {
+  const all = paymentRequestId ? await listRefunds(account, paymentRequestId) : undefined
+  return all?.filter((one) => (one.paymentId ?? paymentId) === paymentId)
 }
 
 /** Alerts, because the state of our payment stays unknown. */

@@ -8,6 +8,7 @@ import { findReports } from '../losses/refund.store'
 import { backOf } from '../losses/report'
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
+import { listRefundsOf } from '../providers/look-up'
 import { endRefunding } from './refund-outcome'
 import {
   countRequest,
@@ -41,11 +42,8 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   if (!fetched) throw new Error(`charge ${providerPaymentId} of ${reference} not found`)
   const { paymentRequestId, paidMinor } = fetched.charge
   if (!paymentRequestId) return giveUp(context, order, 'NO_PAYMENT_REQUEST')
-  const shown = await provider.listRefunds(account, paymentRequestId)
-  const ofCharge = shown?.filter(
-    (one) => (one.paymentId ?? providerPaymentId) === providerPaymentId,
-  )
-  const ours = ofCharge?.find((one) => one.reference === reference)
+  const shown = await listRefundsOf(provider, fetched.charge)
+  const ours = shown?.find((one) => one.reference === reference)
   // guard: a refund is looked up before it is requested again
   if (ours) return recordRefund(context, ours, fetched)
   // A refund that was reported before exists, even if it is missing here.
@@ -53,7 +51,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
   // guard: a refund without a response is not requested again before it would be listed
   if (isUnknown) return
-  for (const one of ofCharge ?? []) await recordRefund(context, one, fetched)
+  for (const one of shown ?? []) await recordRefund(context, one, fetched)
   const reports = await context.database.read((db) => findReports(db, providerPaymentId))
   const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
   // Refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.

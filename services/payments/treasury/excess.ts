@@ -3,7 +3,7 @@ import type { Tx } from '#platform/db/open'
 import { ChainAccount } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
 import { isLate, type Receipt } from '../decide'
-import { atLeastZero, awaitsRate, remainderFloor } from '../payment'
+import { atLeastZero, awaitsRate, isUnreceived, remainderFloor } from '../payment'
 import type { Change } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { limitTopup } from '../price'
@@ -38,8 +38,7 @@ const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =
 type Unreceived = Admitted & Pick<PaymentRow, 'ausdMicro' | 'providerPaymentId' | 'reason'>
 /** Returns true if money of the payment may become collateral that no limit has admitted. */
 export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boolean =>
-  (payment.providerPaymentId === null || awaitsRate(payment)) &&
-  admittedMicro(payment, charge, nowMs) < payment.ausdMicro
+  isUnreceived(payment) && admittedMicro(payment, charge, nowMs) < payment.ausdMicro
 
 /** Throws `Unavailable` if the chain cannot be read. */
 export async function readOwner(
