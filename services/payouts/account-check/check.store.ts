@@ -51,7 +51,8 @@ export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: stri
     eq(accountChecks.requestMark, requestMark),
     isToday,
   )
-  const ageMs = sql<number>`(extract(epoch from now() - ${askedAt}) * 1000)::float8`
+  // One of before the clock was set back is not in progress either.
+  const ageMs = sql<number>`abs(extract(epoch from now() - ${askedAt}) * 1000)::float8`
   const rows = await db
     .select({ id, verdict, ageMs })
     .from(accountChecks)

@@ -159,6 +159,18 @@ describe('security: account checks', () => {
     expect(await fixture.check({ wallet, bank: bank() })).toHaveProperty('ok')
   })
 
+  test('are repeated although the clock was set back since one that got no answer', async () => {
+    const asked = { wallet: newWallet(), bank: bank() }
+    await fixture.check(asked)
+    await fixture.database.run((db) =>
+      db
+        .update(accountChecks)
+        .set({ verdict: null, askedAt: sql`now() + interval '2 hours'` })
+        .where(eq(accountChecks.wallet, asked.wallet as `0x${string}`)),
+    )
+    expect((await fixture.check(asked)).ok).toEqual({ verdict: 'match' })
+  })
+
   test('count a repeated request once, which gets the first verdict, also concurrently', async () => {
     const asked = { wallet: newWallet(), bank: bank() }
     let calls = 0
