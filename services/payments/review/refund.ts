@@ -41,6 +41,8 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const fetched = await provider.findCharge(account, providerPaymentId)
   if (!fetched) throw new Error(`charge ${providerPaymentId} of ${reference} not found`)
   const { paymentRequestId, paidMinor } = fetched.charge
+  if (!paymentRequestId && requests > 0)
+    throw new Error(`charge ${providerPaymentId} of ${reference} came without its payment request`)
   if (!paymentRequestId) return giveUp(context, order, 'NO_PAYMENT_REQUEST')
   const shown = await listRefundsOf(provider, fetched.charge)
   const ours = shown?.find((one) => one.reference === reference)

@@ -160,6 +160,25 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
   })
 
+  test('with an unknown result does not fail because its charge is answered in part', async () => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { api: { timeoutAfterAccept: 1 } })
+    await fixture.recheck()
+    await fixture.control('faults', {})
+    const { provider } = fixture.context
+    const findCharge: typeof provider.findCharge = async (...asked) => {
+      const found = await provider.findCharge(...asked)
+      return found && { ...found, charge: { ...found.charge, paymentRequestId: null } }
+    }
+    Object.assign(fixture.context, { provider: { ...provider, findCharge } })
+    await fixture.recheck(700_000)
+    Object.assign(fixture.context, { provider })
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
+    await succeed(id)
+    await fixture.becomes(id, { state: 'refunded' })
+  })
+
   test('with an unknown result is not requested again while the provider cannot be read', async () => {
     const id = await differing()
     await fixture.resolve(id, 'refund')
