@@ -53,6 +53,31 @@ describe('the finality of a transaction', () => {
     expect(calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(60)
   })
 
+  test('of several operations is not taken from a receipt without their logs', async () => {
+    const context = await fixture.begin()
+    let bare = 0
+    fixture.endpoint.intercept = (method, forward) => {
+      if (method !== 'eth_getTransactionReceipt') return undefined
+      return forward().then(async (reply) => {
+        const answer = (await reply.json()) as { result: object | null }
+        if (!answer.result) return Response.json(answer)
+        bare += 1
+        return Response.json({ ...answer, result: { ...answer.result, logs: [] } })
+      })
+    }
+    const tasks = credits(2)
+    for (const task of tasks) await fixture.command(task)
+    const statesOf = async () =>
+      (await Promise.all(tasks.map(fixture.operationOf))).map(({ state }) => state)
+    await until(async () => {
+      await round(context)
+      return bare > 2 || (await statesOf()).includes('settled')
+    }, 'receipts without logs')
+    expect(await statesOf()).toEqual(['assigned', 'assigned'])
+    fixture.endpoint.intercept = undefined
+    for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
   test('is taken only once its block is final', async () => {
     const context = await fixture.begin()
     const before = await fixture.balanceOf(fixture.treasury.address)

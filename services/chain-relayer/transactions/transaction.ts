@@ -18,6 +18,7 @@ import { movesIn, needsContract, placeOfMove, same } from '../chain/authorizatio
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type FinalTake, returnNonce } from '../keys/policy'
+import type { TransactionPurpose } from '../lanes/lane.store'
 import {
   type BatchableTask,
   isBatchable,
@@ -250,24 +251,30 @@ export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
+/** Throws if the receipt lacks the logs of an operation, as an endpoint may. */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
-  { to }: { readonly to: Hex },
+  { to, purpose }: { readonly to: Hex; readonly purpose: TransactionPurpose },
   logs: readonly Log[],
 ): (operation: Operation, position: number) => boolean {
   if (same(to, multicall3)) {
     const hasMoved = movesIn(logs, contracts.ausd)
     return (operation) => isSigned(operation) && hasMoved(operation.payload.authorization)
   }
-  const failures = failuresOf(logs, contracts.creditLine)
-  return (_operation, position) => !failures.has(position)
+  if (purpose !== 'batch') return () => true
+  const own = logs.filter((log) => same(log.address, contracts.creditLine))
+  const named = new Set<string>(own.flatMap(({ topics }) => topics))
+  const failures = failuresOf(own)
+  return (operation, position) => {
+    if (!named.has(opOf(operation as BatchableTask).ref))
+      throw new Error('the receipt has no event of an operation')
+    return !failures.has(position)
+  }
 }
 
 /** All other operations of `many` took effect, now or earlier (`AlreadyApplied`). */
-function failuresOf(logs: readonly Log[], creditLine: Hex): Map<number, Hex> {
-  const own = logs.filter((log) => same(log.address, creditLine))
-  if (own.length === 0) return new Map() // Saves viem hashing every event of the contract.
-  const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...own] })
+function failuresOf(logs: readonly Log[]): Map<number, Hex> {
+  const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...logs] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
 }
 

@@ -9,6 +9,7 @@ export const creditLine: Hex = '0x0000000000000000000000000000000000c4ed17'
 const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })
 const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
+const [appliedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'AlreadyApplied' })
 const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
 
 export function logsOf(
@@ -16,12 +17,22 @@ export function logsOf(
   failed: ReadonlyMap<number, Refusal>,
 ): object[] {
   const moved = ops.flatMap((op) => (op.kind === 'transfer' ? movedLogs(op.terms) : []))
-  return [...moved, ...[...failed].map(([position, refusal]) => failedLog(position, refusal))]
+  const ofRefs = ops.flatMap((op, position) => {
+    if (!('ref' in op)) return []
+    const refusal = failed.get(position)
+    return refusal ? failedLog(position, op.ref, refusal) : appliedLog(op.ref)
+  })
+  return [...moved, ...ofRefs]
 }
 
-const failedLog = (position: number, refusal: Refusal): object => ({
+/** Stands for the event of each kind. */
+const appliedLog = (ref: Hex): object => ({
+  ...{ address: creditLine, topics: [appliedTopic!, ref], data: '0x' },
+})
+
+const failedLog = (position: number, ref: Hex, refusal: Refusal): object => ({
   address: creditLine,
-  topics: [failedTopic!, numberToHex(position, { size: 32 }), `0x${'0'.repeat(64)}`],
+  topics: [failedTopic!, numberToHex(position, { size: 32 }), ref],
   data: encodeAbiParameters([{ type: 'bytes' }], [revertData(refusal) ?? '0x']),
 })
 
