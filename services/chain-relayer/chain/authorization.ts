@@ -196,13 +196,13 @@ export async function placeOfMove(
   return moves.has(terms) ? moves.place : undefined
 }
 
-/** `unknown`: its receipt is missing or its block has changed. */
+/** `unknown`: its receipt or the token's logs are missing, or its block has changed. */
 export async function movesOf(
   { node, contracts }: Chain,
   txHash: Hex,
 ): Promise<{ place: PlaceOnChain; has: ReturnType<typeof movesIn> } | 'unknown'> {
   const receipt = await node.receiptOf(txHash)
-  if (!receipt) return 'unknown'
+  if (!receipt?.logs.some((log) => same(log.address, contracts.ausd))) return 'unknown'
   const { blockNumber, blockHash } = receipt
   const { hash } = await node.headAt(blockNumber)
   if (hash !== blockHash) return 'unknown'

@@ -98,6 +98,36 @@ test('a use from before the order is found when the cash-out was accepted earlie
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
 })
 
+test('a take whose use has a receipt without logs is not given up, and settles with the logs', async () => {
+  const context = await fixture.begin()
+  const { task, txHash } = await usedTake((await newWallet(fixture)).key)
+  let bare = 0
+  fixture.endpoint.intercept = (method, forward) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    return forward().then(async (reply) => {
+      const answer = (await reply.json()) as { result: object }
+      bare += 1
+      return Response.json({ ...answer, result: { ...answer.result, logs: [] } })
+    })
+  }
+  await fixture.command(task)
+  const stateOf = async () => (await fixture.operationOf(task)).state
+  await until(async () => {
+    await round(context)
+    await lookOnce(context, new Map())
+    return (bare > 0 && context.memory.lookUps.size === 0) || (await stateOf()) !== 'waiting'
+  }, 'a receipt without logs')
+  expect(await stateOf()).toBe('waiting')
+  fixture.endpoint.intercept = undefined
+  await database.run((db) =>
+    db
+      .update(operations)
+      .set({ notBefore: sql`now()` })
+      .where(eq(operations.cause, task.payload.payoutId)),
+  )
+  expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
+})
+
 test('security: a wallet with many long look-ups does not delay others', async () => {
   const context = await fixture.begin()
   const [many, one] = [await newWallet(fixture), await newWallet(fixture)]
