@@ -172,6 +172,20 @@ describe('reading the chain', () => {
     failing.close()
   })
 
+  test('a signed transfer is not read as a plain one from a receipt without logs', async () => {
+    const since = await headNow()
+    const nonce = `0x${'cd'.repeat(32)}` as Hex
+    await moveSigned(fixture, 'ana', treasury, { micro: oneAusd, nonce })
+    await fixture.finalize()
+    const failing = openFailing(fixture.place.rpcUrl)
+    Object.assign(failing, { after: Number.POSITIVE_INFINITY, isBare: true })
+    const place = { ...fixture.place, rpcUrl: failing.url }
+    await expect(readChain(fixture.copy({ place }))).rejects.toThrow('without logs')
+    failing.close()
+    await read()
+    expect(await told(since)).toMatchObject([{ kind: 'in', key: expect.stringContaining(nonce) }])
+  })
+
   test('a reading of a chain that was rolled back ends with an explanation', async () => {
     await fixture.chain.checkpoint()
     const before = await rows()
@@ -188,16 +202,20 @@ describe('reading the chain', () => {
   })
 })
 
-/** Fails after a given number of calls. */
+/** Fails after a given number of calls, or omits the logs of receipts. */
 function openFailing(target: string) {
-  const endpoint = { after: 0, url: '', close: () => {} }
+  const endpoint = { after: 0, isBare: false, url: '', close: () => {} }
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: async (request) => {
       if (endpoint.after-- <= 0) return new Response('away', { status: 503 })
       const headers = { 'content-type': 'application/json' }
-      return fetch(target, { method: 'POST', headers, body: await request.text() })
+      const body = await request.text()
+      const reply = await fetch(target, { method: 'POST', headers, body })
+      if (!endpoint.isBare || !body.includes('eth_getTransactionReceipt')) return reply
+      const answer = (await reply.json()) as { result: object }
+      return Response.json({ ...answer, result: { ...answer.result, logs: [] } })
     },
   })
   endpoint.url = `http://127.0.0.1:${server.port}`

@@ -95,7 +95,9 @@ async function explained(node: LogNode, place: Place, move: AusdMove): Promise<A
   const hash = move.txHash as Hex
   const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
   if (!receipt) throw new Error(`the node returned logs of ${hash}, but no receipt`)
-  return named(move, receipt.logs as unknown as RpcLog[], place)
+  const logs = receipt.logs as unknown as RpcLog[]
+  if (logs.length === 0) throw new Error(`the node returned the receipt of ${hash} without logs`)
+  return named(move, logs, place)
 }
 
 async function timesOf(
