@@ -121,7 +121,7 @@ export async function openFixture(
     log,
     readingMaxMs: 300_000,
   })
-  const context: Context = {
+  const context: Context & { recheckAfterMs: number } = {
     ...{ balance, database, ask: others.ask, provider, channels, safe, treasury },
     ...{ accountLengths: 'lenient', recheckAfterMs, reversalWatchMs, log },
     clock: () => time.clock() + aheadMs,
@@ -224,6 +224,13 @@ export async function openFixture(
       outside.detour.by = by
       return work().finally(() => {
         outside.detour.by = undefined
+      })
+    },
+    /** Without a second attempt during the first, however late the provider answers. */
+    unhurried: async <T>(work: () => Promise<T>): Promise<T> => {
+      context.recheckAfterMs = 60_000
+      return work().finally(() => {
+        context.recheckAfterMs = recheckAfterMs
       })
     },
     alarms: (payoutId: string) =>

@@ -14,11 +14,10 @@ const calm = () => faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 0, du
 
 describe('a taken cash-out', () => {
   test('is paid once and announced', async () => {
-    const id = await fixture.taken()
-    expect(await fixture.until(id, 'paid')).toMatchObject({
-      attempts: 1,
-      providerStatus: 'SUCCEEDED',
-    })
+    const { id, ...row } = await fixture.unhurried(async () =>
+      fixture.until(await fixture.taken(), 'paid'),
+    )
+    expect(row).toMatchObject({ attempts: 1, providerStatus: 'SUCCEEDED' })
     expect(await fixture.transfers(id)).toMatchObject([
       { idempotency_key: id, amount: 81_250, description: `AUSD ${id.slice(0, 8)}` },
     ])
@@ -80,14 +79,17 @@ describe('an unclear response of the provider to an order', () => {
     ['500 to everything', { errorRate: 1 }, 0, {}],
   ])('(%s) is resolved only by evidence, with one transfer', async (_, api, accepted, transfer) => {
     await faults(api, { drop: 1 })
-    const id = await fixture.taken()
-    const unclear = await waitUntil('an attempt', async () => {
-      const row = await fixture.row(id)
-      const { length } = await fixture.transfers(id)
-      return row.attempts > 0 && length === accepted && row
+    const { id, state } = await fixture.unhurried(async () => {
+      const taken = await fixture.taken()
+      return waitUntil('an attempt', async () => {
+        const row = await fixture.row(taken)
+        const { length } = await fixture.transfers(taken)
+        return row.attempts > 0 && length === accepted && row
+      })
     })
-    expect(unclear.state).toBe('paying')
+    expect(state).toBe('paying')
     await faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 1 })
+    await fixture.due(id)
     await fixture.until(id, 'paid')
     expect(await fixture.transfers(id)).toMatchObject([transfer])
     await calm()
@@ -122,8 +124,10 @@ describe('an order that the provider does not accept', () => {
     const { channels: listed } = fixture.context
     const channels = { ...listed, find: async () => anyBank }
     const { ok } = await fixture.create(asked, { channels })
-    await fixture.relayed('take', ok!.payoutId)
-    const row = await fixture.until(ok!.payoutId, 'returning')
+    const row = await fixture.unhurried(async () => {
+      await fixture.relayed('take', ok!.payoutId)
+      return fixture.until(ok!.payoutId, 'returning')
+    })
     expect(row).toMatchObject({ reason: 'provider_refused', attempts: 1 })
     expect(row.failureCode).toBe('CHANNEL_CODE_NOT_SUPPORTED')
     expect(await fixture.transfers(ok!.payoutId)).toEqual([])

@@ -225,12 +225,10 @@ describe('a payout attempt', () => {
 
   test('is not counted once the refused order was given back', async () => {
     const refused = orders(() => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR'))
-    const id = await fixture.detoured(refused, async () => {
-      const taken = await fixture.taken()
-      await fixture.until(taken, 'returning')
-      return taken
-    })
-    expect((await fixture.row(id)).providerPayoutId).toBeNull()
+    const { id, providerPayoutId } = await fixture.unhurried(() =>
+      fixture.detoured(refused, async () => fixture.until(await fixture.taken(), 'returning')),
+    )
+    expect(providerPayoutId).toBeNull()
     expect(await beginAttempt(fixture.context, id)).toBeUndefined()
   })
 
