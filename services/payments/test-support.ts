@@ -13,7 +13,7 @@ import { type Answer, ok } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
-import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
+import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
 import { answerCancellations } from './checkout/cancel'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
@@ -209,7 +209,7 @@ export async function openFixture() {
     })
   const answerOf = ({ answer }: Handler) => {
     const ask = answer as (request: unknown) => Promise<Answered>
-    return (request: unknown) => untilUnlocked(() => ask(request))
+    return (request: unknown) => untilAnswered(() => ask(request))
   }
   const deeds = new Map(answerDeeds(context).map((one) => [one.question.subject, one]))
   const deed = (subject: string, asked: object) =>
@@ -238,6 +238,8 @@ export async function openFixture() {
     ...others,
     ...{ context, database, provider, time, deliver, settle, sandbox, listing },
     topup: answerOf(answerTopups(context)),
+    topupWithin: (topupLimits: Context['topupLimits']) =>
+      answerOf(answerTopups({ ...context, topupLimits })),
     settlement: answerOf(answerSettlements(context)),
     cancel: answerOf(answerCancellations(context)),
     activity: answerOf(answerActivity(context)),

@@ -11,7 +11,7 @@ import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
-import { handleUntilDone, untilUnlocked, waitUntil } from '#test/support/wait'
+import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
 import { answerAccountCheck } from './account-check/check'
 import { cashouts } from './cashout.table'
 import type { Context } from './context'
@@ -162,7 +162,7 @@ export async function openFixture(
     },
   })
   const create = (asked: RequestOf<typeof CashoutCreate>, other: Partial<Context> = {}) =>
-    untilUnlocked(() =>
+    untilAnswered(() =>
       answerCashouts({ ...context, ...other }).answer(structuredClone(asked)),
     ) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
@@ -170,7 +170,7 @@ export async function openFixture(
       since?: string
     }>
   const check = (asked: { wallet: string; bank: object }, other: Partial<Context> = {}) =>
-    untilUnlocked(() =>
+    untilAnswered(() =>
       answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked)),
     ) as Promise<{
       ok?: { verdict: HolderVerdict }

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { pollPauseMs, waitUntil } from '#infra/local/wait'
 import { type HandlingContext, handle, type IncomingMessage } from '#platform/bus/handling'
-import { pause } from '#platform/deadline'
+import { Overdue, pause } from '#platform/deadline'
 import { about, childrenOf, hasEnded, signalAll, withChildren } from './processes'
 
 export { waitUntil }
@@ -26,14 +26,15 @@ export const handleUntilDone = (context: HandlingContext, message: IncomingMessa
     async () => (await handle(context, message)) === 'done',
   )
 
-/** Repeats a request whose lock timed out, as an app repeats one after a 503. */
-export async function untilUnlocked<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
+/** Repeats a request that timed out, at a lock or at the database, as an app repeats one after a 503. */
+export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
   const givesUpAt = Date.now() + deadlineMs
   for (;;) {
     try {
       return await ask()
     } catch (error) {
-      if ((error as { code?: string }).code !== '55P03' || Date.now() > givesUpAt) throw error
+      const isLate = error instanceof Overdue || (error as { code?: string }).code === '55P03'
+      if (!isLate || Date.now() > givesUpAt) throw error
     }
   }
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { newWallet, openFixture, wallet } from '../test-support'
-import { answerTopups } from './topup'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -166,8 +165,7 @@ describe('security: the limits of a user', () => {
     async (_, dayMicroMax, refused) => {
       const openMax = refused === 'topups_open_too_many' ? 3 : 100
       const limits = { openMax, openMicroMax: 10n ** 11n, dayMicroMax }
-      const { answer } = answerTopups({ ...fixture.context, topupLimits: limits })
-      const create = answer as typeof fixture.topup
+      const create = fixture.topupWithin(limits)
       const person = newWallet()
       const asked = Array.from({ length: 20 }, () => ask(fixture.quote(), { wallet: person }))
       const answers = await Promise.all(asked.map((one) => create(one)))

@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type SQL, sql } from 'drizzle-orm'
-import { answerTopups } from '../checkout/topup'
 import { newWallet, openFixture } from '../test-support'
 import { sumPromised } from './promise.store'
 import { coverFigures, openTreasury, watchTreasury } from './treasury'
@@ -109,9 +108,8 @@ describe('security: unpaid checkouts', () => {
   test('count against their wallet for the day after they expire, except those never shown', async () => {
     await treasuryWith(100n * topupMicro)
     const limited = { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 2n * topupMicro }
-    const { answer } = answerTopups({ ...fixture.context, topupLimits: limited })
     const wallet = newWallet()
-    const create = () => (answer as typeof fixture.topup)(ask(fixture.quote(), { wallet }))
+    const create = () => fixture.topupWithin(limited)(ask(fixture.quote(), { wallet }))
     await fixture.control('faults', { api: { errorRate: 1 } })
     expect((await create()).refused).toBe('provider_unavailable')
     await fixture.control('faults', {})
