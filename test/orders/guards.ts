@@ -21,7 +21,10 @@ export const states: Guard = {
   name: 'the state condition of an update',
   without: (text) =>
     text
-      .replace(/"payments"\."payments"\."state" = any\((\$\d+)\)/, '$1::text[] is not null')
+      .replace(
+        /"payments"\."payments"\."state" = (\$\d+)\) returning/,
+        '$1::text is not null) returning',
+      )
       .replace(/ and "payouts"\."payouts"\."state" in \(([^)]*)\)/, (_, list: string) =>
         list
           .split(',')
