@@ -1,6 +1,6 @@
 import { afterAll, beforeEach } from 'bun:test'
 import { useFolderInMemory } from './runner/temporary'
-import { waitForDay } from './support/midnight'
+import { waitForDay } from './runner/midnight'
 import { closeSharedStack } from './support/stack'
 
 useFolderInMemory()
