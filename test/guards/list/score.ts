@@ -85,7 +85,7 @@ export const scoreGuards: readonly Guard[] = [
   {
     guard: 'a cycle needs the least debt-time',
     kind: 'contract',
-    by: without('line.debtSeconds'),
+    by: instead('_minDebt *', '0 *'),
     test: {
       file: test('timing'),
       name: 'a cycle with %s closes as %s',
