@@ -9,7 +9,7 @@ import { faultSights } from './world/faults'
 const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
   Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))
 
-/** `review.test.ts` of payments covers them. */
+/** `review.test.ts` and `decision.test.ts` of payments cover them. */
 const ofOperators = ['review', 'refunding', 'accepted']
 
 /** Too rare to require, and how each arises. */

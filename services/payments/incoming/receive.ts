@@ -300,6 +300,25 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 
+/** Receives the charge of a payment and its refunds as they are now. Throws if they cannot be read. */
+export async function receiveAgain(context: Context, payment: PaymentRow): Promise<void> {
+  const { provider, database } = context
+  const { id, account, paymentRequestId, providerPaymentId } = payment
+  if (!providerPaymentId) throw new Error(`${id} has no charge`)
+  const found = await provider.findCharge(account, providerPaymentId)
+  const fetched = await withRate(context, found)
+  const charge = found && { ...found.charge, paymentRequestId }
+  const refunds = charge && (await listRefundsOf(provider, charge))
+  await database.transaction(async (tx) => {
+    if (!fetched) {
+      const about = { account, id: voidId(providerPaymentId), status: 'unknown' } as const
+      return receiveDoubt(tx, context, providerPaymentId, about)
+    }
+    await receiveCharge(tx, context, fetched)
+    for (const refund of refunds ?? []) await receiveRefund(tx, context, refund, fetched)
+  })
+}
+
 export type ReceivedRefund = FetchedRefund & {
   readonly origin?: ReportOrigin
   readonly objectId?: string | null

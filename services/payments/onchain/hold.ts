@@ -5,11 +5,11 @@ import { askOr, type Context } from '../context'
 import { decideMatured } from '../decide'
 import { readFreshList } from '../incoming/fresh-list'
 import { receiveRowsOf } from '../incoming/provider-list'
-import { receiveCharge, receiveRefund, withRate } from '../incoming/receive'
+import { receiveAgain } from '../incoming/receive'
 import { bookChange } from '../ledger/book'
-import { followReports, receiveDoubt } from '../losses/follow'
+import { followReports } from '../losses/follow'
 import { findReports } from '../losses/refund.store'
-import { backOf, voidId } from '../losses/report'
+import { backOf } from '../losses/report'
 import { followFreeze, freezeForHold } from '../losses/reversal'
 import { isOnHold, needsHold, refIdOf } from '../payment'
 import { lockPayment, notePayment } from '../payment.store'
@@ -115,28 +115,11 @@ async function isClear(
 
 /** Throws if charge, refunds or list cannot be read. */
 async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
-  const { provider, database } = context
-  const { id, account, paymentRequestId, providerPaymentId } = payment
-  if (!providerPaymentId) throw new Error(`${id} is on hold without a charge`)
-  const charge = await provider.findCharge(account, providerPaymentId)
-  const refunds = paymentRequestId
-    ? await provider.listRefunds(account, paymentRequestId)
-    : undefined
+  await receiveAgain(context, payment)
   // guard: a 404 for refunds is inconclusive until the list was read
   const rows = await readFreshList(context, payment)
-  const fetched = await withRate(context, charge)
-  await database.transaction(async (tx) => {
-    if (!fetched) {
-      const about = { account, id: voidId(providerPaymentId), status: 'unknown' } as const
-      return receiveDoubt(tx, context, providerPaymentId, about)
-    }
-    await receiveCharge(tx, context, fetched)
-    for (const refund of refunds ?? [])
-      if ((refund.paymentId ?? providerPaymentId) === providerPaymentId)
-        await receiveRefund(tx, context, refund, fetched)
-  })
   await receiveRowsOf(context, payment, rows)
-  await database.transaction((tx) => followReports(tx, context, id))
+  await context.database.transaction((tx) => followReports(tx, context, payment.id))
 }
 
 /** Returns true if nothing was revoked since the row was read. */

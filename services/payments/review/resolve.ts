@@ -1,5 +1,6 @@
 import { handler } from '#platform/bus/serve'
 import type { Tx } from '#platform/db/open'
+import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import { ChainRef } from '#shared/messages/chain'
 import { ReviewResolve } from '#shared/messages/payments'
@@ -8,6 +9,7 @@ import type { ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { isLate } from '../decide'
+import { receiveAgain } from '../incoming/receive'
 import { findReports } from '../losses/refund.store'
 import { backOf } from '../losses/report'
 import { makeGood } from '../losses/reversal'
@@ -87,6 +89,8 @@ async function askOutside(
   if (resolution === 'credit' && 'not' in credit) return { refused: credit.not }
   const credited = 'refSequence' in credit ? [credit.refSequence] : []
   const sequences = new Set([payment.refSequence, ...credited])
+  if (resolution === 'credit' && !(await isReceivedAgain(context, payment)))
+    return { refused: 'the payment cannot be read at the provider: try again later' }
   const isOwn = resolution === 'credit' || ownMinorToRefund(payment) !== 0n
   for (const refSequence of isOwn ? sequences : []) {
     const refId = refIdOf({ id: payment.id, refSequence })
@@ -104,6 +108,19 @@ async function askOutside(
     return { refused: 'the payment was late and there is no exchange rate: try again later' }
   return { presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
+
+/** Leaves time for the chain and the rate. */
+const lookUpMs = 4_000
+
+/** A refund in the provider's dashboard may not have been reported yet: it changes the payment. */
+const isReceivedAgain = (context: Context, payment: PaymentRow): Promise<boolean> =>
+  within(receiveAgain(context, payment), lookUpMs, 'the payment at the provider').then(
+    () => true,
+    (err) => {
+      context.log.warn({ paymentId: payment.id, err }, 'payment in review lookup failed')
+      return false
+    },
+  )
 
 type Deed = (tx: Tx, context: Context, payment: PaymentRow, outside: Outside) => Promise<Outcome>
 

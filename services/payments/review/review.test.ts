@@ -1,11 +1,13 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { ProviderBusy } from '#shared/provider/problem'
 import { booksOf } from '../ledger/test-support'
-import { newWallet, openFixture } from '../test-support'
+import { openFixture } from '../test-support'
+import { reviewsOf } from './test-support'
 
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 const { booked } = booksOf(fixture)
+const { topup, differing, payTwice, paidTwice } = reviewsOf(fixture)
 afterEach(async () => {
   fixture.chain.ref = 'unused'
   await fixture.control('faults', {})
@@ -16,43 +18,6 @@ const busy = { status: 503, code: 'TEMPORARILY_UNAVAILABLE', meaning: 'try_later
 type Refund = Record<'id' | 'reference_id' | 'status' | 'idempotency_key', string> & {
   amount: number
   replays: number
-}
-
-async function topup(channel_code: string, amount?: number): Promise<string> {
-  const quoteId = fixture.quote()
-  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
-  const id = (await fixture.topup(asked)).ok!.paymentId
-  const paid = { channel_code, force: true, ...(amount ? { amount } : {}) }
-  await fixture.control(`sessions/${id}/pay`, paid)
-  return id
-}
-async function differing(channel_code = 'DANA'): Promise<string> {
-  const id = await topup(channel_code, 40_000)
-  await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
-  return id
-}
-/** Through two checkouts: the first was opened without an answer. */
-async function payTwice(amount?: number): Promise<string> {
-  const quoteId = fixture.quote()
-  const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
-  await fixture.control('faults', { api: { errorAfterAccept: 1 } })
-  await fixture.topup(asked)
-  await fixture.control('faults', {})
-  const id = (await fixture.topup(asked)).ok!.paymentId
-  const { sessions } = (await fixture.control('book')) as unknown as {
-    sessions: { reference_id: string; payment_session_id: string }[]
-  }
-  const paid = { channel_code: 'QRIS', ...(amount ? { amount, force: true } : {}) }
-  for (const { reference_id: reference, payment_session_id: session } of sessions)
-    if (reference === id) await fixture.control(`sessions/${session}/pay`, paid)
-  return id
-}
-async function paidTwice(): Promise<string> {
-  const id = await payTwice()
-  await fixture.becomes(id, { overpaidMinor: 50_000n })
-  await fixture.settle('credit', id)
-  await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
-  return id
 }
 
 async function atProvider(id: string): Promise<Refund[]> {
@@ -351,82 +316,4 @@ describe('a refund that an operator orders', () => {
     await fixture.becomes(id, { state: 'refunded' })
     expect(await booked(id)).toEqual({})
   })
-})
-
-describe('a payment in review that an operator credits', () => {
-  test('counts for the paid amount, at the rate of its quote', async () => {
-    const id = await differing('QRIS')
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain('2461538 micro-AUSD')
-    await fixture.becomes(id, { state: 'paid', fiatMinor: 40_000n, promisedMicro: 3_076_923n })
-    expect(await booked(id)).toMatchObject({ 'promises AUSD': -2_461_538n })
-    await fixture.settle('credit', id)
-    await fixture.becomes(id, { state: 'credited', reason: null })
-    expect(await booked(id)).toMatchObject({ 'collateral AUSD': -2_461_538n })
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toMatch(/^credit was decided by sari/)
-  })
-
-  test('is ordered under a new ref if the chain has never used the first', async () => {
-    const id = await topup('QRIS')
-    await fixture.becomes(id, { state: 'paid' })
-    await fixture.settle('credit', id, true)
-    await fixture.becomes(id, { state: 'review', reason: 'credit_failed' })
-    for (const state of ['ordered', 'used'] as const) {
-      fixture.chain.ref = state
-      const { refused } = (await fixture.resolve(id, 'credit')).ok!
-      expect(refused).toBe(`ref ${id} is ${state} on the chain`)
-    }
-    fixture.chain.ref = 'unused'
-    expect((await fixture.resolve(id, 'credit')).ok!.done).toContain(`${id}.1`)
-    const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
-    expect(credits.map(({ payload }) => payload)).toMatchObject([
-      { refId: id, ausd: '3076923' },
-      { refId: `${id}.1`, ausd: '3076923' },
-    ])
-    await fixture.settle('credit', id, true) // A repeated result for the old ref.
-    await fixture.settle('credit', `${id}.1`)
-    await fixture.becomes(id, { state: 'credited' })
-  })
-
-  test('is refused after the payment has taken effect', async () => {
-    const id = await paidTwice()
-    expect((await fixture.resolve(id, 'credit')).ok!.refused).toContain('has already taken effect')
-  })
-})
-
-describe('a payment in review that an operator accepts', () => {
-  test('leaves review, and its money is ours', async () => {
-    const id = await differing()
-    expect((await fixture.resolve(id, 'accept')).ok!.done).toBeDefined()
-    await fixture.becomes(id, { state: 'accepted' })
-    expect(await booked(id)).toEqual({ 'provider_id IDR': 40_000n, 'capital IDR': -40_000n })
-    expect((await fixture.resolve(id, 'accept')).ok!.done).toContain('was decided by sari')
-  })
-
-  test('is owed nothing that could not be put on the chain', async () => {
-    const id = await topup('QRIS')
-    await fixture.becomes(id, { state: 'paid' })
-    await fixture.settle('credit', id, true)
-    await fixture.becomes(id, { state: 'review' })
-    await fixture.resolve(id, 'accept')
-    expect(await booked(id)).toEqual({ 'provider_id IDR': 50_000n, 'capital IDR': -50_000n })
-  })
-})
-
-test('an operator cannot decide about a payment that is not in review', async () => {
-  const id = await topup('QRIS')
-  await fixture.becomes(id, { state: 'paid' })
-  expect((await fixture.resolve(id, 'refund')).ok!.refused).toBe(`${id} is paid, not in review`)
-  const nobody = (await fixture.resolve('pay_none', 'accept')).ok!
-  expect(nobody.refused).toBe('there is no payment pay_none')
-})
-
-test('one of two different concurrent decisions is taken', async () => {
-  const id = await differing()
-  const [first, second] = await Promise.all([
-    fixture.resolve(id, 'accept', 'sari'),
-    fixture.resolve(id, 'refund', 'dewi'),
-  ])
-  const words = [first.ok!, second.ok!]
-  expect(words.filter(({ done }) => done)).toHaveLength(1)
-  expect((await fixture.row(id))!.state).not.toBe('review')
 })

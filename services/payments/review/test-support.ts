@@ -1,0 +1,41 @@
+import { type Fixture, newWallet } from '../test-support'
+
+export function reviewsOf(fixture: Fixture) {
+  async function topup(channel_code: string, amount?: number): Promise<string> {
+    const quoteId = fixture.quote()
+    const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+    const id = (await fixture.topup(asked)).ok!.paymentId
+    const paid = { channel_code, force: true, ...(amount ? { amount } : {}) }
+    await fixture.control(`sessions/${id}/pay`, paid)
+    return id
+  }
+  async function differing(channel_code = 'DANA'): Promise<string> {
+    const id = await topup(channel_code, 40_000)
+    await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
+    return id
+  }
+  /** Through two checkouts: the first was opened without an answer. */
+  async function payTwice(amount?: number): Promise<string> {
+    const quoteId = fixture.quote()
+    const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
+    await fixture.control('faults', { api: { errorAfterAccept: 1 } })
+    await fixture.topup(asked)
+    await fixture.control('faults', {})
+    const id = (await fixture.topup(asked)).ok!.paymentId
+    const { sessions } = (await fixture.control('book')) as unknown as {
+      sessions: { reference_id: string; payment_session_id: string }[]
+    }
+    const paid = { channel_code: 'QRIS', ...(amount ? { amount, force: true } : {}) }
+    for (const { reference_id: reference, payment_session_id: session } of sessions)
+      if (reference === id) await fixture.control(`sessions/${session}/pay`, paid)
+    return id
+  }
+  async function paidTwice(): Promise<string> {
+    const id = await payTwice()
+    await fixture.becomes(id, { overpaidMinor: 50_000n })
+    await fixture.settle('credit', id)
+    await fixture.becomes(id, { state: 'review', reason: 'paid_twice' })
+    return id
+  }
+  return { topup, differing, payTwice, paidTwice }
+}
