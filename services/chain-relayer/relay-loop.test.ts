@@ -48,12 +48,12 @@ const announced = (subject: string, cause: string) =>
 describe('a transaction that no endpoint accepts', () => {
   test('is replaced instead of resent, so that the lane continues', async () => {
     const context = await fixture.begin()
-    const refused: string[] = []
+    const refused: (number | undefined)[] = []
     fixture.endpoint.intercept = (method, _, [raw]) => {
       if (method !== 'eth_sendRawTransaction') return undefined
-      const { gas } = parseTransaction(raw as Hex)
+      const { gas, nonce } = parseTransaction(raw as Hex)
       if (gas === 21_000n) return undefined
-      refused.push(String(raw))
+      refused.push(nonce)
       return Promise.resolve(
         Response.json({
           ...{ jsonrpc: '2.0', id: 1 },
@@ -68,7 +68,9 @@ describe('a transaction that no endpoint accepts', () => {
       await round(context)
       return (await laneCount()) > before
     }, 'the nonce being used up')
-    expect(refused).toHaveLength(1)
+    // A slow round may also have sent it under the next nonce.
+    expect(refused).not.toBeEmpty()
+    expect(refused).toEqual([...new Set(refused)])
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
   })
