@@ -1,6 +1,6 @@
 import { afterAll, beforeEach } from 'bun:test'
-import { useFolderInMemory } from './runner/temporary'
 import { waitForDay } from './runner/midnight'
+import { useFolderInMemory } from './runner/temporary'
 import { closeSharedStack } from './support/stack'
 
 useFolderInMemory()

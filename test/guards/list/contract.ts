@@ -1,5 +1,5 @@
 import type { Guard } from '../guard'
-import { dropped, instead, without } from '../operators'
+import { dropped, instead } from '../operators'
 
 const test = (name: string) => `infra/contracts/${name}.test.ts`
 
