@@ -42,10 +42,10 @@ const terms = {
   validBefore: far,
   nonce: refOf(1),
 }
-type Terms = typeof terms
+type TransferMessage = typeof terms
 type Kind = 'TransferWithAuthorization' | 'ReceiveWithAuthorization'
 
-const sign = (message: Terms = terms, primaryType: Kind = 'TransferWithAuthorization') =>
+const sign = (message: TransferMessage = terms, primaryType: Kind = 'TransferWithAuthorization') =>
   actors.ana.signTypedData({ domain, types, primaryType, message })
 const signCancel = () =>
   actors.ana.signTypedData({
@@ -58,7 +58,7 @@ const split = (signature: Hex) => {
   const { r, s, yParity } = parseSignature(signature)
   return [yParity + 27, r, s] as const
 }
-const fields = (message: Terms = terms) =>
+const fields = (message: TransferMessage = terms) =>
   [
     message.from,
     message.to,
@@ -68,7 +68,7 @@ const fields = (message: Terms = terms) =>
     message.nonce,
   ] as const
 const transfer = 'transferWithAuthorization'
-const refusal = async (message: Terms, signature?: Hex) =>
+const refusal = async (message: TransferMessage, signature?: Hex) =>
   fixture.refusal('relayer', 'ausd', transfer, [
     ...fields(message),
     signature ?? (await sign(message)),

@@ -49,7 +49,7 @@ export type Deployment = {
 }
 
 type LocalClient = ReturnType<typeof openClient>
-type Step = { to?: Address; data: Hex }
+type DeployCall = { to?: Address; data: Hex }
 
 /** All steps together fit into anvil's block of 30 million. */
 const deployGas = 12_000_000n
@@ -97,7 +97,7 @@ function openClient(rpcUrl: string) {
 const addressAt = (from: Address, nonce: number) =>
   getContractAddress({ from, nonce: BigInt(nonce) })
 
-const approval = (ausd: Address, spender: Address, amountMicro: bigint): Step => ({
+const approval = (ausd: Address, spender: Address, amountMicro: bigint): DeployCall => ({
   to: ausd,
   data: encodeFunctionData({
     abi: ausdAbi,
@@ -111,8 +111,8 @@ function adminSteps(
   admin: Address,
   treasury: Address,
   at: { ausd: Address; creditLine: Address },
-): Step[] {
-  const mint = (to: Address, amountMicro: bigint): Step => ({
+): DeployCall[] {
+  const mint = (to: Address, amountMicro: bigint): DeployCall => ({
     to: at.ausd,
     data: encodeFunctionData({ abi: ausdAbi, functionName: 'mint', args: [to, amountMicro] }),
   })
@@ -124,7 +124,7 @@ function adminSteps(
       args: [keccak256(toBytes(role)), account],
     }),
   })
-  const funding: Step[] =
+  const funding: DeployCall[] =
     terms.liquidityMicro === 0n
       ? []
       : [
@@ -178,7 +178,11 @@ async function fundNative(client: LocalClient, addresses: readonly Address[]) {
   )
 }
 
-async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: readonly Step[]) {
+async function sendAll(
+  client: LocalClient,
+  account: PrivateKeyAccount,
+  steps: readonly DeployCall[],
+) {
   const [chainId, firstNonce] = await Promise.all([
     client.getChainId(),
     client.getTransactionCount({ address: account.address }),

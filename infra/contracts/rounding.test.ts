@@ -28,7 +28,7 @@ async function readAll() {
 }
 
 type User = 'ana' | 'budi'
-type Step = { kind: (typeof kinds)[number]; user: User; amountMicro: bigint }
+type Move = { kind: (typeof kinds)[number]; user: User; amountMicro: bigint }
 const kinds = [
   'topUp',
   'held',
@@ -44,7 +44,7 @@ const kinds = [
   'revokeRepaymentPart',
   'wait',
 ] as const
-const steps: fc.Arbitrary<Step[]> = fc.array(
+const steps: fc.Arbitrary<Move[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(...kinds),
     user: fc.constantFrom<User>('ana', 'budi'),
@@ -54,7 +54,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 )
 
 /** A revocation concerns the latest payment, held or not. */
-function callOf({ kind, user, amountMicro }: Step) {
+function callOf({ kind, user, amountMicro }: Move) {
   const account = actors[user].address
   const fresh = () => refOf(++refs)
   switch (kind) {
@@ -87,7 +87,7 @@ function callOf({ kind, user, amountMicro }: Step) {
   }
 }
 
-async function take(step: Step): Promise<boolean> {
+async function take(step: Move): Promise<boolean> {
   const call = callOf(step)
   if (!call) {
     await fixture.warp(30)
@@ -99,14 +99,14 @@ async function take(step: Step): Promise<boolean> {
   return accepted
 }
 
-type Seen = Awaited<ReturnType<typeof readAll>>
-const heldBy = ({ ana, budi }: Seen) =>
+type Balances = Awaited<ReturnType<typeof readAll>>
+const heldBy = ({ ana, budi }: Balances) =>
   ana.shares + ana.pendingShares + budi.shares + budi.pendingShares
-const worth = (seen: Seen, user: User) =>
+const worth = (seen: Balances, user: User) =>
   ((seen[user].shares + seen[user].pendingShares) * (seen.collateral + 1n)) /
   (seen.shares + virtualShares)
 
-function expectSound(before: Seen, after: Seen, step: Step) {
+function expectSound(before: Balances, after: Balances, step: Move) {
   const revokes = step.kind.startsWith('revoke')
   // A revocation costs all other shares less than one share's value; nothing else costs them any.
   const lost =
@@ -131,7 +131,7 @@ function expectSound(before: Seen, after: Seen, step: Step) {
     ? step.amountMicro
     : 0n
   const outflow = ['withdraw', 'draw'].includes(step.kind) ? step.amountMicro : 0n
-  const net = (seen: Seen) => worth(seen, user) - seen[user].drawn
+  const net = (seen: Balances) => worth(seen, user) - seen[user].drawn
   expect(net(after) + outflow).toBeLessThanOrEqual(net(before) + inflow)
   const other = user === 'ana' ? 'budi' : 'ana'
   expect(worth(after, other)).toBeGreaterThanOrEqual(worth(before, other))

@@ -201,7 +201,7 @@ describe('debt whose repayment was revoked', () => {
   })
 })
 
-type Step = { kind: (typeof kinds)[number]; amount: bigint; seconds: number; pick: number }
+type Move = { kind: (typeof kinds)[number]; amount: bigint; seconds: number; pick: number }
 const kinds = [
   'draw',
   'held',
@@ -212,7 +212,7 @@ const kinds = [
   'extend',
   'wait',
 ] as const
-const steps: fc.Arbitrary<Step[]> = fc.array(
+const steps: fc.Arbitrary<Move[]> = fc.array(
   fc.record({
     kind: fc.constantFrom(
       ...kinds,
@@ -225,7 +225,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 20, maxLength: 40 },
 )
 
-const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Step[]> =>
+const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Move[]> =>
   fc
     .record({
       seconds: fc.integer({ min, max }),
@@ -284,7 +284,7 @@ test.each([
         if (score > peak) peak = score
       }
 
-      async function make({ kind, amount, seconds, pick }: Step) {
+      async function make({ kind, amount, seconds, pick }: Move) {
         const { drawn, cycles } = await seen()
         const ref = held[pick % Math.max(held.length, 1)]
         if (kind === 'wait') return check(() => fixture.warp(seconds))

@@ -1,5 +1,5 @@
 import { generatePrivateKey } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { personOf } from '#infra/demo/person'
 import * as story from '#infra/demo/story'
 import { openTimeline } from '#infra/demo/timeline'

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Outside } from '#infra/demo/outside'
+import type { Outside } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Timeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { currentBundles } from '#infra/bundle/bundle'
-import { type Backbone, bootBackbone, type ChoosePort } from '#infra/local/backbone'
 import { diedOfItsState, localTerms } from '#infra/local/chain'
-import { deedsOf } from '#infra/local/controls/deeds'
+import { deedsOf } from '#infra/local/controls/actions'
 import { type Controls, openControls } from '#infra/local/controls/listener'
 import { copyName, missingCopies } from '#infra/local/copies'
+import { bootDependencies, type ChoosePort, type Dependencies } from '#infra/local/dependencies'
 import {
   databaseUrlAs,
   makeSecrets,
@@ -151,7 +151,7 @@ async function boot(
   const secrets = { ...makeSecrets(own), ...kept?.secrets }
   const { during } = options.progress ?? noProgress
   const wallets = devWallets(10)
-  const backbone = await bootBackbone(processes, {
+  const backbone = await bootDependencies(processes, {
     dir: options.dir,
     choosePort,
     durable: options.durable,
@@ -248,7 +248,7 @@ function reached(
 }
 
 async function place(
-  backbone: Backbone,
+  backbone: Dependencies,
   choosePort: ChoosePort<StackPart>,
   dir: string,
 ): Promise<Places> {
@@ -283,7 +283,7 @@ function describe(
   processes: Processes,
   places: Places,
   secrets: Secrets,
-  backbone: Backbone,
+  backbone: Dependencies,
   wallets: DevAccount[],
 ): StackFile {
   const isService = (one: Supervised) => (serviceNames as readonly string[]).includes(one.name)

@@ -20,10 +20,13 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-type Line = [account: string, asset: string, amount: string]
+type JournalLine = [account: string, asset: string, amount: string]
 let postings = 0
 /** Writes all lines by one statement, as services do. */
-async function insert(lines: readonly (Line | [...Line, string | null])[], reverses?: string) {
+async function insert(
+  lines: readonly (JournalLine | [...JournalLine, string | null])[],
+  reverses?: string,
+) {
   const posting = `test/${++postings}`
   const rows = lines.map(([account, asset, amount, other = reverses ?? null], line) => ({
     ...{ posting, line, event: 'test', item: 'test', account, asset, amount, reverses: other },
@@ -31,15 +34,15 @@ async function insert(lines: readonly (Line | [...Line, string | null])[], rever
   await payments`insert into payments.journal ${payments(rows)}`
   return posting
 }
-const post = (...lines: Line[]) => insert(lines)
+const post = (...lines: JournalLine[]) => insert(lines)
 
-const postReversal = (reverses: string, lines: (Line | [...Line, string | null])[]) =>
+const postReversal = (reverses: string, lines: (JournalLine | [...JournalLine, string | null])[]) =>
   insert(lines, reverses)
-const credit: Line[] = [
+const credit: JournalLine[] = [
   ['treasury', 'AUSD', '-7'],
   ['collateral', 'AUSD', '7'],
 ]
-const back: Line[] = [
+const back: JournalLine[] = [
   ['treasury', 'AUSD', '7'],
   ['collateral', 'AUSD', '-7'],
 ]
@@ -52,7 +55,7 @@ describe('a posting that reverses another', () => {
     await postReversal(reversal, credit)
   })
 
-  test.each<[string, (Line | [...Line, null])[]]>([
+  test.each<[string, (JournalLine | [...JournalLine, null])[]]>([
     [
       'less',
       [
@@ -76,7 +79,7 @@ describe('a posting that reverses another', () => {
     ],
   ])('is refused when it posts %s', async (what, lines) => {
     const posting = await post(...credit, ['promises', 'AUSD', '3'], ['clawback', 'AUSD', '-3'])
-    const rest: Line[] = [
+    const rest: JournalLine[] = [
       ['promises', 'AUSD', '-3'],
       ['clawback', 'AUSD', '3'],
     ]
@@ -114,7 +117,7 @@ describe('a journal', () => {
     ).rejects.toThrow('does not sum to 0 in every asset')
   })
 
-  test.each<[string, Line[]]>([
+  test.each<[string, JournalLine[]]>([
     ['one line alone', [['treasury', 'AUSD', '1']]],
     [
       'assets that sum to 0 only together',
@@ -142,7 +145,7 @@ describe('a journal', () => {
     await expect(Promise.resolve(more)).rejects.toThrow('does not sum to 0 in every asset')
   })
 
-  test.each<[string, Line]>([
+  test.each<[string, JournalLine]>([
     ['an account that is not in the chart', ['pocket', 'AUSD', '1']],
     ['an unknown asset', ['treasury', 'EUR', '1']],
     ['a line with amount 0', ['treasury', 'AUSD', '0']],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { natsCommands } from '#infra/documents/nats-commands'
 import { natsContext } from '#infra/local/banner'
 import type { RunningStack } from '#infra/local/stack'

@@ -160,7 +160,7 @@ async function tryEverything(user: BusUser) {
 }
 
 /** The client's types omit the queue that the client provides. */
-type Refusal = { operation: string; subject: string; queue?: string }
+type RefusedRight = { operation: string; subject: string; queue?: string }
 
 /**
  * Refused to every user: the server answers in order, so all earlier refusals are known by then.
@@ -173,7 +173,7 @@ async function gather(
 ): Promise<void> {
   for await (const status of nc.status()) {
     if (status.type !== Events.Error || !status.permissionContext) continue
-    const { operation, subject, queue } = status.permissionContext as Refusal
+    const { operation, subject, queue } = status.permissionContext as RefusedRight
     if (subject === lastOfAll) return
     refused[operation as 'publish' | 'subscription'].add(nameOf({ subject, queue }))
   }

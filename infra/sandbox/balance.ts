@@ -2,7 +2,7 @@ import { type Account, currencyOf } from './account'
 import { majorFromMinor } from './amount'
 import { type Context, nowText } from './context'
 import { newId } from './ids'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './provider/auth'
+import type { Endpoint, HttpAnswer, ProviderCall } from './provider/auth'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
 import type { Payment, Payout } from './records'
@@ -14,7 +14,7 @@ export const balanceEndpoints: readonly Endpoint[] = [
 
 const accountTypes: readonly string[] = ['CASH', 'HOLDING']
 
-function balance(context: Context, { account, query }: ProviderCall): ProviderAnswer {
+function balance(context: Context, { account, query }: ProviderCall): HttpAnswer {
   const type = query.get('account_type') ?? 'CASH'
   const currency = query.get('currency') ?? currencyOf[account]
   if (!accountTypes.includes(type))

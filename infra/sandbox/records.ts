@@ -63,13 +63,13 @@ export type Payment = {
   readonly captureMethod: 'AUTOMATIC' | 'MANUAL'
   readonly status: 'AUTHORIZED' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED'
   readonly failureCode: string | null
-  readonly told?: Told
+  readonly told?: ForcedStatus
   readonly createdAt: string
   readonly updatedAt: string
 }
 
 /** Set by a control: `status` is the object's own word, `listed` that of its row in the list of transactions. */
-export type Told = { readonly status?: string; readonly listed?: string }
+export type ForcedStatus = { readonly status?: string; readonly listed?: string }
 
 export type Refund = {
   readonly id: string
@@ -87,7 +87,7 @@ export type Refund = {
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
   /** Pending until a control ends it. */
   readonly stays?: true
-  readonly told?: Told
+  readonly told?: ForcedStatus
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -165,12 +165,12 @@ export type Applicant = {
   readonly person: string | null
   readonly verdict: string | null
   /** For look-ups; null before the first event. */
-  readonly standing: Standing | null
+  readonly standing: VendorVerdict | null
   readonly updatedAt: string
 }
 
 /** Latest event in this environment, by the provider's clock. */
-export type Standing = {
+export type VendorVerdict = {
   readonly verdict: string
   /** Sumsub's verification level or Persona's inquiry template. */
   readonly level: string

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { toUnixSeconds } from '#platform/clock'
 import { sessionSecondsMax } from '#shared/api/session'
 import { waitUntil } from '#test/support/wait'
-import { type Backbone, startBackbone } from './test-support/dependencies'
+import { type Dependencies, startBackbone } from './test-support/dependencies'
 import { settings } from './test-support/fixture'
 import { ana, headerOf } from './test-support/wallets'
 
-let backbone: Backbone
+let backbone: Dependencies
 let folder: string
 beforeAll(async () => {
   backbone = await startBackbone()

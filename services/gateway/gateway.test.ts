@@ -10,11 +10,16 @@ import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteCreate } from '#shared/messages/pricing'
 import { waitUntil } from '#test/support/wait'
 import { account, history } from './test-support/bodies'
-import { answerAs, type Backbone, startBackbone, startGateway } from './test-support/dependencies'
+import {
+  answerAs,
+  type Dependencies,
+  startBackbone,
+  startGateway,
+} from './test-support/dependencies'
 import { headerOf, walletOf } from './test-support/wallets'
 import { openUsers, users } from './users/user.store'
 
-let backbone: Backbone
+let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let reader: Awaited<ReturnType<typeof answerAs>>
 const services: AsyncDisposable[] = []

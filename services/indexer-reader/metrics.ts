@@ -1,10 +1,10 @@
-import { gauge, type Reading, seconds, total } from '#platform/metrics/readings'
+import { gauge, type Metric, seconds, total } from '#platform/metrics/metric'
 import { rpcReadings } from '#shared/chain/rpc-readings'
 import type { readStats } from './record'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-export const readings = (figures: Figures): Reading[] => [
+export const readings = (figures: Figures): Metric[] => [
   gauge('record_answers', '1 if record requests are answered.', figures.answers ? 1 : 0),
   seconds('record_lag', 'Lag of the record behind the chain.', figures.lagMs),
   gauge('record_lag_blocks', 'Lag of the record behind the chain, in blocks.', figures.lagBlocks),

@@ -10,7 +10,7 @@ export type Method = (typeof methods)[number]
 
 /** Charge (smallest unit of the currency) and its value (10⁻⁶ AUSD). */
 export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
-export type Terms = Price & {
+export type PaymentTerms = Price & {
   readonly pair: Pair
   readonly rateMinorPerUsd: bigint
   /** Part that the limits of top-ups hold for. */

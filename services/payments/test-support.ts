@@ -50,13 +50,13 @@ type Answered = {
     item: Entry | null
     items: Entry[]
     inFlight: Entry[]
-  } & Said
+  } & CommandAnswer
   refused?: string
   since?: string
 }
 type Entry = Record<string, string>
-type Said = { done?: string; refused?: string }
-type Seen = { readonly revision: string; readonly missing: string }
+type CommandAnswer = { done?: string; refused?: string }
+type FreezeSeen = { readonly revision: string; readonly missing: string }
 type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
@@ -218,7 +218,7 @@ export async function openFixture() {
     })
   const listing = paymentListing(context)
   let listedFromMs = Date.now() - 3_600_000
-  const freezeOf = async (of: `0x${string}`): Promise<Seen> => {
+  const freezeOf = async (of: `0x${string}`): Promise<FreezeSeen> => {
     const lost = await database.read((db) => findMissing(db, of))
     const missing = lost.reduce((sum, one) => sum + one.lostMicro - one.madeGoodMicro, 0n)
     const revision = (await database.read((db) => findWallet(db, of)))?.revision ?? 0n
@@ -247,7 +247,7 @@ export async function openFixture() {
     limit: answerOf(answerLimit(context)),
     resolve: (paymentId: string, resolution: string, by = 'sari') =>
       deed('payments.review.resolve', { paymentId, resolution, by }),
-    clear: async (of: `0x${string}`, by = 'sari', seen?: Seen) =>
+    clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
       deed('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
     giveBack: (paymentId: string, micro: string) =>
       deed('payments.loss.given-back', { paymentId, micro, by: 'sari' }),

@@ -8,10 +8,10 @@ import { rateEnd, spreadEnd } from './quote-id'
 export const sourceNames = ['fixed', 'frankfurter', 'bnm', 'open-er-api'] as const
 export type SourceName = (typeof sourceNames)[number]
 
-type Words = { about: string; fallback: string }
+type FieldText = { about: string; fallback: string }
 
 /** Such as `USD/IDR=…,USD/MYR=…`; pairs may be omitted. */
-function perPair<T>(words: Words, read: (value: string) => T): Field<ReadonlyMap<Pair, T>> {
+function perPair<T>(words: FieldText, read: (value: string) => T): Field<ReadonlyMap<Pair, T>> {
   const items = list(words)
   return {
     ...items,
@@ -49,7 +49,7 @@ type Other = ((name: string) => string | undefined) | undefined
 
 const isReal = (other: Other): boolean => other?.('PROVIDER_KIND') !== 'sandbox'
 
-function statedSources(words: Words): Field<readonly SourceName[]> {
+function statedSources(words: FieldText): Field<readonly SourceName[]> {
   const names = list(words)
   return {
     ...names,
@@ -82,7 +82,7 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
 }
 
 /** The widest must fit into a quote id. */
-function statedSpreads(words: Words): Field<ReadonlyMap<Pair, bigint>> {
+function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
   const spreads = perPair(words, whole)
   return {
     ...spreads,

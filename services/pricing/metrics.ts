@@ -1,10 +1,10 @@
-import { each, gauge, type Reading, seconds } from '#platform/metrics/readings'
+import { each, gauge, type Metric, seconds } from '#platform/metrics/metric'
 import type { RateBoard } from './rate-cache'
 
 type Figures = ReturnType<RateBoard['figures']>
 
 /** Quotes never use these rates. */
-export const readings = (figures: Figures): Reading[] => [
+export const readings = (figures: Figures): Metric[] => [
   ...each(figures, 'pair', (figure, labels) =>
     gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
   ),

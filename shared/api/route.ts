@@ -16,7 +16,7 @@ export type Route<
 /** As a client writes it: addresses in any case. */
 export type BodyOf<R extends Route> = R['body'] extends TSchema ? Static<R['body']> : undefined
 /** As a client reads it: addresses and hashes in lower case. */
-export type AnswerOf<R extends Route> = StaticDecode<R['answer']>
+export type RouteAnswer<R extends Route> = StaticDecode<R['answer']>
 
 export const route = <P extends string, B extends TSchema | null, A extends TSchema>(
   given: Route<P, B, A>,

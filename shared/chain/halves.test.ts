@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { BaseError, HttpRequestError, TimeoutError } from 'viem'
-import { isRefusal, readInHalves, type Span } from '#shared/chain/halves'
+import { type BlockSpan, isRefusal, readInHalves } from '#shared/chain/halves'
 
-const blocksOf = ({ from, to }: Span) =>
+const blocksOf = ({ from, to }: BlockSpan) =>
   Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at))
-const limited = (blocksMax: number) => (span: Span) => {
+const limited = (blocksMax: number) => (span: BlockSpan) => {
   const blocks = blocksOf(span)
   return blocks.length > blocksMax
     ? Promise.reject(new BaseError('range'))
@@ -20,7 +20,7 @@ test.each([100, 10, 1])(
 )
 
 test('a single block that is refused is read in the other way', async () => {
-  const read = (span: Span) =>
+  const read = (span: BlockSpan) =>
     span.from <= 7n && span.to >= 7n ? Promise.reject(new BaseError('results')) : limited(100)(span)
   const readOne = async (block: bigint) => [block]
   expect(await readInHalves(hundred, { read, readOne })).toEqual(blocksOf(hundred))

@@ -2,10 +2,10 @@ import { BaseError, HttpRequestError, TimeoutError } from 'viem'
 import { BudgetSpent } from '#shared/chain/turns'
 
 /** Both included. */
-export type Span = { readonly from: bigint; readonly to: bigint }
+export type BlockSpan = { readonly from: bigint; readonly to: bigint }
 
-export type Reading<T> = {
-  readonly read: (span: Span) => Promise<readonly T[]>
+export type SpanReader<T> = {
+  readonly read: (span: BlockSpan) => Promise<readonly T[]>
   /** Reads a single block that `read` failed for. Omitted: its error is thrown. */
   readonly readOne?: (block: bigint, error: unknown) => Promise<readonly T[]>
   /** Omitted: after every error. */
@@ -16,7 +16,7 @@ export type Reading<T> = {
  * Returns the oldest first. Endpoints limit blocks and results differently, so a refused range is
  * read in halves.
  */
-export async function readInHalves<T>(span: Span, reading: Reading<T>): Promise<T[]> {
+export async function readInHalves<T>(span: BlockSpan, reading: SpanReader<T>): Promise<T[]> {
   const { read, readOne, mayHalve = () => true } = reading
   try {
     return [...(await read(span))]

@@ -1,9 +1,9 @@
-import { each, gauge, type Reading, total } from '#platform/metrics/readings'
+import { each, gauge, type Metric, total } from '#platform/metrics/metric'
 import type { RpcFigures } from '#shared/chain/endpoints'
 
-export const rpcReadings = ({ perBlock, endpoints }: RpcFigures): Reading[] => {
+export const rpcReadings = ({ perBlock, endpoints }: RpcFigures): Metric[] => {
   const perEndpoint = (
-    read: (of: (typeof endpoints)[string], labels: Reading['labels']) => Reading,
+    read: (of: (typeof endpoints)[string], labels: Metric['labels']) => Metric,
   ) => each(endpoints, 'endpoint', read)
   return [
     ...perEndpoint(({ requests }, labels) =>

@@ -39,7 +39,7 @@ export class BudgetSpent extends Error {
   }
 }
 
-type Asked = {
+type TurnRequest = {
   readonly methods: readonly string[]
   readonly among: readonly string[]
   readonly patienceMs: number
@@ -49,12 +49,12 @@ export type Turn = { readonly url: string; readonly waited: boolean }
 
 export type Turns = {
   /** Reserves budget on the first endpoint that has any; throws `BudgetSpent`. */
-  readonly next: (asked: Asked) => Promise<Turn>
+  readonly next: (asked: TurnRequest) => Promise<Turn>
   readonly close: (url: string, forMs: number) => void
 }
 
 type Waiter = {
-  readonly asked: Asked
+  readonly asked: TurnRequest
   readonly rank: number
   readonly until: number
   readonly take: (turn: Promise<Turn>) => void
@@ -72,12 +72,12 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   let waiting: Waiter[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const waitMs = ({ methods }: Asked, url: string): number =>
+  const waitMs = ({ methods }: TurnRequest, url: string): number =>
     Math.max(requests.waitMs(url), ethCallsIn(methods) > 0 ? ethCalls.waitMs(url) : 0)
-  const soonestMs = (asked: Asked): number =>
+  const soonestMs = (asked: TurnRequest): number =>
     Math.min(...asked.among.map((url) => waitMs(asked, url)))
 
-  const take = async ({ methods }: Asked, url: string, waited: boolean): Promise<Turn> => {
+  const take = async ({ methods }: TurnRequest, url: string, waited: boolean): Promise<Turn> => {
     let placeMs = 0
     for (const _ of methods) placeMs = requests.reserve(url, Infinity) ?? 0
     for (let call = 0; call < ethCallsIn(methods); call++)
@@ -85,7 +85,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
     if (placeMs > 0) await pause(placeMs)
     return { url, waited: waited || placeMs > 0 }
   }
-  const freeAmong = (asked: Asked): string | undefined =>
+  const freeAmong = (asked: TurnRequest): string | undefined =>
     asked.among.find((url) => waitMs(asked, url) === 0)
 
   const serve = () => {

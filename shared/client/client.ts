@@ -12,7 +12,7 @@ import {
 } from '#shared/api/money'
 import { PostQuote } from '#shared/api/quotes'
 import { GetRecord } from '#shared/api/record'
-import type { AnswerOf, BodyOf, Route } from '#shared/api/route'
+import type { BodyOf, Route, RouteAnswer } from '#shared/api/route'
 import { GetReceipt, GetStatement } from '#shared/api/statement'
 import { type ClientTarget, exchange } from '#shared/client/exchange'
 import { type Answered, okOf } from '#shared/client/refusal'
@@ -25,9 +25,9 @@ export { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 export type { ClientTarget } from '#shared/client/exchange'
 export {
   type Answered,
+  type ClientRefusal,
   isPassing,
   okOf,
-  type Refusal,
   Refused,
   Unanswered,
 } from '#shared/client/refusal'
@@ -57,11 +57,11 @@ function ask<R extends Route>(
   route: R,
   body: BodyOf<R>,
   { params = {}, query = {}, authorization, isText = false }: Rest = {},
-): Promise<Answered<AnswerOf<R>>> {
+): Promise<Answered<RouteAnswer<R>>> {
   const path = route.path.replace(/:([a-z]+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return exchange<AnswerOf<R>>(place, {
+  return exchange<RouteAnswer<R>>(place, {
     method: route.method,
     path: asked === '' ? path : `${path}?${asked}`,
     headers: authorization ? { authorization } : {},
@@ -92,7 +92,7 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     route: R,
     body: BodyOf<R>,
     rest: Omit<Rest, 'authorization'> = {},
-  ): Promise<Answered<AnswerOf<R>>> => {
+  ): Promise<Answered<RouteAnswer<R>>> => {
     const once = (authorization: string) => ask(place, route, body, { ...rest, authorization })
     const header = await session.header()
     const first = await once(header)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { exchange, type Sent, verdictOn } from '#shared/client/exchange'
-import { type Refusal, Unanswered } from '#shared/client/refusal'
+import { exchange, type SentCall, verdictOn } from '#shared/client/exchange'
+import { type ClientRefusal, Unanswered } from '#shared/client/refusal'
 import { errorCodes } from '#shared/refusals'
 
 const said = (status: number, code: string | null, rest: Record<string, string> = {}) => ({
@@ -8,8 +8,8 @@ const said = (status: number, code: string | null, rest: Record<string, string> 
   headers: new Headers({ ...(code === null ? {} : { 'x-error-code': code }), ...rest }),
   body: { error: 'a sentence' },
 })
-const refusalIn = (verdict: object): Refusal | undefined =>
-  (verdict as { refused?: Refusal }).refused
+const refusalIn = (verdict: object): ClientRefusal | undefined =>
+  (verdict as { refused?: ClientRefusal }).refused
 
 describe('a response', () => {
   test('with 200 is the result', () => {
@@ -66,7 +66,7 @@ describe('a response', () => {
 })
 
 describe('an exchange', () => {
-  const sent: Sent = { method: 'POST', path: '/sends', headers: {}, body: '{"nonce":"1"}' }
+  const sent: SentCall = { method: 'POST', path: '/sends', headers: {}, body: '{"nonce":"1"}' }
   const service = (...answers: (() => Response)[]) => {
     const bodies: unknown[] = []
     const fetch = async (_: string, { body }: RequestInit) => {

@@ -1,8 +1,8 @@
 import { pause } from '#platform/deadline'
 import {
   type Answered,
+  type ClientRefusal,
   isPassing,
-  type Refusal,
   Refused,
   refusalOf,
   Unanswered,
@@ -10,7 +10,7 @@ import {
 import type { Language } from '#shared/language/language'
 
 /** The same bytes on every attempt. */
-export type Sent = {
+export type SentCall = {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export type Tried =
 
 export async function tryOnce(
   { baseUrl, language, fetch: own }: ClientTarget,
-  sent: Sent,
+  sent: SentCall,
 ): Promise<Tried> {
   const { method, path, headers, body } = sent
   const ask = own ?? fetch
@@ -66,13 +66,13 @@ export async function tryOnce(
   }
 }
 
-type Verdict<T> =
+type CallVerdict<T> =
   | Answered<T>
-  | { readonly again: Refusal; readonly afterMs: number }
+  | { readonly again: ClientRefusal; readonly afterMs: number }
   | { readonly unknown: unknown; readonly afterMs: number }
 
 /** `turn` counts from 0. */
-export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
+export function verdictOn<T>(tried: Tried, turn: number): CallVerdict<T> {
   const restMs = Math.min(pauseFirstMs * 2 ** turn, pauseMaxMs)
   if ('fault' in tried) return { unknown: tried.fault, afterMs: restMs }
   const { status, headers, body } = tried
@@ -94,7 +94,7 @@ export function verdictOn<T>(tried: Tried, turn: number): Verdict<T> {
  * Repeating the same bytes is safe: the owner recognises a top-up, settlement or cash-out by its quote and
  * a send by its nonce; all others are idempotent.
  */
-export async function exchange<T>(place: ClientTarget, sent: Sent): Promise<Answered<T>> {
+export async function exchange<T>(place: ClientTarget, sent: SentCall): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)
   let unclear: { cause: unknown } | undefined
   for (let turn = 0; ; turn++) {

@@ -8,7 +8,7 @@ import {
 } from '#shared/refusals'
 
 /** `message` may be shown to the user. */
-export type Refusal = {
+export type ClientRefusal = {
   readonly code: ErrorCode
   readonly status: number
   readonly message: string
@@ -18,7 +18,7 @@ export type Refusal = {
 }
 
 /** A request without a response is thrown as `Unanswered`. */
-export type Answered<T> = { readonly ok: T } | { readonly refused: Refusal }
+export type Answered<T> = { readonly ok: T } | { readonly refused: ClientRefusal }
 
 /** The outcome is unknown; repeating the same request is safe. */
 export class Unanswered extends Error {
@@ -32,8 +32,8 @@ export class Unanswered extends Error {
 
 export class Refused extends Error {
   override name = 'Refused'
-  readonly refusal: Refusal
-  constructor(refusal: Refusal) {
+  readonly refusal: ClientRefusal
+  constructor(refusal: ClientRefusal) {
     super(refusal.message)
     this.refusal = refusal
   }
@@ -49,7 +49,11 @@ const known: ReadonlySet<string> = new Set(errorCodes)
 const isCode = (word: string | null): word is ErrorCode => word !== null && known.has(word)
 
 /** Undefined if not the service's own: a proxy's error page does not reveal the outcome. */
-export function refusalOf(status: number, headers: Headers, body: unknown): Refusal | undefined {
+export function refusalOf(
+  status: number,
+  headers: Headers,
+  body: unknown,
+): ClientRefusal | undefined {
   const message = (body as { error?: unknown } | null)?.error
   if (status < 400 || typeof message !== 'string') return undefined
   const word = headers.get(errorCodeHeader)
@@ -72,4 +76,4 @@ const passing = new Set<ErrorCode>([
   'cancellation_unconfirmed',
 ] satisfies (RefusalCode | GeneralCode)[])
 
-export const isPassing = ({ code }: Refusal): boolean => passing.has(code)
+export const isPassing = ({ code }: ClientRefusal): boolean => passing.has(code)

@@ -1,10 +1,10 @@
 import { pause } from '#platform/deadline'
 import type { GetMe } from '#shared/api/account'
 import type { GetActivity, GetActivityItem } from '#shared/api/activity'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { isPassing, Refused, Unanswered } from '#shared/client/refusal'
 
-export type Activity = AnswerOf<typeof GetActivity>
+export type Activity = RouteAnswer<typeof GetActivity>
 export type Item = Activity['items'][number]
 
 /** It continues, and may be waited for again. */
@@ -29,7 +29,7 @@ export type Patience = {
   readonly onStatus?: (item: Item) => void
 }
 
-export type SingleItem = AnswerOf<typeof GetActivityItem>
+export type SingleItem = RouteAnswer<typeof GetActivityItem>
 
 /** Every accepted item is listed at once: a missing id is wrong or another wallet's. */
 const listedWithinMs = 30_000
@@ -55,7 +55,7 @@ export async function waitForItem(
   }
 }
 
-export type Me = AnswerOf<typeof GetMe>
+export type Me = RouteAnswer<typeof GetMe>
 
 /** `me` is the account as last seen. */
 export class NotYet extends Error {

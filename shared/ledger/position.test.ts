@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { difference, type Line, position, unbalanced } from '#shared/ledger/position'
+import { difference, type JournalLine, position, unbalanced } from '#shared/ledger/position'
 
-const line = (account: Line['account'], amount: bigint, asset: Line['asset'] = 'AUSD'): Line => ({
+const line = (
+  account: JournalLine['account'],
+  amount: bigint,
+  asset: JournalLine['asset'] = 'AUSD',
+): JournalLine => ({
   account,
   asset,
   amount,

@@ -1,18 +1,18 @@
 import { type AccountName, type Asset, chart } from '#shared/ledger/chart'
 
 /** Debit positive, credit negative, in the asset's smallest unit. */
-export type Line = {
+export type JournalLine = {
   readonly account: AccountName
   readonly asset: Asset
   readonly amount: bigint
 }
 
 /** Position of one item (a payment, a cash-out, a transaction), computed from its row alone. */
-export type Position = readonly Line[]
+export type Position = readonly JournalLine[]
 
 /** Sums per account and asset, without zeros. Throws if the account does not have the asset. */
-export function position(lines: readonly Line[]): Position {
-  const sums = new Map<string, Line>()
+export function position(lines: readonly JournalLine[]): Position {
+  const sums = new Map<string, JournalLine>()
   for (const line of lines) {
     const { account, asset, amount } = line
     if (!(chart[account].assets as readonly Asset[]).includes(asset))
@@ -28,7 +28,7 @@ export const difference = (before: Position, after: Position): Position =>
   position([...after, ...before.map((line) => ({ ...line, amount: -line.amount }))])
 
 /** Returns the assets that do not sum to 0: such a posting would create or lose money. */
-export function unbalanced(lines: readonly Line[]): Asset[] {
+export function unbalanced(lines: readonly JournalLine[]): Asset[] {
   const sums = new Map<Asset, bigint>()
   for (const { asset, amount } of lines) sums.set(asset, (sums.get(asset) ?? 0n) + amount)
   return [...sums].filter(([, sum]) => sum !== 0n).map(([asset]) => asset)

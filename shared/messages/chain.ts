@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
-import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/deeds'
 import {
   Address,
   Amount,
@@ -10,6 +9,7 @@ import {
   Timestamp,
   UnixSeconds,
 } from '#shared/messages/fields'
+import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { question } from '#shared/messages/topic'
 
 /** At the newest block. Refused: chain_unavailable. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { DeedOutcome, deedFields } from '#shared/messages/deeds'
 import { Timestamp } from '#shared/messages/fields'
+import { DeedOutcome, deedFields } from '#shared/messages/operator-commands'
 import { type Question, question, type ServiceName } from '#shared/messages/topic'
 
 const deciding = (subject: string, owner: ServiceName) =>

@@ -7,7 +7,6 @@ import {
   ItemRequest,
   Method,
 } from '#shared/messages/activity'
-import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/deeds'
 import {
   Address,
   Amount,
@@ -17,6 +16,7 @@ import {
   Pair,
   Uuid,
 } from '#shared/messages/fields'
+import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
 const PaymentResult = Type.Object(

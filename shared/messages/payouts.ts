@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
-import { pauseQuestion } from '#shared/messages/deeds'
 import {
   Address,
   Amount,
@@ -13,6 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from '#shared/messages/fields'
+import { pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
 /** Stores the cash-out; taking and paying follow. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { DeedOutcome, deedFields } from '#shared/messages/deeds'
 import { Address, Amount, Uuid } from '#shared/messages/fields'
+import { DeedOutcome, deedFields } from '#shared/messages/operator-commands'
 import { question, type ServiceName } from '#shared/messages/topic'
 
 const Row = Type.Object({

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import type { Field } from '#platform/config'
 
-type Words = { about: string; fallback?: string; secret?: boolean }
+type FieldText = { about: string; fallback?: string; secret?: boolean }
 
-const field = <T>(type: string, words: Words, parse: Field<T>['parse']): Field<T> => ({
+const field = <T>(type: string, words: FieldText, parse: Field<T>['parse']): Field<T> => ({
   type,
   about: words.about,
   secret: words.secret ?? false,
@@ -16,9 +16,9 @@ const mustMatch = (pattern: RegExp, form: string) => (raw: string) => {
   return raw
 }
 
-export const text = (words: Words) => field('text', words, (raw) => raw)
+export const text = (words: FieldText) => field('text', words, (raw) => raw)
 
-export const url = (words: Words) =>
+export const url = (words: FieldText) =>
   field('URL', words, (raw) => {
     if (!URL.canParse(raw)) throw new Error('must be a URL')
     return raw.replace(/\/+$/, '')
@@ -50,7 +50,7 @@ function staysHere(urls: readonly string[], unencrypted: string | undefined): bo
  * A nats-server, or each member of a cluster, comma-separated. Another machine needs `tls://`, unless
  * `UNENCRYPTED_HOSTS` names it.
  */
-export const natsServers = (words: Words) =>
+export const natsServers = (words: FieldText) =>
   field('URLs', words, (raw, other) => {
     if (raw === '' && words.fallback === '') return raw
     const servers = raw.split(',')
@@ -68,7 +68,7 @@ export const natsServers = (words: Words) =>
  * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`. Another machine needs
  * `sslmode=verify-full`, unless `UNENCRYPTED_HOSTS` names it.
  */
-export const databaseUrl = (words: Words) =>
+export const databaseUrl = (words: FieldText) =>
   field('URL', words, (raw, other) => {
     if (raw === '' && words.fallback === '') return raw
     const [, hosts = ''] = /^postgres(?:ql)?:\/\/(?:[^@/]+@)?([^@/?#]+)(?:[/?]|$)/.exec(raw) ?? []
@@ -88,16 +88,16 @@ export const databaseUrl = (words: Words) =>
     return raw.replace(/\/+$/, '')
   })
 
-export const integer = (words: Words) =>
+export const integer = (words: FieldText) =>
   field('integer', words, (raw) => {
     const value = Number(mustMatch(/^[0-9]{1,15}$/, 'a whole number')(raw))
     return value
   })
 
-export const percent = (words: Words) =>
+export const percent = (words: FieldText) =>
   field('percent', words, (raw) => Number(mustMatch(/^(?:100|[1-9]?[0-9])$/, '0 to 100')(raw)))
 
-export const durationMs = ({ maxMs, ...words }: Words & { readonly maxMs?: number }) => {
+export const durationMs = ({ maxMs, ...words }: FieldText & { readonly maxMs?: number }) => {
   const whole = integer(words)
   return {
     ...whole,
@@ -111,10 +111,10 @@ export const durationMs = ({ maxMs, ...words }: Words & { readonly maxMs?: numbe
 }
 
 /** In the smallest unit that its description names. */
-export const amount = (words: Words) =>
+export const amount = (words: FieldText) =>
   field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
 
-export const oneOf = <const T extends string>(choices: readonly T[], words: Words) =>
+export const oneOf = <const T extends string>(choices: readonly T[], words: FieldText) =>
   field(choices.join(' | '), words, (raw): T => {
     const found = choices.find((choice) => choice === raw)
     if (!found) throw new Error(`must be one of ${choices.join(', ')}`)
@@ -122,7 +122,7 @@ export const oneOf = <const T extends string>(choices: readonly T[], words: Word
   })
 
 /** At least one item; blanks around items and empty items are dropped. */
-export const list = (words: Words) =>
+export const list = (words: FieldText) =>
   field('list', words, (raw) => {
     const items = raw
       .split(',')
@@ -132,7 +132,7 @@ export const list = (words: Words) =>
     return items
   })
 
-export const listOrNone = (words: Words) =>
+export const listOrNone = (words: FieldText) =>
   field('list', words, (raw) =>
     raw === 'none'
       ? []
@@ -143,7 +143,7 @@ export const listOrNone = (words: Words) =>
   )
 
 /** Such as `10.0.0.1` or `fd00::/8`, or `none`. */
-export const networksOrNone = (words: Words) => {
+export const networksOrNone = (words: FieldText) => {
   const items = listOrNone(words)
   return {
     ...items,
@@ -163,7 +163,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9][0-9]{0,2}$/.test(bits) && Number(bits) <= bitsMax)
 }
 
-export const address = (words: Words) =>
+export const address = (words: FieldText) =>
   field(
     'address',
     words,
@@ -172,21 +172,21 @@ export const address = (words: Words) =>
 
 const keyPattern = /^0x[0-9a-fA-F]{64}$/
 
-const hash = (words: Words) =>
+const hash = (words: FieldText) =>
   field(
     '32-byte hash',
     words,
     (raw) => mustMatch(keyPattern, 'a 32-byte hash')(raw).toLowerCase() as `0x${string}`,
   )
 
-export const privateKey = (words: Omit<Words, 'secret' | 'fallback'>) =>
+export const privateKey = (words: Omit<FieldText, 'secret' | 'fallback'>) =>
   field(
     'private key',
     { ...words, secret: true },
     (raw) => mustMatch(keyPattern, 'a private key')(raw) as `0x${string}`,
   )
 
-export const privateKeys = (words: Omit<Words, 'secret' | 'fallback'>) =>
+export const privateKeys = (words: Omit<FieldText, 'secret' | 'fallback'>) =>
   field('private keys', { ...words, secret: true }, (raw) => {
     const keys = raw
       .split(',')

@@ -70,13 +70,13 @@ const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = funct
   level,
 ) {
   const [fields] = args as [unknown]
-  const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as Line
+  const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as LogLine
   const isNoNews = (level === 40 || level === 50) && err && !alarm && isExcused(this, err)
   if (isNoNews) this.debug(...(args as [object, string]))
   else method.apply(this, args)
 }
 
-type Line = { readonly err?: unknown; readonly alarm?: boolean }
+type LogLine = { readonly err?: unknown; readonly alarm?: boolean }
 
 /** Logs a lasting problem at intervals, by key. The field `alarm` raises an alert. */
 export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void

@@ -5,9 +5,9 @@ import { ProviderNumber } from '#shared/provider/amount'
 import { openProviderClient } from '#shared/provider/client'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 
-type Seen = { method: string; path: string; headers: Headers; body: string }
+type ReceivedCall = { method: string; path: string; headers: Headers; body: string }
 type Reply = () => Response | Promise<Response>
-const seen: Seen[] = []
+const seen: ReceivedCall[] = []
 let replies: Reply[] = []
 const logged: string[] = []
 

@@ -21,14 +21,14 @@ import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
 /** Any other outcome is thrown: `ProviderUnknown`, `ProviderBusy`. */
 export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }
 
-type Reading<S extends TSchema> = {
+type ResponseForm<S extends TSchema> = {
   /** Of a successful response; its numbers are `ProviderNumber`. */
   schema: S
   apiVersion?: string
   /** Includes waits and retries. */
   deadlineMs?: number
 }
-type Writing<S extends TSchema> = Reading<S> & { body?: unknown; idempotencyKey?: string }
+type Writing<S extends TSchema> = ResponseForm<S> & { body?: unknown; idempotencyKey?: string }
 
 /** One account at the provider: one secret key, one currency, one budget of calls. */
 export type ProviderClient = {
@@ -39,7 +39,7 @@ export type ProviderClient = {
   /** Retried if the outcome is unknown, since reading has no effect. */
   readonly get: <S extends TSchema>(
     path: string,
-    options: Reading<S>,
+    options: ResponseForm<S>,
   ) => Promise<ProviderAnswer<Static<S>>>
   /** Sent once, except after a 429, when nothing was done. */
   readonly post: <S extends TSchema>(
@@ -71,7 +71,7 @@ type Call = {
   schema: TSchema
   endsAt: number
 }
-type Outcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Error }
+type CallOutcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: Error }
 
 /** Endpoints that both payments and payouts call on the Indonesian account. */
 const calledByTwoServices = ['GET /transactions']
@@ -182,13 +182,13 @@ const calls = timer({
   buckets: requestSeconds,
 })
 
-const wordOf = (outcome: Outcome) => {
+const wordOf = (outcome: CallOutcome) => {
   if ('ok' in outcome) return 'ok'
   if ('refused' in outcome) return 'refused'
   return 'busyForMs' in outcome ? 'busy' : 'unknown'
 }
 
-async function attemptOnce(call: Call, means: Means): Promise<Outcome> {
+async function attemptOnce(call: Call, means: Means): Promise<CallOutcome> {
   const startedMs = performance.now()
   const { account } = means
   const words = { kind: 'client', attributes: { account } } as const
@@ -201,7 +201,7 @@ async function attemptOnce(call: Call, means: Means): Promise<Outcome> {
   return outcome
 }
 
-async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
+async function exchangeInTime(call: Call, means: Means): Promise<CallOutcome> {
   const leftMs = Math.max(1, call.endsAt - steadyClock())
   const deadlineMs = call.method === 'GET' ? Math.min(leftMs, readingDeadlineMs) : leftMs
   try {
@@ -212,7 +212,7 @@ async function exchangeInTime(call: Call, means: Means): Promise<Outcome> {
   }
 }
 
-async function exchange(call: Call, means: Means, deadlineMs: number): Promise<Outcome> {
+async function exchange(call: Call, means: Means, deadlineMs: number): Promise<CallOutcome> {
   const { endpoint, url, method, headers, body } = call
   const response = await fetch(url, {
     method,
@@ -236,7 +236,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<O
   return outcome
 }
 
-function outcomeOf(call: Call, status: number, read: unknown): Outcome {
+function outcomeOf(call: Call, status: number, read: unknown): CallOutcome {
   if (status >= 200 && status < 300) return accepted(call, read)
   const refusal = refuses(status) ? refusalFrom(status, read) : undefined
   if (refusal) return { refused: refusal }
@@ -246,7 +246,7 @@ function outcomeOf(call: Call, status: number, read: unknown): Outcome {
 /** A 4xx means that nothing was done, except for 408 and 425, which concern timing. */
 const refuses = (status: number) => status >= 400 && status < 500 && ![408, 425].includes(status)
 
-function accepted({ endpoint, schema }: Call, body: unknown): Outcome {
+function accepted({ endpoint, schema }: Call, body: unknown): CallOutcome {
   const read = readerOf(schema)(body)
   if ('value' in read) return { ok: read.value }
   return { unknown: new ProviderUnknown(`${endpoint} returned an unexpected body: ${read.fault}`) }

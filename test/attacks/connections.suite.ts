@@ -21,16 +21,16 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy()
 })
 
-type Seen = { said: string; endedMs: number | undefined; sentBytes: number }
+type ConnectionEnd = { said: string; endedMs: number | undefined; sentBytes: number }
 
 function open(
   first: string,
   { more, everyMs = 100, endsItself = false }: Saying = {},
-): { seen: Seen; ended: Promise<void>; close: () => void } {
+): { seen: ConnectionEnd; ended: Promise<void>; close: () => void } {
   const { hostname, port } = new URL(stack.info.gateway)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
   const openedAt = performance.now()
-  const seen: Seen = { said: '', endedMs: undefined, sentBytes: 0 }
+  const seen: ConnectionEnd = { said: '', endedMs: undefined, sentBytes: 0 }
   const ended = Promise.withResolvers<void>()
   sockets.add(socket)
   const say = (text: string) => {
@@ -71,7 +71,7 @@ const triesMax = 5
  * A client that still sends while the server closes may lose the answer to the reset that follows (RFC 9112,
  * section 9.6), so it retries.
  */
-async function sayAll(first: string, saying: Saying, isAnswered: boolean): Promise<Seen> {
+async function sayAll(first: string, saying: Saying, isAnswered: boolean): Promise<ConnectionEnd> {
   for (let tries = 1; ; tries++) {
     const { seen, ended, close } = open(first, saying)
     const isOver = await Promise.race([ended.then(() => true), pause(boundMs).then(() => false)])
@@ -163,7 +163,7 @@ describe('a malformed or slow connection is answered or ended, and does not affe
   ]
 
   test('all malformed connections at once', async () => {
-    const all: { what: string; statuses: readonly number[]; seen: Seen }[] = []
+    const all: { what: string; statuses: readonly number[]; seen: ConnectionEnd }[] = []
     const others: number[] = []
     await expectNothingWritten(stack, async () => {
       all.length = 0

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Address, createWalletClient, http, publicActions } from 'viem'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { bid } from '#infra/local/fees'
 import { natsAnswers } from '#infra/local/nats'

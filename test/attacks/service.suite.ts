@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { connect, type JetStreamManager } from 'nats'
 import postgres from 'postgres'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { type Person, personOf } from '#infra/demo/person'
 import type { Stack, StackProcess } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
 import {
-  type Backbone,
+  type Dependencies,
   startBackbone,
   startGateway,
 } from '../../services/gateway/test-support/dependencies'
@@ -105,7 +105,7 @@ describe("an attacker overloads the operators' routes", () => {
 
 describe('an attacker with one address', () => {
   const perMinute = 60
-  let backbone: Backbone
+  let backbone: Dependencies
   let limited: { readonly url: string } & AsyncDisposable
   beforeAll(async () => {
     backbone = await startBackbone()

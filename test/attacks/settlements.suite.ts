@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createTestClient, http } from 'viem'
-import { type Outside, outsideOf } from '#infra/demo/outside'
+import { type Outside, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'

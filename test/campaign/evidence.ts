@@ -1,20 +1,20 @@
 import type { Address } from 'viem'
 import type { ChainFacts } from './chain-facts'
-import type { Deed } from './record'
+import type { CampaignDeed } from './record'
 
 export type Entry = { id: string; kind: string; status: string; wallet: Address }
 // biome-ignore lint/suspicious/noExplicitAny: the provider's book is read field by field
 export type Book = Readonly<Record<string, any[]>>
 
 export type Evidence = {
-  readonly deeds: readonly Deed[]
+  readonly deeds: readonly CampaignDeed[]
   readonly book: Book
   readonly chain: ChainFacts
   readonly entries: readonly Entry[]
   readonly treasury: Address
 }
 
-export type Verdict = {
+export type CampaignVerdict = {
   readonly findings: readonly string[]
   /** Rightly in manual review: a wrong amount, or a reversal after the hold. */
   readonly waiting: readonly { readonly id: string; readonly words: string }[]

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import type { Outside } from '#infra/demo/outside'
+import type { Outside } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'

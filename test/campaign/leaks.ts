@@ -8,7 +8,7 @@ import { bank } from '../support/requests'
 import type { Stored } from './messages'
 
 export type Secret = { readonly name: string; readonly text: string }
-export type Told = { readonly where: string; readonly text: string }
+export type SearchedText = { readonly where: string; readonly text: string }
 export type Leaks = {
   /** Without the secret itself. */
   readonly found: readonly string[]
@@ -16,7 +16,7 @@ export type Leaks = {
   readonly searched: Readonly<Record<string, number>>
 }
 
-export function leaksIn(told: readonly Told[], secrets: readonly Secret[]): string[] {
+export function leaksIn(told: readonly SearchedText[], secrets: readonly Secret[]): string[] {
   return told.flatMap(({ where, text }) =>
     secrets
       .filter((secret) => text.includes(secret.text))
@@ -61,17 +61,17 @@ async function personalOf(people: readonly Person[]): Promise<Secret[]> {
 /** Logs of the stand-ins for provider, banks and chain. */
 const notOurs = /^(?:sandbox|chain)/
 
-const logsOf = ({ dir }: Stack): Told[] =>
+const logsOf = ({ dir }: Stack): SearchedText[] =>
   readdirSync(join(dir, 'logs'))
     .filter((name) => !notOurs.test(name))
     .map((name) => ({ where: `log ${name}`, text: readFileSync(join(dir, 'logs', name), 'utf8') }))
 
-async function metricsOf({ consoles }: Stack): Promise<Told[]> {
+async function metricsOf({ consoles }: Stack): Promise<SearchedText[]> {
   const answer = await fetch(`${consoles.at(-1)}/metrics`)
   return [{ where: 'metrics', text: await answer.text() }]
 }
 
-async function deadLettersOf({ adminUrl }: Stack): Promise<Told[]> {
+async function deadLettersOf({ adminUrl }: Stack): Promise<SearchedText[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {
     const schemas = ['gateway', 'payments', 'payouts', 'chain_relayer']

@@ -1,4 +1,4 @@
-import type { Outside } from '#infra/demo/outside'
+import type { Outside } from '#infra/demo/external'
 import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import { atProvider } from './at-provider'

@@ -3,7 +3,7 @@ import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
 import { activityOf } from '../support/requests'
-import type { Entry, Verdict } from './evidence'
+import type { CampaignVerdict, Entry } from './evidence'
 
 /** These are not pending; the audit decides whether they are right. */
 const resting = new Set([
@@ -24,9 +24,9 @@ const lookEveryMs = 1_000
  */
 export async function quietly(
   everybody: readonly Person[],
-  judge: (entries: Entry[]) => Promise<Verdict>,
+  judge: (entries: Entry[]) => Promise<CampaignVerdict>,
   quietMaxMs: number,
-): Promise<{ verdict: Verdict; last: { words: string; afterMs: number }[] }> {
+): Promise<{ verdict: CampaignVerdict; last: { words: string; afterMs: number }[] }> {
   const startedAt = performance.now()
   let movedAt = startedAt
   let least = Number.POSITIVE_INFINITY

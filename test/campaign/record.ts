@@ -15,7 +15,7 @@ export type Fate =
   | 'doubtful'
 
 /** Recorded before the request. Amounts are AUSD 10⁻⁶ and fiat minor units. */
-export type Deed = PaymentDeed | CashoutDeed | SendDeed
+export type CampaignDeed = PaymentDeed | CashoutDeed | SendDeed
 
 export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
@@ -47,8 +47,8 @@ export type SendDeed = {
 type Promised = { readonly id: string; readonly ausdMicro: bigint; readonly fiatMinor: bigint }
 
 export type Record = {
-  readonly deeds: readonly Deed[]
-  readonly note: <D extends Deed>(deed: D) => D
+  readonly deeds: readonly CampaignDeed[]
+  readonly note: <D extends CampaignDeed>(deed: D) => D
   /** Keys are `200`, an error code, or `no answer`. */
   readonly answers: ReadonlyMap<string, number>
   readonly count: (answer: string) => void
@@ -56,7 +56,7 @@ export type Record = {
 }
 
 export function openRecord(): Record {
-  const deeds: Deed[] = []
+  const deeds: CampaignDeed[] = []
   const answers = new Map<string, number>()
   return {
     deeds,

@@ -1,5 +1,5 @@
 import { quantile } from '../bench/quantile'
-import type { Verdict } from './evidence'
+import type { CampaignVerdict } from './evidence'
 import type { Leaks } from './leaks'
 import type { Announced } from './messages'
 import type { Options } from './options'
@@ -10,7 +10,7 @@ export type Report = {
   readonly options: Options
   readonly record: Record
   readonly happened: readonly Happened[]
-  readonly verdict: Verdict
+  readonly verdict: CampaignVerdict
   /** Time from the end of the last fault until nothing was pending. */
   readonly quietMs: number
   /** Last completed items, with ms since the last fault. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Outside, outsideOf } from '#infra/demo/outside'
+import { type Outside, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { openCopies } from '../scale/world'

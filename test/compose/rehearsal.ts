@@ -57,10 +57,10 @@ async function placesIn(dir: string) {
     ]),
   }
 }
-type Places = Awaited<ReturnType<typeof placesIn>>
+type MovedPlaces = Awaited<ReturnType<typeof placesIn>>
 
 /** One pass, so that replacements are not replaced again. */
-function moved(value: string, { moves, wholes }: Places): string {
+function moved(value: string, { moves, wholes }: MovedPlaces): string {
   const names = [...moves.keys()].map((name) => name.replaceAll(/[.]/g, '\\.')).join('|')
   const found = new RegExp(`(?<![\\w.-])(${names})(?![\\w-])`, 'g')
   return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)

@@ -1,5 +1,5 @@
 import { type FactName, facts } from './facts'
-import type { Row, SuiteResult, Verdict } from './step'
+import type { Row, StepVerdict, SuiteResult } from './step'
 
 const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
@@ -78,7 +78,7 @@ export function factsOf(
     return facts[name].run ? 'confirmed' : 'not contradicted'
   }
   return (Object.keys(facts) as FactName[]).map((name) => {
-    const seen: readonly Verdict[] = rows
+    const seen: readonly StepVerdict[] = rows
       .filter((row) => row.fact === name)
       .map((row) => row.verdict)
     if (seen.includes('fail')) return { name, state: 'NOT SO' }

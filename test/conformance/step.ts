@@ -16,10 +16,10 @@ export type Suite = {
 }
 
 /** `not here`: this target cannot test it. */
-export type Verdict = 'pass' | 'fail' | 'not here'
+export type StepVerdict = 'pass' | 'fail' | 'not here'
 export type Row = Pick<Step, 'name' | 'expected' | 'fact'> & {
   readonly seen: string
-  verdict: Verdict
+  verdict: StepVerdict
 }
 export type SuiteResult = {
   readonly name: string

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { type Outside, outsideOf } from '#infra/demo/outside'
+import { type Outside, outsideOf } from '#infra/demo/external'
 import type { Env } from '#infra/local/environment'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'

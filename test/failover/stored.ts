@@ -1,6 +1,6 @@
 import type { NatsConnection } from 'nats'
 import { expecting } from '#infra/compose/smoke-test/report'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Stack } from '#infra/local/stack'
 import { query } from '../support/database'
 

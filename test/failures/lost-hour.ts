@@ -1,4 +1,4 @@
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'

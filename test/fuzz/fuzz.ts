@@ -125,9 +125,9 @@ function pathOf({ path, parameters }: Operation): fc.Arbitrary<string> {
   })
 }
 
-type Said = { readonly status: number; readonly code: string | null; readonly text: string }
+type FuzzAnswer = { readonly status: number; readonly code: string | null; readonly text: string }
 
-async function send(gateway: string, { method, path, headers, body }: Ask): Promise<Said> {
+async function send(gateway: string, { method, path, headers, body }: Ask): Promise<FuzzAnswer> {
   try {
     const answer = await fetch(`${gateway}${path}`, {
       ...{ method, headers, redirect: 'manual', signal: AbortSignal.timeout(deadlineMs) },
@@ -149,7 +149,7 @@ async function insist(
   gateway: string,
   ask: Ask,
   onLate?: () => void,
-): Promise<{ said: Said; late: boolean }> {
+): Promise<{ said: FuzzAnswer; late: boolean }> {
   const first = await send(gateway, ask)
   const givesUpAt = Date.now() + againForMs
   let said = first
@@ -164,7 +164,7 @@ async function insist(
 /** Possible before a route is matched. */
 const unrouted = new Set([302, 304, 400, 401, 404, 405, 413, 414, 429, 431])
 
-function wrongWith({ mood, method, operation }: Ask, { status, code, text }: Said) {
+function wrongWith({ mood, method, operation }: Ask, { status, code, text }: FuzzAnswer) {
   if (status === 0) return mood === 'hostile' ? undefined : `no response (${text})`
   // All dependencies are up.
   if (status >= 500) return `status ${status} ${code}: ${text.slice(0, 120)}`

@@ -1,7 +1,7 @@
 import type { Copy } from './copy'
 import type { NamedTest } from './guard'
 
-export type Verdict =
+export type GuardVerdict =
   | { readonly is: 'green' }
   | { readonly is: 'red'; readonly by: string }
   | { readonly is: 'broken'; readonly why: string }
@@ -14,7 +14,7 @@ export async function tryTests(
   { dir, tmp }: Copy,
   file: string,
   tests: readonly NamedTest[],
-): Promise<Verdict> {
+): Promise<GuardVerdict> {
   const patterns = tests.map(patternOf)
   const words = ['test', `./${file}`, '-t', patterns.map((one) => `(${one})`).join('|')]
   const run = Bun.spawn([process.execPath, ...words, '--timeout', String(testMs)], {
@@ -44,7 +44,7 @@ const escaped = (text: string | undefined, otherwise = ''): string =>
   text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
 
 /** Only a failed assertion or an expired deadline of the test itself is red. */
-export function judge(said: string, patterns: readonly string[]): Verdict {
+export function judge(said: string, patterns: readonly string[]): GuardVerdict {
   const blocks = blocksOf(said)
   const named = (name: string) => patterns.some((one) => new RegExp(one).test(name))
   const failed = blocks.filter(({ word }) => word === 'fail')

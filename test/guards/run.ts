@@ -1,7 +1,7 @@
 import { printOutcome } from '../prove/outcome'
 import { type Copy, openCopy, takeOut } from './copy'
 import type { Guard } from './guard'
-import { rowOf, tryTests, type Verdict } from './judge'
+import { type GuardVerdict, rowOf, tryTests } from './judge'
 import { guards } from './list/all'
 import { type Options, readOptions, usage } from './options'
 
@@ -87,7 +87,7 @@ async function countKept(copies: readonly Copy[], tried: readonly Guard[]): Prom
   return kept.length
 }
 
-async function withoutIt(copy: Copy, guard: Guard): Promise<Verdict> {
+async function withoutIt(copy: Copy, guard: Guard): Promise<GuardVerdict> {
   try {
     using _gone = await takeOut(copy, guard)
     return await tryTests(copy, guard.test.file, [guard.test])
@@ -96,7 +96,7 @@ async function withoutIt(copy: Copy, guard: Guard): Promise<Verdict> {
   }
 }
 
-function told(verdict: Verdict): string {
+function told(verdict: GuardVerdict): string {
   if (verdict.is === 'green') return 'its test passes without it'
   return verdict.is === 'red' ? verdict.by : `inconclusive: ${verdict.why}`
 }

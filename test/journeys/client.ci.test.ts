@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type TSchema, Type } from 'typebox'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { readerOf } from '#platform/schema'

@@ -3,7 +3,7 @@ import { serviceNames } from '#shared/messages/topic'
 import { publicConcurrencyMax } from '../attacks/fixture'
 import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
-import { collector, world } from './outside'
+import { collector, world } from './external'
 
 /** This machine's requests may name their address. */
 const gateway = {

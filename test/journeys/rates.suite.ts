@@ -6,7 +6,7 @@ import { groupStack } from '../runner/group'
 import { verifiedUser } from '../support/people'
 import { answered } from '../support/requests'
 import { becomes } from '../support/wait'
-import { world } from './outside'
+import { world } from './external'
 
 let stack: Stack
 let person: Person

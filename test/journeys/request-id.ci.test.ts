@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { RunningStack } from '#infra/local/stack'
 import { query } from '../support/database'
 import { verifiedUser } from '../support/people'

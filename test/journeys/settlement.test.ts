@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/outside'
+import { type Outside, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'

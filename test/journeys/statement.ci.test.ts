@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { type Outside, outsideOf } from '#infra/demo/outside'
+import { type Outside, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { okOf, openClient } from '#shared/client/client'

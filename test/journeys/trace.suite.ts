@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { originOf } from '#platform/tracing/origin'
@@ -10,7 +10,7 @@ import { groupStack } from '../runner/group'
 import { verifiedUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 import type { Span } from '../support/telemetry/collector'
-import { collector } from './outside'
+import { collector } from './external'
 
 let stack: Stack
 let person: Person

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { okOf } from '#shared/client/refusal'
 import { newUser } from '../support/people'
 import { sharedStack } from '../support/stack'

@@ -41,9 +41,9 @@ export type Stage = {
 
 export type Try = {
   readonly works: Works
-  readonly judge: (results: readonly Result[]) => Promise<Verdict>
+  readonly judge: (results: readonly Result[]) => Promise<RaceVerdict>
 }
-export type Verdict = { readonly outcome: string; readonly wrong: readonly string[] }
+export type RaceVerdict = { readonly outcome: string; readonly wrong: readonly string[] }
 
 export type Report = {
   readonly orders: number
@@ -153,7 +153,7 @@ function openTally() {
   let orders = 0
   let waited = 0
   return {
-    count: ({ steps }: Order, verdict: Verdict) => {
+    count: ({ steps }: Order, verdict: RaceVerdict) => {
       orders++
       if (steps.some((step) => step.waited)) waited++
       for (const side of [0, 1] as const) {

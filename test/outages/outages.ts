@@ -1,4 +1,4 @@
-import type { Outside } from '#infra/demo/outside'
+import type { Outside } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'

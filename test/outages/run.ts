@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { quantile } from '../bench/quantile'
 import { printOutcome } from '../prove/outcome'
 import { booksClose } from '../support/books'

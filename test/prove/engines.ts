@@ -157,6 +157,6 @@ export const engines: readonly Engine[] = [
     hasHelp: true,
     proves: 'compose and the runbook on a real container engine',
     minutes: 25,
-    run: ['infra/compose/smoke-test/rehearse.ts'],
+    run: ['infra/compose/smoke-test/main.ts'],
   },
 ]

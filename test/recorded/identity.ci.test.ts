@@ -10,7 +10,7 @@ import { identities } from '../../services/gateway/identity/identity.store'
 import { insertLink } from '../../services/gateway/identity/link.store'
 import { deadLetters, inbox } from '../../services/gateway/schema.store'
 import {
-  type Backbone,
+  type Dependencies,
   startBackbone,
   startGateway,
 } from '../../services/gateway/test-support/dependencies'
@@ -23,7 +23,7 @@ type Body = Record<string, unknown>
 const recorded = (name: string): Body =>
   JSON.parse(readFileSync(`${import.meta.dir}/identity/${name}.json`, 'utf8'))
 
-let backbone: Backbone
+let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const asked: string[] = []
 const vendor = Bun.serve({

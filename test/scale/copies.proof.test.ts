@@ -22,8 +22,16 @@ import { query } from '../support/database'
 import { type Ask, cashOut, type Flow, flowsEnding, send } from '../support/flows'
 import { bank } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
-import { decisions, deedOf, deeds, erasures, giveUpOne, outcomeOf, pauses } from './deeds'
 import { type Load, startLoad } from './load'
+import {
+  decisions,
+  deedOf,
+  deeds,
+  erasures,
+  giveUpOne,
+  outcomeOf,
+  pauses,
+} from './operator-commands'
 import { askEveryCopy } from './twice'
 import { expectExactly, failuresOf, openWorld, tellOf } from './world'
 

@@ -4,7 +4,7 @@ import type { Stack } from '#infra/local/stack'
 import { pause } from '#platform/deadline'
 import { type Ask, cashOut, type Flow, send, topUp } from '../support/flows'
 
-export type Seen = {
+export type CallResult = {
   readonly path: string
   /** 0 without a response. */
   readonly status: number
@@ -14,7 +14,7 @@ export type Seen = {
 type World = { readonly stack: Stack; readonly people: readonly Person[] }
 
 export type Load = {
-  readonly seen: readonly Seen[]
+  readonly seen: readonly CallResult[]
   readonly begun: readonly Flow[]
   readonly stop: () => Promise<void>
 }
@@ -24,7 +24,7 @@ const moneyEvery = 8
 
 /** Open loop, without retries. */
 export function startLoad({ stack, people }: World, everyMs: number): Load {
-  const seen: Seen[] = []
+  const seen: CallResult[] = []
   const begun: Flow[] = []
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -67,7 +67,11 @@ export function startLoad({ stack, people }: World, everyMs: number): Load {
 class Noted extends Error {}
 
 /** Throws `Noted` without success. */
-const noted = async (seen: Seen[], path: string, ask: () => Promise<Reply>): Promise<Reply> => {
+const noted = async (
+  seen: CallResult[],
+  path: string,
+  ask: () => Promise<Reply>,
+): Promise<Reply> => {
   const startedAt = performance.now()
   const reply = await ask().catch((error: Error) => error)
   const tookMs = Math.round(performance.now() - startedAt)
@@ -81,7 +85,7 @@ const noted = async (seen: Seen[], path: string, ask: () => Promise<Reply>): Pro
   return reply
 }
 
-async function read(person: Person, seen: Seen[]): Promise<void> {
+async function read(person: Person, seen: CallResult[]): Promise<void> {
   const wallet = privateKeyToAddress(generatePrivateKey()) // No cache holds it.
   await Promise.allSettled([
     noted(seen, '/quote', () => person.post('/quote', { pair: 'USD/IDR' })),

@@ -1,12 +1,12 @@
 import { expect } from 'bun:test'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack, StackOptions } from '#infra/local/stack'
 import { expectOnceEach, type Flow } from '../support/flows'
 import { verifiedUsers } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 import { openBalancer } from './balancer'
-import type { Seen } from './load'
+import type { CallResult } from './load'
 
 export type World = AsyncDisposable & {
   readonly stack: Stack
@@ -52,12 +52,13 @@ export async function openWorld(
   }
 }
 
-export const failuresOf = (seen: readonly Seen[]): string[] =>
+export const failuresOf = (seen: readonly CallResult[]): string[] =>
   seen.filter(({ status }) => status !== 200).map(wordsOf)
 
-const wordsOf = ({ path, status, tookMs, said }: Seen) => `${path} ${status} ${tookMs} ms ${said}`
+const wordsOf = ({ path, status, tookMs, said }: CallResult) =>
+  `${path} ${status} ${tookMs} ms ${said}`
 
-export function tellOf(seen: readonly Seen[]): string {
+export function tellOf(seen: readonly CallResult[]): string {
   const took = seen.map(({ tookMs }) => tookMs).sort((left, right) => left - right)
   const at = (part: number) => took[Math.min(took.length - 1, Math.floor(part * took.length))]
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`

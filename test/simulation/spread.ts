@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-export type Told = { readonly isReady: true }
+export type Ready = { readonly isReady: true }
 
 /** `next` returns undefined when no task is left. */
 export async function spread<Task, Result>(options: {
@@ -14,8 +14,8 @@ export async function spread<Task, Result>(options: {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, 'worker.ts')], {
       stdout: 'inherit',
       stderr: 'inherit',
-      ipc: (told: Result | Told) => {
-        if (!(told as Partial<Told>).isReady) onResult(told as Result)
+      ipc: (told: Result | Ready) => {
+        if (!(told as Partial<Ready>).isReady) onResult(told as Result)
         const task = next()
         if (task !== undefined) return child.send(task)
         isOver = true

@@ -1,5 +1,5 @@
 import './parts'
-import type { Told } from './spread'
+import type { Ready } from './spread'
 import type { Wallet } from './world/wallets'
 
 // These must load after the stand-ins are installed.
@@ -63,4 +63,4 @@ process.on('message', async (task: Task) => {
   const { walk } = await import('./walk/walks')
   process.send!(walk(task.walk, endWithCommand))
 })
-process.send!({ isReady: true } satisfies Told)
+process.send!({ isReady: true } satisfies Ready)

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Address } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'

@@ -9,7 +9,7 @@ import {
   toHex,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
 import { bid } from '#infra/local/fees'

@@ -1,5 +1,5 @@
-type Line = { what: string; took: number; went: 'ok' | 'failed'; seen: string }
-const lines: Line[] = []
+type ReportLine = { what: string; took: number; went: 'ok' | 'failed'; seen: string }
+const lines: ReportLine[] = []
 
 export const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 

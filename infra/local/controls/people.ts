@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import { type Person, personOf, type Reply } from '#infra/demo/person'
 import { type ControlAction, type FormField, UnfitField } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import type { TSchema } from 'typebox'
 import type { Operator } from '#infra/operations/cli/operator'
 import { Unavailable } from '#platform/bus/ask'
-import type { DeedOutcome } from '#shared/messages/deeds'
+import type { DeedOutcome } from '#shared/messages/operator-commands'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { refusals } from '#shared/refusals'
 

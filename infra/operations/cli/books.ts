@@ -6,7 +6,7 @@ import {
 } from '#infra/operations/books/balance-sheet'
 import { breakLine } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import { type Asset, assets, chart } from '#shared/ledger/chart'
 import { amountText } from '#shared/money/text'
 

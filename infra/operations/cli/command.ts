@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Performed } from '#infra/operations/audit-log/audit-log.store'
 import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import type { Say } from '#platform/command'
 
 export type Verb = {
@@ -11,7 +11,7 @@ export type Verb = {
   among?: Readonly<Record<string, Verb>>
 }
 
-export type Told = {
+export type CommandLine = {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | boolean | undefined>>
 }
@@ -24,12 +24,15 @@ type Form = {
   readonly usage: string
   /** Number of arguments besides options: exact, or minimum and maximum. */
   readonly takes?: number | readonly [number, number]
-  readonly faultIn?: (words: readonly string[], options: Told['options']) => string | undefined
+  readonly faultIn?: (
+    words: readonly string[],
+    options: CommandLine['options'],
+  ) => string | undefined
   readonly options?: ParseArgsOptionsConfig
 }
 
 export const reading = (
-  form: Form & { read: (told: Told, operator: Operator) => Promise<CommandResult> },
+  form: Form & { read: (told: CommandLine, operator: Operator) => Promise<CommandResult> },
 ): Verb => ({
   does: form.does,
   run: async (words, say) => {
@@ -42,7 +45,7 @@ export const reading = (
   },
 })
 
-export type CommandWords = Told & { readonly reason: string; readonly by: string }
+export type CommandWords = CommandLine & { readonly reason: string; readonly by: string }
 
 /**
  * Changes something by asking the owning service, never by writing its rows. Exit code 0 only if
@@ -103,21 +106,25 @@ function helped({ help, code }: Help, say: Say): number {
 export const asksForHelp = (words: readonly string[]): boolean =>
   words.some((word) => word === '--help' || word === '-h')
 
-function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): Told | Help {
+function understood(
+  words: string[],
+  form: Form,
+  common: ParseArgsOptionsConfig,
+): CommandLine | Help {
   if (asksForHelp(words)) return { help: helpOf(form), code: 0 }
   const read = readWords(words, { ...form.options, ...common })
   const wrong =
     'wrong' in read ? read.wrong : (countFault(form, read.words) ?? formFault(form, read))
-  return wrong === undefined ? (read as Told) : { help: helpOf(form, wrong), code: 2 }
+  return wrong === undefined ? (read as CommandLine) : { help: helpOf(form, wrong), code: 2 }
 }
 
 function readWords(
   args: string[],
   options: ParseArgsOptionsConfig,
-): Told | { readonly wrong: string } {
+): CommandLine | { readonly wrong: string } {
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    return { words: positionals, options: values as Told['options'] }
+    return { words: positionals, options: values as CommandLine['options'] }
   } catch (error) {
     // The rest explains how to pass such an option as an argument.
     return { wrong: (error as Error).message.split('. ')[0]! }
@@ -131,7 +138,7 @@ function countFault({ takes = 0 }: Form, { length }: readonly string[]): string 
   return `expected ${wanted}, got ${length}`
 }
 
-const formFault = ({ faultIn }: Form, { words, options }: Told) => faultIn?.(words, options)
+const formFault = ({ faultIn }: Form, { words, options }: CommandLine) => faultIn?.(words, options)
 
 const helpOf = ({ usage, does }: Form, wrong?: string): string =>
   [

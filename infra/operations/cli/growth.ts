@@ -3,7 +3,7 @@ import { databaseRoles } from '#infra/migrations/databases'
 import { streams } from '#infra/nats/topology'
 import { reading } from '#infra/operations/cli/command'
 import { rules } from '#infra/operations/pruning/rules'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import type { Bus } from '#platform/bus/open'
 
 /** `keptDays` is null if the contents are permanent. */

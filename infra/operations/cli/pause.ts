@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
 import { changing, type Verb } from '#infra/operations/cli/command'
 import { RelayingPause } from '#shared/messages/chain'
-import type { PauseQuestion } from '#shared/messages/deeds'
+import type { PauseQuestion } from '#shared/messages/operator-commands'
 import { TopupsPause } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
 

@@ -14,7 +14,7 @@ import { type CommandResult, changing, reading, type Verb } from '#infra/operati
 import type { Operator } from '#infra/operations/cli/operator'
 import { commandFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import { amountText } from '#shared/money/text'
 
 const explaining =
@@ -66,7 +66,7 @@ export const reconcile: Verb = {
     words[0] === 'explain' ? explain.run(words.slice(1), say) : compare.run(words, say),
 }
 
-type Told = { id: string; owner: string; reason: string; until: Date; by: string }
+type Explanation = { id: string; owner: string; reason: string; until: Date; by: string }
 
 const explainVerb = 'reconcile explain'
 
@@ -82,7 +82,7 @@ async function causeOf(sql: Sql, target: string, explanation: string): Promise<s
 export async function explained(
   operator: Pick<Operator, 'sql'>,
   books: Sql,
-  { id, owner, reason, until, by }: Told,
+  { id, owner, reason, until, by }: Explanation,
 ): Promise<Performed> {
   const target = `break ${id}`
   const explanation = `${owner}, until ${until.toISOString()}: ${reason}`

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import { ReviewResolve } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 
@@ -11,7 +11,7 @@ const resolutions = ['credit', 'refund', 'accept'] as const
 type Resolution = (typeof resolutions)[number]
 
 /** In state `review` or `refunding`. */
-export type Waiting = {
+export type WaitingReview = {
   id: string
   kind: string
   state: string
@@ -40,7 +40,7 @@ const fields = (sql: Sql) => sql`
   provider_payment_id as "providerPaymentId", updated_at as since`
 
 /** Longest waiting first. */
-const listReview = (sql: Sql): Promise<Waiting[]> => sql<Waiting[]>`
+const listReview = (sql: Sql): Promise<WaitingReview[]> => sql<WaitingReview[]>`
   select ${fields(sql)} from payments.payments
   where state in ('review', 'refunding') order by updated_at`
 
@@ -50,7 +50,7 @@ type Decision = {
   reason: string
   decidedAt: Date
 }
-type Order = {
+type RefundOrder = {
   reference: string
   minor: string
   state: string
@@ -60,16 +60,20 @@ type Order = {
 }
 type Second = { providerPaymentId: string; currency: string | null; minor: string | null }
 
-export type Reviewed = Waiting & { decisions: Decision[]; orders: Order[]; seconds: Second[] }
+export type Reviewed = WaitingReview & {
+  decisions: Decision[]
+  orders: RefundOrder[]
+  seconds: Second[]
+}
 
 async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined> {
-  const [payment] = await sql<Waiting[]>`
+  const [payment] = await sql<WaitingReview[]>`
     select ${fields(sql)} from payments.payments where id = ${id}`
   if (!payment) return undefined
   const decisions = await sql<Decision[]>`
     select resolution, decided_by as "decidedBy", reason, decided_at as "decidedAt"
     from payments.resolutions where payment_id = ${id} order by decided_at`
-  const orders = await sql<Order[]>`
+  const orders = await sql<RefundOrder[]>`
     select reference, minor::text, state, requests, refund_id as "refundId",
       failure_code as "failureCode"
     from payments.refund_orders where payment_id = ${id} order by created_at, reference`
@@ -79,7 +83,7 @@ async function findReviewed(sql: Sql, id: string): Promise<Reviewed | undefined>
   return { ...payment, decisions, orders, seconds }
 }
 
-const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: Waiting): string => {
+const lineOf = ({ id, kind, state, reason, wallet, since, ...paid }: WaitingReview): string => {
   const { currency, fiatMinor, paidMinor } = paid
   const came = paidMinor === null ? 'unknown amount' : moneyText(paidMinor, currency)
   const asked = `${moneyText(fiatMinor, currency)} due, ${came} paid`

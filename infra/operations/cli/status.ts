@@ -1,14 +1,14 @@
 import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
 import { operatorPlace } from '#infra/operations/place'
-import { counted, rateText, sentence } from '#infra/operations/words'
+import { counted, rateText, sentence } from '#infra/operations/text'
 import { variableIn } from '#platform/config'
 import { moneyText } from '#shared/money/text'
 import { fields as relayer } from '../../../services/chain-relayer/config'
 import { fields as payments } from '../../../services/payments/config'
 import { fields as payouts } from '../../../services/payouts/config'
 import { type Floors, freeMicroOf, freeMinorOf, needs } from '../health/attention'
-import type { Asked } from '../health/external'
+import type { ExternalAnswer } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
 function floorsOf(copies: number, env: NodeJS.ProcessEnv = process.env): Floors {
@@ -49,7 +49,7 @@ const dataOf = (facts: SystemFacts, lines: readonly string[]): object => ({
   freeMinor: freeMinorOf(facts) ?? null,
 })
 
-const orUnknown = <T>(asked: Asked<T>, write: (known: T) => string): string =>
+const orUnknown = <T>(asked: ExternalAnswer<T>, write: (known: T) => string): string =>
   'known' in asked ? write(asked.known) : 'unknown'
 
 const row = (name: string, ...cells: string[]) =>

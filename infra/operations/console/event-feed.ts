@@ -77,9 +77,9 @@ const orders: Readonly<Record<string, string>> = {
 const inwards: readonly string[] = ['credit', 'repay', 'revoke', 'extend']
 const outwards: readonly string[] = ['take', 'return', 'giveback', 'send']
 
-type Words = Pick<Motion, 'flow' | 'says' | 'odd'>
+type MotionText = Pick<Motion, 'flow' | 'says' | 'odd'>
 
-function wordsOf(topic: Topic, fields: Fields): Words {
+function wordsOf(topic: Topic, fields: Fields): MotionText {
   const [owner = '', what = '', outcome] = topic.subject.split('.')
   if (topic.publishers.includes('gateway') && topic.stream === 'EVENTS')
     return { flow: 'users', says: identityWords(topic, fields), odd: false }

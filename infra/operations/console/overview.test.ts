@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import pino from 'pino'
 import type { OnBus } from '../health/bus'
 import type { SystemFacts, Unread } from '../health/facts'
-import { openOverview, type Seen } from './overview'
+import { type OverviewFacts, openOverview } from './overview'
 
 const log = pino({ level: 'silent' })
 const floors = { lowMicro: 0n, lowMinor: 0n, laneWei: 0n, copies: 1 }
@@ -24,7 +24,7 @@ function overviewOf(facts: SystemFacts | Unread) {
     ...{ floors, clock: Date.now, log },
   })
   const told = () =>
-    new Promise<Seen>((resolve) => {
+    new Promise<OverviewFacts>((resolve) => {
       overview.watch(resolve)
     })
   return { overview, count, told }

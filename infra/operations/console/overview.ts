@@ -8,18 +8,18 @@ import type { SystemFacts, Unread } from '../health/facts'
 import type { MoneyInFlight } from './money'
 
 /** `copies` is null if the bus could not be asked. */
-export type Told = {
+export type ServiceReport = {
   readonly name: string
   readonly copies: number | null
   readonly figures: ServiceFigures
 }
 
-export type Seen = {
+export type OverviewFacts = {
   readonly asOf: string
   /** As in `bun run ops status`; `unread`: what could not be checked. */
   readonly needs: readonly string[]
   readonly unread: readonly string[]
-  readonly services: readonly Told[]
+  readonly services: readonly ServiceReport[]
   readonly queues: readonly Lag[]
   /** Undefined: the rows cannot be read. */
   readonly money: MoneyInFlight | undefined
@@ -27,8 +27,8 @@ export type Seen = {
 
 /** Active only while a page watches. */
 export type Overview = AsyncDisposable & {
-  readonly watch: (watcher: (seen: Seen) => void) => () => void
-  readonly last: () => Seen | undefined
+  readonly watch: (watcher: (seen: OverviewFacts) => void) => () => void
+  readonly last: () => OverviewFacts | undefined
 }
 
 /** Each reading costs every service a few database queries. */
@@ -46,8 +46,8 @@ export type OverviewOptions = {
 
 export function openOverview(options: OverviewOptions): Overview {
   const { clock, log } = options
-  const watchers = new Set<(seen: Seen) => void>()
-  let last: Seen | undefined
+  const watchers = new Set<(seen: OverviewFacts) => void>()
+  let last: OverviewFacts | undefined
   let rowsMs = 0
   let loop: Loop | undefined
   const work = async () => {
@@ -84,7 +84,7 @@ export function openOverview(options: OverviewOptions): Overview {
 async function look(
   { readFacts, floors, clock }: OverviewOptions,
   readingMoney: Promise<MoneyInFlight>,
-): Promise<Seen> {
+): Promise<OverviewFacts> {
   const [facts, money] = await Promise.all([readFacts(), readingMoney.catch(() => undefined)])
   const onBus = 'known' in facts.bus ? facts.bus.known : undefined
   return {

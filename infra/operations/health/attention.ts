@@ -1,5 +1,5 @@
 import { ageText } from '#infra/operations/books/text'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import type { Limits } from '#platform/metrics/state-limits'
 import { processNames } from '#shared/messages/topic'
 import { moneyText } from '#shared/money/text'
@@ -9,7 +9,7 @@ import { limits as identityLimits } from '../../../services/gateway/identity/ide
 import { limits as paymentLimits } from '../../../services/payments/payment'
 import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 import type { Lag, OnBus, RateReading } from './bus'
-import type { Asked } from './external'
+import type { ExternalAnswer } from './external'
 import type { SystemFacts, Unread } from './facts'
 import { pausedText } from './pauses'
 import type { ListAge } from './provider-lists'
@@ -137,7 +137,7 @@ function breakNeeds({ breaks }: SystemFacts): string[] {
 }
 
 /** If the bus is down, the state of the services is unknown. */
-function busNeeds(bus: Asked<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
+function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
   if ('unknown' in bus) return []
   const { copies, down, lags, rates } = bus.known
   return [

@@ -5,12 +5,12 @@ import { openAccount } from '#infra/operations/restore/provider'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { readBalance } from '#shared/provider/balance'
 
-export type Asked<T> = { known: T } | { unknown: string }
+export type ExternalAnswer<T> = { known: T } | { unknown: string }
 
 export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }
 
 /** At the latest final block. `drawableMicro`: what the credit line may draw. */
-export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
+export const readTreasury = (place: Place): Promise<ExternalAnswer<TreasuryHolds>> =>
   asked(async () => {
     const node = openNode(place.rpcUrl)
     const token = { address: place.ausd, abi: ausdAbi, blockTag: 'finalized' } as const
@@ -24,16 +24,16 @@ export const readTreasury = (place: Place): Promise<Asked<TreasuryHolds>> =>
   })
 
 /** In wei. */
-export const readCoin = (place: Place, address: Hex): Promise<Asked<bigint>> =>
+export const readCoin = (place: Place, address: Hex): Promise<ExternalAnswer<bigint>> =>
   asked(() => openNode(place.rpcUrl).getBalance({ address }))
 
-export const readRupiah = ({ provider }: Place): Promise<Asked<bigint>> =>
+export const readRupiah = ({ provider }: Place): Promise<ExternalAnswer<bigint>> =>
   asked(async () => {
     if (!provider) throw new Error('PROVIDER_ID_SECRET_KEY is not set')
     return readBalance(openAccount(provider, 'ID'))
   })
 
-export async function asked<T>(work: () => Promise<T>): Promise<Asked<T>> {
+export async function asked<T>(work: () => Promise<T>): Promise<ExternalAnswer<T>> {
   try {
     return { known: await work() }
   } catch (error) {

@@ -5,8 +5,8 @@ import type { Bus } from '#platform/bus/open'
 import { within } from '#platform/deadline'
 import { type OnBus, readBus } from './bus'
 import {
-  type Asked,
   asked,
+  type ExternalAnswer,
   readCoin,
   readRupiah,
   readTreasury,
@@ -15,15 +15,15 @@ import {
 import { type Rows, readRows } from './rows'
 
 export type SystemFacts = Rows & {
-  readonly treasury: Asked<TreasuryHolds>
-  readonly rupiah: Asked<bigint>
+  readonly treasury: ExternalAnswer<TreasuryHolds>
+  readonly rupiah: ExternalAnswer<bigint>
   /** In wei, by lane. */
-  readonly coin: ReadonlyMap<string, Asked<bigint>>
-  readonly bus: Asked<OnBus>
+  readonly coin: ReadonlyMap<string, ExternalAnswer<bigint>>
+  readonly bus: ExternalAnswer<OnBus>
 }
 
 /** The rows could not be read. */
-export type Unread = { readonly unread: string; readonly bus: Asked<OnBus> }
+export type Unread = { readonly unread: string; readonly bus: ExternalAnswer<OnBus> }
 
 export type Sources = {
   readonly sql: Sql

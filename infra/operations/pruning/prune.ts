@@ -47,13 +47,13 @@ export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned 
 
 type Batch = { seen: number; removed: number; last: string[] | null }
 
-type Outcome = { removed: number; spared: number; fault?: unknown; isTaken?: boolean }
+type PruneOutcome = { removed: number; spared: number; fault?: unknown; isTaken?: boolean }
 
 async function pruneTable(
   sql: Sql,
   rule: RetentionRule,
   { rowsMax = rowsUsually, signal }: PruneSettings,
-): Promise<Outcome> {
+): Promise<PruneOutcome> {
   const sum = { removed: 0, spared: 0 }
   let last: string[] | null = null
   try {

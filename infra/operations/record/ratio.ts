@@ -6,7 +6,7 @@ const capBps = 9_000n
 /** From `Buckets.sol`: places for the ends of holds. */
 const places = 16n
 
-type Terms = {
+type RatioTerms = {
   readonly holdSeconds: bigint
   readonly initialRatioBps: bigint
   /** Time of the block at which the ratio is asked for. */
@@ -21,7 +21,7 @@ type Terms = {
 export function ratioFromEvents(
   events: readonly Event[],
   secondsOf: (event: Event) => string,
-  { holdSeconds, initialRatioBps, now }: Terms,
+  { holdSeconds, initialRatioBps, now }: RatioTerms,
 ): bigint {
   const step = holdSeconds < places - 1n ? 1n : (holdSeconds + places - 2n) / (places - 1n)
   const placeOf = (until: bigint) => (until / step) % places

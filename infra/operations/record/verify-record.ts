@@ -27,7 +27,7 @@ const deadlineMs = 5_000
 /** First range; it halves as long as the endpoint refuses. */
 const rangeMax = 10_000n
 
-type Order = {
+type RecordCheck = {
   readonly wallet: Address
   readonly rpcUrl: string
   readonly creditLine: Address
@@ -62,7 +62,7 @@ async function servedRecord(gateway: string, wallet: Address): Promise<Record<st
   return (await answer.json()) as Record<string, unknown>
 }
 
-function readOrder(words: readonly string[], env: NodeJS.ProcessEnv): Order {
+function readOrder(words: readonly string[], env: NodeJS.ProcessEnv): RecordCheck {
   const { values, positionals } = parsed(words)
   const [wallet, ...others] = positionals
   if (wallet === undefined || others.length > 0) throw new Misconfigured(usage)
@@ -116,7 +116,7 @@ function localChain(env: NodeJS.ProcessEnv) {
  * Returns 0 if the endpoint does not keep old state, as full nodes of Monad do not. Throws if there
  * is no contract.
  */
-async function findDeployBlock({ rpcUrl, creditLine }: Order): Promise<bigint> {
+async function findDeployBlock({ rpcUrl, creditLine }: RecordCheck): Promise<bigint> {
   const node = openNode(rpcUrl)
   const hasCode = async (blockNumber: bigint) =>
     (await node.getCode({ address: creditLine, blockNumber })) !== undefined
@@ -133,7 +133,7 @@ async function findDeployBlock({ rpcUrl, creditLine }: Order): Promise<bigint> {
   return from
 }
 
-async function verifyRecord(order: Order, say: (text: string) => void): Promise<number> {
+async function verifyRecord(order: RecordCheck, say: (text: string) => void): Promise<number> {
   const { wallet, rpcUrl, creditLine, gateway } = order
   const deployBlock = order.fromBlock ?? (await findDeployBlock(order))
   const place = { rpcUrl, creditLine, deployBlock, logsRangeMax: rangeMax }

@@ -15,7 +15,7 @@ import {
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import type { ProviderAccount } from '#shared/money/pair'
 
-type Order = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
+type EffectOrder = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
 
 export type RetainedMessages = {
   /** Start of its messages; later than the backup if the store was lost. */
@@ -23,7 +23,7 @@ export type RetainedMessages = {
   /** Checkouts that webhooks name, by our payment id. */
   readonly checkouts: Map<string, { account: ProviderAccount; checkoutId: string }>
   /** By ref id. */
-  readonly orders: Map<string, Order & { kind: 'credit' | 'repay' }>
+  readonly orders: Map<string, EffectOrder & { kind: 'credit' | 'repay' }>
   /** By payout id. */
   readonly takes: Map<string, Static<typeof TakeOrdered.schema>['authorization']>
   readonly takenMinor: Map<string, bigint>
@@ -61,13 +61,13 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
 const madeAt = async (manager: JetStreamManager, stream: string) =>
   Date.parse((await manager.streams.info(stream)).created)
 
-type Seen = { subject: string; json: Record<string, unknown> }
+type StoredMessage = { subject: string; json: Record<string, unknown> }
 
 async function readStream(
   nc: NatsConnection,
   stream: string,
   since: Date,
-  note: (seen: Seen) => void,
+  note: (seen: StoredMessage) => void,
 ): Promise<void> {
   const from = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: since.toISOString() }
   const consumer = await nc.jetstream().consumers.get(stream, from)
@@ -85,13 +85,13 @@ async function readStream(
   }
 }
 
-function note(bus: RetainedMessages, { subject, json }: Seen): void {
+function note(bus: RetainedMessages, { subject, json }: StoredMessage): void {
   const as = <T>() => json as unknown as T
   switch (subject) {
     case CreditOrdered.subject:
     case RepayOrdered.subject: {
       const kind = subject === CreditOrdered.subject ? 'credit' : 'repay'
-      const order = as<Order>()
+      const order = as<EffectOrder>()
       return void bus.orders.set(order.refId, { ...order, kind })
     }
     case TakeOrdered.subject: {

@@ -5,10 +5,10 @@ import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
-import { deedsOf, doneIn, type Words } from './deeds'
 import { explain, type Names } from './explain'
 import { givebackNonce, namesOf, returnNonce } from './known'
 import type { LaneTransaction } from './lane'
+import { deedsOf, doneIn, type SentTransaction } from './lane-actions'
 import { operationOf } from './operations'
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as Address
@@ -37,11 +37,11 @@ const names: Names = {
   },
 }
 
-const call = (functionName: string, args: unknown[]): Partial<Words> => ({
+const call = (functionName: string, args: unknown[]): Partial<SentTransaction> => ({
   to: line,
   data: encodeFunctionData({ abi: creditLineAbi, functionName, args } as never),
 })
-const transfer = (from: Hex, to: Hex, value: bigint, nonce: Hex): Partial<Words> => ({
+const transfer = (from: Hex, to: Hex, value: bigint, nonce: Hex): Partial<SentTransaction> => ({
   to: ausd,
   data: encodeFunctionData({
     abi: ausdAbi,
@@ -56,7 +56,10 @@ const op = (kind: number, id: string, account: Hex) => ({
 type Logs = Parameters<typeof doneIn>[1]['logs']
 
 /** Each is a call of the token unless stated otherwise. */
-const bundle = (transfers: readonly Partial<Words>[], allowFailure = true): Partial<Words> => ({
+const bundle = (
+  transfers: readonly Partial<SentTransaction>[],
+  allowFailure = true,
+): Partial<SentTransaction> => ({
   to: multicall3,
   data: encodeFunctionData({
     abi: multicall3Abi,
@@ -74,8 +77,8 @@ const usedLog = (authorizer: Hex, nonce: Hex) =>
     }),
   }) as unknown as Logs[number]
 
-function sent(words: Partial<Words>, reverted = false, logs: Logs = []): LaneTransaction {
-  const whole: Words = { from: lane, to: line, data: '0x', valueWei: 0n, ...words }
+function sent(words: Partial<SentTransaction>, reverted = false, logs: Logs = []): LaneTransaction {
+  const whole: SentTransaction = { from: lane, to: line, data: '0x', valueWei: 0n, ...words }
   const deeds = deedsOf(whole, contracts)
   const done = doneIn(deeds ?? [], { to: whole.to, reverted, logs }, contracts)
   return {
@@ -118,7 +121,7 @@ describe('explain finds the reason for', () => {
     ['a noop', { to: lane }, []],
     ['a call of another contract', { to: budi, data: '0x12345678' }, ['nothing']],
     ['a role that was granted', call('pause', []), ['nothing']],
-  ] as [string, Partial<Words>, string[]][])('%s', (_, words, unexplained) => {
+  ] as [string, Partial<SentTransaction>, string[]][])('%s', (_, words, unexplained) => {
     const found = explain(sent(words), names, treasury)
     expect(found.filter((one) => one.unexplained).map(({ deed }) => deed.does)).toEqual(
       unexplained as never[],

@@ -1,7 +1,7 @@
 import type { RetainedMessages } from './bus'
-import type { LaneAction } from './deeds'
 import { type KnownRows, namesOf, type RefPayment, returnNonce } from './known'
 import type { LaneTransaction } from './lane'
+import type { LaneAction } from './lane-actions'
 import { keyOf } from './lost-payouts'
 import type { LostPayment, LostPayout, LostRows } from './world'
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Place } from '#infra/operations/place'
 import type { LogNode } from '#infra/operations/record/chain-log'
-import { deedsOf, doneIn, type LaneAction } from './deeds'
+import { deedsOf, doneIn, type LaneAction } from './lane-actions'
 
 export type LaneTransaction = {
   lane: Address

@@ -1,7 +1,7 @@
 import { contentHash } from '#platform/content-hash'
 import { idFor } from '#shared/ids'
-import type { LaneAction } from './deeds'
 import type { Names } from './explain'
+import type { LaneAction } from './lane-actions'
 import { keyOf } from './lost-payouts'
 
 /**

@@ -1,6 +1,12 @@
 import type { TransactionSql } from 'postgres'
 import { providerOf } from '#shared/ledger/chart'
-import { difference, type Line, type Position, position, unbalanced } from '#shared/ledger/position'
+import {
+  difference,
+  type JournalLine,
+  type Position,
+  position,
+  unbalanced,
+} from '#shared/ledger/position'
 import { givenFloor, spreadIncomeFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
@@ -66,7 +72,7 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
     if (state !== 'paying' && state !== 'returning') continue
     const [fiatMinor, ausdMicro] = [BigInt(row.fiat_minor), BigInt(row.ausd_micro)]
     const givenMinor = givenFloor(fiatMinor, spread_bps)
-    const owed: Line[] =
+    const owed: JournalLine[] =
       state === 'returning'
         ? [{ account: 'returns', asset: 'AUSD', amount: -ausdMicro }]
         : [
@@ -75,7 +81,7 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
             { account: 'spread', asset: 'IDR', amount: givenMinor },
             { account: 'payouts', asset: 'IDR', amount: -fiatMinor },
           ]
-    const taken: Line = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
+    const taken: JournalLine = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
     await bookAs(tx, 'payouts', id, [taken, ...owed])
   }
 }
@@ -84,10 +90,10 @@ export async function bookAs(
   tx: TransactionSql,
   service: 'payments' | 'payouts' | 'chain_relayer',
   item: string,
-  lines: readonly Line[],
+  lines: readonly JournalLine[],
 ): Promise<void> {
   const journal = tx(`${service}.journal`)
-  const said = await tx<(Omit<Line, 'amount'> & { amount: string })[]>`
+  const said = await tx<(Omit<JournalLine, 'amount'> & { amount: string })[]>`
     select account, asset, amount from ${journal} where item = ${item}`
   const before = said.map((line) => ({ ...line, amount: BigInt(line.amount) }))
   const moved: Position = difference(position(before), position(lines))

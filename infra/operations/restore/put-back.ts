@@ -41,14 +41,14 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
 /** The provider list, with its refunds, is read before a payment is credited. */
 const checkAfterMs = 5_000
 
-type Booked = Parameters<typeof bookPayments>[1][number][]
+type RestoredPayments = Parameters<typeof bookPayments>[1][number][]
 
 const insertPayment = (tx: TransactionSql, row: LostPayment) => {
   const values = Object.entries(row).map(([name, value]) => [
     name,
     typeof value === 'bigint' ? value.toString() : value,
   ])
-  return tx<Booked>`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
+  return tx<RestoredPayments>`insert into payments.payments ${tx({ ...Object.fromEntries(values), next_check_at: new Date(Date.now() + checkAfterMs) })}
     on conflict do nothing returning ${tx(paymentColumns)}`
 }
 
@@ -59,7 +59,7 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
     ...{ ...rest, onchain_micro: onchain_micro.toString(), paid_minor: paid_minor.toString() },
     ...{ reason: null, checks: 0, next_check_at: new Date(Date.now() + checkAfterMs) },
   }
-  return tx<Booked>`update payments.payments set ${tx(values)}, updated_at = now()
+  return tx<RestoredPayments>`update payments.payments set ${tx(values)}, updated_at = now()
     where id = ${id} and state = any(${[...uncreditedStates]}) and credited_at is null
     returning ${tx(paymentColumns)}`
 }

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
+import { sentence } from '#infra/operations/text'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
-import { sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as const
@@ -18,7 +18,7 @@ export async function readBooks(sql: Sql, roots: Roots): Promise<TimelinePart> {
   return { entries: found.flat() }
 }
 
-type Line = { account: string; asset: string; amount: string }
+type PostingLine = { account: string; asset: string; amount: string }
 
 async function postingsOf(
   sql: Sql,
@@ -26,7 +26,7 @@ async function postingsOf(
   items: readonly string[],
 ): Promise<TimelineEntry[]> {
   const rows = await sql<
-    { posting: string; event: string; at: Date; lines: Line[]; isReversal: boolean }[]
+    { posting: string; event: string; at: Date; lines: PostingLine[]; isReversal: boolean }[]
   >`
     select posting, event, min(booked_at) as at, bool_or(reverses is not null) as "isReversal",
       jsonb_agg(jsonb_build_object('account', account, 'asset', asset, 'amount', amount::text)
@@ -40,7 +40,7 @@ async function postingsOf(
   }))
 }
 
-const lineOf = ({ account, asset, amount }: Line) => {
+const lineOf = ({ account, asset, amount }: PostingLine) => {
   const isDebit = !amount.startsWith('-')
   return `${isDebit ? 'debit' : 'credit'} ${account} ${moneyText(amount.replace('-', ''), asset)}`
 }

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
+import { counted, factsOf, rateText, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { takenOf } from '#infra/operations/timeline/payments'
-import { counted, factsOf, rateText, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 // Account number and holder are encrypted in the row and are not read here.

@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres'
 import { operationMicro } from '#infra/operations/sql'
+import { counted, factsOf, sentence } from '#infra/operations/text'
 import type {
   Roots,
   TimelineEntry,
   TimelinePart,
   TracedItem,
 } from '#infra/operations/timeline/entry'
-import { counted, factsOf, sentence } from '#infra/operations/words'
 import { relayKinds } from '#shared/messages/relay'
 import { moneyText } from '#shared/money/text'
 

@@ -1,9 +1,9 @@
 import { type JetStreamManager, NatsError, type StoredMsg } from 'nats'
 import pMap from 'p-map'
 import type { Sql } from 'postgres'
+import { sentence } from '#infra/operations/text'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import { deadAmong, handledAmong, handlingIn } from '#infra/operations/timeline/messages'
-import { sentence } from '#infra/operations/words'
 import type { Bus } from '#platform/bus/open'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { providerAccounts } from '#shared/money/pair'
@@ -111,13 +111,15 @@ function eventIn(body: string): string {
 }
 
 type Window = { from: Date; to: Date }
-type Span = Window & { names: string[] }
+type WindowOfNames = Window & { names: string[] }
 
 /**
  * While these items were paid, around the last change of their rows, and around refunds. `names`:
  * ids by which a delivery names them.
  */
-const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<Span[]> => sql<Span[]>`
+const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<WindowOfNames[]> => sql<
+  WindowOfNames[]
+>`
   with known as (
     select id, created_at, greatest(created_at, expires_at, paid_at) as until, updated_at,
       array_remove(array[id, checkout_id, payment_request_id, provider_payment_id], null) as names,

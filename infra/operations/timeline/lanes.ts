@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
+import { counted, factsOf, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
-import { counted, factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 /** Newest first. */

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
+import { counted, factsOf, rateText, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
-import { counted, factsOf, rateText, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 type Row = {

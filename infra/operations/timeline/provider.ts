@@ -5,7 +5,7 @@ import { nowOf } from '#infra/operations/sql'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import type { ProviderAccount } from '#shared/money/pair'
 
-type Asked = {
+type ProviderObjects = {
   id: string
   account: ProviderAccount
   checkoutId: string | null
@@ -21,7 +21,7 @@ async function readProvider(
   if (!place) throw new Error('no provider key is set')
   const provider = openProvider(place)
   const at = await nowOf(sql)
-  const rows = await sql<Asked[]>`
+  const rows = await sql<ProviderObjects[]>`
     select id, account, checkout_id as "checkoutId", provider_payment_id as "paidAs"
     from payments.payments where id = any(${[...payments]})`
   const entry = (what: string, id: string, says: string, isOdd = false): TimelineEntry => ({

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
+import { factsOf } from '#infra/operations/text'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
-import { factsOf } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 const shownMax = 20

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { isOwed, operationMicro } from '#infra/operations/sql'
+import { factsOf, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
-import { factsOf, sentence } from '#infra/operations/words'
 import { moneyText } from '#shared/money/text'
 
 /** Per kind, newest first. */

@@ -13,11 +13,11 @@ import {
 } from 'viem'
 import { pause } from '#platform/deadline'
 import type { GetConfig } from '#shared/api/config'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { creditLineAbi, Unanswered } from '#shared/client/client'
 import type { ChainOrder, OpenOrders } from './orders'
 
-export type ClientConfig = AnswerOf<typeof GetConfig>
+export type ClientConfig = RouteAnswer<typeof GetConfig>
 
 /** See "Draw and repay" in the guide. */
 export type WalletChain = ReturnType<typeof openChain>

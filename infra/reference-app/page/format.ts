@@ -1,5 +1,5 @@
 import type { PostQuote } from '#shared/api/quotes'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { type Language, languages, locales } from '#shared/language/language'
 import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/conversion'
 import { type Currency, decimals, money } from '#shared/money/money'
@@ -68,7 +68,7 @@ export function durationText(seconds: number, language: Language): string {
   return new Intl.NumberFormat(locales[language], style).format(value)
 }
 
-type Priced = Pick<AnswerOf<typeof PostQuote>, 'pair' | 'rate'>
+type Priced = Pick<RouteAnswer<typeof PostQuote>, 'pair' | 'rate'>
 
 const rateOf = ({ pair, rate }: Priced): Rate => ({
   minorPerUsd: BigInt(rate),

@@ -1,6 +1,6 @@
 import type { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
 import type { BodyOf } from '#shared/api/route'
-import { type Answered, isPassing, type Refusal } from '#shared/client/client'
+import { type Answered, type ClientRefusal, isPassing } from '#shared/client/client'
 
 type Bodies = {
   readonly topup: BodyOf<typeof PostTopup>
@@ -79,5 +79,5 @@ export async function submit<T>(
   return answer
 }
 
-const isAboutOrder = (refusal: Refusal): boolean =>
+const isAboutOrder = (refusal: ClientRefusal): boolean =>
   refusal.code !== 'sign_in_again' && !isPassing(refusal)

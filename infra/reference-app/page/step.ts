@@ -11,7 +11,7 @@ type Tone = 'good' | 'bad' | 'quiet'
 /** The place is a live region that screen readers speak. */
 export type ShowProgress = (text: string, tone?: Tone) => void
 /** A text is good news unless it has another tone. */
-type Outcome = string | undefined | { readonly text: string; readonly tone: Tone }
+type StepOutcome = string | undefined | { readonly text: string; readonly tone: Tone }
 
 /** A refusal is shown in the gateway's words. */
 export function faultText(t: Texts, error: unknown): string {
@@ -37,7 +37,7 @@ export function step(
   app: ReferenceApp,
   label: string,
   fields: readonly (HTMLElement | undefined)[],
-  run: (say: ShowProgress) => Promise<Outcome>,
+  run: (say: ShowProgress) => Promise<StepOutcome>,
   look = 'main',
 ) {
   const { t } = app

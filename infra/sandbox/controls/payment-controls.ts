@@ -5,9 +5,9 @@ import { paymentBody } from '../provider/payment'
 import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/refund'
 import {
   type Chargeback,
+  type ForcedStatus,
   type Payment,
   type Refund,
-  type Told,
   type TransactionStatus,
   transactionStatuses,
 } from '../records'
@@ -132,7 +132,7 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
 }
 
 /** By default the words of the record. */
-function toldIn(body: JsonObject): Told {
+function toldIn(body: JsonObject): ForcedStatus {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
   return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }
 }

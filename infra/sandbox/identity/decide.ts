@@ -1,6 +1,6 @@
 import { type Context, nowMs, nowText } from '../context'
 import { randomHex } from '../ids'
-import type { Applicant, IdentityProvider, Standing } from '../records'
+import type { Applicant, IdentityProvider, VendorVerdict } from '../records'
 import { personaEvent } from './persona-event'
 import { sumsubEvent } from './sumsub-event'
 import type { Verdict } from './verdict'
@@ -79,7 +79,11 @@ export function samePerson({ book }: Context, applicant: Applicant): Applicant[]
 }
 const decidedWith: ReadonlySet<string> = new Set(['approved', 'rejected', 'retry', 'deactivated'])
 
-function standingAfter({ standing }: Applicant, next: Standing, bend: Bend): Standing | null {
+function standingAfter(
+  { standing }: Applicant,
+  next: VendorVerdict,
+  bend: Bend,
+): VendorVerdict | null {
   const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
   return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { newId } from '../ids'
-import type { Applicant, Standing } from '../records'
+import type { Applicant, VendorVerdict } from '../records'
 import { personal } from './personal'
 import type { Verdict } from './verdict'
 
@@ -22,7 +22,7 @@ const accountId = ({ wallet, person }: Pick<Applicant, 'wallet' | 'person'>): st
 /** Contains personal data, like every real response. */
 export function inquiryBody(
   { providerRef, wallet, updatedAt, person }: Applicant,
-  standing: Standing | null,
+  standing: VendorVerdict | null,
 ) {
   const { verdict, at = updatedAt, level } = standing ?? {}
   const { status = 'created' } = statuses.get(verdict ?? '') ?? {}

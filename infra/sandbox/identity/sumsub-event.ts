@@ -3,7 +3,7 @@ import type { Applicant } from '../records'
 import { personal } from './personal'
 import type { Verdict } from './verdict'
 
-type Words = {
+type ReviewFields = {
   readonly type: string
   readonly reviewStatus: string
   readonly reviewResult?: Record<string, unknown>
@@ -13,7 +13,7 @@ type Words = {
 const noReasons = { reviewRejectType: null, rejectLabels: null }
 const withoutEnvironment = new Set(['applicantReset', 'applicantDeleted'])
 
-const words: Record<Verdict, Words> = {
+const words: Record<Verdict, ReviewFields> = {
   approved: {
     type: 'applicantReviewed',
     reviewStatus: 'completed',

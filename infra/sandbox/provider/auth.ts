@@ -19,12 +19,12 @@ export type ProviderCall = {
   id(kind: Parameters<typeof hasForm>[0]): string
 }
 
-export type ProviderAnswer = { readonly status?: number; readonly body: unknown }
+export type HttpAnswer = { readonly status?: number; readonly body: unknown }
 
 export type Endpoint = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly run: (context: Context, call: ProviderCall) => ProviderAnswer
+  readonly run: (context: Context, call: ProviderCall) => HttpAnswer
 }
 
 // Longer than any client's timeout.

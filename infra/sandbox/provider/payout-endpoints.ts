@@ -3,7 +3,7 @@ import { majorFromMinor } from '../amount'
 import { type Bank, banks } from '../channels/bank'
 import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './auth'
+import type { Endpoint, HttpAnswer, ProviderCall } from './auth'
 import { movePayout, openPayout, payoutBody } from './payout'
 import { canonical, payoutFromRequest } from './payout-request'
 import { Problem } from './problem'
@@ -24,7 +24,7 @@ export const payoutEndpoints: readonly Endpoint[] = [
 ]
 
 // As observed, a repeat returns the payout's current state, even with reordered keys in its body.
-function create(context: Context, { account, headers, body }: ProviderCall): ProviderAnswer {
+function create(context: Context, { account, headers, body }: ProviderCall): HttpAnswer {
   if (account !== 'ID') {
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
   }
@@ -50,7 +50,7 @@ export function refuseClosed({ chance, faults }: Context): void {
     throw new Problem('CHANNEL_CODE_NOT_SUPPORTED', 'The channel code is not supported')
 }
 
-function replay(context: Context, known: Payout, asked: string): ProviderAnswer {
+function replay(context: Context, known: Payout, asked: string): HttpAnswer {
   if (known.canonicalBody !== asked) {
     const message =
       'A payout with this idempotency key already exists. If you meant to execute a different ' +
@@ -61,7 +61,7 @@ function replay(context: Context, known: Payout, asked: string): ProviderAnswer 
   return { body: payoutBody(replayed) }
 }
 
-function list({ book }: Context, { account, query }: ProviderCall): ProviderAnswer {
+function list({ book }: Context, { account, query }: ProviderCall): HttpAnswer {
   const referenceId = query.get('reference_id')
   if (!referenceId) throw new Problem('API_VALIDATION_ERROR', 'reference_id is required')
   const asked = Number(query.get('limit') ?? pageDefault)
@@ -76,7 +76,7 @@ function list({ book }: Context, { account, query }: ProviderCall): ProviderAnsw
   return { body: { has_more: matches.length > after + limit, data } }
 }
 
-function cancel(context: Context, call: ProviderCall): ProviderAnswer {
+function cancel(context: Context, call: ProviderCall): HttpAnswer {
   const payout = ownPayout(context, call)
   if (payout.status !== 'ACCEPTED') {
     const message = `Payout is ${payout.status} and cannot be cancelled`
@@ -91,7 +91,7 @@ function ownPayout({ book }: Context, call: ProviderCall): Payout {
   return payout
 }
 
-function listBanks(_world: Context, { query }: ProviderCall): ProviderAnswer {
+function listBanks(_world: Context, { query }: ProviderCall): HttpAnswer {
   const categories = query.get('channel_category')?.split(',')
   const code = query.get('channel_code')
   const currency = query.get('currency') ?? currencyOf.ID

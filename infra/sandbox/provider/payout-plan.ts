@@ -1,7 +1,7 @@
 import type { Payout } from '../records'
 
 /** `afterMs`: since the last change. */
-export type Step = {
+export type PayoutStage = {
   readonly status: Payout['status']
   readonly failureCode: string | null
   readonly afterMs: number
@@ -24,7 +24,7 @@ type Planned = Pick<Payout, 'status' | 'accountNumber' | 'channelCode' | 'unfund
 export function nextStep(
   { status, accountNumber, channelCode, unfunded }: Planned,
   settleMs: number,
-): Step | null {
+): PayoutStage | null {
   const halfMs = Math.floor(settleMs / 2)
   switch (status) {
     case 'ACCEPTED':

@@ -4,7 +4,7 @@ import { swiftCodes } from '../channels/swift'
 import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Payout } from '../records'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './auth'
+import type { Endpoint, HttpAnswer, ProviderCall } from './auth'
 import { openPayout, payoutV3Body } from './payout'
 import { refuseClosed } from './payout-endpoints'
 import { canonical, refuseOutside } from './payout-request'
@@ -27,7 +27,7 @@ export const payoutV3Endpoints: readonly Endpoint[] = [
   },
 ]
 
-function create(context: Context, call: ProviderCall): ProviderAnswer {
+function create(context: Context, call: ProviderCall): HttpAnswer {
   const { account, headers, body } = call
   refuseOtherVersion(call)
   if (account !== 'ID')
@@ -96,7 +96,7 @@ function payoutFrom(context: Context, { account, body }: ProviderCall, key: stri
   }
 }
 
-function list({ book }: Context, call: ProviderCall): ProviderAnswer {
+function list({ book }: Context, call: ProviderCall): HttpAnswer {
   refuseOtherVersion(call)
   const referenceId = call.query.get('reference_id')
   if (!referenceId) throw new Problem('API_VALIDATION_ERROR', 'reference_id is required')

@@ -2,7 +2,7 @@ import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
 import { transactionStatuses } from '../records'
-import type { Endpoint, ProviderAnswer, ProviderCall } from './auth'
+import type { Endpoint, HttpAnswer, ProviderCall } from './auth'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
@@ -78,7 +78,7 @@ const words = new Map<string, Word>([
   ['before_id', cursor],
 ])
 
-function list(context: Context, { account, query }: ProviderCall): ProviderAnswer {
+function list(context: Context, { account, query }: ProviderCall): HttpAnswer {
   if (context.chance.hits(context.faults.api.forbidList)) {
     const message = 'The API key is forbidden to perform this request: it needs Transaction Read'
     throw new Problem('REQUEST_FORBIDDEN_ERROR', message)
@@ -105,7 +105,7 @@ function pageOf(
   hasMore: boolean,
   query: URLSearchParams,
   direction: Cursor,
-): ProviderAnswer {
+): HttpAnswer {
   const onward = new URLSearchParams(query)
   const edge = direction === 'after_id' ? rows.at(-1) : rows[0]
   if (edge) onward.set(direction, edge.id)

@@ -21,7 +21,7 @@ import {
   typedTransfer,
   withTokenV,
 } from '#shared/chain/erc3009'
-import { isRefusal, readInHalves, type Span } from '#shared/chain/halves'
+import { type BlockSpan, isRefusal, readInHalves } from '#shared/chain/halves'
 import type { ContractSignature } from './contract-signature'
 import type { Head, Node } from './node'
 
@@ -159,7 +159,7 @@ async function findLog(
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
-  blocks: Span,
+  blocks: BlockSpan,
   readOne?: (block: bigint) => Promise<RpcLog[]>,
 ): Promise<RpcLog[]> =>
   readInHalves<RpcLog>(blocks, {
@@ -223,7 +223,7 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
  * zero transfers in any wallet's name, so these are left out. If a single block has too many, the
  * authorizations used in it are read instead: each needs its owner's signature.
  */
-export async function findMoves(chain: Chain, to: Hex, blocks: Span): Promise<PossibleMove[]> {
+export async function findMoves(chain: Chain, to: Hex, blocks: BlockSpan): Promise<PossibleMove[]> {
   const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
   const logs = await readLogs(
     chain,

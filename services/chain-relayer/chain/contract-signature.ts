@@ -54,7 +54,7 @@ const waitingMax = 400
 /** Deploying a wallet takes its owner longer. */
 const codelessMs = 30_000
 
-type Waiting = ContractSignature & {
+type WaitingSignature = ContractSignature & {
   readonly until: number
   readonly resolve: (accepted: boolean) => void
   readonly reject: (error: unknown) => void
@@ -73,14 +73,14 @@ export function openContractSignatures(options: {
   const { node, ethCallsPerSecond } = options
   const everyMs = Math.max(everyMsMin, 1_000 / (ethCallsPerSecond * shareOfBudget))
   const codeless = new LRUCache<Hex, true>({ max: 10_000, ttl: codelessMs })
-  let fresh: Waiting[] = []
-  const halves: Waiting[][] = []
-  const doubtful: Waiting[] = []
+  let fresh: WaitingSignature[] = []
+  const halves: WaitingSignature[][] = []
+  const doubtful: WaitingSignature[] = []
   let isRunning = false
   let isAloneNext = false
   let notBefore = 0
 
-  const nextChecks = (): Waiting[] => {
+  const nextChecks = (): WaitingSignature[] => {
     const others = halves.length > 0 || fresh.length > 0
     const alone = doubtful.length > 0 && (isAloneNext || !others)
     isAloneNext = !alone
@@ -98,7 +98,7 @@ export function openContractSignatures(options: {
     return checks
   }
 
-  const checkTogether = async (checks: readonly Waiting[]): Promise<void> => {
+  const checkTogether = async (checks: readonly WaitingSignature[]): Promise<void> => {
     const answer = await node.call(
       { to: multicall3, data: togetherData(checks), gas: togetherGas },
       'latest',
@@ -121,7 +121,7 @@ export function openContractSignatures(options: {
     }
   }
 
-  const check = async (checks: readonly Waiting[]): Promise<void> => {
+  const check = async (checks: readonly WaitingSignature[]): Promise<void> => {
     try {
       const [only, another] = checks
       if (only && !another) only.resolve(await isAccepted(node, only))

@@ -14,7 +14,7 @@ import {
 } from './lane.store'
 
 type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
-type Known = ReadonlyMap<string, KnownLane>
+type KnownLanes = ReadonlyMap<string, KnownLane>
 
 export type HeldLane = LeasedLane & {
   /** Our record agrees with the chain; only then does the lane assign nonces. */
@@ -76,7 +76,7 @@ const moreForMs = 60_000
 
 export const shareOf = (lanes: number, copies: number): number => Math.ceil(lanes / copies)
 
-async function leaseShare(context: Context, known: Known): Promise<LeasedLane[]> {
+async function leaseShare(context: Context, known: KnownLanes): Promise<LeasedLane[]> {
   const { database, keys, holder, copies, memory, clock, log } = context
   const lanes = keys.map((key) => ({ key, lane: known.get(addressOf(key)) }))
   const isOurs = ({ lane }: { lane: KnownLane | undefined }) => lane?.holder === holder

@@ -1,4 +1,4 @@
-import { gauge, messagingReadings, type Reading, seconds, total } from '#platform/metrics/readings'
+import { gauge, type Metric, messagingReadings, seconds, total } from '#platform/metrics/metric'
 import { stateReadings } from '#platform/metrics/state-limits'
 import type { RpcEndpoints, RpcFigures } from '#shared/chain/endpoints'
 import { rpcReadings } from '#shared/chain/rpc-readings'
@@ -19,7 +19,7 @@ const weiPerGwei = 1_000_000_000n
 
 const readingsOf =
   (settings: Context['settings']) =>
-  ({ operations, outbox, deadLetters, lanes, rpc }: Figures): Reading[] => [
+  ({ operations, outbox, deadLetters, lanes, rpc }: Figures): Metric[] => [
     ...messagingReadings({ ...outbox, dead: deadLetters }),
     ...stateReadings(limitsOf(settings.oldestAlarmMs), operations.oldestMs),
     gauge('operations', 'Open operations.', operations.waiting, { state: 'waiting' }),

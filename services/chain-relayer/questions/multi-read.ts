@@ -1,4 +1,4 @@
-type Waiting<I, O> = {
+type WaitingRead<I, O> = {
   readonly item: I
   readonly resolve: (done: O) => void
   readonly reject: (error: unknown) => void
@@ -12,10 +12,10 @@ export function together<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
   most: number,
 ): (item: I) => Promise<O> {
-  let waiting: Waiting<I, O>[] = []
+  let waiting: WaitingRead<I, O>[] = []
   let isWorking = false
 
-  const doSome = async (some: readonly Waiting<I, O>[]): Promise<void> => {
+  const doSome = async (some: readonly WaitingRead<I, O>[]): Promise<void> => {
     try {
       const done = await work(some.map(({ item }) => item))
       for (const [place, { resolve }] of some.entries()) resolve(done[place]!)

@@ -6,12 +6,12 @@ import type { ChainTerms } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { leftMinSeconds } from '../operations/operation'
 
-type Terms = Static<(typeof ChainTerms)['answer']>
+type ContractTerms = Static<(typeof ChainTerms)['answer']>
 
 /** The contract terms never change, so they are read once. */
 export function termsReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
-  let known: Promise<Terms> | undefined
-  return (): Promise<Terms> => {
+  let known: Promise<ContractTerms> | undefined
+  return (): Promise<ContractTerms> => {
     known ??= readTerms(context).catch((error) => {
       known = undefined
       throw error
@@ -24,7 +24,7 @@ async function readTerms({
   node,
   contracts,
   treasury,
-}: Pick<Context, 'node' | 'contracts' | 'treasury'>): Promise<Terms> {
+}: Pick<Context, 'node' | 'contracts' | 'treasury'>): Promise<ContractTerms> {
   const { domain, ausd, creditLine } = contracts
   const line = { address: creditLine, abi: creditLineAbi } as const
   const [decimals, hold, minCycle, minDebt, term, grace, ratio] = await node.reader.multicall({

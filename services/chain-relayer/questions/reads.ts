@@ -22,7 +22,7 @@ const triesRestMs = 100
 
 /** What a user has seen does not go back. Throws if every try meets an older block than before. */
 async function readSome(
-  { reader, contracts, newest }: Reading,
+  { reader, contracts, newest }: StateReader,
   wallets: readonly Hex[],
 ): Promise<[Hex, Account][]> {
   for (let tries = 1; ; tries++) {
@@ -39,7 +39,7 @@ async function readSome(
   }
 }
 
-type Reading = {
+type StateReader = {
   readonly reader: PublicClient
   readonly contracts: Contracts
   readonly newest: ReturnType<typeof openNewest>

@@ -42,7 +42,7 @@ type Holding = {
   readonly goneIds: readonly string[]
 }
 
-type Words = {
+type SendRequest = {
   wallet: string
   /** AUSD sent here would be lost or mistaken for a payment. */
   token: string
@@ -55,7 +55,7 @@ type Words = {
 /** In 10⁻⁶ AUSD; the gas of a smaller send would be worth more. */
 const sendMinMicro = 10_000n
 
-const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
+const rules: readonly (readonly [RefusalCode, (words: SendRequest) => boolean])[] = [
   ['wallet_not_from', ({ wallet, signed }) => !same(wallet, signed.from)],
   ['to_zero', ({ signed }) => same(signed.to, zeroAddress)],
   ['to_token', ({ signed, token }) => same(signed.to, token)],
@@ -70,7 +70,7 @@ const rules: readonly (readonly [RefusalCode, (words: Words) => boolean])[] = [
   ['valid_after_not_reached', ({ signed, nowSeconds }) => BigInt(signed.validAfter) >= nowSeconds],
 ]
 
-const refusalOfWords = (words: Words): RefusalCode | undefined =>
+const refusalOfWords = (words: SendRequest): RefusalCode | undefined =>
   rules.find(([, broken]) => broken(words))?.[0]
 
 /** The signature comes first, so that a forger learns nothing about the wallet. */
@@ -88,7 +88,7 @@ export function refusalOfSigner(
   return undefined
 }
 
-export const refusalOfSend = (words: Words, facts: SignerFacts): RefusalCode | undefined =>
+export const refusalOfSend = (words: SendRequest, facts: SignerFacts): RefusalCode | undefined =>
   // guard: an unverified wallet sends nothing
   refusalOfWords(words) ?? (facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')
 
@@ -172,14 +172,14 @@ async function holdingOf(
 /** Detects an unresponsive database before anything is stored. */
 const readDeadlineMs = 1_500
 
-type Sent = { sendId: string; ausd: string; to: string }
+type SendAnswer = { sendId: string; ausd: string; to: string }
 
 /** Relays once per (from, nonce); a repeat gets the first answer. */
 export async function createSend(
   context: Context,
   wallet: string,
   signed: GivenAuthorization,
-): Promise<Answer<Sent>> {
+): Promise<Answer<SendAnswer>> {
   const { contracts } = context
   const { gasBudgetWei } = context.settings
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
@@ -249,7 +249,7 @@ function sharedBy({ database }: Pick<Context, 'database'>) {
 }
 
 /** Each send may use only the AUSD that earlier ones leave. */
-async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>[]> {
+async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendAnswer>[]> {
   const orders = wanted.map(({ order }) => order)
   const wallets = [...new Set(orders.map(({ wallet }) => wallet))]
   await lockWallets(tx, wallets)
@@ -270,9 +270,9 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
   const heldMicro = new Map<Hex, bigint>()
   for (const { order, balanceMicro } of wanted)
     heldMicro.set(order.wallet, atMost(heldMicro.get(order.wallet) ?? balanceMicro, balanceMicro))
-  const known = new Map<string, Known>(stored.map((one) => [one.id, one]))
+  const known = new Map<string, KnownSend>(stored.map((one) => [one.id, one]))
   const added: Order[] = []
-  const answers = wanted.map(({ order, gasBudgetWei }): Answer<Sent> => {
+  const answers = wanted.map(({ order, gasBudgetWei }): Answer<SendAnswer> => {
     const { id, wallet, leavesMicro } = order
     const before = known.get(id)
     if (before) return answerAgain(order, before)
@@ -292,9 +292,9 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<Sent>
   return answers
 }
 
-type Known = Pick<Operation, 'contentHash'> & Task
+type KnownSend = Pick<Operation, 'contentHash'> & Task
 
-function answerAgain(order: Order, known: Known): Answer<Sent> {
+function answerAgain(order: Order, known: KnownSend): Answer<SendAnswer> {
   // guard: a nonce of a wallet is one send
   if (known.contentHash !== order.contentHash || known.kind !== 'send')
     return refuse('authorization_conflict')

@@ -186,23 +186,23 @@ export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): C
   return { to: multicall3, data, valueWei: 0n, gas: bundleGasLimit(operations.length) }
 }
 
-type Line = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
+type CreditLineTask = Extract<Task, { kind: BatchableTask['kind'] | 'verify' | 'freeze' }>
 
-export const lineCall = (task: Line, creditLine: Hex): CallToSign => ({
+export const lineCall = (task: CreditLineTask, creditLine: Hex): CallToSign => ({
   to: creditLine,
   data: lineData(task),
   valueWei: 0n,
   gas: gasLimits[lineGas(task)],
 })
 
-const lineGas = (task: Line): keyof typeof gasLimits => {
+const lineGas = (task: CreditLineTask): keyof typeof gasLimits => {
   if (task.kind === 'verify') return 'setVerified'
   return task.kind === 'freeze' ? 'setFrozen' : opKindOf(task)
 }
 
 const encodeLine = encoderOf(creditLineAbi)
 
-function lineData(task: Line): Hex {
+function lineData(task: CreditLineTask): Hex {
   if (task.kind === 'verify') {
     const args = [task.payload.wallet as Hex, task.payload.verified] as const
     return encodeLine('setVerified', args)

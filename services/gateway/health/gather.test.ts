@@ -4,7 +4,7 @@ import pino from 'pino'
 import { answerMetrics } from '#platform/metrics/answer'
 import { about } from '#test/support/processes'
 import { suspend, waitUntil } from '#test/support/wait'
-import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
+import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
 import { gatherMetrics } from './gather'
 import { metricsText } from './metrics'
 import { openHealth } from './probes'
@@ -12,7 +12,7 @@ import { openHealth } from './probes'
 // The frozen nats-server keeps the connection open and sends nothing.
 
 const log = pino({ level: 'silent' })
-let backbone: Backbone
+let backbone: Dependencies
 const open = new AsyncDisposableStack()
 beforeAll(async () => {
   backbone = open.use(await startBackbone())

@@ -3,9 +3,9 @@ import { openRoster, type Roster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import type { ServiceName } from '#shared/messages/topic'
 import { waitUntil } from '#test/support/wait'
-import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
+import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
 
-let backbone: Backbone
+let backbone: Dependencies
 let bus: Bus
 let roster: Roster
 const open = new AsyncDisposableStack()

@@ -1,6 +1,6 @@
 import type { DownCopy } from '#platform/bus/instances'
 import { merged } from '#platform/metrics/exposition'
-import { gauge, type Reading, textOf } from '#platform/metrics/readings'
+import { gauge, type Metric, textOf } from '#platform/metrics/metric'
 import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
 import type { Gathered } from './gather'
 
@@ -15,7 +15,7 @@ export async function metricsText(
 }
 
 /** A missing service is 0, never omitted. */
-function presenceOf(others: readonly Gathered[] | undefined, down: readonly DownCopy[]): Reading[] {
+function presenceOf(others: readonly Gathered[] | undefined, down: readonly DownCopy[]): Metric[] {
   const asked = '1 if the other processes could be asked; 0 if their state is unknown.'
   if (!others) return [gauge('services_asked', asked, 0)]
   const copiesOf = (name: ProcessName) =>

@@ -13,8 +13,8 @@ import { limits } from '../identity/identity'
 import { countIdentities, oldestAwaited } from '../identity/identity.store'
 import { countRechecks } from '../identity/recheck.store'
 import { deadLetters, outbox } from '../schema.store'
+import { type GatewayFigures, readings } from './gateway-metrics'
 import { gatherMetrics } from './gather'
-import { type GatewayFigures, readings } from './readings'
 import { readStreams } from './streams'
 
 /** `missing`: dependencies that do not respond. `down`: single instances that do not. */

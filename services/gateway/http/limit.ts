@@ -66,13 +66,13 @@ export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
   }
 }
 
-export type Places = {
+export type Slots = {
   /** Throws a 503 if no slot is free; the result releases it. */
   readonly enter: () => () => void
 }
 
 /** Unsigned requests must not use up the capacity for signed ones. */
-export function openPlaces(max: number): Places {
+export function openPlaces(max: number): Slots {
   let taken = 0
   return {
     enter() {

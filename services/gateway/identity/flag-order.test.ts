@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { outbox } from '../schema.store'
 import { account } from '../test-support/bodies'
-import { type Backbone, startBackbone } from '../test-support/dependencies'
+import { type Dependencies, startBackbone } from '../test-support/dependencies'
 import { contextOf } from '../test-support/fixture'
 import { failFlag, identities, storeVerdict } from './identity.store'
 import { orderReactions, sweepOnce } from './orders'
 import { answerFlagOrder } from './rule'
 
-let backbone: Backbone
+let backbone: Dependencies
 beforeAll(async () => {
   backbone = await startBackbone()
 })

@@ -3,11 +3,11 @@ import {
   decideIdentity,
   type Identity,
   type IdentityPolicy,
+  type KnownIdentity,
   needsAsking,
   nextCheckAt,
   type RecheckSchedule,
   retryAt,
-  type Standing,
 } from './identity'
 import type { Statement } from './provider'
 
@@ -244,10 +244,10 @@ const schedule: RecheckSchedule = {
 }
 const nowMs = Date.UTC(2026, 10, 21, 7)
 const ago = (ms: number) => new Date(nowMs - ms)
-const nobody: Standing = { state: undefined, decidedAt: null, linkedAt: null }
+const nobody: KnownIdentity = { state: undefined, decidedAt: null, linkedAt: null }
 
 describe('the gateway asks the identity provider again about', () => {
-  test.each<[string, Partial<Standing>, number | null]>([
+  test.each<[string, Partial<KnownIdentity>, number | null]>([
     ['a new link: hourly', { linkedAt: ago(0) }, hour],
     ['a link of two days: hourly', { linkedAt: ago(2 * day) }, hour],
     ['a link of three days: daily', { linkedAt: ago(3 * day) }, day],

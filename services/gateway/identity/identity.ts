@@ -142,14 +142,14 @@ export const scheduleOf = (config: Config): RecheckSchedule => ({
   forMs: config.identityRecheckForMs,
 })
 
-export type Standing = {
+export type KnownIdentity = {
   readonly state: IdentityState | undefined
   readonly decidedAt: Date | null
   readonly linkedAt: Date | null
 }
 
 /** Null: not until a new link or verdict. An approval, which can be withdrawn, is always rechecked. */
-export function nextCheckAt(standing: Standing, schedule: RecheckSchedule, nowMs: number) {
+export function nextCheckAt(standing: KnownIdentity, schedule: RecheckSchedule, nowMs: number) {
   const { state, decidedAt, linkedAt } = standing
   if (state === 'verified') return new Date(nowMs + schedule.everyMs)
   const linkedMs = linkedAt?.getTime() ?? Number.NEGATIVE_INFINITY

@@ -10,13 +10,18 @@ import { refuse } from '#shared/refusals'
 import { waitUntil } from '#test/support/wait'
 import { inbox, outbox } from '../schema.store'
 import { account } from '../test-support/bodies'
-import { answerAs, type Backbone, startBackbone, startGateway } from '../test-support/dependencies'
+import {
+  answerAs,
+  type Dependencies,
+  startBackbone,
+  startGateway,
+} from '../test-support/dependencies'
 import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { identities } from './identity.store'
 import { dripOrderId, dripRepeatId, flagCause, flagOrderId, sweepOnce } from './orders'
 
-let backbone: Backbone
+let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let relayer: Awaited<ReturnType<typeof answerAs>>
 const onChain = new Map<string, { verified: boolean; native: string }>()

@@ -5,7 +5,7 @@ import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
 import { outbox } from '../schema.store'
-import { type Backbone, startBackbone } from '../test-support/dependencies'
+import { type Dependencies, startBackbone } from '../test-support/dependencies'
 import { config, contextOf } from '../test-support/fixture'
 import { walletOf } from '../test-support/wallets'
 import { erasure } from '../users/erase'
@@ -60,7 +60,7 @@ describe('a person who is approved for a wallet', () => {
 })
 
 const kinds = ['sumsub', 'persona'] as const
-let backbone: Backbone
+let backbone: Dependencies
 let sandbox: SandboxFixture
 const log = pino({ level: 'silent' })
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }

@@ -41,7 +41,7 @@ export type Statement = {
 export type Undated = Omit<Statement, 'occurredAtMs'>
 
 /** A fault: no known event in the authentic body. */
-export type Reading = { statement: Statement } | { undated: Undated } | { fault: string }
+export type ReadDelivery = { statement: Statement } | { undated: Undated } | { fault: string }
 
 /** We assign no other spelling of a wallet. */
 const reference = /^0x[0-9a-f]{40}$/
@@ -72,7 +72,7 @@ export type IdentityProvider = {
     nowMs: number,
   ) => { ok: true } | { reason: string }
   /** Fields that are null or of an unexpected type count as missing. */
-  readonly parse: (body: string) => Reading
+  readonly parse: (body: string) => ReadDelivery
   /** Keeps only the fields that `parse` reads. */
   readonly kept: (body: string) => string
   /** Anyone can open an inquiry under any reference, so only those count that we created. */

@@ -31,16 +31,20 @@ export const rechecks = schema.table(
   ],
 )
 
-type Asked = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
+type PlannedRecheck = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
 
 /** Starts the rechecks. Idempotent. */
-export const noteLink = (db: Db, { linkedAt, ...asked }: Asked & { linkedAt: Date }) =>
+export const noteLink = (db: Db, { linkedAt, ...asked }: PlannedRecheck & { linkedAt: Date }) =>
   note(db, asked, { linkedAt })
 
 /** The next recheck moves forward, never back. */
-export const noteVerdict = (tx: Tx, asked: Asked) => note(tx, asked, {})
+export const noteVerdict = (tx: Tx, asked: PlannedRecheck) => note(tx, asked, {})
 
-const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt?: Date }) =>
+const note = (
+  db: Db,
+  { wallet, provider, nextCheckAt }: PlannedRecheck,
+  link: { linkedAt?: Date },
+) =>
   db
     .insert(rechecks)
     .values({ wallet, provider, nextCheckAt, ...link })
@@ -55,7 +59,7 @@ const note = (db: Db, { wallet, provider, nextCheckAt }: Asked, link: { linkedAt
       },
     })
 
-type Progressed = Asked & { progress: Progress; progressedAt: Date }
+type Progressed = PlannedRecheck & { progress: Progress; progressedAt: Date }
 
 /** Keeps newer progress, and the next recheck of an existing row. */
 export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>

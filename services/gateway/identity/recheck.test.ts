@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
 import { waitUntil } from '#test/support/wait'
 import { outbox } from '../schema.store'
-import { type Backbone, startBackbone, startGateway } from '../test-support/dependencies'
+import { type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
 import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { identities } from './identity.store'
@@ -21,7 +21,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
-let backbone: Backbone
+let backbone: Dependencies
 /** Its webhooks never reach the gateway. */
 let sandbox: SandboxFixture
 let gateway: Awaited<ReturnType<typeof startGateway>>

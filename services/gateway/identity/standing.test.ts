@@ -3,26 +3,26 @@ import { createHmac } from 'node:crypto'
 import { isNotNull } from 'drizzle-orm'
 import { waitUntil } from '#test/support/wait'
 import { inbox } from '../schema.store'
-import { type Backbone, startBackbone, startGateway } from '../test-support/dependencies'
+import { type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
 import { config, webhookSecret } from '../test-support/fixture'
 import { ana, walletOf } from '../test-support/wallets'
 import { openUsers } from '../users/user.store'
 import { openVerification } from './run'
-import { type Known, verificationOf } from './standing'
+import { type IdentityFacts, verificationOf } from './standing'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 7, minute))
-const nothing: Known = {
+const nothing: IdentityFacts = {
   ...{ state: null, decidedAt: null, flagFailedAt: null },
   ...{ linkedAt: null, progress: null, progressedAt: null },
 }
 const linked = (minute: number) => ({ linkedAt: at(minute) })
-const said = (state: Known['state']) => ({ state, decidedAt: at(10) })
+const said = (state: IdentityFacts['state']) => ({ state, decidedAt: at(10) })
 const submitted = (minute: number) => ({ progress: 'submitted', progressedAt: at(minute) }) as const
 const unfinished = (minute: number) =>
   ({ progress: 'unfinished', progressedAt: at(minute) }) as const
 
 describe('the verification status of a user', () => {
-  test.each<[string, Partial<Known>, string, string | null]>([
+  test.each<[string, Partial<IdentityFacts>, string, string | null]>([
     ['who never began', {}, 'none', 'verify'],
     ['with a link', linked(1), 'started', 'verify'],
     ['who began at the provider', unfinished(1), 'started', 'verify'],
@@ -71,7 +71,7 @@ describe('the verification status of a user', () => {
     expect(verificationOf({ ...nothing, ...known }, false)).toMatchObject({ status, nextAction })
   })
 
-  test.each<[string, Known | null]>([
+  test.each<[string, IdentityFacts | null]>([
     ['with a verdict of ours', { ...nothing, ...said('verified') }],
     ['approved elsewhere', nothing],
     ['without any record', null],
@@ -81,7 +81,7 @@ describe('the verification status of a user', () => {
 })
 
 describe('the verification status during webhooks of the provider', () => {
-  let backbone: Backbone
+  let backbone: Dependencies
   let gateway: Awaited<ReturnType<typeof startGateway>>
   const wallet = walletOf(ana)
   beforeAll(async () => {

@@ -1,10 +1,10 @@
 import type { GetMe } from '#shared/api/account'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import type { TextRef } from '#shared/language/catalogue'
 import type { IdentityState } from './identity'
 import type { Progress } from './provider'
 
-export type Known = {
+export type IdentityFacts = {
   readonly state: IdentityState | null
   readonly decidedAt: Date | null
   readonly flagFailedAt: Date | null
@@ -13,7 +13,7 @@ export type Known = {
   readonly progressedAt: Date | null
 }
 
-type Verification = AnswerOf<typeof GetMe>['verification']
+type Verification = RouteAnswer<typeof GetMe>['verification']
 
 const answers = {
   approved: ['approved', null],
@@ -27,17 +27,17 @@ const answers = {
   reset: ['none', 'verify'],
   none: ['none', 'verify'],
 } as const satisfies Record<string, [Verification['status'], Verification['nextAction']]>
-type Standing = keyof typeof answers
+type VerificationAnswer = keyof typeof answers
 
 /** `verified`: the flag on the chain, which follows the verdict; without one, another party set it. */
-export function verificationOf(known: Known | null, verified: boolean) {
+export function verificationOf(known: IdentityFacts | null, verified: boolean) {
   const standing = standingOf(known, verified)
   const [status, nextAction] = answers[standing]
   const text: TextRef = { code: `verification.${standing}` }
   return { status, nextAction, text }
 }
 
-function standingOf(known: Known | null, verified: boolean): Standing {
+function standingOf(known: IdentityFacts | null, verified: boolean): VerificationAnswer {
   const state = known?.state ?? null
   if (state === 'verified') {
     if (verified) return 'approved'

@@ -8,8 +8,8 @@ import { readTarget } from '../http/target'
 import type { PageFeed } from './feed'
 import { pageFiles, securityHeaders } from './files'
 import { strangeIn, tokenIn } from './origin-check'
-import { type Read, shownTo } from './questions'
-import type { Sandbox } from './sandbox'
+import { type OperatorAnswer, shownTo } from './questions'
+import type { SandboxControls } from './sandbox'
 import { pushing } from './sse'
 
 /** The console reads nothing itself: `operations` answers. */
@@ -22,7 +22,7 @@ type ConsoleParts = {
   log: Log
   /** Pages then reconnect to another instance. */
   leaving: AbortSignal
-  sandbox?: Sandbox
+  sandbox?: SandboxControls
 }
 
 type Route = (request: Request) => Promise<Response> | Response
@@ -100,7 +100,7 @@ function decoded(part: string): string | undefined {
 /** Longer than a read of `operations`, whose statements end after 5 s. */
 const answerMs = 8_000
 
-const told = (read: Read): Response =>
+const told = (read: OperatorAnswer): Response =>
   'shown' in read ? Response.json(read.shown) : refusal(read.status, read.fault)
 
 const refusals = {

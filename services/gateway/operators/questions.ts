@@ -4,7 +4,7 @@ import type { Log } from '#platform/log'
 import type { Shown } from '#shared/messages/operations'
 import type { Answer } from '#shared/refusals'
 
-export type Read =
+export type OperatorAnswer =
   | { readonly shown: unknown }
   | { readonly fault: string; readonly status: 401 | 503 }
 
@@ -15,7 +15,7 @@ const faults = {
 } as const
 
 /** Never throws. */
-export async function shownTo(asked: Promise<Answer<Shown>>, log: Log): Promise<Read> {
+export async function shownTo(asked: Promise<Answer<Shown>>, log: Log): Promise<OperatorAnswer> {
   try {
     const answer = await asked
     if ('refused' in answer) return faults.silent

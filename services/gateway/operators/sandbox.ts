@@ -1,5 +1,5 @@
 /** Served by the process that started the local stack. */
-export type Sandbox = {
+export type SandboxControls = {
   readonly deeds: () => Promise<Response>
   readonly act: (name: string, request: Request) => Promise<Response>
 }
@@ -11,7 +11,7 @@ const bodyCharactersMax = 16 * 1024
 export function openSandbox(
   at: { url: string; token: string },
   { listMs, actMs } = usualDeadlines,
-): Sandbox {
+): SandboxControls {
   const headers = { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' }
   const ask = async (path: string, deadlineMs: number, body?: string): Promise<Response> => {
     const signal = AbortSignal.timeout(deadlineMs)

@@ -10,7 +10,7 @@ import { IndexerDue } from '#shared/messages/indexer'
 import { refuse } from '#shared/refusals'
 import { outbox } from '../schema.store'
 import { account, chainTerms } from '../test-support/bodies'
-import { answerAs, type Backbone, startBackbone } from '../test-support/dependencies'
+import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
 import { openUsers } from '../users/user.store'
 import { openMemory, remindOnce } from './remind'
 import { reminders } from './reminder.store'
@@ -26,7 +26,7 @@ let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
 let wallets = 0
 
-let backbone: Backbone
+let backbone: Dependencies
 let bus: Bus
 const others: AsyncDisposable[] = []
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
 import { joined } from '#platform/reads'
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { isKnown, textIn } from '#shared/language/catalogue'
 import type { Language } from '#shared/language/language'
 import type { ActivityAnswer, ActivityEntry } from '#shared/messages/activity'
@@ -23,7 +23,7 @@ const gatherMs = 1
 
 /** Fails unless all three owners respond: a partial list would mislead. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
-  const read = async ({ wallet, limit, before, language }: Asked) => {
+  const read = async ({ wallet, limit, before, language }: ActivityRequest) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
     const answers = await Promise.all([
       ask(PaymentsActivity, asked),
@@ -33,7 +33,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
     return tagged(mergeActivity(answers.map(okOf), { limit, language }))
   }
   // A new order must be in the list at once, so a page is never older than its request.
-  const keyOf = ({ wallet, limit, before, language }: Asked) =>
+  const keyOf = ({ wallet, limit, before, language }: ActivityRequest) =>
     [wallet, limit, before?.createdAt, before?.id, language].join()
   const page = joined(read, keyOf, gatherMs)
   return new Elysia().use(access).get(
@@ -146,7 +146,7 @@ export function itemOf(
 }
 
 type Page = { readonly limit: number; readonly before?: Cursor }
-type Asked = Page & { readonly wallet: `0x${string}`; readonly language: Language }
+type ActivityRequest = Page & { readonly wallet: `0x${string}`; readonly language: Language }
 
 function pageOf(url: string): Page {
   const query = new URL(url).searchParams
@@ -175,13 +175,13 @@ export const exampleItem = {
   updatedAt: '2026-11-21T07:00:00.000Z',
 }
 
-type ActivityPage = AnswerOf<typeof GetActivity>
+type ActivityPage = RouteAnswer<typeof GetActivity>
 type Item = ActivityPage['items'][number]
 
 /** Each owner was asked for one entry more than the page holds. */
 function mergeActivity(
   answers: readonly Static<typeof ActivityAnswer>[],
-  { limit, language }: Pick<Asked, 'limit' | 'language'>,
+  { limit, language }: Pick<ActivityRequest, 'limit' | 'language'>,
 ): ActivityPage {
   const items = answers.flatMap((answer) => answer.items).sort(newestFirst)
   const page = items.slice(0, limit)

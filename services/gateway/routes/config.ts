@@ -3,7 +3,7 @@ import type { Ask } from '#platform/bus/ask'
 import { isRecent } from '#platform/clock'
 import { joined } from '#platform/reads'
 import { GetConfig } from '#shared/api/config'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { sessionSecondsMax } from '#shared/api/session'
 import { languages } from '#shared/language/language'
 import { ChainTerms } from '#shared/messages/chain'
@@ -61,7 +61,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
 }
 
 /** Fails if a part is missing: an app would show an incomplete configuration. */
-async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
+async function gather(ask: Ask): Promise<RouteAnswer<typeof GetConfig>> {
   const [pricing, payments, payouts, chain] = await Promise.all([
     ask(PricingTerms, {}).then(okOf),
     ask(PaymentsTerms, {}).then(okOf),
@@ -91,7 +91,7 @@ async function gather(ask: Ask): Promise<AnswerOf<typeof GetConfig>> {
 }
 
 const token = '0xa5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5'
-const example: AnswerOf<typeof GetConfig> = {
+const example: RouteAnswer<typeof GetConfig> = {
   pairs: ['USD/IDR', 'USD/MYR'],
   languages: [...languages],
   chain: {

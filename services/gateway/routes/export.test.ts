@@ -4,7 +4,7 @@ import { personReads } from '#shared/messages/person'
 import { errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, budi, headerOf, walletOf } from '../test-support/wallets'
 
-type Asked = { wallet: string; after?: { table: string; key: string[] } }
+type ExportRequest = { wallet: string; after?: { table: string; key: string[] } }
 type Body = { wallet: string; rows: { table: string; values: Record<string, unknown> }[] }
 
 const none = okay({ rows: [], next: null })
@@ -16,7 +16,7 @@ const get = async (fixture: Awaited<ReturnType<typeof fixtureOf>>, who = ana) =>
 
 const paged =
   (pages: number) =>
-  ({ wallet, after }: Asked) => {
+  ({ wallet, after }: ExportRequest) => {
     const number = after ? Number(after.key[0]) + 1 : 0
     const row = { table: 'payments.payments', values: { wallet, ausd_micro: String(number) } }
     const key = [String(number)]
@@ -72,7 +72,7 @@ describe('GET /me/export', () => {
   test('ends with an invalid document if a service fails after the first page', async () => {
     const replies = {
       ...quiet,
-      'payments.person.read': (asked: Asked) =>
+      'payments.person.read': (asked: ExportRequest) =>
         asked.after ? { refused: 'provider_unavailable' } : paged(2)(asked),
     }
     await expect((await get(await fixtureOf(replies))).text()).rejects.toThrow()

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { PersonReader } from '#platform/db/person'
 import { GetExport } from '#shared/api/account'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { type PersonPage, type PersonRow, personReads } from '#shared/messages/person'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
@@ -146,7 +146,7 @@ function sent(
   )
 }
 
-const example: AnswerOf<typeof GetExport> = {
+const example: RouteAnswer<typeof GetExport> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   exportedAt: '2026-11-21T07:00:00.000Z',
   rows: [

@@ -5,7 +5,7 @@ import { steadyClock } from '#platform/clock'
 import { joined } from '#platform/reads'
 import { readerOf } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { textIn } from '#shared/language/catalogue'
 import type { Language } from '#shared/language/language'
 import { ChainAccount } from '#shared/messages/chain'
@@ -85,7 +85,7 @@ export const meRoute = ({ ask, clock, users }: Context, access: Access) => {
 
 type Account = Static<typeof ChainAccount.answer>
 type DayLimit = Static<typeof PaymentsLimit.answer>
-type Me = AnswerOf<typeof GetMe>
+type Me = RouteAnswer<typeof GetMe>
 
 function meOf(
   wallet: `0x${string}`,
@@ -156,7 +156,7 @@ function heldOf(
   return [collateral, repayment].filter((one) => one !== false)
 }
 
-const example: AnswerOf<typeof GetMe> = {
+const example: RouteAnswer<typeof GetMe> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   verified: true,
   verification: {

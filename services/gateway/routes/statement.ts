@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { GetStatement } from '#shared/api/statement'
 import {
   balanceNames,
@@ -85,7 +85,7 @@ const time = (name: string, description: string) => ({
   schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z'] },
 })
 
-type Statement = AnswerOf<typeof GetStatement>
+type Statement = RouteAnswer<typeof GetStatement>
 type Period = { readonly from: string; readonly to: string }
 type Part = Static<typeof PaymentsStatement.answer>
 

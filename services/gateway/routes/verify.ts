@@ -5,7 +5,7 @@ import type { Ask } from '#platform/bus/ask'
 import { Overdue, pause } from '#platform/deadline'
 import { joined } from '#platform/reads'
 import { GetRecord } from '#shared/api/record'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { ChainAccount } from '#shared/messages/chain'
 import { Address } from '#shared/messages/fields'
 import { IndexerRecord } from '#shared/messages/indexer'
@@ -59,7 +59,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
 }
 
 /** Without an agreeing history in time, only the figures are returned. */
-async function recordOf(ask: Ask, wallet: string): Promise<AnswerOf<typeof GetRecord>> {
+async function recordOf(ask: Ask, wallet: string): Promise<RouteAnswer<typeof GetRecord>> {
   const accounts: Account[] = []
   try {
     return await inTime(agreeingRecord(ask, wallet, accounts), 'the record')
@@ -75,7 +75,7 @@ async function agreeingRecord(
   ask: Ask,
   wallet: string,
   accounts: Account[],
-): Promise<AnswerOf<typeof GetRecord>> {
+): Promise<RouteAnswer<typeof GetRecord>> {
   for (;;) {
     const [answer, history] = await Promise.all([
       ask(ChainAccount, { wallet }),
@@ -97,7 +97,7 @@ function recordWith(
   wallet: string,
   { verified, score, ratioBps, cycles, defaulted }: Account,
   found: History | null,
-): AnswerOf<typeof GetRecord> {
+): RouteAnswer<typeof GetRecord> {
   return {
     account: getAddress(wallet),
     verified,

@@ -7,7 +7,7 @@ import { SignatureCheck } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { okOf, Refused } from '../http/failure'
-import { type Limiter, openPlaces, type Places, takeFrom } from '../http/limit'
+import { type Limiter, openPlaces, type Slots, takeFrom } from '../http/limit'
 import { isSignedBy, parseSession, type Session, type SessionFault } from './session'
 
 /** Throws a 401 with the fault. */
@@ -53,7 +53,7 @@ const notTheirs = () => signInAgain('session_foreign')
 
 /** Returns how long to cache the session, 0 if invalid. Throws if the chain cannot be read. */
 async function prove(
-  { ask, places }: { ask: Ask; places: Places },
+  { ask, places }: { ask: Ask; places: Slots },
   { wallet, until, signature }: Session,
 ): Promise<number> {
   const text = signInText(wallet, until)

@@ -46,11 +46,11 @@ export async function startBackbone() {
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
-export type Backbone = Awaited<ReturnType<typeof startBackbone>>
+export type Dependencies = Awaited<ReturnType<typeof startBackbone>>
 
 /** As `main.ts` does, on its own port. */
 export async function startGateway(
-  backbone: Backbone,
+  backbone: Dependencies,
   over: Partial<Config> = {},
   leaving = new AbortController().signal,
 ) {
@@ -87,7 +87,11 @@ export async function startGateway(
 }
 
 /** Has that service's NATS permissions. */
-export async function answerAs(backbone: Backbone, name: ServiceName, answers: readonly Handler[]) {
+export async function answerAs(
+  backbone: Dependencies,
+  name: ServiceName,
+  answers: readonly Handler[],
+) {
   const bus = await backbone.busAs(name)
   const served = await serve({
     bus,

@@ -7,7 +7,7 @@ import { prepared } from '#platform/db/prepared'
 import { batched } from '#platform/reads'
 import { identities } from '../identity/identity.store'
 import { rechecks } from '../identity/recheck.store'
-import type { Known } from '../identity/standing'
+import type { IdentityFacts } from '../identity/standing'
 import { schema } from '../schema.store'
 
 /** Wallets that ever signed in. */
@@ -21,7 +21,7 @@ export const users = schema.table('users', {
 export type User = {
   readonly country: string | null
   readonly createdAt: Date
-  readonly known: Known
+  readonly known: IdentityFacts
 }
 
 export type Users = {
@@ -36,7 +36,10 @@ const findUsers = prepared((db) =>
     .select({
       ...{ wallet: users.wallet, country: users.country, createdAt: users.createdAt },
       known: {
-        ...{ state: sql<Known['state']>`${identities.state}`, decidedAt: identities.decidedAt },
+        ...{
+          state: sql<IdentityFacts['state']>`${identities.state}`,
+          decidedAt: identities.decidedAt,
+        },
         ...{ flagFailedAt: identities.flagFailedAt, linkedAt: rechecks.linkedAt },
         ...{ progress: rechecks.progress, progressedAt: rechecks.progressedAt },
       },

@@ -13,7 +13,7 @@ import { expire } from '../onchain/advance'
 import type { PaymentKind } from '../payment'
 import { findByQuote, insertPayment, leaseOpening, lockPayment } from '../payment.store'
 import type { NewPayment, PaymentRow } from '../payment.table'
-import { limitTopup, type Method, type Terms } from '../price'
+import { limitTopup, type Method, type PaymentTerms } from '../price'
 import type { Treasury } from '../treasury/cover'
 import { sumTopups } from '../treasury/limits.store'
 import { coverTopup } from '../treasury/reserve'
@@ -32,7 +32,7 @@ export type PaymentRequest = {
   readonly requestFingerprint: string
 }
 
-type Rate = Pick<Terms, 'pair' | 'rateMinorPerUsd'> & { readonly spreadBps: number }
+type Rate = Pick<PaymentTerms, 'pair' | 'rateMinorPerUsd'> & { readonly spreadBps: number }
 
 export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
   fields: F,
@@ -82,7 +82,7 @@ export async function insertOpening(
   tx: Tx,
   context: Context,
   request: PaymentRequest,
-  terms: Terms & Rate,
+  terms: PaymentTerms & Rate,
 ): Promise<Answer<PaymentRow>> {
   const made = await insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
   return made ? ok(made) : refuse('quote_used')
@@ -91,7 +91,7 @@ export async function insertOpening(
 function rowFor(
   { clock, recheckAfterMs }: Context,
   request: PaymentRequest,
-  terms: Terms & Rate,
+  terms: PaymentTerms & Rate,
 ): NewPayment {
   const now = clock()
   const row = {

@@ -5,7 +5,7 @@ import { supersede } from '../onchain/advance'
 import { states } from '../payment'
 import { findUnsettled } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import type { Terms } from '../price'
+import type { PaymentTerms } from '../price'
 import { countUnpaidSettlements, lastRepaidAt } from '../treasury/limits.store'
 import { endCheckout, receiveOpen } from './end'
 
@@ -21,7 +21,7 @@ import { endCheckout, receiveOpen } from './end'
 export async function maySettle(
   tx: Tx,
   context: Context,
-  { wallet, terms, readAt }: { wallet: `0x${string}`; terms: Terms; readAt: Date },
+  { wallet, terms, readAt }: { wallet: `0x${string}`; terms: PaymentTerms; readAt: Date },
 ): Promise<Answer<{ readonly rival: PaymentRow } | 'changed'> | undefined> {
   // guard: a settlement is stored only if no other of its debt is open or in progress
   const unsettled = await findUnsettled(tx, wallet)
@@ -51,7 +51,7 @@ const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()
 
 /** Returns true for the same debt, a rate within 1 %, and a third of its time left to pay. */
-function isSame(context: Context, earlier: PaymentRow, terms: Terms): boolean {
+function isSame(context: Context, earlier: PaymentRow, terms: PaymentTerms): boolean {
   const { pair, ausdMicro, rateMinorPerUsd: rate, expiresAt } = earlier
   const apart =
     rate > terms.rateMinorPerUsd ? rate - terms.rateMinorPerUsd : terms.rateMinorPerUsd - rate
@@ -72,7 +72,7 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
 export async function receiveEarlier(
   context: Context,
   wallet: `0x${string}`,
-  terms: Terms,
+  terms: PaymentTerms,
   admit: (tx: Tx) => Promise<Answer<object>>,
 ): Promise<Answer<object>> {
   const all = await open(context, wallet)

@@ -6,7 +6,7 @@ import { type Answer, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { lockWallet } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import { priceSettlement, type Terms } from '../price'
+import { type PaymentTerms, priceSettlement } from '../price'
 import type { Treasury } from '../treasury/cover'
 import { readDebt } from '../treasury/debt'
 import { coverDebt } from '../treasury/reserve'
@@ -87,7 +87,7 @@ async function admitDebt(
   tx: Tx,
   context: Context,
   wallet: `0x${string}`,
-  { terms, treasury }: { terms: Terms; treasury: Treasury | undefined },
+  { terms, treasury }: { terms: PaymentTerms; treasury: Treasury | undefined },
 ): Promise<Answer<object>> {
   const repayable = coverDebt(treasury, terms.ausdMicro)
   const ausdMicro = terms.topupMicro

@@ -8,13 +8,13 @@ import { listings } from '../schema.store'
 
 // Each hold needs the list as it is shortly before its end, so concurrent checks share a reading.
 
-type Reading = {
+type SharedReading = {
   readonly beganAt: number
   readonly fromMs: number
   readonly rows: Promise<Listed[]>
 }
 type Account = PaymentRow['account']
-const readings = new WeakMap<PaymentProvider, Map<Account, Reading>>()
+const readings = new WeakMap<PaymentProvider, Map<Account, SharedReading>>()
 
 /** How far a reading reaches back behind the last complete one: rows may appear late. */
 const backMs = 600_000
@@ -23,7 +23,7 @@ const backMs = 600_000
 export async function readFreshList(context: Context, payment: PaymentRow): Promise<Listed[]> {
   const { provider, database, clock, holdMarginMs } = context
   const { account, createdAt } = payment
-  const known = readings.get(provider) ?? new Map<Account, Reading>()
+  const known = readings.get(provider) ?? new Map<Account, SharedReading>()
   readings.set(provider, known)
   const readAt = await database.read((db) => lastReadAt(db, listings, account))
   const fromMs = Math.max(createdAt.getTime(), readAt?.getTime() ?? 0) - backMs

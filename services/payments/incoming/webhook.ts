@@ -20,14 +20,14 @@ import {
 } from './receive'
 
 type Delivery = Message<typeof PaymentsWebhook>
-type Facts = FetchedCheckout & {
+type WebhookFacts = FetchedCheckout & {
   readonly refund?: FetchedRefund | undefined
   readonly isUnpaid?: boolean
 }
-type Read = Facts & { hint: Hint }
+type ReadWebhook = WebhookFacts & { hint: Hint }
 
 export const webhookReactions = (context: Context): Reaction[] => [
-  reactTo<typeof PaymentsWebhook, Read>(PaymentsWebhook, {
+  reactTo<typeof PaymentsWebhook, ReadWebhook>(PaymentsWebhook, {
     // Payout events belong to the payouts service, which reads the same stream.
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
     // The checkout and the payment each send a webhook at the same moment.
@@ -52,7 +52,7 @@ async function fetchFacts(
   context: Context,
   account: Delivery['account'],
   hint: Hint,
-): Promise<Facts> {
+): Promise<WebhookFacts> {
   const { provider } = context
   const priced = async (charge: Promise<FetchedCharge | null | undefined>) => ({
     isUnpaid: (await charge) === null,
@@ -74,7 +74,12 @@ async function fetchFacts(
   }
 }
 
-async function receive(tx: Tx, context: Context, delivery: Delivery, read: Read): Promise<void> {
+async function receive(
+  tx: Tx,
+  context: Context,
+  delivery: Delivery,
+  read: ReadWebhook,
+): Promise<void> {
   const { account } = delivery
   const { hint, fetched, refund, checkout } = read
   switch (hint.about) {
@@ -113,7 +118,7 @@ async function noSuchObject(
   account: Delivery['account'],
   hint: Hint,
   error: unknown,
-): Promise<Facts> {
+): Promise<WebhookFacts> {
   const ours = refusesId(error) ? await findOurs(context, account, hint) : undefined
   if (ours) await noteRefusedLookUp(context, ours, error)
   if (!refusesId(error) || (ours && hint.about !== 'refund')) throw error
@@ -146,7 +151,7 @@ async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, obje
   log.warn({ account, object }, 'webhook object not found at provider')
 }
 
-function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: Facts): boolean {
+function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: WebhookFacts): boolean {
   if (hint.about === 'checkout') return !checkout
   if (hint.about === 'refund') return !refund || !fetched
   return (hint.about === 'payment' || hint.about === 'payment_request') && !fetched && !isUnpaid

@@ -7,7 +7,7 @@ import { positionOf } from './position'
 
 type Row = Parameters<typeof positionOf>[0]
 type Posting = Partial<Record<Asset, Partial<Record<AccountName, bigint>>>>
-type Step = readonly [event: string, change: Partial<Row>, posting: Posting]
+type Example = readonly [event: string, change: Partial<Row>, posting: Posting]
 
 const time = new Date('2026-11-20T00:00:00Z')
 const [fiat, ausd] = [1_625_000n, 100_000_000n]
@@ -27,12 +27,12 @@ const arrival: Posting = {
   IDR: { provider_id: 1_625_000n, exchange: -1_625_000n },
   AUSD: { promises: -100_000_000n, exchange: 100_000_000n },
 }
-const byBank: Step = [
+const byBank: Example = [
   'awaiting_payment → paid',
   { ...received, state: 'paid', held: false },
   arrival,
 ]
-const byCard: Step = [
+const byCard: Example = [
   'awaiting_payment → paid',
   { ...received, state: 'paid', held: true },
   arrival,
@@ -40,12 +40,12 @@ const byCard: Step = [
 const onChain = (owner: AccountName, micro = ausd): Posting => ({
   AUSD: { treasury: -micro, credit_line: micro, promises: micro, [owner]: -micro },
 })
-const credited: Step = [
+const credited: Example = [
   'paid → credited',
   { state: 'credited', creditedAt: time },
   onChain('collateral'),
 ]
-const refunded: Step = [
+const refunded: Example = [
   'refund counted',
   { refundedMinor: fiat },
   {
@@ -53,7 +53,7 @@ const refunded: Step = [
     AUSD: { clawback: 100_000_000n, exchange: -100_000_000n },
   },
 ]
-const revoked = (owner: AccountName): Step => [
+const revoked = (owner: AccountName): Example => [
   'revoking → revoked',
   { state: 'revoked', onchainMicro: 0n },
   {
@@ -65,13 +65,13 @@ const revoked = (owner: AccountName): Step => [
 ]
 const part = 1_000_000n
 const partMicro = 61_538_461n
-const differs: Step = [
+const differs: Example = [
   'awaiting_payment → review',
   { state: 'review', reason: 'amount_differs', providerPaymentId: 'py-1', paidMinor: part },
   { IDR: { provider_id: 1_000_000n, suspense: -1_000_000n } },
 ]
 
-const examples: readonly (readonly [title: string, first: Row, steps: readonly Step[]])[] = [
+const examples: readonly (readonly [title: string, first: Row, steps: readonly Example[]])[] = [
   ['a top-up by bank transfer', opened, [byBank, credited]],
   [
     'a top-up at a quote with a spread of 1 %',

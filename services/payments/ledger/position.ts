@@ -1,5 +1,5 @@
 import { providerOf } from '#shared/ledger/chart'
-import { type Line, type Position, position } from '#shared/ledger/position'
+import { type JournalLine, type Position, position } from '#shared/ledger/position'
 import { spreadIncomeFloor } from '#shared/ledger/spread'
 import {
   atLeastZero,
@@ -12,11 +12,11 @@ import {
 } from '../payment'
 import type { PaymentRow } from '../payment.table'
 
-type Booked = PaymentFacts &
+type BookedPayment = PaymentFacts &
   Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
 
 /** Fiat at the provider; AUSD between treasury, contract and wallet. */
-export const positionOf = (payment: Booked): Position =>
+export const positionOf = (payment: BookedPayment): Position =>
   position([...fiatLines(payment), ...ausdLines(payment)])
 
 /** Money received for these reasons was never exchanged: no AUSD is promised for it. */
@@ -28,7 +28,7 @@ const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
 ])
 
 /** Money without a promise of AUSD is in suspense until a decision. */
-function isExchanged(payment: Booked): boolean {
+function isExchanged(payment: BookedPayment): boolean {
   const { state, reason, providerPaymentId } = payment
   const wasPromised = providerPaymentId !== null && !unexchanged.has(reason)
   switch (state) {
@@ -50,7 +50,7 @@ function isExchanged(payment: Booked): boolean {
   }
 }
 
-function fiatLines(payment: Booked): Line[] {
+function fiatLines(payment: BookedPayment): JournalLine[] {
   const { account, currency, fiatMinor, refundedMinor } = payment
   const { overpaidMinor, overpaidRefundedMinor } = payment
   const secondMinor = overpaidMinor - overpaidRefundedMinor
@@ -66,16 +66,16 @@ function fiatLines(payment: Booked): Line[] {
 }
 
 /** `capital` once an operator has accepted money without a promise. */
-const nobodysOf = ({ state }: Booked) => (state === 'accepted' ? 'capital' : 'suspense')
+const nobodysOf = ({ state }: BookedPayment) => (state === 'accepted' ? 'capital' : 'suspense')
 
 /** 0 for another currency, which no account holds. */
-function ownMinorOf(payment: Booked): bigint {
+function ownMinorOf(payment: BookedPayment): bigint {
   const { providerPaymentId, reason, paidMinor, fiatMinor, refundedMinor } = payment
   if (providerPaymentId === null || reason === 'currency_differs') return 0n
   return (paidMinor ?? fiatMinor) - refundedMinor
 }
 
-function ausdLines(payment: Booked): Line[] {
+function ausdLines(payment: BookedPayment): JournalLine[] {
   const { onchainMicro, recoveredMicro, writtenOffMicro, creditedAt, spreadBps } = payment
   const beyondMicro = beyondCeil(payment)
   const claim = ausd([
@@ -103,10 +103,10 @@ function ausdLines(payment: Booked): Line[] {
   return [...claim, ...lines]
 }
 
-const ausd = (lines: readonly [Line['account'], bigint][]): Line[] =>
+const ausd = (lines: readonly [JournalLine['account'], bigint][]): JournalLine[] =>
   lines.map(([account, amount]) => ({ account, asset: 'AUSD', amount }))
 
-function placeOf({ kind, held, holdEndedAt }: Booked) {
+function placeOf({ kind, held, holdEndedAt }: BookedPayment) {
   const mayBeTaken = held === true && holdEndedAt === null
   if (kind === 'topup') return mayBeTaken ? 'collateral_held' : 'collateral'
   return mayBeTaken ? 'repaid_held' : 'repaid'

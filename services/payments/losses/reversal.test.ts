@@ -30,8 +30,8 @@ const missingOf = async (wallet: string) =>
     .filter((row) => row.wallet === wallet && row.clearedAt === null)
     .reduce((sum, row) => sum + row.lostMicro - row.madeGoodMicro, 0n)
 
-type Terms = { channel?: string; amount?: string; kind?: 'topup' | 'settlement' }
-async function opened(wallet: string, { amount = '50000', kind = 'topup' }: Terms = {}) {
+type PaymentOptions = { channel?: string; amount?: string; kind?: 'topup' | 'settlement' }
+async function opened(wallet: string, { amount = '50000', kind = 'topup' }: PaymentOptions = {}) {
   const quoteId = fixture.quote()
   const answer =
     kind === 'topup'
@@ -39,7 +39,7 @@ async function opened(wallet: string, { amount = '50000', kind = 'topup' }: Term
       : await fixture.settlement({ wallet, quoteId })
   return answer.ok!.paymentId
 }
-async function credited(wallet: string, terms: Terms = {}): Promise<string> {
+async function credited(wallet: string, terms: PaymentOptions = {}): Promise<string> {
   const id = await opened(wallet, terms)
   const { channel = 'QRIS', kind = 'topup' } = terms
   await fixture.control(`sessions/${id}/pay`, { channel_code: channel, force: true })

@@ -52,10 +52,10 @@ async function findOnHold(tx: Tx, cause: string) {
     : undefined
 }
 
-type Order = 'credit' | 'repay' | 'revoke'
+type EffectKind = 'credit' | 'repay' | 'revoke'
 type Decide = (payment: PaymentFacts) => Step
 
-const settled = (context: Context, order: Order, decide: Decide) =>
+const settled = (context: Context, order: EffectKind, decide: Decide) =>
   reactTo(relaySettled(order), {
     apply: (tx, { cause, txHash }) =>
       advanceOf(tx, context, cause, {
@@ -76,7 +76,7 @@ const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
   ...(leftMicro === 0n ? { lostHold: null } : {}),
 })
 
-const failed = (context: Context, order: Order) =>
+const failed = (context: Context, order: EffectKind) =>
   reactTo(relayFailed(order), {
     apply: (tx, { cause }) =>
       advanceOf(tx, context, cause, {

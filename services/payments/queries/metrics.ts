@@ -1,4 +1,4 @@
-import { each, gauge, messagingReadings, type Reading, seconds } from '#platform/metrics/readings'
+import { each, gauge, type Metric, messagingReadings, seconds } from '#platform/metrics/metric'
 import { stateReadings } from '#platform/metrics/state-limits'
 import type { Context } from '../context'
 import { limits } from '../payment'
@@ -14,7 +14,7 @@ export const figuresOf = (context: Context, lowMicro: bigint) => ({
   ],
 })
 
-const readings = (figures: Figures): Reading[] => {
+const readings = (figures: Figures): Metric[] => {
   const { inFlight, awaitingPayment, onHold, inReview } = figures
   const standings = {
     ...{ in_flight: inFlight, awaiting_payment: awaitingPayment },
@@ -49,7 +49,7 @@ const readings = (figures: Figures): Reading[] => {
   ]
 }
 
-const coverReadings = (cover: Figures['cover'], lowMicro: number): Reading[] => [
+const coverReadings = (cover: Figures['cover'], lowMicro: number): Metric[] => [
   gauge('treasury_balance_micro', 'Treasury balance, in micro-AUSD.', cover?.treasuryMicro),
   gauge(
     'treasury_allowance_micro',

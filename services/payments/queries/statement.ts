@@ -62,9 +62,9 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   )
 }
 
-type Booked = Awaited<ReturnType<typeof findBooked>>[number]
+type BookedStep = Awaited<ReturnType<typeof findBooked>>[number]
 
-function entryOf(payment: Booked): StatementEntry {
+function entryOf(payment: BookedStep): StatementEntry {
   const { id, kind, pair, fiatMinor, ausdMicro, refSequence, at } = payment
   const moved = BigInt(payment.moved)
   const change = (micro: bigint): StatementChange => (micro > 0n ? { inFlight: String(micro) } : {})

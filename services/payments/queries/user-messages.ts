@@ -3,35 +3,38 @@ import type { ActivityReason, NextAction } from '#shared/messages/activity'
 import { awaitsRate, isOnHold, type PaymentState, type Reason, states } from '../payment'
 import type { ListedPayment } from './activity.store'
 
-type Words = { readonly texts: readonly TextRef[]; readonly nextAction: NextAction | null }
+type UserMessage = { readonly texts: readonly TextRef[]; readonly nextAction: NextAction | null }
 type Status = Exclude<PaymentState, 'opening'>
 
-const wordsAbout = (status: Status): Words => ({
+const wordsAbout = (status: Status): UserMessage => ({
   texts: [{ code: `payment.${status}` }],
   nextAction: states[status].nextAction,
 })
 
-const unconfirmed: Words = { texts: [{ code: 'payment.unconfirmed' }], nextAction: 'wait' }
+const unconfirmed: UserMessage = { texts: [{ code: 'payment.unconfirmed' }], nextAction: 'wait' }
 
-const unpaid: Words & { reason: ActivityReason } = {
+const unpaid: UserMessage & { reason: ActivityReason } = {
   reason: 'not_paid_in_time',
   texts: [{ code: 'payment.unpaid' }, { code: 'payment.nothing_charged' }],
   nextAction: null,
 }
 
-const canceled: Words & { reason: ActivityReason } = {
+const canceled: UserMessage & { reason: ActivityReason } = {
   reason: 'cancelled',
   texts: [{ code: 'payment.reason.cancelled' }, { code: 'payment.nothing_charged' }],
   nextAction: null,
 }
 
-const repaidOnHold: Words = { texts: [{ code: 'payment.repaid_on_hold' }], nextAction: 'wait' }
+const repaidOnHold: UserMessage = {
+  texts: [{ code: 'payment.repaid_on_hold' }],
+  nextAction: 'wait',
+}
 
 /** Reasons for review that end once the reversal is repaid. */
 const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
 
 /** `micro` (10⁻⁶ AUSD) is still owed. */
-const takenBack = (micro: string): Words =>
+const takenBack = (micro: string): UserMessage =>
   micro === '0'
     ? { texts: [{ code: 'payment.nothing_owed' }], nextAction: null }
     : { texts: [{ code: 'payment.owed', ausd: micro }], nextAction: 'contact support' }
@@ -44,7 +47,7 @@ export function wordsFor(payment: ListedPayment, status: Status) {
 function wordsAt(
   payment: ListedPayment,
   status: Status,
-): Words & { readonly reason?: ActivityReason } {
+): UserMessage & { readonly reason?: ActivityReason } {
   const isLate = payment.lateRateMinorPerUsd !== null
   const waits = awaitsRate(payment)
   // Past its end, but the provider has not yet been asked how it ended.
@@ -63,7 +66,7 @@ function wordsAt(
   }
 }
 
-function wordsOf(payment: ListedPayment, status: Status): Words {
+function wordsOf(payment: ListedPayment, status: Status): UserMessage {
   if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
   const { missingMicro, reason } = payment
   if (status !== 'review' || missingMicro === null) return wordsAbout(status)

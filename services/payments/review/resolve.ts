@@ -29,20 +29,20 @@ import {
   type ResolutionRow,
 } from './review.store'
 
-type Asked = ReadRequestOf<typeof ReviewResolve>
-type Outcome = { done: string } | { refused: string }
+type ResolveRequest = ReadRequestOf<typeof ReviewResolve>
+type DecisionOutcome = { done: string } | { refused: string }
 
 /** Executes an operator's decision once; a retry returns the same result. */
 export const answerResolutions = (context: Context) =>
   handler(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
 
-async function resolve(context: Context, asked: Asked): Promise<Outcome> {
+async function resolve(context: Context, asked: ResolveRequest): Promise<DecisionOutcome> {
   const { database, log, poke } = context
   const { paymentId, resolution, by } = asked
   const seen = await database.read((db) => findPayment(db, paymentId))
   if (!seen) return { refused: `there is no payment ${paymentId}` }
   const outside = seen.state === 'review' ? await askOutside(context, seen, asked) : {}
-  const outcome = await database.transaction(async (tx): Promise<Outcome> => {
+  const outcome = await database.transaction(async (tx): Promise<DecisionOutcome> => {
     const payment = (await lockPayment(tx, paymentId))!
     // guard: a payment in review is decided once
     if (payment.state !== 'review')
@@ -67,8 +67,8 @@ async function resolve(context: Context, asked: Asked): Promise<Outcome> {
 function repeated(
   { id, state }: PaymentRow,
   last: ResolutionRow | undefined,
-  asked: Asked,
-): Outcome {
+  asked: ResolveRequest,
+): DecisionOutcome {
   if (!last) return { refused: `${id} is ${state}, not in review` }
   const { resolution, decidedBy, decidedAt, reason } = last
   const told = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); the payment is now ${state}`
@@ -82,7 +82,7 @@ type Outside = { readonly presentMinorPerUsd?: bigint }
 async function askOutside(
   context: Context,
   payment: PaymentRow,
-  { resolution }: Asked,
+  { resolution }: ResolveRequest,
 ): Promise<Outside | { refused: string }> {
   if (resolution === 'accept') return {}
   const credit = creditOf(payment)
@@ -122,9 +122,14 @@ const isReceivedAgain = (context: Context, payment: PaymentRow): Promise<boolean
     },
   )
 
-type Deed = (tx: Tx, context: Context, payment: PaymentRow, outside: Outside) => Promise<Outcome>
+type Decision = (
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  outside: Outside,
+) => Promise<DecisionOutcome>
 
-const credit: Deed = async (tx, context, payment, { presentMinorPerUsd }) => {
+const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) => {
   const counted = creditOf(payment)
   if ('not' in counted) return { refused: counted.not }
   const reports = await findReports(tx, payment.providerPaymentId!)
@@ -162,7 +167,7 @@ const stillOpen = { refused: 'a refund or dispute of it is still open: wait for 
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
   counted.promisedMicro ?? (late ? (payment.promisedMicro ?? payment.ausdMicro) : null)
 
-const refund: Deed = async (tx, context, payment) => {
+const refund: Decision = async (tx, context, payment) => {
   const { id, account, currency, providerPaymentId } = payment
   const ownMinor = ownMinorToRefund(payment)
   if (typeof ownMinor !== 'bigint') return { refused: ownMinor.not }
@@ -206,11 +211,11 @@ const refund: Deed = async (tx, context, payment) => {
   return { done: `${id} is refunded to the payer: ${words.join(', ')}` }
 }
 
-const accept: Deed = async (tx, context, payment) => {
+const accept: Decision = async (tx, context, payment) => {
   const refused = acceptanceOf(payment)
   if (refused) return { refused: refused.not }
   await takeStep(tx, context, payment, { next: 'accepted' })
   return { done: `${payment.id} is accepted as it is` }
 }
 
-const deeds: Readonly<Record<Asked['resolution'], Deed>> = { credit, refund, accept }
+const deeds: Readonly<Record<ResolveRequest['resolution'], Decision>> = { credit, refund, accept }

@@ -31,7 +31,7 @@ const providerMs = 2_000
 const freshMs = 5_000
 const pollMs = 100
 
-type Asked = ReadRequestOf<typeof AccountCheck>
+type CheckRequest = ReadRequestOf<typeof AccountCheck>
 
 /**
  * Compares the holder of a bank account with the user's name; only the verdict is kept. A check counts
@@ -50,7 +50,7 @@ export const answerAccountCheck = (context: Context): Handler =>
 
 async function refusalOf(
   context: Context,
-  { wallet, bank }: Asked,
+  { wallet, bank }: CheckRequest,
   channel: Channel | undefined,
 ): Promise<Refusal | undefined> {
   const wrong = checkAccount(bank, channel, context.accountLengths)
@@ -60,14 +60,17 @@ async function refusalOf(
   return account.ok.verified ? undefined : refuse('not_verified')
 }
 
-type Counted =
+type CountedCheck =
   | { readonly id: string }
   | { readonly repeats: HolderVerdict | null; readonly mark: string }
 
-function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, bank }: Asked) {
+function countCheck(
+  { database, safe, accountChecksDayMax }: Context,
+  { wallet, bank }: CheckRequest,
+) {
   const mark = safe.checkMarkOf(wallet, bank)
   const marks = safe.marksOf(bank)
-  return database.transaction(async (tx): Promise<Answer<Counted>> => {
+  return database.transaction(async (tx): Promise<Answer<CountedCheck>> => {
     // guard: account checks of a wallet are counted one after another
     await lockWallet(tx, wallet)
     const known = await findCheck(tx, wallet, mark)
@@ -86,7 +89,11 @@ function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, 
   })
 }
 
-async function verdictOf(context: Context, asked: Asked, counted: Counted): Promise<HolderVerdict> {
+async function verdictOf(
+  context: Context,
+  asked: CheckRequest,
+  counted: CountedCheck,
+): Promise<HolderVerdict> {
   const { database, log, provider } = context
   if ('repeats' in counted)
     return counted.repeats ?? awaitVerdict(context, asked.wallet, counted.mark)

@@ -7,22 +7,22 @@ import { positionOf } from './position'
 
 type Row = Parameters<typeof positionOf>[0]
 type Posting = Partial<Record<Asset, Partial<Record<AccountName, bigint>>>>
-type Step = readonly [state: Row['state'], posting: Posting]
+type Example = readonly [state: Row['state'], posting: Posting]
 
-const taken: Step = [
+const taken: Example = [
   'taken',
   {
     IDR: { payouts: -1_625_000n, exchange: 1_625_000n },
     AUSD: { treasury: 100_000_000n, exchange: -100_000_000n },
   },
 ]
-const paid: Step = ['paid', { IDR: { provider_id: -1_625_000n, payouts: 1_625_000n } }]
-const returned: Step = ['returned', { AUSD: { treasury: -100_000_000n, returns: 100_000_000n } }]
+const paid: Example = ['paid', { IDR: { provider_id: -1_625_000n, payouts: 1_625_000n } }]
+const returned: Example = ['returned', { AUSD: { treasury: -100_000_000n, returns: 100_000_000n } }]
 
 const plain = { spreadBps: 0, fiatMinor: 1_625_000n, ausdMicro: 100_000_000n }
 const spread = { ...plain, spreadBps: 100, fiatMinor: 1_641_300n }
 
-const examples: readonly (readonly [string, Omit<Row, 'state'>, readonly Step[]])[] = [
+const examples: readonly (readonly [string, Omit<Row, 'state'>, readonly Example[]])[] = [
   ['a cash-out that is paid', plain, [taken, ['paying', {}], paid]],
   [
     'a cash-out at a quote with a spread of 1 %',

@@ -1,4 +1,4 @@
-import { type Line, type Position, position } from '#shared/ledger/position'
+import { type JournalLine, type Position, position } from '#shared/ledger/position'
 import { givenFloor } from '#shared/ledger/spread'
 import type { Cashout } from '../cashout.table'
 
@@ -10,8 +10,8 @@ export function positionOf({
   spreadBps,
 }: Pick<Cashout, 'state' | 'ausdMicro' | 'fiatMinor' | 'spreadBps'>): Position {
   const givenMinor = givenFloor(fiatMinor, spreadBps)
-  const taken: Line = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
-  const exchanged: Line[] = [
+  const taken: JournalLine = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
+  const exchanged: JournalLine[] = [
     taken,
     { account: 'exchange', asset: 'AUSD', amount: -ausdMicro },
     { account: 'exchange', asset: 'IDR', amount: fiatMinor - givenMinor },

@@ -1,4 +1,4 @@
-import { each, gauge, messagingReadings, type Reading, seconds } from '#platform/metrics/readings'
+import { each, gauge, type Metric, messagingReadings, seconds } from '#platform/metrics/metric'
 import { stateReadings } from '#platform/metrics/state-limits'
 import { inFlightStates, limits } from '../cashout'
 import type { Context } from '../context'
@@ -11,7 +11,7 @@ export const figuresOf = (context: Context, { balanceLowIdr }: { balanceLowIdr: 
   readings: (figures: Figures) => [...readings(figures), lowReading(figures, balanceLowIdr)],
 })
 
-const lowReading = ({ cover }: Figures, lowMinor: bigint): Reading =>
+const lowReading = ({ cover }: Figures, lowMinor: bigint): Metric =>
   gauge(
     'provider_low',
     '1 if the uncommitted provider balance is below BALANCE_LOW_IDR.',
@@ -20,7 +20,7 @@ const lowReading = ({ cover }: Figures, lowMinor: bigint): Reading =>
 
 const noneIn = Object.fromEntries(inFlightStates.map((state) => [state, 0]))
 
-const readings = (figures: Figures): Reading[] => [
+const readings = (figures: Figures): Metric[] => [
   ...messagingReadings({
     ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },
     dead: figures.deadLetters,

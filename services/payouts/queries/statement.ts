@@ -24,7 +24,7 @@ export const answerStatement = ({ database }: Pick<Context, 'database'>): Handle
     const before = booked.filter(({ posting }) => posting === null)
     const within = booked.filter(({ posting }) => posting !== null)
     if (within.length > statementItemsMax) return refuse('statement_too_long')
-    const total = (pick: (one: Booked) => string) =>
+    const total = (pick: (one: BookedStep) => string) =>
       String(before.reduce((sum, one) => sum + BigInt(pick(one)), 0n))
     return ok({
       opening: {
@@ -65,9 +65,9 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   )
 }
 
-type Booked = Awaited<ReturnType<typeof findBooked>>[number]
+type BookedStep = Awaited<ReturnType<typeof findBooked>>[number]
 
-function entryOf(step: Booked): StatementEntry {
+function entryOf(step: BookedStep): StatementEntry {
   const { id, fiatMinor, ausdMicro, at } = step
   const [payouts, returns] = [BigInt(step.payouts), BigInt(step.returns)]
   const [kind, txHash] = stepOf(step, payouts, returns)
@@ -85,7 +85,7 @@ function entryOf(step: Booked): StatementEntry {
 
 /** Returns the kind of a step and its transaction, by the change of the debt to the bank account or the wallet. */
 function stepOf(
-  { takeTxHash, returnTxHash }: Booked,
+  { takeTxHash, returnTxHash }: BookedStep,
   payouts: bigint,
   returns: bigint,
 ): [StatementEntry['kind'], string | null] {

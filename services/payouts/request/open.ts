@@ -94,7 +94,7 @@ async function answerFromRivals(
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
-type Terms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
+type CashoutTerms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
 type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
 
 /** The order decides which refusal is reported. */
@@ -102,7 +102,7 @@ async function check(
   context: Context,
   asked: CashoutRequest,
   requestFingerprint: string,
-): Promise<Terms | Refusal> {
+): Promise<CashoutTerms | Refusal> {
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
@@ -138,7 +138,7 @@ const askAgainMs = 5_000
 async function store(
   context: Context,
   asked: CashoutRequest,
-  terms: Terms & { requestFingerprint: string },
+  terms: CashoutTerms & { requestFingerprint: string },
 ): Promise<Answer<Cashout | 'known'>> {
   const { balance, clock } = context
   const known = await balance.current()
@@ -155,7 +155,7 @@ async function store(
 async function storeWithin(
   context: Context,
   asked: CashoutRequest,
-  terms: Terms & { requestFingerprint: string },
+  terms: CashoutTerms & { requestFingerprint: string },
   balance: Balance,
 ): Promise<Answer<Cashout | 'known'>> {
   const { quoteId, authorization, bank } = asked
@@ -217,7 +217,7 @@ async function limitAccount(
 function rowOf(
   { safe }: Context,
   { wallet, quoteId, authorization, bank }: CashoutRequest,
-  terms: Terms & { requestFingerprint: string; accountMark: string },
+  terms: CashoutTerms & { requestFingerprint: string; accountMark: string },
 ): NewCashout {
   const id = uuidFor('payout', quoteId)
   const sealed = safe.seal(bank, id)

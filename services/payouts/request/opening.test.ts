@@ -12,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-type Asked = ReturnType<Fixture['request']>
-const rowOf = async ({ quoteId }: Asked) =>
+type CashoutRequest = ReturnType<Fixture['request']>
+const rowOf = async ({ quoteId }: CashoutRequest) =>
   (await fixture.rows()).find((row) => row.quoteId === quoteId)
 const wallet = (digit: string) => `0x${digit.repeat(40)}`
 const requestOf = (from: string) =>
@@ -24,7 +24,10 @@ const requestOf = (from: string) =>
   })
 
 /** Pricing fails before it takes the quote, or after. */
-async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Promise<Asked> {
+async function stored(
+  fault: 'breaks' | 'lost',
+  asked = fixture.request(),
+): Promise<CashoutRequest> {
   fixture.quotes.get(asked.quoteId)![fault] = true
   expect(await fixture.create(asked)).toEqual({ refused: 'rate_unavailable' })
   expect(await rowOf(asked)).toMatchObject({ state: 'opening', nextCheckAt: expect.any(Date) })
@@ -32,7 +35,7 @@ async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Prom
   return asked
 }
 /** Also makes the check due if the row is older than a minute. */
-const age = (asked: Asked, ms: number) =>
+const age = (asked: CashoutRequest, ms: number) =>
   fixture.database.run((db) =>
     db
       .update(cashouts)

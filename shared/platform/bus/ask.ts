@@ -1,7 +1,7 @@
 import { headers, type Msg } from 'nats'
 import { copySubject, findCopies, questionIdHeader } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
-import { type Asked, NobodyThere, openRequests, type Requests } from '#platform/bus/requests'
+import { NobodyThere, openRequests, type Requests, type SentRequest } from '#platform/bus/requests'
 import { Overdue, within } from '#platform/deadline'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import { requestId, requestIdHeader } from '#platform/request-id'
@@ -51,7 +51,7 @@ export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
     patience?: AnswerPatience,
   ) => {
     const startedMs = performance.now()
-    const tell = (outcome: Outcome) =>
+    const tell = (outcome: QuestionOutcome) =>
       questions.since(startedMs, { question: question.subject, outcome })
     try {
       const answer = await inSpan(`ask ${question.subject}`, { kind: 'client' }, () =>
@@ -86,7 +86,7 @@ async function askOnce(
 }
 
 const outcomes = ['answered', 'refused', 'unavailable', 'overdue', 'failed'] as const
-type Outcome = (typeof outcomes)[number]
+type QuestionOutcome = (typeof outcomes)[number]
 
 const questions = timer({
   what: 'question_duration',
@@ -95,7 +95,7 @@ const questions = timer({
   buckets: quickSeconds,
 })
 
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown): QuestionOutcome {
   if (error instanceof Unavailable) return 'unavailable'
   return error instanceof Overdue ? 'overdue' : 'failed'
 }
@@ -164,8 +164,8 @@ function headersOf(...pairs: readonly (readonly [string, string | undefined])[])
 }
 
 type Sending = {
-  readonly first: Asked
-  readonly again: (subject: string, deadlineMs: number) => Asked
+  readonly first: SentRequest
+  readonly again: (subject: string, deadlineMs: number) => SentRequest
 }
 
 const usualQuietMs = 500

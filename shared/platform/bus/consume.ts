@@ -20,7 +20,7 @@ type Consumption = HandlingContext & {
   /** Messages are pending but none is delivered: the process must exit and be restarted. */
   onFatal: () => void
 }
-type Reading = Consumption & { stream: Topic['stream'] }
+type StreamConsumption = Consumption & { stream: Topic['stream'] }
 
 /** Disposing waits for work in progress. The name keys inbox and dead letters, so it has one set of reactions. */
 export function consume(options: Consumption): AsyncDisposable {
@@ -36,7 +36,7 @@ export function consume(options: Consumption): AsyncDisposable {
   }
 }
 
-function readStream(options: Reading): AsyncDisposable {
+function readStream(options: StreamConsumption): AsyncDisposable {
   const { consumer, stream, log } = options
   const state: State = { lastDeliveryAt: performance.now(), messages: undefined }
   const loops = [
@@ -65,7 +65,7 @@ function readStream(options: Reading): AsyncDisposable {
 type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 
 /** The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one. */
-async function read(options: Reading, state: State, signal: AbortSignal) {
+async function read(options: StreamConsumption, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
   // Disposed meanwhile. The promise of `close` resolves only once all messages are read, below.
@@ -73,7 +73,7 @@ async function read(options: Reading, state: State, signal: AbortSignal) {
   await drain(options, state, state.messages)
 }
 
-async function drain(options: Reading, state: State, messages: ConsumerMessages) {
+async function drain(options: StreamConsumption, state: State, messages: ConsumerMessages) {
   const working = new Set<Promise<void>>()
   for await (const message of messages) {
     state.lastDeliveryAt = performance.now()
@@ -88,7 +88,7 @@ async function drain(options: Reading, state: State, messages: ConsumerMessages)
 const isStorable = (id: string): boolean =>
   id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= 2_000
 
-async function handleDelivery(options: Reading, message: JsMsg): Promise<void> {
+async function handleDelivery(options: StreamConsumption, message: JsMsg): Promise<void> {
   const id = message.headers?.get('Nats-Msg-Id') ?? ''
   const messageId = isStorable(id) ? id : `${options.stream}:${message.seq}`
   const incoming = {
@@ -117,7 +117,7 @@ function payloadOf(message: JsMsg): unknown {
   }
 }
 
-async function watch(options: Reading, state: State, signal: AbortSignal) {
+async function watch(options: StreamConsumption, state: State, signal: AbortSignal) {
   if (performance.now() - state.lastDeliveryAt < silenceMaxMs) return
   const waiting = await options.bus.js.consumers
     .get(options.stream, options.consumer)

@@ -132,7 +132,7 @@ type Attendance = {
 
 export type Roster = { readonly call: () => Promise<Attendance> }
 
-type Known = {
+type KnownInstance = {
   readonly service: ServiceName
   readonly firstAt: number
   lastAt: number
@@ -153,7 +153,7 @@ const isOther = (name: string): name is ServiceName => (others as readonly strin
 
 /** Remembers each instance that ever responded, to report a frozen one while others of its service respond. */
 export function openRoster({ nc }: Bus): Roster {
-  const copies = new Map<string, Known>()
+  const copies = new Map<string, KnownInstance>()
   nc.subscribe(leftSubject('*'), { callback: (_, message) => copies.delete(message.string()) })
 
   const heard = (service: ServiceName, copy: string) => {
@@ -183,7 +183,7 @@ export function openRoster({ nc }: Bus): Roster {
     await within(all.promise, callMs, 'the services').catch(() => {})
     return answered
   }
-  const askAlone = async (copy: string, known: Known) => {
+  const askAlone = async (copy: string, known: KnownInstance) => {
     const asking = nc.request(`$SRV.PING.${known.service}.${copy}`, undefined, { timeout: aloneMs })
     const state = await asking.then(() => 'answers' as const, stateBy)
     if (!copies.has(copy)) return // It shut down during the request.
@@ -210,7 +210,7 @@ const stateBy = (error: NatsError) =>
   error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const)
 
 /** Removes gone instances if another one started after they last responded. */
-function forgetReplaced(copies: Map<string, Known>): void {
+function forgetReplaced(copies: Map<string, KnownInstance>): void {
   for (const [copy, gone] of copies) {
     if (!gone.isGone) continue
     const newer = [...copies.values()].find(
@@ -226,7 +226,7 @@ function forgetReplaced(copies: Map<string, Known>): void {
   }
 }
 
-const downAmong = (copies: ReadonlyMap<string, Known>): DownCopy[] =>
+const downAmong = (copies: ReadonlyMap<string, KnownInstance>): DownCopy[] =>
   [...copies].flatMap(([copy, { service, downSince, isGone }]) =>
     downSince === undefined
       ? []
@@ -236,7 +236,10 @@ const downAmong = (copies: ReadonlyMap<string, Known>): DownCopy[] =>
         },
   )
 
-function silentAmong(answered: (copy: string) => boolean, copies: ReadonlyMap<string, Known>) {
+function silentAmong(
+  answered: (copy: string) => boolean,
+  copies: ReadonlyMap<string, KnownInstance>,
+) {
   const up = new Set([...copies].flatMap(([copy, { service }]) => (answered(copy) ? service : [])))
   return others.filter((name) => !up.has(name))
 }

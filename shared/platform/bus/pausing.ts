@@ -2,7 +2,7 @@ import { type Handler, handler } from '#platform/bus/serve'
 import type { Database } from '#platform/db/open'
 import { type PauseTable, setPause } from '#platform/db/pause.store'
 import type { Log } from '#platform/log'
-import type { PauseQuestion } from '#shared/messages/deeds'
+import type { PauseQuestion } from '#shared/messages/operator-commands'
 import { ok } from '#shared/refusals'
 
 export const answerPause = (

@@ -8,7 +8,7 @@ export class NobodyThere extends Error {
 }
 
 /** `id` is the reply subject. */
-export type Asked = { readonly id: string; readonly answer: Promise<Msg> }
+export type SentRequest = { readonly id: string; readonly answer: Promise<Msg> }
 
 export type Requests = {
   /** Rejects with `NobodyThere`, or with `Overdue` after `timeoutMs`. */
@@ -16,7 +16,7 @@ export type Requests = {
     subject: string,
     body: string,
     options: { readonly headers?: MsgHdrs | undefined; readonly timeoutMs: number },
-  ) => Asked
+  ) => SentRequest
 }
 
 /** One reply subscription for all requests; what nats 2.29 creates for each is an eighth of its cost (measured). */

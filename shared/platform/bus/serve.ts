@@ -17,7 +17,7 @@ import type { Log } from '#platform/log'
 import { answerMetrics, readingsFrom } from '#platform/metrics/answer'
 import { shareFigures } from '#platform/metrics/figures'
 import { quickSeconds, timer } from '#platform/metrics/measures'
-import type { Reading } from '#platform/metrics/readings'
+import type { Metric } from '#platform/metrics/metric'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { readerOf } from '#platform/schema'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
@@ -51,7 +51,7 @@ export type Served<F extends object = Record<string, unknown>> = {
   answers: readonly Handler[]
   /** From the database (lag, oldest in flight, dead letters), for `nats micro stats --json`. */
   stats: () => Promise<F>
-  readings?: (figures: F) => readonly Reading[]
+  readings?: (figures: F) => readonly Metric[]
   log: Log
   /** Decrypts the encrypted columns of a row for its owner's export. */
   unseal?: Unseal
@@ -154,7 +154,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
 async function respond({ log }: Pick<Served, 'log'>, { question, answer }: Handler, message: Msg) {
   const { subject } = question
   const startedMs = performance.now()
-  const tell = (outcome: Outcome) => answers.since(startedMs, { question: subject, outcome })
+  const tell = (outcome: AnswerOutcome) => answers.since(startedMs, { question: subject, outcome })
   const id = message.headers?.get(requestIdHeader)
   try {
     const request: unknown = message.json()
@@ -174,7 +174,7 @@ async function respond({ log }: Pick<Served, 'log'>, { question, answer }: Handl
 }
 
 const outcomes = ['answered', 'refused', 'malformed', 'failed'] as const
-type Outcome = (typeof outcomes)[number]
+type AnswerOutcome = (typeof outcomes)[number]
 
 const answers = timer({
   what: 'answer_duration',

@@ -5,7 +5,7 @@ import type { Log } from '#platform/log'
 import { labelled, merged } from '#platform/metrics/exposition'
 import type { Shared } from '#platform/metrics/figures'
 import { registry } from '#platform/metrics/measures'
-import { gauge, type Reading, seconds, textOf } from '#platform/metrics/readings'
+import { gauge, type Metric, seconds, textOf } from '#platform/metrics/metric'
 import type { ProcessName } from '#shared/messages/topic'
 
 /** Reaches every instance of every process. */
@@ -16,8 +16,8 @@ export const answererHeaders = { process: 'process', copy: 'copy' } as const
 const figuresDeadlineMs = 1_000
 
 export const readingsFrom =
-  <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Reading[]) =>
-  async (): Promise<Reading[]> => {
+  <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Metric[]) =>
+  async (): Promise<Metric[]> => {
     // Some figures are keyed by pair: the age would become a key.
     const { readMsAgo, ...read } = await figures()
     const age = seconds('figures_age', 'Age of the figures, in seconds.', readMsAgo)
@@ -28,7 +28,7 @@ export type Measured = {
   readonly service: ProcessName
   readonly copy: string
   /** From the database and from memory, at each scrape. */
-  readonly figures: () => Promise<readonly Reading[]>
+  readonly figures: () => Promise<readonly Metric[]>
   readonly log: Log
 }
 
@@ -59,9 +59,9 @@ export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subsc
     },
   })
 
-function processReadings(): Reading[] {
+function processReadings(): Metric[] {
   const { user, system } = process.cpuUsage()
-  const of = (kind: Reading['kind'], name: string, help: string, value: number): Reading => ({
+  const of = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
     ...{ kind, name, help, value },
     labels: {},
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { labelled, merged } from '#platform/metrics/exposition'
-import { gauge, seconds, textOf, total } from '#platform/metrics/readings'
+import { gauge, seconds, textOf, total } from '#platform/metrics/metric'
 import { samplesIn } from '#test/support/telemetry/metrics'
 
 const text = `# HELP a Of {"x"} 1

@@ -8,7 +8,7 @@ export const namespace = 'ausd'
 /** All others become `other`, so that an id, wallet or path cannot add series without limit. */
 export type Values = readonly string[] | { readonly atMost: number }
 type Labels<L extends string> = Readonly<Record<L, Values>>
-type Said<L extends string> = Readonly<Record<L, string>>
+type LabelValues<L extends string> = Readonly<Record<L, string>>
 
 const otherValue = 'other'
 
@@ -21,8 +21,8 @@ export const flowSeconds = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900, 3_60
 
 /** `since` takes the `performance.now()` of the start. */
 export type Timer<L extends string> = {
-  readonly since: (startedMs: number, labels: Said<L>) => void
-  readonly seconds: (seconds: number, labels: Said<L>) => void
+  readonly since: (startedMs: number, labels: LabelValues<L>) => void
+  readonly seconds: (seconds: number, labels: LabelValues<L>) => void
 }
 
 /** Named `ausd_<what>_seconds`. */
@@ -40,7 +40,7 @@ export function timer<L extends string>(options: {
   })
   for (const said of combinations(labels)) histogram.zero(said)
   const bound = boundary(labels)
-  const seconds = (value: number, said: Said<L>) => histogram.observe(bound(said), value)
+  const seconds = (value: number, said: LabelValues<L>) => histogram.observe(bound(said), value)
   return {
     seconds,
     since: (startedMs, said) => seconds((performance.now() - startedMs) / 1_000, said),
@@ -52,7 +52,7 @@ export function counter<L extends string>(options: {
   what: string
   help: string
   labels: Labels<L>
-}): (labels: Said<L>, by?: number) => void {
+}): (labels: LabelValues<L>, by?: number) => void {
   const { what, help, labels } = options
   const labelNames = Object.keys(labels) as L[]
   const name = `${namespace}_${what}_total`
@@ -62,16 +62,16 @@ export function counter<L extends string>(options: {
 }
 
 /** If every label is a list. Their series begin at 0: `rate` and `increase` do not count a new series' first value. */
-function combinations<L extends string>(labels: Labels<L>): Said<L>[] {
-  let all: Partial<Said<L>>[] = [{}]
+function combinations<L extends string>(labels: Labels<L>): LabelValues<L>[] {
+  let all: Partial<LabelValues<L>>[] = [{}]
   for (const [name, values] of Object.entries<Values>(labels)) {
     if (!('length' in values)) return []
     all = all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })))
   }
-  return all as Said<L>[]
+  return all as LabelValues<L>[]
 }
 
-function boundary<L extends string>(labels: Labels<L>): (said: Said<L>) => Said<L> {
+function boundary<L extends string>(labels: Labels<L>): (said: LabelValues<L>) => LabelValues<L> {
   const known = Object.entries<Values>(labels).map(([name, values]) => {
     const isList = 'length' in values
     const most = isList ? values.length : values.atMost

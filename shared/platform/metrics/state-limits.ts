@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock'
 import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
-import { type Reading, seconds } from '#platform/metrics/readings'
+import { type Metric, seconds } from '#platform/metrics/metric'
 
 // Each state's limit is declared once, next to its lifecycle, for alarms, `/metrics`, timelines and the runbook.
 
@@ -56,7 +56,7 @@ export const agesOf = <S extends string>(
 export const stateReadings = <S extends string>(
   limits: Limits<S>,
   agesMs: Readonly<Record<string, number>>,
-): Reading[] =>
+): Metric[] =>
   limitedStates(limits).flatMap((state) => {
     const limit = limits[state]
     const [age, most] = [

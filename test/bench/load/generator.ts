@@ -8,7 +8,7 @@ import type { Load } from './load'
  * Prints the results as JSON. `{wallet}` in the URL becomes a new address, `{id}` in the body a new id. With
  * a `body` each request is a POST.
  */
-export type Seen = {
+export type LoadResult = {
   requests: number
   perSecond: number
   /** Responses other than 200, and missing ones. */
@@ -22,7 +22,7 @@ export type Seen = {
 const deadlineMs = 5_000
 const warmUpMs = 1_000
 
-async function generate(load: Load): Promise<Seen> {
+async function generate(load: Load): Promise<LoadResult> {
   const beganAt = performance.now() + warmUpMs
   const endsAt = beganAt + load.seconds * 1_000
   const tookMs: number[] = []

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Seen } from './generator'
+import type { LoadResult } from './generator'
 import type { Load, Publishing } from './load'
 
-export const generateLoad = (load: Load): Promise<Seen> =>
+export const generateLoad = (load: Load): Promise<LoadResult> =>
   runChild('generator.ts', load, load.seconds)
 
 export const publishLoad = (load: Publishing): Promise<{ perSecond: number }> =>

@@ -59,9 +59,9 @@ const sampled = (stack: Stack, atMinutes: number): Sample => ({
   ) as Sample['held'],
 })
 
-type Seen = { rest: Sample; samples: readonly Sample[]; after: Sample; bare: Held }
+type MemoryRun = { rest: Sample; samples: readonly Sample[]; after: Sample; bare: Held }
 
-function figuresOf(name: ServiceName, { rest, samples, after, bare }: Seen): Figure[] {
+function figuresOf(name: ServiceName, { rest, samples, after, bare }: MemoryRun): Figure[] {
   const most = (of: keyof Held) => Math.max(...samples.map(({ held }) => held[name][of]))
   const points = samples.map(({ atMinutes, held }) => ({
     at: atMinutes,

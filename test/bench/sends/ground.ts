@@ -16,8 +16,8 @@ import {
   privateKeyToAccount,
 } from 'viem/accounts'
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
-import { bootBackbone } from '#infra/local/backbone'
 import { localTerms } from '#infra/local/chain'
+import { bootDependencies } from '#infra/local/dependencies'
 import {
   environments,
   laneKeys,
@@ -36,10 +36,10 @@ import type { SignedTransfer } from '#shared/chain/erc3009'
 import { signTransfer } from '#shared/client/transfer'
 import { benchDir } from '../bench-dir'
 
-type Backbone = Awaited<ReturnType<typeof bootBackbone>>
+type Dependencies = Awaited<ReturnType<typeof bootDependencies>>
 
 export type Ground = AsyncDisposable & {
-  readonly backbone: Backbone
+  readonly backbone: Dependencies
   readonly processes: Processes
   readonly secrets: Secrets
   readonly dir: string
@@ -57,7 +57,7 @@ export async function laySendGround(): Promise<Ground> {
   const secrets = makeSecrets({})
   const processes = openProcesses({ onDeath: () => {}, onStart: () => {} })
   stack.defer(() => processes.end())
-  const backbone = await bootBackbone(processes, {
+  const backbone = await bootDependencies(processes, {
     ...{ dir, choosePort: () => freePort(), durable: true, secrets },
     ...{ terms: localTerms, wallets: [], own: {} },
   })
@@ -77,7 +77,7 @@ export async function laySendGround(): Promise<Ground> {
 
 /** Uses a lane's key before a relayer does. */
 async function admit(
-  { rpcUrl, chainId, deployment: { ausd, creditLine } }: Backbone,
+  { rpcUrl, chainId, deployment: { ausd, creditLine } }: Dependencies,
   wallets: readonly PrivateKeyAccount[],
 ): Promise<void> {
   const setup = { chain: chainOf(chainId), transport: http(rpcUrl), pollingInterval: 100 }
@@ -108,7 +108,7 @@ async function admit(
 }
 
 async function signTransfers(
-  { rpcUrl, chainId, deployment: { ausd } }: Backbone,
+  { rpcUrl, chainId, deployment: { ausd } }: Dependencies,
   wallets: readonly PrivateKeyAccount[],
   count: number,
 ): Promise<SignedTransfer[]> {

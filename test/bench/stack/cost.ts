@@ -1,5 +1,5 @@
 import postgres, { type Sql } from 'postgres'
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { listInFlight } from '#infra/operations/cli/in-flight'

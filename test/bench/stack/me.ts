@@ -6,7 +6,7 @@ import { signIn } from '#shared/client/client'
 import { flowsEnding, topUp } from '../../support/flows'
 import { verifiedUser } from '../../support/people'
 import { type Aim, against, type Figure } from '../figure'
-import type { Seen } from '../load/generator'
+import type { LoadResult } from '../load/generator'
 import { generateLoad, startPlainServer } from '../load/processes'
 import type { Options } from '../options'
 
@@ -52,10 +52,11 @@ export async function benchMe(stack: Stack, options: Options): Promise<Figure[]>
   return figures
 }
 
-const rate = (name: string, seen: Seen) => ({
+const rate = (name: string, seen: LoadResult) => ({
   ...{ bench, name, value: seen.perSecond, unit: 'requests/s' },
 })
-const over = (seen: Seen, bare: Seen) => against(seen.perSecond, bare.perSecond, 'bare server')
+const over = (seen: LoadResult, bare: LoadResult) =>
+  against(seen.perSecond, bare.perSecond, 'bare server')
 
 async function bareLoad(body: string, counts: { connections: number; seconds: number }) {
   await using server = await startPlainServer(body)

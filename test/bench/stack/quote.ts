@@ -1,6 +1,6 @@
 import type { Stack } from '#infra/local/stack'
 import { against, type Figure, figureText } from '../figure'
-import type { Seen } from '../load/generator'
+import type { LoadResult } from '../load/generator'
 import { generateLoad, startQuoteServer } from '../load/processes'
 import type { Options } from '../options'
 import { quantile } from '../quantile'
@@ -20,7 +20,7 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
   await using asking = await startQuoteServer('asking', info.nats)
 
   await load(info.gateway) // Warm-up: hot code is compiled.
-  const seen: Record<'bare' | 'hop' | 'ours', Seen[]> = { bare: [], hop: [], ours: [] }
+  const seen: Record<'bare' | 'hop' | 'ours', LoadResult[]> = { bare: [], hop: [], ours: [] }
   for (let round = 0; round < rounds; round++) {
     seen.bare.push(await load(bare.url))
     seen.hop.push(await load(asking.url))
@@ -28,15 +28,15 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
   }
   const errors = Object.values(seen).flatMap((all) => all.map((one) => one.errors))
   if (errors.some((count) => count > 0)) throw new Error(`${errors} requests of /quote failed`)
-  const middle = (all: Seen[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
+  const middle = (all: LoadResult[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
     quantile(
       all.map((one) => one[of]),
       0.5,
     )
-  const perSecond = (name: string, all: Seen[]) => ({
+  const perSecond = (name: string, all: LoadResult[]) => ({
     ...{ bench, name, value: middle(all, 'perSecond'), unit: 'requests/s' },
   })
-  const overBare = (all: Seen[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
+  const overBare = (all: LoadResult[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
     against(middle(all, of), middle(seen.bare, of), 'bare Elysia handler')
   const took = (percent: 50 | 99) => {
     const of = `p${percent}Ms` as const

@@ -1,7 +1,7 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Stack } from '#infra/local/stack'
 import { type Aim, against, type Figure } from '../figure'
-import type { Seen } from '../load/generator'
+import type { LoadResult } from '../load/generator'
 import { generateLoad, startPlainServer } from '../load/processes'
 import type { Options } from '../options'
 import { openHand } from './hand'
@@ -33,12 +33,12 @@ export async function benchVerify(stack: Stack, options: Options): Promise<Figur
   ]
 }
 
-async function plainLoad(load: (url: string) => Promise<Seen>): Promise<Seen> {
+async function plainLoad(load: (url: string) => Promise<LoadResult>): Promise<LoadResult> {
   await using server = await startPlainServer()
   return await load(server.url)
 }
 
-function figuresOf(name: string, seen: Seen, plain: Seen, aim?: Aim): Figure[] {
+function figuresOf(name: string, seen: LoadResult, plain: LoadResult, aim?: Aim): Figure[] {
   const counted =
     `${seen.requests} requests, ${seen.errors} errors, ` + `${seen.withoutHistory} without history`
   return [

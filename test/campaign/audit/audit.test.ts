@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
 import { type ChainFacts, chainRef, type Transfer, type UnderRef } from '../chain-facts'
 import type { Evidence } from '../evidence'
-import type { Deed } from '../record'
+import type { CampaignDeed } from '../record'
 import { audit } from './audit'
 
 const ana = '0x00000000000000000000000000000000000000a1' as Address
@@ -15,7 +15,7 @@ const hash = (digit: number): Hex => `0x${String(digit).repeat(64)}`
 const [takeNonce, sendNonce] = [hash(7), hash(8)]
 
 type World = {
-  deeds: Deed[]
+  deeds: CampaignDeed[]
   entries: { id: string; kind: string; status: string; wallet: Address }[]
   captured: number
   back: { status: string; amount: number }[]

@@ -1,10 +1,10 @@
 import { chainRef } from '../chain-facts'
-import type { Evidence, Ledger, Verdict } from '../evidence'
+import type { CampaignVerdict, Evidence, Ledger } from '../evidence'
 import type { CashoutDeed, SendDeed } from '../record'
 import { auditPayments, minorOf, sum } from './payments'
 
 /** Shares no code with the services: no tables, state transitions, rounding or readers. */
-export function audit(evidence: Evidence): Verdict {
+export function audit(evidence: Evidence): CampaignVerdict {
   const findings: string[] = []
   const waiting: { id: string; words: string }[] = []
   const counted: Record<string, number> = {}

@@ -18,7 +18,7 @@ import {
 import { newQuote, openPricing } from '../copies/pricing'
 import { authorizations, locks, openSettlements, takings, together } from '../guards'
 import type { Result } from '../order'
-import type { Guard, Race, Stage, Verdict } from '../race'
+import type { Guard, Race, RaceVerdict, Stage } from '../race'
 
 // At most one of two concurrent requests may be accepted.
 
@@ -35,7 +35,7 @@ function oneOf(results: readonly Result[], rows: readonly unknown[], why: string
   return { outcome, wrong: isRight ? [] : [`${outcome}, ${rows.length} rows`] }
 }
 
-const topupsOf = ({ db }: Stage, asked: readonly Asked[]) =>
+const topupsOf = ({ db }: Stage, asked: readonly TopupRequest[]) =>
   db
     .select()
     .from(payments)
@@ -51,8 +51,12 @@ function twoTopups(options: {
   turns: Race['turns']
   chance?: number
   over: (stage: Stage) => Promise<Parameters<typeof openPayments>[2]>
-  requests: () => readonly [Asked, Asked]
-  judge: (stage: Stage, requests: readonly Asked[], results: readonly Result[]) => Promise<Verdict>
+  requests: () => readonly [TopupRequest, TopupRequest]
+  judge: (
+    stage: Stage,
+    requests: readonly TopupRequest[],
+    results: readonly Result[],
+  ) => Promise<RaceVerdict>
   guards: readonly Guard[]
 }): Race {
   const { name, turns, chance, over, requests, judge, guards } = options
@@ -73,8 +77,8 @@ function twoTopups(options: {
     },
   }
 }
-type Asked = { wallet: `0x${string}`; amount: string; method: 'qr'; quoteId: string }
-const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): Asked => ({
+type TopupRequest = { wallet: `0x${string}`; amount: string; method: 'qr'; quoteId: string }
+const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): TopupRequest => ({
   ...{ wallet, amount: '50000', method: 'qr', quoteId },
 })
 

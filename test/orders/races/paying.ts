@@ -16,7 +16,7 @@ import { failures, type Guard, type Race } from '../race'
 
 type Copy = ReturnType<typeof openPayouts>
 type Work = (copy: Copy, cashout: Cashout) => Promise<unknown>
-type Seen = Awaited<ReturnType<typeof lookAtCashout>>
+type CashoutView = Awaited<ReturnType<typeof lookAtCashout>>
 
 function paying(options: {
   name: string
@@ -24,7 +24,7 @@ function paying(options: {
   before?: (bank: Bank, cashout: Cashout) => void
   works: readonly [Work, Work]
   ends: readonly string[]
-  also?: (seen: Seen, bank: Bank) => readonly (string | false)[]
+  also?: (seen: CashoutView, bank: Bank) => readonly (string | false)[]
   guards: readonly Guard[]
 }): Race {
   const { name, from, before, works, ends, also = () => [], guards } = options
@@ -57,7 +57,7 @@ function paying(options: {
   }
 }
 
-const transfers = (bank: Bank, { row }: Seen) => bank.accepted.get(row.id)?.length ?? 0
+const transfers = (bank: Bank, { row }: CashoutView) => bank.accepted.get(row.id)?.length ?? 0
 
 /** One instance asked a moment earlier. */
 const says =

@@ -10,14 +10,14 @@ import {
 } from '../copies/payments'
 import { inbox, locks, states, together } from '../guards'
 import type { Result } from '../order'
-import { failures, type Guard, type Race, type Stage, type Verdict } from '../race'
+import { failures, type Guard, type Race, type RaceVerdict, type Stage } from '../race'
 
 // One top-up's payments, refunds and outcomes, reported to two instances at once.
 
 type Copy = ReturnType<typeof openPayments>
 type Telling = (copy: Copy, topup: Topup) => Promise<unknown>
 type Ground = { readonly stage: Stage; readonly book: Book; readonly copies: readonly Copy[] }
-type Seen = Awaited<ReturnType<typeof lookAt>>
+type TopupView = Awaited<ReturnType<typeof lookAt>>
 
 const sorted = (words: readonly string[]): string => words.toSorted().join(', ')
 
@@ -28,11 +28,14 @@ function telling(options: {
   tell: readonly [Telling, Telling]
   ends: Readonly<Record<string, readonly string[]>>
   besides?: readonly string[]
-  also?: (row: Seen['row']) => readonly (string | false)[]
+  also?: (row: TopupView['row']) => readonly (string | false)[]
   guards: readonly Guard[]
 }): Race {
   const { name, guards, before, tell, ends, besides = [], also = () => [] } = options
-  const judge = ({ row, subjects, missing }: Seen, results: readonly Result[]): Verdict => {
+  const judge = (
+    { row, subjects, missing }: TopupView,
+    results: readonly Result[],
+  ): RaceVerdict => {
     const outcome = row.reason ? `${row.state}, ${row.reason}` : row.state
     const wrong = [...failures(results, ['done']), ...also(row).filter((fault) => fault !== false)]
     const may = ends[outcome]

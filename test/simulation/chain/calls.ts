@@ -28,7 +28,7 @@ export type Transfer = {
   readonly nonce: Hex
 }
 
-export type Refusal =
+export type CallRefusal =
   | 'RefConflict'
   | 'NotHeld'
   | 'HoldNotExtendable'
@@ -40,7 +40,7 @@ export type Refusal =
 
 const abi = [...ausdAbi, ...creditLineAbi] as const
 const zero = `0x${'0'.repeat(64)}` as const
-const dataOf = new Map<Refusal, Hex>([
+const dataOf = new Map<CallRefusal, Hex>([
   ['RefConflict', encodeErrorResult({ abi, errorName: 'RefConflict', args: [zero] })],
   ['NotHeld', encodeErrorResult({ abi, errorName: 'NotHeld', args: [zero] })],
   ['HoldNotExtendable', encodeErrorResult({ abi, errorName: 'HoldNotExtendable', args: [zero] })],
@@ -60,7 +60,7 @@ const dataOf = new Map<Refusal, Hex>([
 ])
 
 /** Undefined as when gas runs out. */
-export const revertData = (refusal: Refusal): Hex | undefined => dataOf.get(refusal)
+export const revertData = (refusal: CallRefusal): Hex | undefined => dataOf.get(refusal)
 
 const selectorOf = (name: string, inputs?: number): string => {
   const item = abi.find(

@@ -3,7 +3,7 @@ import type { ChainReceipt, Head } from '../../../services/chain-relayer/chain/n
 import type { CallToSign, Fees } from '../../../services/chain-relayer/keys/keys'
 import { chance, oneOf } from '../world/choices'
 import type { World } from '../world/world'
-import { type Op, opsOf, type Refusal } from './calls'
+import { type CallRefusal, type Op, opsOf } from './calls'
 import { Contract } from './contract'
 import { logsOf } from './logs'
 
@@ -20,7 +20,7 @@ export type Signed = CallToSign &
 type Mined = {
   readonly signed: Signed
   readonly isReverted: boolean
-  readonly failed: ReadonlyMap<number, Refusal>
+  readonly failed: ReadonlyMap<number, CallRefusal>
 }
 export type Block = {
   readonly number: bigint
@@ -157,7 +157,7 @@ export class Chain {
 
   #execute(signed: Signed, block: bigint, time: bigint): Mined {
     const { world } = this
-    const failed = new Map<number, Refusal>()
+    const failed = new Map<number, CallRefusal>()
     const at = { block, time, txHash: signed.hash }
     const runsOut = !world.isCalm && chance(world.choices, 12)
     if (runsOut && signed.ops.length > 0) {

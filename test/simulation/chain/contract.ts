@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { Op, Refusal, Transfer } from './calls'
+import type { CallRefusal, Op, Transfer } from './calls'
 import { Facts } from './facts'
 
 /** Events above a replaced block are forgotten. */
@@ -76,7 +76,7 @@ export class Contract {
     return balance
   }
 
-  refusalOf(op: Op, block: bigint, time: bigint): Refusal | undefined {
+  refusalOf(op: Op, block: bigint, time: bigint): CallRefusal | undefined {
     switch (op.kind) {
       case 'credit':
       case 'repay': {
@@ -102,7 +102,7 @@ export class Contract {
     }
   }
 
-  #refusalOfTransfer(terms: Transfer, block: bigint, time: bigint): Refusal | undefined {
+  #refusalOfTransfer(terms: Transfer, block: bigint, time: bigint): CallRefusal | undefined {
     if (time <= terms.validAfter) return 'InvalidAuthorization'
     if (time >= terms.validBefore) return 'ExpiredAuthorization'
     if (this.useAt(terms, block)) return 'UsedOrCanceledAuthorization'
@@ -110,7 +110,7 @@ export class Contract {
     return this.balanceAt(terms.from, block) < terms.value ? 'ERC20InsufficientBalance' : undefined
   }
 
-  apply(op: Op, at: At): Refusal | undefined {
+  apply(op: Op, at: At): CallRefusal | undefined {
     const { block, time } = at
     const refusal = this.refusalOf(op, block, time)
     if (refusal) return refusal

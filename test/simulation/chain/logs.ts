@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { type Op, type Refusal, revertData, type Transfer } from './calls'
+import { type CallRefusal, type Op, revertData, type Transfer } from './calls'
 
 export const ausd: Hex = '0x00000000000000000000000000000000000a05d0'
 export const creditLine: Hex = '0x0000000000000000000000000000000000c4ed17'
@@ -14,7 +14,7 @@ const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFail
 
 export function logsOf(
   { ops }: { readonly ops: readonly Op[] },
-  failed: ReadonlyMap<number, Refusal>,
+  failed: ReadonlyMap<number, CallRefusal>,
 ): object[] {
   const moved = ops.flatMap((op) => (op.kind === 'transfer' ? movedLogs(op.terms) : []))
   const ofRefs = ops.flatMap((op, position) => {
@@ -30,7 +30,7 @@ const appliedLog = (ref: Hex): object => ({
   ...{ address: creditLine, topics: [appliedTopic!, ref], data: '0x' },
 })
 
-const failedLog = (position: number, ref: Hex, refusal: Refusal): object => ({
+const failedLog = (position: number, ref: Hex, refusal: CallRefusal): object => ({
   address: creditLine,
   topics: [failedTopic!, numberToHex(position, { size: 32 }), ref],
   data: encodeAbiParameters([{ type: 'bytes' }], [revertData(refusal) ?? '0x']),

@@ -3,14 +3,14 @@ import type { Database } from '#platform/db/open'
 import { Rows } from '../rows/rows'
 import { beginsAt } from '../world/world'
 
-type Said = { readonly value: unknown } | { readonly error: Error }
+type CallResult = { readonly value: unknown } | { readonly error: Error }
 
 export type Task = {
   readonly copy: number
   readonly about: string
   /** The message was delivered before. */
   readonly isAgain?: boolean
-  readonly said: readonly Said[]
+  readonly said: readonly CallResult[]
   readonly outcome?: 'done' | 'again'
 }
 
@@ -134,7 +134,7 @@ export class Stage<Outside> {
   }
 }
 
-function answerOf(effect: () => unknown): Said {
+function answerOf(effect: () => unknown): CallResult {
   try {
     return { value: effect() }
   } catch (error) {

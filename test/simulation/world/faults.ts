@@ -23,9 +23,9 @@ export type Effect = {
   readonly usualMs: number
   readonly shares: readonly (readonly [Fault, number])[]
   /** The error in place of a response. */
-  readonly refusalOf: (fault: Fault, what: string) => Refusal | undefined
+  readonly refusalOf: (fault: Fault, what: string) => FaultRefusal | undefined
 }
-type Refusal = { readonly error: Error; readonly isDone: boolean }
+type FaultRefusal = { readonly error: Error; readonly isDone: boolean }
 
 const ends: Effect['shares'] = [
   ['crash before', 24],

@@ -7,10 +7,10 @@ export const natsCli = Bun.which('nats')
 export const noNatsCli =
   'skipped: NATS CLI not found, run go install github.com/nats-io/natscli/nats@v0.5.0'
 
-type Said = { readonly code: number; readonly text: string }
+type CommandOutput = { readonly code: number; readonly text: string }
 
 export type NatsShell = Disposable & {
-  readonly run: (command: string) => Promise<Said>
+  readonly run: (command: string) => Promise<CommandOutput>
 }
 
 /** Contexts are in the shell's own folder, removed at the end. */

@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/open'
 import { book } from '#shared/ledger/journal.store'
 import { difference, type Position } from '#shared/ledger/position'
 import { journal } from '../schema.store'
-import { type Booked, bookedOn, standingPostings } from './journal.store'
+import { type BookedMove, bookedOn, standingPostings } from './journal.store'
 
 export type WantedBooking = { readonly event: string; readonly lines: Position }
 
@@ -13,7 +13,7 @@ export type WantedBooking = { readonly event: string; readonly lines: Position }
 export async function bookItems(
   tx: Tx,
   items: readonly string[],
-  wantedOf: (item: string, booked: Booked) => WantedBooking | undefined,
+  wantedOf: (item: string, booked: BookedMove) => WantedBooking | undefined,
 ): Promise<void> {
   const booked = await bookedOn(tx, items)
   for (const item of items) {

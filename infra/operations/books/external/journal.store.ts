@@ -1,7 +1,7 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import { lockNamed } from '#platform/db/lock'
 import type { Database, Tx } from '#platform/db/open'
-import type { Line } from '#shared/ledger/position'
+import type { JournalLine } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 
 /**
@@ -14,11 +14,11 @@ export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>)
     return work(tx)
   })
 
-export type Booked = { readonly lines: Line[]; readonly isAccepted: boolean }
+export type BookedMove = { readonly lines: JournalLine[]; readonly isAccepted: boolean }
 
 export const acceptedEvent = 'accepted as capital'
 
-export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<string, Booked>> {
+export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<string, BookedMove>> {
   if (items.length === 0) return new Map()
   const rows = await tx
     .select({
@@ -45,7 +45,7 @@ export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<st
   )
 }
 
-export async function standingPostings(tx: Tx, item: string): Promise<Map<string, Line[]>> {
+export async function standingPostings(tx: Tx, item: string): Promise<Map<string, JournalLine[]>> {
   const rows = await tx.select().from(journal).where(eq(journal.item, item))
   const reversed = new Set(rows.map(({ reverses }) => reverses))
   const standing = rows.filter(({ posting, reverses }) => !reverses && !reversed.has(posting))

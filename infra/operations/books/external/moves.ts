@@ -16,7 +16,7 @@ export type AusdMove = {
 }
 
 export type BookedContracts = { readonly ausd: Address; readonly creditLine: Address }
-type Places = BookedContracts & { readonly treasury: Address }
+type BookedPlaces = BookedContracts & { readonly treasury: Address }
 
 const lower = (hex: string) => hex.toLowerCase() as Hex
 const addressOf = (word: Hex | undefined) => lower(`0x${word!.slice(26)}`)
@@ -51,7 +51,7 @@ const placeIn = (log: RpcLog) => Number(log.logIndex)
 export function movementsOf(
   lineLogs: readonly RpcLog[],
   transferLogs: readonly RpcLog[],
-  places: Places,
+  places: BookedPlaces,
 ): AusdMove[] {
   const all = new Map([...lineLogs, ...transferLogs].map((log) => [`${idOf(log)}`, log]))
   const byTransaction = Map.groupBy(all.values(), ({ transactionHash }) => transactionHash)
@@ -65,7 +65,7 @@ export function movementsOf(
 
 const idOf = (log: RpcLog) => `${log.transactionHash}:${placeIn(log)}`
 
-function movesOfOne(logs: readonly RpcLog[], places: Places): AusdMove[] {
+function movesOfOne(logs: readonly RpcLog[], places: BookedPlaces): AusdMove[] {
   const line = lower(places.creditLine)
   const heldRefs = new Set(
     parseEventLogs({ abi: creditLineAbi, eventName: 'RepaymentHeld', logs: logs as never }).map(
@@ -118,7 +118,7 @@ function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefine
 }
 
 /** Returns undefined if the amount is 0 or both sides are the treasury. */
-function transferMoveOf(log: RpcLog, { treasury }: Places): AusdMove | undefined {
+function transferMoveOf(log: RpcLog, { treasury }: BookedPlaces): AusdMove | undefined {
   const [from, to] = [addressOf(log.topics[1]), addressOf(log.topics[2])]
   const ausdMicro = BigInt(log.data)
   if (from === to || ausdMicro === 0n) return undefined

@@ -1,7 +1,7 @@
 import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { among, type CommandWords, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
-import { counted } from '#infra/operations/words'
+import { counted } from '#infra/operations/text'
 import { pause } from '#platform/deadline'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import {

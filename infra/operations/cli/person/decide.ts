@@ -89,7 +89,7 @@ export const order = changing({
   },
 })
 
-type Known = { linkedTo: string | null; deed: string; replaced: string | null }
+type PersonDecision = { linkedTo: string | null; deed: string; replaced: string | null }
 
 /**
  * The decision that the operator sees is the cause: the same one after another decision is a new
@@ -97,7 +97,7 @@ type Known = { linkedTo: string | null; deed: string; replaced: string | null }
  */
 async function decide(operator: Operator, { words, reason, by }: CommandWords, verb: string) {
   const [wallet, linkedTo = null] = words.map((word) => word.toLowerCase()) as Wallet[]
-  const [known] = await operator.sql<Known[]>`
+  const [known] = await operator.sql<PersonDecision[]>`
     select linked_to as "linkedTo", deed, replaced from gateway.persons where wallet = ${wallet!}`
   const isMade = known?.linkedTo === linkedTo
   const replaced = isMade ? known.replaced : (known?.deed ?? null)

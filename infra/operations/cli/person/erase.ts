@@ -13,10 +13,13 @@ import { personErasures } from '#shared/messages/person'
 const verb = 'persons erase'
 
 type Wallet = `0x${string}`
-type Asked = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
+type ErasureOrder = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
 
 /** Stops at the first refusal, unless it only checks. */
-async function askAll(operator: Pick<Operator, 'ask'>, asked: Asked): Promise<CommandOutcome> {
+async function askAll(
+  operator: Pick<Operator, 'ask'>,
+  asked: ErasureOrder,
+): Promise<CommandOutcome> {
   const refusals: string[] = []
   for (const [service, question] of Object.entries(personErasures)) {
     const outcome = await askOutcome(operator, question, asked)

@@ -1,5 +1,5 @@
 import type { PostQuote } from '#shared/api/quotes'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { type Item, okOf } from '#shared/client/client'
 import { fiatOf } from '#shared/money/pair'
 import { money, type ReferenceApp, time } from '../app'
@@ -7,7 +7,7 @@ import { facts, fill, h, liveContent } from '../dom'
 import { percentText } from '../format'
 import { type ShowProgress, step } from '../step'
 
-type Quote = AnswerOf<typeof PostQuote>
+type Quote = RouteAnswer<typeof PostQuote>
 
 /**
  * The offer disappears when the quote ends: the user confirms a new price. By a timer, because the device's

@@ -1,12 +1,12 @@
 import type { GetRecord } from '#shared/api/record'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import { okOf } from '#shared/client/client'
 import { money, type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h } from '../dom'
 import { step } from '../step'
 import { walletField } from './fields'
 
-type CreditRecord = AnswerOf<typeof GetRecord>
+type CreditRecord = RouteAnswer<typeof GetRecord>
 
 export function recordSection(app: ReferenceApp): PageSection {
   const { t, client } = app

@@ -1,4 +1,4 @@
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import { okOf } from '#shared/client/client'
 import { fiatOf } from '#shared/money/pair'
@@ -6,7 +6,7 @@ import { money, type PageSection, type ReferenceApp, time } from '../app'
 import { download, facts, field, fill, h } from '../dom'
 import { step } from '../step'
 
-type Statement = AnswerOf<typeof GetStatement>
+type Statement = RouteAnswer<typeof GetStatement>
 type Balance = keyof Statement['opening']
 
 export function statementSection(app: ReferenceApp): PageSection {

@@ -1,11 +1,11 @@
 import type { GetRecord } from '#shared/api/record'
-import type { AnswerOf } from '#shared/api/route'
+import type { RouteAnswer } from '#shared/api/route'
 import type { GetStatement } from '#shared/api/statement'
 import type { Item } from '#shared/client/client'
 
 type Method = NonNullable<Item['method']>
-type Statement = AnswerOf<typeof GetStatement>
-type Cycle = NonNullable<AnswerOf<typeof GetRecord>['history']>['cycles'][number]
+type Statement = RouteAnswer<typeof GetStatement>
+type Cycle = NonNullable<RouteAnswer<typeof GetRecord>['history']>['cycles'][number]
 type Same<T> = {
   readonly [K in keyof T]: T[K] extends string
     ? string

@@ -7,8 +7,8 @@ import { accessSignature } from './sumsub/client'
 import { parseSumsub } from './sumsub/webhook'
 
 const wallet = `0x${'ab'.repeat(20)}` as const
-type Seen = { path: string; headers: Headers; body: string }
-const seen: Seen[] = []
+type ReceivedCall = { path: string; headers: Headers; body: string }
+const seen: ReceivedCall[] = []
 const replies = new Map<string, () => Response>()
 const server = Bun.serve({
   port: 0,

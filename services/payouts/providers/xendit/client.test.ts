@@ -6,14 +6,14 @@ import type { Evidence } from '../../provider'
 import { xenditPayouts } from './client'
 import { evidenceFrom } from './mapping'
 
-type Seen = {
+type ReceivedCall = {
   version: string | null
   path: string
   method: string
   key: string | null
   body: string
 }
-let seen: Seen[] = []
+let seen: ReceivedCall[] = []
 let answer: () => Response
 const server = Bun.serve({
   port: 0,

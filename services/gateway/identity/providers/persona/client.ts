@@ -126,7 +126,7 @@ type Decided = {
   readonly updatedAtMs: number | null
   readonly decidedAtMs: number | null
 }
-type Asked = {
+type InquiryContext = {
   readonly wallet: string
   readonly ownRefs: ReadonlySet<string>
   readonly templateId: string
@@ -165,7 +165,7 @@ function readInquiries(
 }
 
 /** A later inquiry can change an earlier verdict. A redacted one keeps its status and times. */
-function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
+function findingOf(inquiries: readonly Decided[], asked: InquiryContext): Finding {
   if (inquiries.length === 0) return { nobody: true }
   const own = inquiries.filter(({ id }) => asked.ownRefs.has(id))
   const verdicts = own.flatMap((inquiry) => verdictIn(inquiry, asked))
@@ -183,10 +183,10 @@ function findingOf(inquiries: readonly Decided[], asked: Asked): Finding {
   return { statement: { ...known, occurredAtMs: newest?.atMs ?? 0 } }
 }
 
-type Verdict = { inquiry: Decided; word: Statement['word']; atMs: number | null }
+type InquiryVerdict = { inquiry: Decided; word: Statement['word']; atMs: number | null }
 
 /** If the time is missing or whole seconds, an approval gets the earliest time and a refusal the latest. */
-function verdictIn(inquiry: Decided, { templateId }: Asked): Verdict[] {
+function verdictIn(inquiry: Decided, { templateId }: InquiryContext): InquiryVerdict[] {
   const { status, createdAtMs, updatedAtMs, decidedAtMs } = inquiry
   if (status === 'approved' && inquiry.templateId === templateId) {
     const atMs = decidedAtMs ?? createdAtMs
@@ -202,7 +202,7 @@ function verdictIn(inquiry: Decided, { templateId }: Asked): Verdict[] {
 const endOfSecond = (ms: number) => (ms % 1_000 === 0 ? ms + 999 : ms)
 
 /** A verdict without a time comes first: it is a refusal that may still stand. */
-const newestFirst = (left: Verdict, right: Verdict): number =>
+const newestFirst = (left: InquiryVerdict, right: InquiryVerdict): number =>
   (right.atMs ?? Number.MAX_SAFE_INTEGER) - (left.atMs ?? Number.MAX_SAFE_INTEGER) ||
   Number(left.word === 'approved') - Number(right.word === 'approved')
 

@@ -1,4 +1,4 @@
-import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
+import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
 /** docs.withpersona.com, "Events". `completed` only means that the user finished. */
@@ -22,7 +22,7 @@ const turns: ReadonlyMap<string, Progress> = new Map([
  * Events that are not about an inquiry have no effect. They do not name their environment, so `sandbox`
  * follows from our API key.
  */
-export function parsePersona(body: string, sandbox: boolean): Reading {
+export function parsePersona(body: string, sandbox: boolean): ReadDelivery {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
   if (!name) return { fault: 'the event has no name' }
   const progress = turns.get(name)

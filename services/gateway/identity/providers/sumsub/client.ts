@@ -189,7 +189,7 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 ])
 
 /** `sandbox` follows from our own key: an applicant has none. */
-type Asked = {
+type ApplicantContext = {
   readonly wallet: string
   readonly level: string
   readonly sandbox: boolean
@@ -197,7 +197,7 @@ type Asked = {
   readonly nowMs: number
 }
 
-function findingOf(answer: unknown, asked: Asked): Finding | { fault: string } {
+function findingOf(answer: unknown, asked: ApplicantContext): Finding | { fault: string } {
   const got = readApplicant(answer)
   if ('fault' in got) return got
   const { value } = got

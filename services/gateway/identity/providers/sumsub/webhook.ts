@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { asObject } from '#platform/schema'
-import { type Progress, type Reading, referenceOf, type Word } from '../../provider'
+import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../http'
 
 /** Sumsub omits unknown fields or sets them to null. */
@@ -25,7 +25,7 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
 /** Unknown types, and those of actions, transactions and video calls, have no effect. */
-export function parseSumsub(body: string): Reading {
+export function parseSumsub(body: string): ReadDelivery {
   const event = readEvent(body)
   const { type, applicantId, correlationId, externalUserId } = event
   if (!type) return { fault: 'the event has no type' }

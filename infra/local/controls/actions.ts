@@ -1,5 +1,5 @@
 import type { ControlAction } from '#infra/local/controls/deed'
-import { deedsOfOutside } from '#infra/local/controls/outside'
+import { deedsOfOutside } from '#infra/local/controls/external'
 import { deedsOfPeople } from '#infra/local/controls/people'
 import { deedsOfProcesses } from '#infra/local/controls/processes'
 import type { StackFile } from '#infra/local/stack-file'

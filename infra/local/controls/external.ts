@@ -1,4 +1,4 @@
-import { outsideOf } from '#infra/demo/outside'
+import { outsideOf } from '#infra/demo/external'
 import type { ControlAction, FormField } from '#infra/local/controls/deed'
 import type { StackFile } from '#infra/local/stack-file'
 

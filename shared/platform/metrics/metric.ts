@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { namespace } from '#platform/metrics/measures'
 
 /** Unknown figures (null) are omitted. */
-export type Reading = {
+export type Metric = {
   readonly name: string
   readonly kind: 'gauge' | 'counter'
   readonly help: string
@@ -13,32 +13,32 @@ export type Reading = {
 export const gauge = (
   what: string,
   help: string,
-  value: Reading['value'],
-  labels: Reading['labels'] = {},
-): Reading => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
+  value: Metric['value'],
+  labels: Metric['labels'] = {},
+): Metric => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
 
 export const seconds = (
   what: string,
   help: string,
-  ms: Reading['value'],
-  labels: Reading['labels'] = {},
-): Reading => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
+  ms: Metric['value'],
+  labels: Metric['labels'] = {},
+): Metric => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
 
 export const total = (
   what: string,
   help: string,
-  value: Reading['value'],
-  labels: Reading['labels'] = {},
-): Reading => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
+  value: Metric['value'],
+  labels: Metric['labels'] = {},
+): Metric => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
 
 export const each = <V>(
   record: Readonly<Record<string, V>>,
   label: string,
-  read: (value: V, labels: Reading['labels']) => Reading,
-): Reading[] => Object.entries(record).map(([key, value]) => read(value, { [label]: key }))
+  read: (value: V, labels: Metric['labels']) => Metric,
+): Metric[] => Object.entries(record).map(([key, value]) => read(value, { [label]: key }))
 
 /** Prometheus' text format, built for each scrape, so that removed series disappear. */
-export async function textOf(readings: readonly Reading[]): Promise<string> {
+export async function textOf(readings: readonly Metric[]): Promise<string> {
   const registry = new Registry()
   const known = readings.filter(({ value }) => typeof value === 'number')
   for (const [name, same] of Map.groupBy(known, (reading) => reading.name)) {
@@ -54,7 +54,7 @@ export const messagingReadings = (figures: {
   waiting: number
   oldestMs: number | null
   dead: number
-}): Reading[] => [
+}): Metric[] => [
   gauge('outbox_messages', 'Unpublished messages in the outbox.', figures.waiting),
   seconds(
     'outbox_oldest_age',

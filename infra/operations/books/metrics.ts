@@ -1,8 +1,8 @@
-import { each, gauge, type Reading, seconds } from '#platform/metrics/readings'
+import { each, gauge, type Metric, seconds } from '#platform/metrics/metric'
 import type { BooksFigures } from './watch'
 
 /** Exact only below 2^53; the books have exact sums. */
-export const readings = ({ breaks, value, run }: BooksFigures): Reading[] => [
+export const readings = ({ breaks, value, run }: BooksFigures): Metric[] => [
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.open, { standing: 'open' }),
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.beyondGrace, {
     standing: 'beyond_grace',

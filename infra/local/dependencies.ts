@@ -27,7 +27,7 @@ import { unlessStopped } from '#infra/local/wait'
 import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 
-export type Backbone = {
+export type Dependencies = {
   natsUrl: string
   natsMonitor: string
   provision: () => Promise<void>
@@ -41,7 +41,7 @@ export type Backbone = {
 
 export type ChoosePort<Part> = (part: Part) => Promise<number>
 
-export type BackboneOptions = {
+export type DependencyOptions = {
   dir: string
   choosePort: ChoosePort<'nats' | 'monitor' | 'postgres' | 'chain'>
   durable: boolean
@@ -59,10 +59,10 @@ export type BackboneOptions = {
   ackWaitMs?: number | undefined
 }
 
-export async function bootBackbone(
+export async function bootDependencies(
   processes: Processes,
-  options: BackboneOptions,
-): Promise<Backbone> {
+  options: DependencyOptions,
+): Promise<Dependencies> {
   const { during } = options.progress ?? noProgress
   const parts = [
     during('Postgres', bootDatabase(processes, options)),
@@ -80,7 +80,7 @@ export async function bootBackbone(
   }
 }
 
-async function bootDatabase(processes: Processes, options: BackboneOptions) {
+async function bootDatabase(processes: Processes, options: DependencyOptions) {
   const { DATABASE_URL } = options.own
   const { adminUrl, home: postgresHome } = DATABASE_URL
     ? { adminUrl: DATABASE_URL, home: undefined }
@@ -96,7 +96,7 @@ async function bootDatabase(processes: Processes, options: BackboneOptions) {
   return { adminUrl, database: { host, name }, postgresHome }
 }
 
-async function startPostgres(processes: Processes, options: BackboneOptions) {
+async function startPostgres(processes: Processes, options: DependencyOptions) {
   const port = await options.choosePort('postgres')
   const plan = await planPostgres({
     dir: options.dir,
@@ -120,7 +120,7 @@ async function startPostgres(processes: Processes, options: BackboneOptions) {
   return plan
 }
 
-async function bootBus(processes: Processes, options: BackboneOptions) {
+async function bootBus(processes: Processes, options: DependencyOptions) {
   const { NATS_URL, NATS_MONITOR_URL } = options.own
   const { natsUrl, natsMonitor } = NATS_URL
     ? { natsUrl: NATS_URL, natsMonitor: NATS_MONITOR_URL ?? '' }
@@ -139,7 +139,7 @@ async function bootBus(processes: Processes, options: BackboneOptions) {
   return { natsUrl, natsMonitor, provision }
 }
 
-async function startNats(processes: Processes, options: BackboneOptions) {
+async function startNats(processes: Processes, options: DependencyOptions) {
   if (!options.kept) emptyDir(join(options.dir, 'nats'))
   const port = await options.choosePort('nats')
   const monitorPort = await options.choosePort('monitor')
@@ -150,7 +150,7 @@ async function startNats(processes: Processes, options: BackboneOptions) {
 }
 
 /** The user's own chain must be an anvil. */
-async function bootChain(processes: Processes, options: BackboneOptions) {
+async function bootChain(processes: Processes, options: DependencyOptions) {
   const { RPC_URL } = options.own
   const rpcUrl = RPC_URL || (await startChain(processes, options))
   const answers = () => chainAnswers(rpcUrl)
@@ -173,7 +173,7 @@ async function bootChain(processes: Processes, options: BackboneOptions) {
   return { rpcUrl, chainId: localChainId, deployment }
 }
 
-async function startChain(processes: Processes, options: BackboneOptions): Promise<string> {
+async function startChain(processes: Processes, options: DependencyOptions): Promise<string> {
   const port = await options.choosePort('chain')
   const state = options.kept && chainStatePath(options.dir)
   processes.add(planChain({ dir: options.dir, port, state }))

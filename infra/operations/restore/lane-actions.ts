@@ -31,11 +31,11 @@ export type LaneAction =
   | { does: 'pay'; wallet: Address }
   | { does: 'nothing' }
 
-export type Words = { from: Address; to: Address; data: Hex; valueWei: bigint }
+export type SentTransaction = { from: Address; to: Address; data: Hex; valueWei: bigint }
 type Contracts = { ausd: Address; creditLine: Address }
 
 /** Returns undefined if our relayer does not send such a transaction. */
-export function deedsOf(words: Words, contracts: Contracts): LaneAction[] | undefined {
+export function deedsOf(words: SentTransaction, contracts: Contracts): LaneAction[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
   if (data === '0x') return [{ does: 'pay', wallet: lower(to) }]

@@ -1,4 +1,4 @@
-import { each, gauge, messagingReadings, type Reading } from '#platform/metrics/readings'
+import { each, gauge, type Metric, messagingReadings } from '#platform/metrics/metric'
 import { stateReadings } from '#platform/metrics/state-limits'
 import { limits } from '../identity/identity'
 import type { StreamFigures } from './streams'
@@ -11,7 +11,7 @@ export type GatewayFigures = {
   streams: Record<string, StreamFigures>
 }
 
-export const readings = (figures: GatewayFigures): Reading[] => {
+export const readings = (figures: GatewayFigures): Metric[] => {
   const { outbox, deadLetters, identities, identityRechecks, streams } = figures
   return [
     ...messagingReadings({ ...outbox, dead: deadLetters }),
