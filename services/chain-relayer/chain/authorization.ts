@@ -152,8 +152,15 @@ async function findLog(
   first: bigint,
   to: bigint,
 ) {
-  const topics = [[usedTopic!, cancelledTopic!], pad(from as Hex), nonce as Hex]
-  return (await readLogs(chain, topics, { from: first, to }))[0]
+  const own = [pad(from as Hex), nonce as Hex]
+  const topics = [[usedTopic!, cancelledTopic!], ...own]
+  const logs = await readLogs(chain, topics, { from: first, to })
+  // An endpoint may ignore a filter.
+  return logs.find(
+    (log) =>
+      same(log.address, chain.contracts.ausd) &&
+      own.every((topic, at) => same(log.topics[at + 1] ?? '', topic)),
+  )
 }
 
 const readLogs = (

@@ -6,6 +6,7 @@ import { actorKeys } from '#test/support/contracts'
 import { openNode } from '../chain/node'
 import { round } from '../relay-loop'
 import {
+  cancelData,
   newNonce,
   newRefId,
   newWallet,
@@ -39,6 +40,13 @@ const creditOfAnother = (): Task => ({
     ...{ paymentId: 'pay_1', refId: newRefId(), wallet: recipient, ausd: '1000000', held: false },
   },
 })
+const isDue = ({ payload }: { payload: { payoutId: string } }) =>
+  database.run((db) =>
+    db
+      .update(operations)
+      .set({ notBefore: sql`now()` })
+      .where(eq(operations.cause, payload.payoutId)),
+  )
 /** The wallet whose uses a query looks for. */
 const soughtIn = (method: string, params: readonly unknown[]) =>
   method === 'eth_getLogs'
@@ -119,12 +127,36 @@ test('a take whose use has a receipt without logs is not given up, and settles w
   }, 'a receipt without logs')
   expect(await stateOf()).toBe('waiting')
   fixture.endpoint.intercept = undefined
-  await database.run((db) =>
-    db
-      .update(operations)
-      .set({ notBefore: sql`now()` })
-      .where(eq(operations.cause, task.payload.payoutId)),
-  )
+  await isDue(task)
+  expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
+})
+
+test("a take is not given up because of another wallet's cancellation in the endpoint's answer", async () => {
+  const context = await fixture.begin()
+  const { task, txHash } = await usedTake((await newWallet(fixture)).key)
+  const other = await newWallet(fixture)
+  const cancelled = await cancelData(other.key, newNonce(), contracts.domain)
+  const hash = await fixture.submit(actorKeys.budi, contracts.ausd, cancelled)
+  const receipt = await fixture.node.reader.request({
+    method: 'eth_getTransactionReceipt',
+    params: [hash],
+  })
+  let isTold = false
+  fixture.endpoint.intercept = (method, _, params) => {
+    if (!soughtIn(method, params)) return undefined
+    isTold = true
+    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: receipt!.logs }))
+  }
+  await fixture.command(task)
+  const stateOf = async () => (await fixture.operationOf(task)).state
+  await until(async () => {
+    await round(context)
+    await lookOnce(context, new Map())
+    return (isTold && context.memory.lookUps.size === 0) || (await stateOf()) !== 'waiting'
+  }, 'the answer')
+  expect(await stateOf()).toBe('waiting')
+  fixture.endpoint.intercept = undefined
+  await isDue(task)
   expect(await fixture.finish(context, task)).toMatchObject({ state: 'settled', txHash })
 })
 

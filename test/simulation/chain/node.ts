@@ -4,7 +4,7 @@ import { callingChain } from '../world/faults'
 import type { Process, World } from '../world/world'
 import { askedState, opsOf, revertData } from './calls'
 import { baseFeeWei, type Chain } from './chain'
-import { movedLogs, topicOfUse } from './logs'
+import { ausd, movedLogs, topicOfUse } from './logs'
 
 const yes: Hex = `0x${'1'.padStart(64, '0')}`
 const no: Hex = `0x${'0'.padStart(64, '0')}`
@@ -72,7 +72,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
           .filter((use) => use.from === owner && use.nonce === nonce)
           .filter(({ block }) => block >= BigInt(fromBlock) && block <= BigInt(toBlock))
           .map((use) => ({
-            topics: [topicOfUse(use)],
+            ...{ address: ausd, topics: [topicOfUse(use), from, nonce] },
             transactionHash: use.txHash,
           }))
       }),
