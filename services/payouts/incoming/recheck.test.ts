@@ -8,13 +8,25 @@ import { receiveEvidence } from './receive'
 let fixture: Fixture
 afterEach(() => fixture?.[Symbol.asyncDispose]())
 
+/** By its only attempt: no other one may arrive after it is put back. */
+const ended = ({ accountNumber = '1234567890', end = 'paid' } = {}) =>
+  fixture.unhurried(async () => {
+    const id = await fixture.taken({ bank: { accountNumber } })
+    await waitUntil('its payout', async () => (await fixture.row(id)).providerPayoutId !== null)
+    const { providerPayoutId } = await waitUntil(end, async () => {
+      await payAgain(fixture.context, await fixture.row(id))
+      const row = await fixture.row(id)
+      return row.state === end && row
+    })
+    return { id, payoutId: providerPayoutId! }
+  })
+
 describe('a paid cash-out whose row is restored from a backup', () => {
   test.each(['taking', 'taken'] as const)(
     'as %s is not paid again, although the provider has forgotten its key',
     async (state) => {
       fixture = await openFixture({ webhooks: false })
-      const id = await fixture.taken()
-      await fixture.until(id, 'paid')
+      const { id } = await ended()
       let orders = 0
       const forgetful: Detour = (call) => {
         if (call.method !== 'POST') return undefined
@@ -48,12 +60,11 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     JSON.stringify({ event: `payout.${word}`, data: { id: payoutId } })
   const restored = async (
     state: Parameters<Fixture['putBack']>[1],
-    { accountNumber = '1234567890', end = 'paid' } = {},
+    ...bank: Parameters<typeof ended>
   ) => {
-    const id = await fixture.taken({ bank: { accountNumber } })
-    const payoutId = (await fixture.until(id, end)).providerPayoutId!
-    await fixture.putBack(id, state)
-    return { id, payoutId }
+    const before = await ended(...bank)
+    await fixture.putBack(before.id, state)
+    return before
   }
   const kindsOf = async (id: string) =>
     (await fixture.oddities()).filter(({ payoutId }) => payoutId === id).map(({ kind }) => kind)
