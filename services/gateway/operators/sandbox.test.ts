@@ -10,7 +10,7 @@ test('a list of actions that stays unanswered is given up, and its request is ab
       return new Promise<Response>(() => {})
     },
   })
-  const sandbox = openSandbox({ url: server.url.origin, token: 't' }, { listMs: 20, actMs: 20 })
+  const sandbox = openSandbox({ url: server.url.origin, token: 't' }, { listMs: 500, actMs: 500 })
   expect((await sandbox.deeds()).status).toBe(503)
   await aborted.promise
   server.stop(true)
