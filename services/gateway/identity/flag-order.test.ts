@@ -94,3 +94,18 @@ test('a flag that stays unanswered is given up, until the relayer reports it aft
     ...{ flagSettledAt: expect.any(Date), flagFailedAt: null, failedAt: null, failure: null },
   })
 })
+
+test('an unanswered order is repeated although the clock was set back since its check was planned', async () => {
+  const plan = async (wallet: `0x${string}`, aheadMs: number) => {
+    const checkAt = new Date(Date.now() + aheadMs)
+    await backbone.database.run((db) =>
+      db.update(identities).set({ checkAt }).where(eq(identities.wallet, wallet)),
+    )
+    return wallet
+  }
+  const waiting = await plan(await verified(), 3_600_000)
+  const late = await plan(await verified(), 7_260_000)
+  await sweepOnce(context())
+  expect(await revisionsOf(late)).toEqual(['7'])
+  expect(await revisionsOf(waiting)).toEqual([])
+})

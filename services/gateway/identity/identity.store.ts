@@ -1,6 +1,6 @@
-import { and, asc, type Column, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, type Column, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
-import { addressColumn, amountColumn, at, timestamps } from '#platform/db/columns'
+import { addressColumn, amountColumn, at, isOver, timeFrom, timestamps } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Database, Db, Tx } from '#platform/db/open'
@@ -184,12 +184,12 @@ export async function renewFlag(tx: Tx, wallet: `0x${string}`): Promise<boolean>
   return rows.length === 1
 }
 
-export const findAwaited = (database: Database, now: Date, rowsMax: number) =>
+export const findAwaited = (database: Database, now: Date, longestMs: number, rowsMax: number) =>
   database.read((db) =>
     db
       .select()
       .from(identities)
-      .where(lt(identities.checkAt, now))
+      .where(isOver(identities.checkAt, longestMs, timeFrom(now)))
       .orderBy(asc(identities.checkAt))
       .limit(rowsMax),
   )

@@ -107,7 +107,9 @@ const postponeMsMax = 60 * 60_000
  * the last row: one wallet must not stop the others.
  */
 export async function sweepOnce(context: Context, signal?: AbortSignal): Promise<void> {
-  const rows = await findAwaited(context.database, new Date(context.clock()), rowsMax)
+  const { database, config, clock } = context
+  const longestMs = Math.max(postponeMsMax, config.recheckAfterMs)
+  const rows = await findAwaited(database, new Date(clock()), longestMs, rowsMax)
   const failures: unknown[] = []
   for (const row of rows) {
     if (signal?.aborted) break

@@ -1,6 +1,6 @@
-import { and, asc, eq, lte, not, sql } from 'drizzle-orm'
+import { and, asc, eq, not, sql } from 'drizzle-orm'
 import { index, integer, text } from 'drizzle-orm/pg-core'
-import { addressColumn, at, isOneOf, timestamps } from '#platform/db/columns'
+import { addressColumn, at, isOneOf, isOver, timeFrom, timestamps } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import { identities } from './identity.store'
@@ -90,11 +90,17 @@ export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
  * Leases the longest overdue rows. Wallets with a verdict come first: strangers' links, which cost nothing,
  * must not delay the withdrawal of an approval.
  */
-export async function leaseDue(tx: Tx, provider: string, now: Date, rowsMax: number) {
+export async function leaseDue(
+  tx: Tx,
+  provider: string,
+  { now, longestMs, rowsMax }: { now: Date; longestMs: number; rowsMax: number },
+) {
   const due = await tx
     .select({ wallet: rechecks.wallet })
     .from(rechecks)
-    .where(and(lte(rechecks.nextCheckAt, now), eq(rechecks.provider, provider)))
+    .where(
+      and(isOver(rechecks.nextCheckAt, longestMs, timeFrom(now)), eq(rechecks.provider, provider)),
+    )
     .orderBy(not(hasVerdict), asc(rechecks.nextCheckAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })

@@ -136,6 +136,12 @@ async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Prom
 }
 
 describe('a user with a link', () => {
+  test('is looked up although the clock was set back since the recheck was planned', async () => {
+    await linked(-day)
+    const late = await linked(-2 * day - hour)
+    expect(await round()).toEqual([late])
+  })
+
   test('is looked up an hour later, and an approval without a webhook sets the flag', async () => {
     const who = privateKeyToAccount(generatePrivateKey())
     const wallet = walletOf(who)

@@ -19,11 +19,12 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
   const { config, copies, database, provider, clock } = context
   const perMinute = config.identityRechecksPerMinute / copies.count()
   const budget = (perMinute * config.recheckEveryMs) / 60_000
+  const longestMs = Math.max(config.identityRecheckMs, config.identityRecheckOpenMs)
   let left = Math.max(1, Math.floor(budget))
   while (left > 0 && !signal?.aborted) {
     const rowsMax = Math.min(left, concurrency)
     const due = await database.transaction((tx) =>
-      leaseDue(tx, provider.name, new Date(clock()), rowsMax),
+      leaseDue(tx, provider.name, { now: new Date(clock()), longestMs, rowsMax }),
     )
     const answered = await Promise.all(due.map((one) => recheckOne(context, one)))
     if (!answered.includes(true)) return
