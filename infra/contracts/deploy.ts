@@ -40,7 +40,7 @@ export type DeployTerms = {
 }
 
 /** `genesisHash` tells this chain from an earlier one at the same URL. */
-export type Deployment = {
+export type DeployedContracts = {
   ausd: Address
   creditLine: Address
   treasury: Address
@@ -62,7 +62,7 @@ const waitMs = 10_000
  * Deploys, funds and connects both contracts, on anvil only. The same keys on a fresh chain give
  * the same addresses. Throws if a step reverts.
  */
-export async function deployContracts(terms: DeployTerms): Promise<Deployment> {
+export async function deployContracts(terms: DeployTerms): Promise<DeployedContracts> {
   const client = openClient(terms.rpcUrl)
   const admin = privateKeyToAccount(terms.adminKey)
   const treasury = privateKeyToAccount(terms.treasuryKey)

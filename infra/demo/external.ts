@@ -1,7 +1,7 @@
 import type { StackFile } from '#infra/local/stack-file'
 import type { Verdict } from '#infra/sandbox/identity/verdict'
 
-export type Outside = ReturnType<typeof outsideOf>
+export type ExternalControls = ReturnType<typeof outsideOf>
 
 // biome-ignore lint/suspicious/noExplicitAny: the book is read by tests, field by field
 type Book = Record<string, any[]>

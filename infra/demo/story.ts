@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Outside } from '#infra/demo/external'
+import type { ExternalControls } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Timeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
@@ -9,7 +9,7 @@ import { moneyText } from '#shared/money/text'
 
 const everyMs = 100
 
-export type Scene = { person: Person; outside: Outside; stack: StackFile; line: Timeline }
+export type Scene = { person: Person; outside: ExternalControls; stack: StackFile; line: Timeline }
 
 export async function identityScene({ person, outside, line }: Scene) {
   line.chapter('1. Identity')

@@ -10,7 +10,7 @@ import {
   walletActions,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Deployment, deployContracts } from '#infra/contracts/deploy'
+import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
 import { askNode } from '#infra/local/chain/node'
 import type { Command } from '#infra/local/child'
 import { bid } from '#infra/local/fees'
@@ -91,7 +91,7 @@ export async function layChain(options: {
   laneKeys: readonly Hex[]
   wallets: readonly DevAccount[]
   terms: LocalChainTerms
-}): Promise<Deployment> {
+}): Promise<DeployedContracts> {
   const lanes = options.laneKeys.map((key) => privateKeyToAccount(key).address)
   const deployment = await deployContracts({
     rpcUrl: options.rpcUrl,
@@ -140,7 +140,10 @@ export async function layChain(options: {
   return deployment
 }
 
-export async function hasContracts(rpcUrl: string, { creditLine }: Deployment): Promise<boolean> {
+export async function hasContracts(
+  rpcUrl: string,
+  { creditLine }: DeployedContracts,
+): Promise<boolean> {
   const code = await createClient(rpcUrl).getCode({ address: creditLine })
   return code !== undefined && code !== '0x'
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Deployment } from '#infra/contracts/deploy'
+import type { DeployedContracts } from '#infra/contracts/deploy'
 import { devKey, freshSecret } from '#infra/local/keys'
 import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
@@ -51,7 +51,7 @@ export type Places = {
   database: { host: string; name: string }
   rpcUrl: string
   chainId: number
-  deployment: Deployment
+  deployment: DeployedContracts
   bookPath: string
 }
 

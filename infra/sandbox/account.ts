@@ -1,10 +1,10 @@
-import type { Currency } from './amount'
+import type { ProviderCurrency } from './amount'
 
 export type Account = 'ID' | 'MY'
 
 export const accounts: readonly Account[] = ['ID', 'MY']
 
-export const currencyOf: Record<Account, Currency> = { ID: 'IDR', MY: 'MYR' }
+export const currencyOf: Record<Account, ProviderCurrency> = { ID: 'IDR', MY: 'MYR' }
 
 export const businessIdOf: Record<Account, string> = {
   ID: '6a10c0ffee00000000000b1d',

@@ -1,9 +1,9 @@
-export type Currency = 'IDR' | 'MYR'
+export type ProviderCurrency = 'IDR' | 'MYR'
 
-const decimals: Record<Currency, number> = { IDR: 0, MYR: 2 }
+const decimals: Record<ProviderCurrency, number> = { IDR: 0, MYR: 2 }
 
 /** Null if it is negative, not finite, or has too many decimals. */
-export function minorFromMajor(amount: number, currency: Currency): bigint | null {
+export function minorFromMajor(amount: number, currency: ProviderCurrency): bigint | null {
   // The shortest decimal text is exact for every amount a bank transfers.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount))
   if (!match) return null
@@ -12,18 +12,18 @@ export function minorFromMajor(amount: number, currency: Currency): bigint | nul
   return BigInt(whole + fraction.padEnd(decimals[currency], '0'))
 }
 
-export const majorFromMinor = (amountMinor: bigint, currency: Currency): number =>
+export const majorFromMinor = (amountMinor: bigint, currency: ProviderCurrency): number =>
   Number(plainText(amountMinor, currency))
 
 /** `Rp 50.000`, `RM 1,234.50`. */
-export function formatMoney(amountMinor: bigint, currency: Currency): string {
+export function formatMoney(amountMinor: bigint, currency: ProviderCurrency): string {
   const [whole = '0', fraction] = plainText(amountMinor, currency).split('.')
   const separator = currency === 'IDR' ? '.' : ','
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, separator)
   return currency === 'IDR' ? `Rp ${grouped}` : `RM ${grouped}.${fraction}`
 }
 
-function plainText(amountMinor: bigint, currency: Currency): string {
+function plainText(amountMinor: bigint, currency: ProviderCurrency): string {
   const places = decimals[currency]
   if (places === 0) return amountMinor.toString()
   const digits = amountMinor.toString().padStart(places + 1, '0')

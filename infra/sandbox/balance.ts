@@ -2,13 +2,13 @@ import { type Account, currencyOf } from './account'
 import { majorFromMinor } from './amount'
 import { type Context, nowText } from './context'
 import { newId } from './ids'
-import type { Endpoint, HttpAnswer, ProviderCall } from './provider/auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './provider/auth'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
 import type { Payment, Payout } from './records'
 
 /** Needs the key permission `Balance Read`. */
-export const balanceEndpoints: readonly Endpoint[] = [
+export const balanceEndpoints: readonly ProviderEndpoint[] = [
   { method: 'GET', path: '/balance', run: balance },
 ]
 

@@ -1,7 +1,7 @@
 import type { Account } from './account'
 
 /** Times are ISO 8601 UTC with milliseconds. */
-export type Session = {
+export type PaymentSession = {
   readonly id: string
   readonly account: Account
   readonly status: 'ACTIVE' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'

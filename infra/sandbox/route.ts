@@ -1,6 +1,6 @@
 import type { BunRequest } from 'bun'
 
-export type Route = {
+export type SandboxRoute = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly run: (request: Call) => Response | Promise<Response>
@@ -10,10 +10,10 @@ export type Call = BunRequest<string>
 
 export type JsonObject = Record<string, unknown>
 
-type Table = Record<string, Partial<Record<Route['method'], Route['run']>>>
+type Table = Record<string, Partial<Record<SandboxRoute['method'], SandboxRoute['run']>>>
 
 /** As Bun.serve expects: by path, then by method. */
-export function routeTable(routes: readonly Route[]): Table {
+export function routeTable(routes: readonly SandboxRoute[]): Table {
   const table: Table = {}
   for (const { method, path, run } of routes) table[path] = { ...table[path], [method]: run }
   return table

@@ -25,7 +25,7 @@ import { refundEndpoints } from './provider/refund-endpoints'
 import { planExpiry, sessionEndpoints } from './provider/session-endpoints'
 import { transactionEndpoints } from './provider/transaction-endpoints'
 import { openChance } from './random'
-import { type Route, routeTable } from './route'
+import { routeTable, type SandboxRoute } from './route'
 import { openBook } from './state'
 import { openTimers } from './timers'
 import { openWebhooks } from './webhooks/sender'
@@ -71,7 +71,7 @@ export function openSandbox(config: Config): Sandbox {
   }
 }
 
-const dated = (context: Context, routes: readonly Route[]): Route[] =>
+const dated = (context: Context, routes: readonly SandboxRoute[]): SandboxRoute[] =>
   routes.map(({ method, path, run }) => ({
     method,
     path,
@@ -82,7 +82,7 @@ const dated = (context: Context, routes: readonly Route[]): Route[] =>
     },
   }))
 
-const routesOf = (context: Context): Route[] => [
+const routesOf = (context: Context): SandboxRoute[] => [
   { method: 'GET', path: '/health', run: () => Response.json({ status: 'ok' }) },
   ...appRoutes(context),
   ...dated(context, [

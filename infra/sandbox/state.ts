@@ -7,15 +7,15 @@ import type {
   OwnMove,
   Payment,
   PaymentRequest,
+  PaymentSession,
   Payout,
   Refund,
-  Session,
   Tariff,
   Webhook,
 } from './records'
 
 export type Records = {
-  sessions: Session
+  sessions: PaymentSession
   requests: PaymentRequest
   payments: Payment
   refunds: Refund

@@ -26,7 +26,7 @@ export type Context = {
   readonly log: Log
   readonly logThrottled: LogThrottled
   /** At the newest block; concurrent requests share a call. */
-  readonly account: (wallet: `0x${string}`) => Promise<Account>
+  readonly account: (wallet: `0x${string}`) => Promise<AccountAnswer>
   readonly gather: () => Promise<void>
   /** For callers not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
@@ -54,7 +54,7 @@ export type Settings = {
   readonly batchMax: number
 }
 
-export type Account = Static<(typeof ChainAccount)['answer']>
+export type AccountAnswer = Static<(typeof ChainAccount)['answer']>
 
 /** `to`: everything up to this final block is concluded; undefined if not. */
 export type Counted = {

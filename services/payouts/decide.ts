@@ -4,7 +4,7 @@ import { money } from '#shared/money/money'
 import type { ProviderMeaning } from '#shared/provider/problem'
 import type { RefusalCode } from '#shared/refusals'
 import type { CashoutRequest, CashoutState, Reason } from './cashout'
-import type { Channel, Evidence, PayoutStatus } from './provider'
+import type { Evidence, PayoutChannel, PayoutStatus } from './provider'
 
 /** Above any bank transfer, and exact as a JSON number. */
 export const payoutMaxMinor = 999_999_999_999_999n
@@ -27,7 +27,7 @@ export type AccountLengths = 'lenient' | 'strict'
 export function checkBank(
   bank: CashoutRequest['bank'],
   fiatMinor: bigint,
-  channel: Channel | undefined,
+  channel: PayoutChannel | undefined,
   lengths: AccountLengths,
 ): RefusalCode | undefined {
   if (!channel) return 'bank_unknown'
@@ -39,7 +39,7 @@ export function checkBank(
 
 export function checkAccount(
   bank: CashoutRequest['bank'],
-  channel: Channel | undefined,
+  channel: PayoutChannel | undefined,
   lengths: AccountLengths,
 ): 'bank_unknown' | 'bank_account_format' | undefined {
   if (!channel) return 'bank_unknown'
@@ -49,7 +49,7 @@ export function checkAccount(
 }
 
 export const accountDigits = (
-  { accountDigits: [min, max] }: Channel,
+  { accountDigits: [min, max] }: PayoutChannel,
   lengths: AccountLengths,
 ): readonly [min: number, max: number] => (lengths === 'strict' ? [min, max] : [6, 20])
 

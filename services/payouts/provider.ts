@@ -51,7 +51,7 @@ export type BankAccountOfHolder = Pick<
 >
 
 /** Limits are per transfer. */
-export type Channel = {
+export type PayoutChannel = {
   readonly code: string
   readonly name: string
   readonly minMinor: bigint
@@ -85,7 +85,7 @@ export type PayoutProvider = {
   readonly balance: () => Promise<bigint>
   /** Neither name leaves the adapter. A throw is no verdict. */
   readonly checkHolder: (account: BankAccountOfHolder) => Promise<HolderVerdict>
-  readonly listChannels: () => Promise<readonly Channel[]>
+  readonly listChannels: () => Promise<readonly PayoutChannel[]>
   readonly statusOf: (word: string) => PayoutStatus
   /** Never throws: an unreadable webhook is `odd_payout` or `other`. */
   readonly readDelivery: (body: string) => Hint

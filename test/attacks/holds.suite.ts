@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
@@ -23,7 +23,7 @@ import {
 const { minCycleSeconds } = localTerms
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 
 beforeAll(() => {
   stack = groupStack()

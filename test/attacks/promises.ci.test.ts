@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -17,7 +17,7 @@ import { scrape, valueIn } from '../support/telemetry/metrics'
 import { becomes } from '../support/wait'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 let treasury: Address
 /** Balances at the start. */
 let fullMicro: bigint

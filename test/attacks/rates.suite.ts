@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -13,7 +13,7 @@ import { codeOf, explained, openBooks, payCode } from './fixture'
 import { market } from './market'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 
 beforeAll(() => {
   stack = groupStack()

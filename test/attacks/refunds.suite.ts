@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
@@ -23,7 +23,7 @@ import {
 import { addYield, collateralOf } from './yield'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 
 beforeAll(() => {
   stack = groupStack()

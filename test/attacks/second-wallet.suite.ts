@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
@@ -14,7 +14,7 @@ import { servesTruth } from '../support/verify'
 
 const { termSeconds, graceSeconds } = localTerms
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 /** Same person for both wallets: face and document at a real provider. */
 const who = `person ${crypto.randomUUID()}`
 let first: Person

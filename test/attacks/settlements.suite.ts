@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createTestClient, http } from 'viem'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { groupStack } from '../runner/group'
@@ -12,7 +12,7 @@ import { becomes } from '../support/wait'
 import { codeOf, explained, openBooks, payCode, tries, withdrawCollateral } from './fixture'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 
 beforeAll(() => {
   stack = groupStack()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { listDeadLetters } from '#infra/operations/cli/dead-letters/letters'
@@ -23,7 +23,7 @@ import { becomes } from '../support/wait'
 import { rpcKey } from './fixture'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 let sql: Sql
 
 beforeAll(() => {

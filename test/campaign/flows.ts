@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import type { Outside } from '#infra/demo/external'
+import type { ExternalControls } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
@@ -13,7 +13,7 @@ import type { CashoutDeed, Fate, PaymentDeed, Record, SendDeed } from './record'
 
 export type Scene = {
   readonly person: Person
-  readonly outside: Outside
+  readonly outside: ExternalControls
   readonly record: Record
   readonly chance: Chance
   readonly treasury: Address

@@ -1,4 +1,4 @@
-import type { Outside } from '#infra/demo/external'
+import type { ExternalControls } from '#infra/demo/external'
 import type { Chance } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import { atProvider } from './at-provider'
@@ -107,7 +107,7 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
 }
 
 export async function giveBack(
-  { outside, chance, signal }: { outside: Outside; chance: Chance; signal: AbortSignal },
+  { outside, chance, signal }: { outside: ExternalControls; chance: Chance; signal: AbortSignal },
   deed: PaymentDeed,
   fate: Fate,
 ): Promise<void> {
@@ -133,7 +133,7 @@ export async function giveBack(
 }
 
 /** Ends what remains because the response to a control was lost. */
-export async function endPending({ book, control }: Outside): Promise<void> {
+export async function endPending({ book, control }: ExternalControls): Promise<void> {
   const { refunds = [], chargebacks = [], payments = [] } = await book()
   const end = (path: string, body = {}) => atProvider(() => control(path, body))
   for (const { id, status } of refunds)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { openCopies } from '../scale/world'
@@ -22,7 +22,7 @@ const contractEvery = 8
 
 export type World = AsyncDisposable & {
   readonly stack: Stack
-  readonly outside: Outside
+  readonly outside: ExternalControls
   readonly wires: { readonly nats: Wire; readonly postgres: Wire }
   /** Fault targets that an upgrade has stopped. */
   readonly retired: Set<string>

@@ -1,5 +1,5 @@
 import type { ProviderClient } from '#shared/provider/client'
-import type { Channel, PayoutApi, PayoutOrder } from '../../services/payouts/provider'
+import type { PayoutApi, PayoutChannel, PayoutOrder } from '../../services/payouts/provider'
 import { xenditPayouts } from '../../services/payouts/providers/xendit/client'
 import { keptBy } from './checkout-steps'
 import { until } from './payment-bench'
@@ -157,7 +157,7 @@ const outcomeStep = (
 function channelSteps({ api, client, wrongKey }: PayoutBench): Step[] {
   const provider = xenditPayouts(client, [api])
   const prefix = api === 'v3' ? 'po-' : 'disb-'
-  let channels: readonly Channel[] | undefined
+  let channels: readonly PayoutChannel[] | undefined
   const refusal = async (order: PayoutOrder, by: ProviderClient = client) => {
     const answer = await xenditPayouts(by, [api]).create(order, api)
     return 'ok' in answer ? 'accepted' : answer.refused.meaning

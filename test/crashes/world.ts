@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres, { type Sql } from 'postgres'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Env } from '#infra/local/environment'
 import type { Stack } from '#infra/local/stack'
 import { serviceNames } from '#shared/messages/topic'
@@ -10,7 +10,7 @@ import { ownStack, quickChecks } from '../support/stack'
 
 export type World = AsyncDisposable & {
   readonly stack: Stack
-  readonly outside: Outside
+  readonly outside: ExternalControls
   readonly sql: Sql
   /** Kills the next process at each boundary in turn. */
   readonly arm: (boundaries: readonly string[]) => void

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Address, createTestClient, http } from 'viem'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -11,7 +11,7 @@ import { newUser } from '../support/people'
 import { answered, cashoutBody, entryIn } from '../support/requests'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -11,7 +11,7 @@ import { newUser, verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, insist } from '../support/requests'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 let person: Person
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import { natsAnswers } from '#infra/local/nats'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -12,7 +12,7 @@ import { verifiedUser } from '../support/people'
 import { openCheckout } from '../support/requests'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 
 beforeAll(() => {
   stack = groupStack()

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicClient, http } from 'viem'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -55,7 +55,7 @@ const endingMs = 90_000
 
 let stack: Stack
 let proxy: RpcProxy
-let outside: Outside
+let outside: ExternalControls
 /** One user with money and one about to be verified for each test. */
 let pairs: { person: Person; unverified: Person }[]
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { natsAnswers } from '#infra/local/nats'
 import { postgresAnswers } from '#infra/local/postgres'
@@ -20,7 +20,7 @@ export const identityRechecks = {
 }
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 
 async function userWithLink(): Promise<Person> {
   const person = await newUser(stack)

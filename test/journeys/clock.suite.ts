@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Address } from 'viem'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
 import type { Stack } from '#infra/local/stack'
@@ -20,7 +20,7 @@ const day = 86_400
 const hour = 3_600
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 beforeAll(() => {
   stack = groupStack()
   outside = outsideOf(stack.info)

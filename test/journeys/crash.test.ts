@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { booksClose } from '../support/books'
@@ -14,7 +14,7 @@ const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 let user: Person
 beforeAll(async () => {
   stack = await ownStack()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -11,7 +11,7 @@ import { answered, cashoutBody, entryIn } from '../support/requests'
 import { operate } from '../support/stack'
 
 let stack: Stack
-let outside: Outside
+let outside: ExternalControls
 let sql: Sql
 let person: Person
 beforeAll(async () => {

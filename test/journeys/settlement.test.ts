@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { okOf } from '#shared/client/client'
@@ -9,7 +9,7 @@ import { entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 let stack: RunningStack
-let outside: Outside
+let outside: ExternalControls
 
 beforeAll(async () => {
   stack = await sharedStack()

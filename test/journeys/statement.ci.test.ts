@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { type Outside, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { okOf, openClient } from '#shared/client/client'
@@ -13,7 +13,7 @@ import { sharedStack } from '../support/stack'
 import { becomes, waitUntil } from '../support/wait'
 
 let stack: RunningStack
-let outside: Outside
+let outside: ExternalControls
 let person: Person
 let ids: Record<'topup' | 'held' | 'settlement' | 'cashout', string>
 

@@ -1,4 +1,4 @@
-import type { Outside } from '#infra/demo/external'
+import type { ExternalControls } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { personOf } from '#infra/demo/person'
 import type { Stack } from '#infra/local/stack'
@@ -16,7 +16,7 @@ export type Dependency = {
   readonly giveBack: (world: World) => Promise<void>
 }
 
-export type World = { readonly stack: Stack; readonly outside: Outside }
+export type World = { readonly stack: Stack; readonly outside: ExternalControls }
 
 const killed = (process: 'nats-server' | 'postgres') => ({
   how: 'killed and restarted',
@@ -41,7 +41,7 @@ export const dependencies: readonly Dependency[] = [
   },
 ]
 
-const set = async (outside: Outside, faults: object) => void (await outside.faults(faults))
+const set = async (outside: ExternalControls, faults: object) => void (await outside.faults(faults))
 
 /** Times in ms from the outage's end. */
 export type Recovery = {
@@ -104,7 +104,7 @@ async function checkout(person: Person) {
   return { person, id, ends: ['credited'] }
 }
 
-const paid = (outside: Outside, id: string) =>
+const paid = (outside: ExternalControls, id: string) =>
   outside.pay(id, 'QRIS').then(
     () => true,
     // An earlier attempt succeeded but lost its response.

@@ -15,7 +15,7 @@ import {
   walletActions,
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { type Deployment, type DeployTerms, deployContracts } from '#infra/contracts/deploy'
+import { type DeployedContracts, type DeployTerms, deployContracts } from '#infra/contracts/deploy'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { startAnvil } from './engines/anvil'
@@ -113,7 +113,7 @@ function openClient(rpcUrl: string) {
 
 type Client = ReturnType<typeof openClient>
 
-function fixtureCalls(client: Client, deployment: Deployment) {
+function fixtureCalls(client: Client, deployment: DeployedContracts) {
   const request = client.request as (ask: RpcAsk) => Promise<unknown>
   const refusal = refusalOf(client, deployment)
   const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
@@ -159,7 +159,7 @@ async function sendUnlocked(
   return await client.getTransactionReceipt({ hash })
 }
 
-function refusalOf(client: Client, deployment: Deployment) {
+function refusalOf(client: Client, deployment: DeployedContracts) {
   /** The error if it reverted now, or `accepted`. */
   return async <C extends Contract, N extends Call<C>>(
     from: Actor,
@@ -186,7 +186,7 @@ function revertData(error: unknown): Hex | undefined {
   return (carrier as { data?: Hex } | null)?.data
 }
 
-function views(client: Client, { ausd, creditLine }: Deployment) {
+function views(client: Client, { ausd, creditLine }: DeployedContracts) {
   const accountOf = (actor: Actor) =>
     client.readContract({
       abi: creditLineAbi,

@@ -1,12 +1,12 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { type Outside as Controls, outsideOf } from '#infra/demo/external'
+import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import { repositoryDir } from '#infra/local/folders'
 import { freshSecret } from '#infra/local/keys'
 import { waitUntil } from '#infra/local/wait'
 import { type Engine, type Ran, run } from './engine'
-import { type Outside, openOutside } from './external'
+import { type ExternalParts, openOutside } from './external'
 import { expecting } from './report'
 import { blocksOf } from './runbook-text'
 import type { ComposeStack } from './stack'
@@ -14,20 +14,20 @@ import type { ComposeStack } from './stack'
 export const publicUrl = 'http://127.0.0.1:3000'
 const [, functions = ''] = blocksOf('deploy', 'Deploy to the test chain')
 
-export type Deployment = {
+export type RehearsedDeployment = {
   readonly dir: string
   readonly infra: string
   readonly env: Map<string, string>
   readonly shell: (lines: string, more?: Readonly<Record<string, string>>) => Promise<Ran>
-  readonly outside: Outside
-  readonly controls: Controls
+  readonly outside: ExternalParts
+  readonly controls: ExternalControls
   readonly adminKey: string
 }
 
 /** Like `openssl rand -hex 24`. */
 export const hex = () => crypto.getRandomValues(new Uint8Array(24)).toHex()
 
-function variablesOf(example: string, outside: Outside): Map<string, string> {
+function variablesOf(example: string, outside: ExternalParts): Map<string, string> {
   const env = new Map<string, string>()
   for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm))
     env.set(name, value)
@@ -61,7 +61,10 @@ function variablesOf(example: string, outside: Outside): Map<string, string> {
   return env
 }
 
-export async function layDeployment(engine: Engine, stack: ComposeStack): Promise<Deployment> {
+export async function layDeployment(
+  engine: Engine,
+  stack: ComposeStack,
+): Promise<RehearsedDeployment> {
   const infra = join(stack.dir, 'infra')
   const node = join(stack.dir, 'node_modules')
   await run(['rm', '-rf', node])
@@ -87,7 +90,7 @@ export async function layDeployment(engine: Engine, stack: ComposeStack): Promis
   env.set('PAYMENTS_CALLBACK_TOKENS_ID', id).set('PAYMENTS_CALLBACK_TOKENS_MY', my)
   env.set('IDENTITY_WEBHOOK_SECRETS', identity)
   const file = join(infra, 'testnet.env')
-  const shell: Deployment['shell'] = (lines, more = {}) => {
+  const shell: RehearsedDeployment['shell'] = (lines, more = {}) => {
     writeFileSync(file, [...env].map(([name, value]) => `${name}=${value}\n`).join(''))
     // --env-file replaces the public .env in the same folder.
     return run(['bash', '-c', `set -e\n${functions}\n${lines}`], {

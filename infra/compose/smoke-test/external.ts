@@ -7,14 +7,17 @@ import { run } from './engine'
 
 const ports = { chain: 18_545, sandbox: 13_100 }
 
-export type Outside = AsyncDisposable & {
+export type ExternalParts = AsyncDisposable & {
   readonly rpcUrl: string
   readonly providerUrl: string
   readonly sandbox: string
 }
 
 /** Containers reach both at the address of the engine's bridge. */
-export async function openOutside(dir: string, env: Record<string, string>): Promise<Outside> {
+export async function openOutside(
+  dir: string,
+  env: Record<string, string>,
+): Promise<ExternalParts> {
   const bridge = await run(['ip', '-4', '-o', 'addr', 'show', 'docker0'])
   const [, host] = /inet ([0-9.]+)\//.exec(bridge.text) ?? []
   if (!host) throw new Error(`the engine's bridge docker0 has no address: ${bridge.text}`)

@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
-import { type Deployment, hex, ready, says } from './deployment'
+import { hex, type RehearsedDeployment, ready, says } from './deployment'
 import { expecting, step } from './report'
 import { blocksOf } from './runbook-text'
 
@@ -47,7 +47,7 @@ const filled = (command: string): string =>
 const operator = (backup = 'none', since = 'none') =>
   (blocksOf('restore', 'Restore')[0] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
 
-export async function firstPerson({ dir, shell, controls }: Deployment): Promise<void> {
+export async function firstPerson({ dir, shell, controls }: RehearsedDeployment): Promise<void> {
   await step('runbook: first user, first top-up', async () => {
     const [block = ''] = blocksOf('deploy', '9. First user, first top-up')
     const walletKey = generatePrivateKey()
@@ -81,7 +81,7 @@ export async function firstPerson({ dir, shell, controls }: Deployment): Promise
   })
 }
 
-export async function changes({ shell, env }: Deployment): Promise<void> {
+export async function changes({ shell, env }: RehearsedDeployment): Promise<void> {
   const up = async (
     what: string,
     change: () => Promise<unknown> | unknown,
@@ -119,7 +119,7 @@ export async function changes({ shell, env }: Deployment): Promise<void> {
   })
 }
 
-export async function everyDay({ shell }: Deployment): Promise<void> {
+export async function everyDay({ shell }: RehearsedDeployment): Promise<void> {
   await step('runbook: the commands of a day', async () => {
     const wrong: string[] = []
     for (const command of commandsOfADay) {
@@ -132,7 +132,7 @@ export async function everyDay({ shell }: Deployment): Promise<void> {
   })
 }
 
-export async function restore({ shell }: Deployment): Promise<void> {
+export async function restore({ shell }: RehearsedDeployment): Promise<void> {
   await step('runbook: restore', async () => {
     const [backup = ''] = blocksOf('restore', 'Backup')
     const [, put = ''] = blocksOf('restore', 'Restore')

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
-import { type Deployment, layDeployment, ready, says } from './deployment'
+import { layDeployment, type RehearsedDeployment, ready, says } from './deployment'
 import type { Engine } from './engine'
 import { provideTools } from './images'
 import { expecting, step } from './report'
@@ -25,7 +25,7 @@ export async function rehearseRunbook(engine: Engine, stack: ComposeStack): Prom
   }
 }
 
-async function fromNothing(engine: Engine, made: Deployment): Promise<void> {
+async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<void> {
   const { infra, shell, env, adminKey } = made
   await step('runbook: settings names all that is missing at once', async () => {
     const whole = new Map(env)

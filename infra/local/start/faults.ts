@@ -88,14 +88,14 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
 const packagedFor = 'linux-x64'
 
 /** `insteadOf`: the variable that names a running server instead. */
-export type Program = {
+export type RequiredProgram = {
   readonly name: string
   readonly isThere: boolean
   readonly insteadOf: string
 }
 
 export function assertPrograms(
-  programs: readonly Program[],
+  programs: readonly RequiredProgram[],
   platform = `${process.platform}-${process.arch}`,
 ): void {
   const missing = programs.filter(({ isThere }) => !isThere)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Deployment } from '#infra/contracts/deploy'
+import type { DeployedContracts } from '#infra/contracts/deploy'
 import { saveState } from '#infra/local/chain/keep'
 import type { Secrets } from '#infra/local/environment'
 import { StartFault } from './faults'
@@ -14,7 +14,7 @@ export type DataPlan = 'leave' | 'continue' | undefined
 export type Kept = {
   /** Stored rows depend on these; all others are new at each start. */
   readonly secrets: Pick<Secrets, 'postgres' | 'quotes' | 'bankDetailsKeys'>
-  readonly deployment: Deployment
+  readonly deployment: DeployedContracts
   readonly postgresHome: string | undefined
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../../services/payouts/cashout.table'
 import { listPaused, type Paused } from './pauses'
 import { type ListAge, listsRead } from './provider-lists'
-import { sumUnexplained, type Unexplained } from './unexplained'
+import { sumUnexplained, type UnexplainedSum } from './unexplained'
 
 /** Sums in smallest units, by asset. */
 export type InState = {
@@ -53,7 +53,7 @@ export type Rows = {
   books: { endedAt: Date | null; ageMs: number }
   /** Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
-  unexplained: Unexplained
+  unexplained: UnexplainedSum
   lists: readonly ListAge[]
 }
 

@@ -18,7 +18,7 @@ export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
   select from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`
 
-export type Unexplained = {
+export type UnexplainedSum = {
   readonly count: number
   readonly ausdMicro: string
   readonly oldestMs: number
@@ -28,8 +28,8 @@ export type Unexplained = {
 const namedWithin = '2 minutes'
 
 /** Leaves out transfers that an operator has muted. */
-export async function sumUnexplained(sql: Sql): Promise<Unexplained> {
-  const [found] = await sql<Unexplained[]>`
+export async function sumUnexplained(sql: Sql): Promise<UnexplainedSum> {
+  const [found] = await sql<UnexplainedSum[]>`
     select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",
       coalesce((extract(epoch from now() - min(moved_at)) * 1000)::float8, 0) as "oldestMs"
     from (${unexplainedMoves(sql)}) m

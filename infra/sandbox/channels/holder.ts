@@ -1,6 +1,6 @@
 import type { Context } from '../context'
 import { type Control, optionalText, Refusal } from '../controls/control'
-import type { Endpoint } from '../provider/auth'
+import type { ProviderEndpoint } from '../provider/auth'
 import type { AccountHolder } from '../records'
 import type { JsonObject } from '../route'
 
@@ -27,7 +27,7 @@ function holderOf({ book }: Context, bank: string, number: string): AccountHolde
 const holderBody = ({ found, name }: AccountHolder) => ({ found, account_holder_name: name })
 
 /** Our own: the real provider has no proven endpoint for this. */
-export const holderEndpoints: readonly Endpoint[] = [
+export const holderEndpoints: readonly ProviderEndpoint[] = [
   {
     method: 'POST',
     path: '/sandbox/account_holders',

@@ -1,6 +1,6 @@
 import { jsonObject } from '#platform/schema'
 import { isOfOtherOrigin } from '#shared/api/origin'
-import { type Call, type JsonObject, param, type Route } from '../route'
+import { type Call, type JsonObject, param, type SandboxRoute } from '../route'
 
 /** Becomes `{ error }` with this status. */
 export class Refusal extends Error {
@@ -14,12 +14,12 @@ export class Refusal extends Error {
 }
 
 export type Control = {
-  readonly method: Route['method']
+  readonly method: SandboxRoute['method']
   readonly path: string
   readonly run: (id: string, body: JsonObject) => unknown
 }
 
-export const controlRoutes = (controls: readonly Control[]): Route[] =>
+export const controlRoutes = (controls: readonly Control[]): SandboxRoute[] =>
   controls.map(({ method, path, run }) => ({
     method,
     path,

@@ -9,7 +9,7 @@ import {
 } from '../provider/payer'
 import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { sessionBody } from '../provider/session'
-import type { PaymentRequest, Session } from '../records'
+import type { PaymentRequest, PaymentSession } from '../records'
 import type { JsonObject } from '../route'
 import { amountMinorOf } from './amounts'
 import { type Control, optionalText, Refusal } from './control'
@@ -57,7 +57,11 @@ export const payerControls = (context: Context): Control[] => [
   },
 ]
 
-function sessionIn({ book }: Context, id: string, states: Session['status'][]): Session {
+function sessionIn(
+  { book }: Context,
+  id: string,
+  states: PaymentSession['status'][],
+): PaymentSession {
   const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
   if (!session) throw new Refusal(404, 'no such session')
   if (states.includes(session.status)) return session
@@ -65,13 +69,13 @@ function sessionIn({ book }: Context, id: string, states: Session['status'][]): 
 }
 
 // The one that the payer saw before the session ended.
-function shownRequest({ book }: Context, session: Session): PaymentRequest | undefined {
+function shownRequest({ book }: Context, session: PaymentSession): PaymentRequest | undefined {
   const request = session.requestId ? book.get('requests', session.requestId) : undefined
   if (session.status === 'ACTIVE' || request?.latestPaymentId) return undefined
   return request
 }
 
-function choose(context: Context, session: Session, body: JsonObject): PaymentRequest {
+function choose(context: Context, session: PaymentSession, body: JsonObject): PaymentRequest {
   if (session.status === 'CANCELED' && body.force !== true) {
     throw new Refusal(409, 'the session is CANCELED without a code (force: true pays it anyway)')
   }

@@ -1,6 +1,6 @@
 import type { Context } from '../context'
 import type { Applicant } from '../records'
-import { type Call, isObject, param, type Route } from '../route'
+import { type Call, isObject, param, type SandboxRoute } from '../route'
 import { applicantOf } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
@@ -8,7 +8,7 @@ import { inquiryBody } from './persona-event'
 
 const linkLifeMs = 86_400_000
 
-export const personaRoutes = (context: Context): Route[] => [
+export const personaRoutes = (context: Context): SandboxRoute[] => [
   {
     method: 'GET',
     path: '/api/v1/inquiries',

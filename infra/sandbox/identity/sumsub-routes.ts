@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { jsonObject } from '#platform/schema'
 import { type Context, nowMs } from '../context'
 import { randomHex } from '../ids'
-import { type Call, param, type Route } from '../route'
+import { type Call, param, type SandboxRoute } from '../route'
 import { applicantOf, samePerson } from './decide'
 import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
@@ -11,7 +11,7 @@ import { applicantBody, duplicatesBody } from './sumsub-event'
 // Before and after the timestamp.
 const clockSkewMaxSeconds = 60
 
-export const sumsubRoutes = (context: Context): Route[] => [
+export const sumsubRoutes = (context: Context): SandboxRoute[] => [
   {
     method: 'POST',
     path: '/resources/sdkIntegrations/levels/-/websdkLink',

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { Context } from '../context'
-import type { Route } from '../route'
+import type { SandboxRoute } from '../route'
 import { notice } from './layout'
 
 const folder = join(import.meta.dir, '../../reference-app/page')
 
 /** Built on the first request. Its origin is not that of gateway and chain, as for any app. */
-export function appRoutes({ config, publicUrl }: Context): Route[] {
+export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
   if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]
   const { gatewayUrl, rpcUrl } = config
   let built: Promise<string> | undefined
@@ -17,7 +17,7 @@ export function appRoutes({ config, publicUrl }: Context): Route[] {
     })
     return built
   }
-  const file = (path: string, type: string, text: () => Promise<string>): Route => ({
+  const file = (path: string, type: string, text: () => Promise<string>): SandboxRoute => ({
     method: 'GET',
     path,
     async run(request) {

@@ -2,7 +2,7 @@ import { currencyOf } from '../account'
 import { formatMoney } from '../amount'
 import { type Channel, type ChannelType, limitBroken } from '../channels/channel'
 import { channelsOf } from '../channels/channels'
-import type { Session } from '../records'
+import type { PaymentSession } from '../records'
 import { type Html, html } from './html'
 
 const titles: Record<ChannelType, string> = {
@@ -16,15 +16,15 @@ const titles: Record<ChannelType, string> = {
   PAYLATER: 'Pay later',
 }
 
-const allowedChannels = ({ account, allowedChannels }: Session): Channel[] =>
+const allowedChannels = ({ account, allowedChannels }: PaymentSession): Channel[] =>
   channelsOf[account].filter(
     ({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code),
   )
 
-export const payableChannels = (session: Session): Channel[] =>
+export const payableChannels = (session: PaymentSession): Channel[] =>
   allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))
 
-export function channelList(session: Session): Html {
+export function channelList(session: PaymentSession): Html {
   const channels = allowedChannels(session)
   const chosen = payableChannels(session)[0]?.code
   const groups = Map.groupBy(channels, ({ type }) => type)
@@ -39,7 +39,7 @@ export function channelList(session: Session): Html {
   })}`
 }
 
-function option(session: Session, channel: Channel, chosen: boolean): Html {
+function option(session: PaymentSession, channel: Channel, chosen: boolean): Html {
   const reason = reasonAgainst(session, channel)
   return html`<label class="option${reason ? ' off' : ''}">
 <input type="radio" name="channel_code" value="${channel.code}" required
@@ -47,7 +47,7 @@ function option(session: Session, channel: Channel, chosen: boolean): Html {
 <span>${channel.name}${reason ? html`<small>${reason}</small>` : null}</span></label>`
 }
 
-function reasonAgainst({ account, amountMinor }: Session, channel: Channel): string | null {
+function reasonAgainst({ account, amountMinor }: PaymentSession, channel: Channel): string | null {
   const currency = currencyOf[account]
   switch (limitBroken(channel, amountMinor)) {
     case 'below':

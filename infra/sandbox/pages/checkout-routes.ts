@@ -1,11 +1,11 @@
 import type { Context } from '../context'
 import { authorizeRequest, captureRequest, failRequest, openRequest } from '../provider/payer'
-import { type Call, param, type Route } from '../route'
+import { type Call, param, type SandboxRoute } from '../route'
 import { payableChannels } from './channel-list'
 import { checkoutPage } from './checkout'
 import { notice } from './layout'
 
-export const checkoutRoutes = (context: Context): Route[] => [
+export const checkoutRoutes = (context: Context): SandboxRoute[] => [
   {
     method: 'GET',
     path: '/checkout/:id',

@@ -2,7 +2,7 @@ import { currencyOf } from '../account'
 import { formatMoney } from '../amount'
 import { findChannel } from '../channels/channels'
 import type { Context } from '../context'
-import type { Session } from '../records'
+import type { PaymentSession } from '../records'
 import { channelList, payableChannels } from './channel-list'
 import { countdown } from './countdown'
 import { type Html, html } from './html'
@@ -10,7 +10,7 @@ import { notice, page } from './layout'
 
 export function checkoutPage(
   context: Context,
-  session: Session,
+  session: PaymentSession,
   declinedCode: string | null,
 ): Response {
   switch (session.status) {
@@ -31,7 +31,7 @@ export function checkoutPage(
   }
 }
 
-function openPage(session: Session, declinedCode: string | null): Response {
+function openPage(session: PaymentSession, declinedCode: string | null): Response {
   const amount = formatMoney(session.amountMinor, currencyOf[session.account])
   const main = html`<div class="checkout">
 ${summary(session, amount)}
@@ -57,7 +57,7 @@ ${
   return page(`Pay ${amount}`, main, countdown)
 }
 
-function summary(session: Session, amount: string): Html {
+function summary(session: PaymentSession, amount: string): Html {
   const until = session.expiresAt.slice(0, 16).replace('T', ' ')
   return html`<section class="card summary" aria-label="Payment details">
 <p class="label">To pay</p>
@@ -71,13 +71,13 @@ ${session.description ? html`<div><dt>For</dt><dd>${session.description}</dd></d
 </dl></section>`
 }
 
-function declined(session: Session, code: string): Html {
+function declined(session: PaymentSession, code: string): Html {
   const name = findChannel(session.account, code)?.name ?? code
   return html`<p class="alert" role="alert">Your ${name} payment was declined.
 You have not been charged. Try again, or choose another method.</p>`
 }
 
-function paidPage({ book }: Context, session: Session): Response {
+function paidPage({ book }: Context, session: PaymentSession): Response {
   const payment = session.paymentId ? book.get('payments', session.paymentId) : undefined
   const code = payment?.channelCode ?? ''
   const name = findChannel(session.account, code)?.name ?? code

@@ -2,7 +2,7 @@ import type { Context } from '../context'
 import { decide } from '../identity/decide'
 import type { Verdict } from '../identity/verdict'
 import type { IdentityLink } from '../records'
-import { type Call, param, type Route } from '../route'
+import { type Call, param, type SandboxRoute } from '../route'
 import { html } from './html'
 import { notice, page } from './layout'
 
@@ -36,7 +36,7 @@ const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string
   ],
 ])
 
-export const identityRoutes = (context: Context): Route[] => [
+export const identityRoutes = (context: Context): SandboxRoute[] => [
   {
     method: 'GET',
     path: '/identity/:id',

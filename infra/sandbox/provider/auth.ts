@@ -5,7 +5,7 @@ import type { Config } from '../config'
 import type { Context } from '../context'
 import { noFaults } from '../faults'
 import { hasForm } from '../ids'
-import { type Call, type JsonObject, param, type Route } from '../route'
+import { type Call, type JsonObject, param, type SandboxRoute } from '../route'
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
 
@@ -21,7 +21,7 @@ export type ProviderCall = {
 
 export type HttpAnswer = { readonly status?: number; readonly body: unknown }
 
-export type Endpoint = {
+export type ProviderEndpoint = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly run: (context: Context, call: ProviderCall) => HttpAnswer
@@ -30,7 +30,10 @@ export type Endpoint = {
 // Longer than any client's timeout.
 const silenceMs = 60_000
 
-export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Route[] {
+export function behindDoor(
+  context: Context,
+  endpoints: readonly ProviderEndpoint[],
+): SandboxRoute[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
     method,
@@ -65,7 +68,7 @@ export function behindDoor(context: Context, endpoints: readonly Endpoint[]): Ro
   }))
 }
 
-function doLate(run: Endpoint['run'], context: Context, call: ProviderCall): void {
+function doLate(run: ProviderEndpoint['run'], context: Context, call: ProviderCall): void {
   try {
     const { clockAheadMs } = context.faults.api
     run({ ...context, faults: { ...noFaults, api: { ...noFaults.api, clockAheadMs } } }, call)

@@ -1,7 +1,7 @@
 import { findChannel } from '../channels/channels'
 import { type Context, nowText } from '../context'
 import { newId, randomHex } from '../ids'
-import type { Payment, PaymentRequest, Session } from '../records'
+import type { Payment, PaymentRequest, PaymentSession } from '../records'
 import { deliverEvent } from '../webhooks/payment-event'
 import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
@@ -9,7 +9,7 @@ import { sessionEventBody } from './session'
 /** The reference has a suffix per attempt, the more difficult of two documented forms. */
 export function openRequest(
   context: Context,
-  session: Session,
+  session: PaymentSession,
   channelCode: string,
 ): PaymentRequest {
   const now = nowText(context)
@@ -95,7 +95,7 @@ export function failRequest(
   return payment
 }
 
-export function expireSession(context: Context, session: Session): Session {
+export function expireSession(context: Context, session: PaymentSession): PaymentSession {
   const now = nowText(context)
   const expired = context.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
   tellSession(context, expired)
@@ -120,12 +120,16 @@ export function expirePayment(context: Context, payment: Payment): Payment {
   return expired
 }
 
-function tellSession(context: Context, session: Session): void {
+function tellSession(context: Context, session: PaymentSession): void {
   const event = `payment_session.${session.status.toLowerCase()}`
   deliverEvent(context, session.account, event, sessionEventBody(session, context.publicUrl))
 }
 
-function completeSession(context: Context, session: Session, payment: Payment): Session {
+function completeSession(
+  context: Context,
+  session: PaymentSession,
+  payment: Payment,
+): PaymentSession {
   return context.book.save('sessions', {
     ...session,
     status: 'COMPLETED',

@@ -1,14 +1,14 @@
 import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
-import type { Endpoint, ProviderCall } from './auth'
+import type { ProviderCall, ProviderEndpoint } from './auth'
 import { captureRequest } from './payer'
 import { paymentBody, paymentRequestBody } from './payment'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 /** Both objects contain the channel that was charged. */
-export const paymentEndpoints: readonly Endpoint[] = [
+export const paymentEndpoints: readonly ProviderEndpoint[] = [
   {
     method: 'GET',
     path: '/v3/payment_requests/:id',

@@ -3,7 +3,7 @@ import { majorFromMinor } from '../amount'
 import { type Bank, banks } from '../channels/bank'
 import { type Context, nowText } from '../context'
 import type { Payout } from '../records'
-import type { Endpoint, HttpAnswer, ProviderCall } from './auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
 import { movePayout, openPayout, payoutBody } from './payout'
 import { canonical, payoutFromRequest } from './payout-request'
 import { Problem } from './problem'
@@ -11,7 +11,7 @@ import { Problem } from './problem'
 const pageDefault = 10
 const pageMax = 100
 
-export const payoutEndpoints: readonly Endpoint[] = [
+export const payoutEndpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/v2/payouts', run: create },
   { method: 'GET', path: '/v2/payouts', run: list },
   {

@@ -4,7 +4,7 @@ import { swiftCodes } from '../channels/swift'
 import { type Context, nowText } from '../context'
 import { newId } from '../ids'
 import type { Payout } from '../records'
-import type { Endpoint, HttpAnswer, ProviderCall } from './auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
 import { openPayout, payoutV3Body } from './payout'
 import { refuseClosed } from './payout-endpoints'
 import { canonical, refuseOutside } from './payout-request'
@@ -17,7 +17,7 @@ const routingTypes = [
 ]
 
 /** Payouts and keys of one version are unknown to the other. */
-export const payoutV3Endpoints: readonly Endpoint[] = [
+export const payoutV3Endpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/v3/payouts', run: create },
   { method: 'GET', path: '/v3/payouts', run: list },
   {

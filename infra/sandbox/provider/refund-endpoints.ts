@@ -3,7 +3,7 @@ import { minorFromMajor } from '../amount'
 import { findChannel } from '../channels/channels'
 import { type Context, nowMs } from '../context'
 import type { Payment, Refund } from '../records'
-import type { Endpoint, ProviderCall } from './auth'
+import type { ProviderCall, ProviderEndpoint } from './auth'
 import { canonical } from './payout-request'
 import { Problem } from './problem'
 import { openRefund, planRefund, refundableMinor, refundBody } from './refund'
@@ -18,7 +18,7 @@ const reasons = [
   'OTHERS',
 ] as const
 
-export const refundEndpoints: readonly Endpoint[] = [
+export const refundEndpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/refunds', run: create },
   { method: 'GET', path: '/refunds/:id', run: get },
   { method: 'GET', path: '/refunds', run: list },

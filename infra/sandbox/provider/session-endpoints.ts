@@ -1,12 +1,12 @@
 import { type Context, nowMs, nowText, planAt } from '../context'
-import type { Session } from '../records'
-import type { Endpoint, ProviderCall } from './auth'
+import type { PaymentSession } from '../records'
+import type { ProviderCall, ProviderEndpoint } from './auth'
 import { expireSession } from './payer'
 import { Problem } from './problem'
 import { sessionBody } from './session'
 import { sessionFromRequest } from './session-request'
 
-export const sessionEndpoints: readonly Endpoint[] = [
+export const sessionEndpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/sessions', run: create },
   {
     method: 'GET',
@@ -42,13 +42,13 @@ function cancel(context: Context, call: ProviderCall) {
   return { body: sessionBody(canceled, context.publicUrl) }
 }
 
-function ownSession({ book }: Context, call: ProviderCall): Session {
+function ownSession({ book }: Context, call: ProviderCall): PaymentSession {
   const session = book.get('sessions', call.id('session'))
   if (session?.account !== call.account) throw new Problem('NOT_FOUND', 'Session not found')
   return session
 }
 
-export function planExpiry(context: Context, { id, expiresAt }: Session): void {
+export function planExpiry(context: Context, { id, expiresAt }: PaymentSession): void {
   planAt(context, Date.parse(expiresAt), () => {
     const session = context.book.get('sessions', id)
     if (session?.status === 'ACTIVE') expireSession(context, session)

@@ -2,7 +2,7 @@ import { type Account, currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import { findChannel } from '../channels/channels'
 import { newId, newSessionId } from '../ids'
-import type { Session } from '../records'
+import type { PaymentSession } from '../records'
 import { isObject, type JsonObject } from '../route'
 import type { Book } from '../state'
 import { Problem } from './problem'
@@ -20,7 +20,7 @@ export function sessionFromRequest(
   account: Account,
   body: JsonObject,
   nowMs: number,
-): Session {
+): PaymentSession {
   const fields = readFields(body)
   refuseUnsupported(account, fields)
   const amountMinor = minorFromMajor(fields.amount ?? 0, currencyOf[account])
@@ -145,7 +145,7 @@ function customerFrom(book: Book, account: Account, body: JsonObject) {
   const given = shape.text('customer_id')
   const customer = shape.object('customer')
   shape.done()
-  const mine = (s: Session) => s.account === account
+  const mine = (s: PaymentSession) => s.account === account
   if (given !== null) {
     if (!given.startsWith('cust-')) {
       throw new Problem('INVALID_CUSTOMER_ID', 'customer_id must start with cust-')

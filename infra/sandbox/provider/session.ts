@@ -1,9 +1,9 @@
 import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../amount'
-import type { Session } from '../records'
+import type { PaymentSession } from '../records'
 
 /** As in API responses; like the real one, without a channel. */
-export function sessionBody(session: Session, publicUrl: string): Record<string, unknown> {
+export function sessionBody(session: PaymentSession, publicUrl: string): Record<string, unknown> {
   const currency = currencyOf[session.account]
   return {
     payment_session_id: session.id,
@@ -42,7 +42,10 @@ export function sessionBody(session: Session, publicUrl: string): Record<string,
 }
 
 /** As in webhooks; has the payment's ids only once completed. */
-export function sessionEventBody(session: Session, publicUrl: string): Record<string, unknown> {
+export function sessionEventBody(
+  session: PaymentSession,
+  publicUrl: string,
+): Record<string, unknown> {
   const {
     capture_method: _method,
     channel_properties: _properties,

@@ -2,12 +2,12 @@ import { currencyOf } from '../account'
 import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
 import { transactionStatuses } from '../records'
-import type { Endpoint, HttpAnswer, ProviderCall } from './auth'
+import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
 /** Needs the key permission `Transaction Read`. */
-export const transactionEndpoints: readonly Endpoint[] = [
+export const transactionEndpoints: readonly ProviderEndpoint[] = [
   { method: 'GET', path: '/transactions', run: list },
 ]
 

@@ -1,9 +1,9 @@
 import { isObject } from '../route'
 import type { RpcFaults } from './faults'
-import type { Journal } from './journal'
+import type { ProxyJournal } from './journal'
 
 export async function control(
-  proxy: { readonly journal: Journal; readonly faults: RpcFaults },
+  proxy: { readonly journal: ProxyJournal; readonly faults: RpcFaults },
   request: Request,
   path: string,
   setFaults: (change: Record<string, unknown>) => void,

@@ -1,9 +1,9 @@
-import { askNode, type Reply, toHex } from './message'
+import { askNode, type RpcReply, toHex } from './message'
 
 /** Of a request: blocks above `latest` do not exist. */
-export type Heads = { readonly latest: number; readonly finalized: number }
+export type ProxyHeads = { readonly latest: number; readonly finalized: number }
 
-export async function readHeads(target: string, lagBlocks: number): Promise<Heads> {
+export async function readHeads(target: string, lagBlocks: number): Promise<ProxyHeads> {
   const [latest, finalized] = await askNode(target, [
     { method: 'eth_blockNumber' },
     { method: 'eth_getBlockByNumber', params: ['finalized', false] },
@@ -15,14 +15,14 @@ export async function readHeads(target: string, lagBlocks: number): Promise<Head
   }
 }
 
-export function pin(tag: unknown, heads: Heads): unknown {
+export function pin(tag: unknown, heads: ProxyHeads): unknown {
   if (tag === 'finalized') return toHex(heads.finalized)
   if (tag === 'safe') return toHex(Math.min(heads.latest, heads.finalized + 1))
   if (tag === 'latest' || tag === 'pending') return toHex(heads.latest)
   return tag
 }
 
-export function isAbove(reply: Reply, heads: Heads): boolean {
+export function isAbove(reply: RpcReply, heads: ProxyHeads): boolean {
   const block = (reply.result as { number?: string; blockNumber?: string } | null) ?? {}
   const number = block.blockNumber ?? block.number
   return typeof number === 'string' && Number(number) > heads.latest

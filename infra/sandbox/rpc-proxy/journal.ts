@@ -11,7 +11,7 @@ export type SendOutcome =
   | 'refused by the node'
 
 /** The failure suites check against it. */
-export type Journal = {
+export type ProxyJournal = {
   readonly calls: Record<string, number>
   readonly sends: { hash: Hex; outcome: SendOutcome }[]
   requests: number
@@ -19,8 +19,8 @@ export type Journal = {
   tooMany: number
 }
 
-export const openJournal = (): Journal => ({ calls: {}, sends: [], requests: 0, tooMany: 0 })
+export const openJournal = (): ProxyJournal => ({ calls: {}, sends: [], requests: 0, tooMany: 0 })
 
-export function noteCall(journal: Journal, method: string): void {
+export function noteCall(journal: ProxyJournal, method: string): void {
   journal.calls[method] = (journal.calls[method] ?? 0) + 1
 }

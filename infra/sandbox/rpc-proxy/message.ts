@@ -1,19 +1,19 @@
 import type { Hex } from 'viem'
 
-export type Ask = { jsonrpc?: string; id?: unknown; method: string; params?: unknown[] }
-export type Reply = {
+export type RpcAsk = { jsonrpc?: string; id?: unknown; method: string; params?: unknown[] }
+export type RpcReply = {
   jsonrpc: '2.0'
   id: unknown
   result?: unknown
   error?: { code: number; message: string; data?: unknown }
 }
 
-export const replyTo = (ask: Ask, result: unknown): Reply => ({
+export const replyTo = (ask: RpcAsk, result: unknown): RpcReply => ({
   jsonrpc: '2.0',
   id: ask.id ?? null,
   result,
 })
-export const refuseTo = (ask: Ask, code: number, message: string): Reply => ({
+export const refuseTo = (ask: RpcAsk, code: number, message: string): RpcReply => ({
   jsonrpc: '2.0',
   id: ask.id ?? null,
   error: { code, message },
@@ -21,7 +21,7 @@ export const refuseTo = (ask: Ask, code: number, message: string): Reply => ({
 
 export const toHex = (block: number): Hex => `0x${Math.max(0, block).toString(16)}`
 
-export async function askNode(target: string, asks: readonly Ask[]): Promise<Reply[]> {
+export async function askNode(target: string, asks: readonly RpcAsk[]): Promise<RpcReply[]> {
   if (asks.length === 0) return []
   const numbered = asks.map((ask, id) => ({
     jsonrpc: '2.0',
@@ -35,7 +35,7 @@ export async function askNode(target: string, asks: readonly Ask[]): Promise<Rep
     body: JSON.stringify(numbered),
     signal: AbortSignal.timeout(20_000),
   })
-  const replies = (await response.json()) as Reply[]
+  const replies = (await response.json()) as RpcReply[]
   const byId = new Map(replies.map((reply) => [reply.id, reply]))
   return asks.map((ask, id) => ({ ...byId.get(id)!, id: ask.id ?? null }))
 }

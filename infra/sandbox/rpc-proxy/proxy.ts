@@ -1,16 +1,16 @@
 import { type Chance, openChance } from '../random'
 import { control } from './control'
 import { changeFaults, monad, type RpcFaults } from './faults'
-import { type Heads, readHeads } from './heads'
-import { type Journal, noteCall, openJournal } from './journal'
-import { type Ask, askNode, type Reply } from './message'
+import { type ProxyHeads, readHeads } from './heads'
+import { noteCall, openJournal, type ProxyJournal } from './journal'
+import { askNode, type RpcAsk, type RpcReply } from './message'
 import { openQuota, type Quota } from './quota'
 import { distort, type Reads, rewrite } from './reads'
 import { send, type Verdicts } from './sends'
 
 export type RpcProxy = AsyncDisposable & {
   readonly url: string
-  readonly journal: Journal
+  readonly journal: ProxyJournal
   readonly faults: () => RpcFaults
   /** Merges; `{}` ends all. */
   readonly setFaults: (change: Partial<RpcFaults>) => void
@@ -19,14 +19,14 @@ export type RpcProxy = AsyncDisposable & {
 type Context = {
   readonly target: string
   readonly chance: Chance
-  readonly journal: Journal
+  readonly journal: ProxyJournal
   readonly verdicts: Verdicts
   readonly reads: Reads
   readonly quota: Quota
   readonly closing: AbortController
   faults: RpcFaults
   /** Heads since they stand still. */
-  still: Promise<Heads> | undefined
+  still: Promise<ProxyHeads> | undefined
 }
 
 export function openRpcProxy(options: {
@@ -83,7 +83,7 @@ async function answer(
   const { faults, chance, journal } = context
   const { pathname } = new URL(request.url)
   if (pathname.startsWith('/control/')) return control(context, request, pathname, setFaults)
-  const asked = (await request.json()) as Ask | Ask[]
+  const asked = (await request.json()) as RpcAsk | RpcAsk[]
   journal.requests += 1
   if (faults.delayMs > 0) await Bun.sleep(faults.delayMs)
   const asks = Array.isArray(asked) ? asked : [asked]
@@ -103,14 +103,14 @@ async function answer(
 }
 
 /** All calls of a request reach the same node, so the lag is drawn once. */
-async function answerAll(context: Context, asks: readonly Ask[]): Promise<Reply[] | 'hang'> {
+async function answerAll(context: Context, asks: readonly RpcAsk[]): Promise<RpcReply[] | 'hang'> {
   const { faults, chance, target, reads } = context
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
   const lagBlocks = faults.headLagBlocks + back
   const isBehind = lagBlocks > 0 || faults.logsClampBlocks > 0
   const heads = (await context.still) ?? (isBehind ? await readHeads(target, lagBlocks) : null)
-  const replies = new Map<Ask, Reply>()
-  const forwarded: { original: Ask; ask: Ask }[] = []
+  const replies = new Map<RpcAsk, RpcReply>()
+  const forwarded: { original: RpcAsk; ask: RpcAsk }[] = []
   for (const original of asks) {
     noteCall(context.journal, original.method)
     if (original.method === 'eth_sendRawTransaction') {

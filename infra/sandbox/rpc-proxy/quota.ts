@@ -1,9 +1,9 @@
 import type { RpcFaults } from './faults'
-import type { Ask } from './message'
+import type { RpcAsk } from './message'
 
 type Limits = Pick<RpcFaults, 'requestsPerSecondMax' | 'ethCallsPerSecondMax'>
 
-export type Quota = { readonly admits: (asks: readonly Ask[], limits: Limits) => boolean }
+export type Quota = { readonly admits: (asks: readonly RpcAsk[], limits: Limits) => boolean }
 
 const windowMs = 1_000
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])

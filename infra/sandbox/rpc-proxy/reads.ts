@@ -1,7 +1,7 @@
 import type { Chance } from '../random'
 import type { RpcFaults } from './faults'
-import { type Heads, isAbove, pin } from './heads'
-import { type Ask, type Reply, refuseTo, replyTo, toHex } from './message'
+import { isAbove, type ProxyHeads, pin } from './heads'
+import { type RpcAsk, type RpcReply, refuseTo, replyTo, toHex } from './message'
 
 /** Position among the parameters. */
 const tagAt: ReadonlyMap<string, number> = new Map([
@@ -14,16 +14,16 @@ const tagAt: ReadonlyMap<string, number> = new Map([
   ['eth_getStorageAt', 2],
 ])
 
-export type LogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
+export type RawLogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
 
 /** Receipts by hash, logs by position. */
 export type Reads = Map<string, number>
 
 export function rewrite(
-  ask: Ask,
+  ask: RpcAsk,
   faults: RpcFaults,
-  heads: Heads | null,
-): { ask: Ask } | { reply: Reply } {
+  heads: ProxyHeads | null,
+): { ask: RpcAsk } | { reply: RpcReply } {
   if (ask.method === 'eth_getLogs') return rewriteLogs(ask, faults, heads)
   if (ask.method === 'eth_blockNumber' && heads) return { reply: replyTo(ask, toHex(heads.latest)) }
   const at = tagAt.get(ask.method)
@@ -35,8 +35,8 @@ export function rewrite(
   return { ask: { ...ask, params } }
 }
 
-function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
-  const filter = (ask.params?.[0] ?? {}) as LogFilter
+function rewriteLogs(ask: RpcAsk, faults: RpcFaults, heads: ProxyHeads | null) {
+  const filter = (ask.params?.[0] ?? {}) as RawLogFilter
   if (filter.blockHash !== undefined) return { ask }
   const from = heads ? pin(filter.fromBlock, heads) : filter.fromBlock
   let to = heads ? pin(filter.toBlock, heads) : filter.toBlock
@@ -57,17 +57,17 @@ function rewriteLogs(ask: Ask, faults: RpcFaults, heads: Heads | null) {
   return { ask: { ...ask, params: [{ ...filter, fromBlock: from, toBlock: to }] } }
 }
 
-function isWide(ask: Ask): boolean {
-  const { fromBlock, toBlock } = (ask.params?.[0] ?? {}) as LogFilter
+function isWide(ask: RpcAsk): boolean {
+  const { fromBlock, toBlock } = (ask.params?.[0] ?? {}) as RawLogFilter
   return fromBlock !== undefined && fromBlock !== toBlock
 }
 
 export function distort(
-  ask: Ask,
-  reply: Reply,
+  ask: RpcAsk,
+  reply: RpcReply,
   faults: RpcFaults,
-  parts: { heads: Heads | null; chance: Chance; reads: Reads },
-): Reply {
+  parts: { heads: ProxyHeads | null; chance: Chance; reads: Reads },
+): RpcReply {
   const { heads, chance, reads } = parts
   if (reply.error || reply.result === null) return reply
   if (ask.method === 'eth_getLogs') {

@@ -1,8 +1,8 @@
 import { type Hex, keccak256 } from 'viem'
 import type { Chance } from '../random'
 import type { RpcFaults } from './faults'
-import type { Journal, SendOutcome } from './journal'
-import { type Ask, askNode, type Reply, refuseTo, replyTo } from './message'
+import type { ProxyJournal, SendOutcome } from './journal'
+import { askNode, type RpcAsk, type RpcReply, refuseTo, replyTo } from './message'
 
 /** By hash: the same bytes do not enter the pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
@@ -12,14 +12,14 @@ type Parts = {
   faults: RpcFaults
   chance: Chance
   verdicts: Verdicts
-  journal: Journal
+  journal: ProxyJournal
   later: (work: () => void, ms: number) => void
 }
 
-type SendReply = Reply | 'hang'
+type SendReply = RpcReply | 'hang'
 
 /** As Monad's pool does, with the active faults. */
-export async function send(ask: Ask, parts: Parts): Promise<SendReply> {
+export async function send(ask: RpcAsk, parts: Parts): Promise<SendReply> {
   const { faults, chance, verdicts, target } = parts
   const raw = ask.params?.[0] as Hex
   const hash = keccak256(raw)
@@ -71,7 +71,12 @@ const translations: readonly (readonly [RegExp, string])[] = [
   [/max fee per gas less than|fee cap/i, 'Transaction fee too low'],
 ]
 
-function refuseNode(ask: Ask, hash: Hex, message: string, { verdicts, faults }: Parts): Reply {
+function refuseNode(
+  ask: RpcAsk,
+  hash: Hex,
+  message: string,
+  { verdicts, faults }: Parts,
+): RpcReply {
   if (/already (known|imported)/i.test(message)) {
     verdicts.set(hash, 'tracked')
     return replyTo(ask, hash)

@@ -7,7 +7,7 @@ import { openNewest } from '#shared/chain/heads'
 import { refOf } from '#shared/chain/ref'
 import type { ChainHold } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
-import type { Account, Context } from '../context'
+import type { AccountAnswer, Context } from '../context'
 import { blockOfRef, ordersOfRef } from '../operations/operation.store'
 import { decodeReads, encodeReads, type Pool, type WalletRead } from './account-call'
 
@@ -24,12 +24,12 @@ const triesRestMs = 100
 async function readSome(
   { reader, contracts, newest }: StateReader,
   wallets: readonly Hex[],
-): Promise<[Hex, Account][]> {
+): Promise<[Hex, AccountAnswer][]> {
   for (let tries = 1; ; tries++) {
     const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
     const { reads, ...all } = decodeReads(data, wallets.length)
     if (newest.take(all.blockNumber))
-      return wallets.flatMap((wallet, at): [Hex, Account][] => {
+      return wallets.flatMap((wallet, at): [Hex, AccountAnswer][] => {
         const read = reads[at]
         return read ? [[wallet, shown(wallet, read, all)]] : []
       })
@@ -53,7 +53,7 @@ const shown = (
   wallet: Hex,
   { line, ausdMicro, nativeWei }: WalletRead,
   { pool, blockNumber, blockTime, paused }: Omit<ReturnType<typeof decodeReads>, 'reads'>,
-): Account => ({
+): AccountAnswer => ({
   wallet,
   verified: line.verified,
   defaulted: line.defaulted,
@@ -80,7 +80,12 @@ const shown = (
   blockTime: String(blockTime),
 })
 
-const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): Account['cycle'] =>
+const cycleOf = ({
+  cycles,
+  openedAt,
+  dueAt,
+  defaultsAt,
+}: WalletRead['line']): AccountAnswer['cycle'] =>
   openedAt === 0n
     ? null
     : {
@@ -98,12 +103,12 @@ export function accountReader(reader: PublicClient, contracts: Contracts) {
   const reading = { reader, contracts, newest: openNewest(() => performance.now()) }
   const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
     const all = [...wallets]
-    const calls: Promise<[Hex, Account][]>[] = []
+    const calls: Promise<[Hex, AccountAnswer][]>[] = []
     for (let from = 0; from < all.length; from += walletsMax)
       calls.push(readSome(reading, all.slice(from, from + walletsMax)))
     return new Map((await Promise.all(calls)).flat())
   }, patienceMs)
-  return async (wallet: Hex): Promise<Account> => {
+  return async (wallet: Hex): Promise<AccountAnswer> => {
     const account = (await readAll(wallet)).get(wallet)
     if (!account) throw new BaseError(`the account of ${wallet} could not be read`)
     return account

@@ -5,7 +5,7 @@ import { answerSchema } from '#shared/messages/topic'
 import type { Task } from '../operations/operation'
 import { newRefId, newWallet, openFixture, until, verify } from '../test-support'
 import { answersOf } from './answers'
-import type { Treasury } from './treasury'
+import type { TreasuryAnswer } from './treasury'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -18,7 +18,7 @@ const ask = async (clock = fixture.context.clock) => {
   const answer = answers.find(({ question }) => question === ChainTreasury)!.answer
   const fits = readerOf(answerSchema(ChainTreasury.answer))
   return async () => {
-    const said = (await answer({})) as { ok?: Treasury; refused?: string }
+    const said = (await answer({})) as { ok?: TreasuryAnswer; refused?: string }
     expect(fits(said)).toHaveProperty('value')
     return said
   }

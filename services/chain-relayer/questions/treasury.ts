@@ -7,7 +7,7 @@ import type { Context } from '../context'
 import { newestSpending, orderedMicro } from '../operations/treasury.store'
 import { atMost } from '../transactions/transaction'
 
-export type Treasury = Static<(typeof ChainTreasury)['answer']>
+export type TreasuryAnswer = Static<(typeof ChainTreasury)['answer']>
 
 const freshMs = 2_000
 
@@ -15,8 +15,8 @@ const freshMs = 2_000
  * Callers share one call. Returns undefined if the endpoint lags behind a known final block: it
  * would count AUSD already spent.
  */
-export function treasuryReader(context: Context): () => Promise<Treasury | undefined> {
-  let last: { at: number; reading: Promise<Treasury | undefined> } | undefined
+export function treasuryReader(context: Context): () => Promise<TreasuryAnswer | undefined> {
+  let last: { at: number; reading: Promise<TreasuryAnswer | undefined> } | undefined
   return () => {
     const now = context.clock()
     if (last && isRecent(last.at, now, freshMs)) return last.reading
@@ -37,7 +37,7 @@ export function treasuryReader(context: Context): () => Promise<Treasury | undef
 async function readTreasury(
   { database, node, contracts, treasury, policy }: Context,
   readAt: Date,
-): Promise<Treasury | undefined> {
+): Promise<TreasuryAnswer | undefined> {
   const spentAt = await database.read(newestSpending)
   const token = { address: contracts.ausd, abi: ausdAbi } as const
   const [balance, allowance, blockNumber] = await node.reader.multicall({

@@ -57,7 +57,7 @@ export async function lockIdentity(tx: Tx, wallet: `0x${string}`): Promise<Ident
   return { state: row.state, decidedAtMs: row.decidedAt.getTime(), revision: row.revision }
 }
 
-export type Verdict = {
+export type StoredVerdict = {
   wallet: `0x${string}`
   next: Identity
   provider: string
@@ -66,7 +66,7 @@ export type Verdict = {
   ordered: boolean
 }
 
-export async function storeVerdict(tx: Tx, verdict: Verdict, checkAt: Date): Promise<void> {
+export async function storeVerdict(tx: Tx, verdict: StoredVerdict, checkAt: Date): Promise<void> {
   const { wallet, next, provider, providerRef, sameAs, ordered } = verdict
   const values = {
     state: next.state,

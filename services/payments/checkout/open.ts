@@ -14,7 +14,7 @@ import type { PaymentKind } from '../payment'
 import { findByQuote, insertPayment, leaseOpening, lockPayment } from '../payment.store'
 import type { NewPayment, PaymentRow } from '../payment.table'
 import { limitTopup, type Method, type PaymentTerms } from '../price'
-import type { Treasury } from '../treasury/cover'
+import type { TreasuryFunds } from '../treasury/cover'
 import { sumTopups } from '../treasury/limits.store'
 import { coverTopup } from '../treasury/reserve'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
@@ -23,7 +23,7 @@ import { endEarlier } from './replace'
 // A row is stored before its quote is taken, with limits and cover checked, so that a promise
 // counts from then on. A refusal before that changes nothing; one of the quote itself ends the row.
 
-export type PaymentRequest = {
+export type CheckoutRequest = {
   readonly kind: PaymentKind
   readonly wallet: `0x${string}`
   readonly quoteId: string
@@ -34,10 +34,10 @@ export type PaymentRequest = {
 
 type Rate = Pick<PaymentTerms, 'pair' | 'rateMinorPerUsd'> & { readonly spreadBps: number }
 
-export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
+export function requestOf<F extends Omit<CheckoutRequest, 'requestFingerprint'>>(
   fields: F,
   body: readonly string[],
-): F & PaymentRequest {
+): F & CheckoutRequest {
   const parts = JSON.stringify([fields.kind, fields.wallet, ...body])
   return {
     ...fields,
@@ -48,7 +48,7 @@ export function requestOf<F extends Omit<PaymentRequest, 'requestFingerprint'>>(
 /** Returns the first request's response, even if quote or debt changed since. */
 export async function answerRetry(
   context: Context,
-  { quoteId, requestFingerprint }: PaymentRequest,
+  { quoteId, requestFingerprint }: CheckoutRequest,
 ): Promise<Answer<PaymentResult> | undefined> {
   const finding = context.database.read((db) => findByQuote(db, quoteId))
   const first = await within(finding, askDeadlineMs, 'the database')
@@ -57,7 +57,7 @@ export async function answerRetry(
 
 export async function findRate(
   context: Context,
-  { quoteId, requestFingerprint }: PaymentRequest,
+  { quoteId, requestFingerprint }: CheckoutRequest,
 ): Promise<Answer<Rate>> {
   const found = await askOr(context, QuoteFind, { quoteId, requestFingerprint }, 'rate_unavailable')
   if ('refused' in found) return found
@@ -68,7 +68,7 @@ export async function findRate(
 export async function admitTopup(
   tx: Tx,
   context: Context,
-  wanted: { wallet: `0x${string}`; ausdMicro: bigint; treasury: Treasury | undefined },
+  wanted: { wallet: `0x${string}`; ausdMicro: bigint; treasury: TreasuryFunds | undefined },
 ): Promise<Answer<object>> {
   const { wallet, ausdMicro, treasury } = wanted
   const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()))
@@ -81,7 +81,7 @@ export async function admitTopup(
 export async function insertOpening(
   tx: Tx,
   context: Context,
-  request: PaymentRequest,
+  request: CheckoutRequest,
   terms: PaymentTerms & Rate,
 ): Promise<Answer<PaymentRow>> {
   const made = await insertPayment(tx, rowFor(context, request, terms), openingLeaseMs)
@@ -90,7 +90,7 @@ export async function insertOpening(
 
 function rowFor(
   { clock, recheckAfterMs }: Context,
-  request: PaymentRequest,
+  request: CheckoutRequest,
   terms: PaymentTerms & Rate,
 ): NewPayment {
   const now = clock()

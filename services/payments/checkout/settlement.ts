@@ -7,17 +7,17 @@ import type { Context } from '../context'
 import { lockWallet } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { type PaymentTerms, priceSettlement } from '../price'
-import type { Treasury } from '../treasury/cover'
+import type { TreasuryFunds } from '../treasury/cover'
 import { readDebt } from '../treasury/debt'
 import { coverDebt } from '../treasury/reserve'
 import {
   admitTopup,
   answerByRival,
   answerRetry,
+  type CheckoutRequest,
   findRate,
   finish,
   insertOpening,
-  type PaymentRequest,
   requestOf,
 } from './open'
 import type { PaymentResult } from './provider-checkout'
@@ -32,7 +32,7 @@ const triesMax = 4
 
 async function openSettlement(
   context: Context,
-  request: PaymentRequest,
+  request: CheckoutRequest,
 ): Promise<Answer<PaymentResult>> {
   const first = await answerRetry(context, request)
   if (first) return first
@@ -50,7 +50,7 @@ async function openSettlement(
 
 async function storeSettlement(
   context: Context,
-  request: PaymentRequest,
+  request: CheckoutRequest,
 ): Promise<Answer<PaymentRow | 'changed' | { readonly rival: PaymentRow }>> {
   const { wallet } = request
   const readAt = new Date(context.clock())
@@ -87,7 +87,7 @@ async function admitDebt(
   tx: Tx,
   context: Context,
   wallet: `0x${string}`,
-  { terms, treasury }: { terms: PaymentTerms; treasury: Treasury | undefined },
+  { terms, treasury }: { terms: PaymentTerms; treasury: TreasuryFunds | undefined },
 ): Promise<Answer<object>> {
   const repayable = coverDebt(treasury, terms.ausdMicro)
   const ausdMicro = terms.topupMicro

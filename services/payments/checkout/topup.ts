@@ -11,10 +11,10 @@ import { type Method, priceTopup } from '../price'
 import {
   admitTopup,
   answerRetry,
+  type CheckoutRequest,
   findRate,
   finish,
   insertOpening,
-  type PaymentRequest,
   requestOf,
 } from './open'
 import type { PaymentResult } from './provider-checkout'
@@ -26,7 +26,7 @@ export const answerTopups = (context: Context) =>
     return openTopup(context, requestOf(fields, [`${amountMinor}`, method]), amountMinor)
   })
 
-type TopupRequest = PaymentRequest & { readonly method: Method }
+type TopupRequest = CheckoutRequest & { readonly method: Method }
 
 async function openTopup(
   context: Context,

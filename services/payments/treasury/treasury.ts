@@ -5,16 +5,16 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import { ChainTreasury } from '#shared/messages/chain'
 import { PayoutsOwed } from '#shared/messages/payouts'
-import { freeMicro, type Treasury } from './cover'
+import { freeMicro, type TreasuryFunds } from './cover'
 import { findOwed, storeOwed, sumPromised } from './promise.store'
 
 export type TreasuryReading = {
   /** Concurrent calls share the reading. Does not throw on a timeout. */
   readonly refresh: () => Promise<void>
   /** Returns undefined if there is no reading recent enough to promise from. */
-  readonly current: () => Promise<Treasury | undefined>
+  readonly current: () => Promise<TreasuryFunds | undefined>
   /** May be of any age. */
-  readonly last: () => Treasury | undefined
+  readonly last: () => TreasuryFunds | undefined
 }
 
 type Means = {
@@ -39,7 +39,7 @@ export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
   const note = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
-  let last: Treasury | undefined
+  let last: TreasuryFunds | undefined
   /** Time of the reading by this clock; the reader's may be ahead. */
   let lastAtMs = 0
   let stored: { micro: bigint; at: number } | undefined

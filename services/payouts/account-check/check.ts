@@ -10,7 +10,7 @@ import { type Answer, ok, type Refusal, refuse } from '#shared/refusals'
 import { lockWallet } from '../cashout.store'
 import type { Context } from '../context'
 import { checkAccount } from '../decide'
-import type { Channel, HolderVerdict } from '../provider'
+import type { HolderVerdict, PayoutChannel } from '../provider'
 import { findListed } from '../request/bank'
 import {
   countChecks,
@@ -51,7 +51,7 @@ export const answerAccountCheck = (context: Context): Handler =>
 async function refusalOf(
   context: Context,
   { wallet, bank }: CheckRequest,
-  channel: Channel | undefined,
+  channel: PayoutChannel | undefined,
 ): Promise<Refusal | undefined> {
   const wrong = checkAccount(bank, channel, context.accountLengths)
   if (wrong) return refuse(wrong)

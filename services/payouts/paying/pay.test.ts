@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { waitUntil } from '#test/support/wait'
-import type { Channel } from '../provider'
+import type { PayoutChannel } from '../provider'
 import { type Fixture, openFixture, wallet } from '../test-support'
 
 let fixture: Fixture
@@ -112,7 +112,7 @@ describe('an unclear response of the provider to an order', () => {
 
 describe('an order that the provider does not accept', () => {
   const limits = { minMinor: 1n, maxMinor: 10n ** 12n, incrementMinor: 1n }
-  const anyBank: Channel = { code: 'any', name: 'Any', ...limits, accountDigits: [1, 20] }
+  const anyBank: PayoutChannel = { code: 'any', name: 'Any', ...limits, accountDigits: [1, 20] }
   const order = (id: string, change: object = {}) => ({
     reference_id: id,
     channel_code: 'ID_BCA',

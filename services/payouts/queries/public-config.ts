@@ -7,7 +7,7 @@ import { checksPerDayMax } from '../account-check/check'
 import { sumToday } from '../cashout.store'
 import type { Context } from '../context'
 import { type AccountLengths, accountDigits, payoutMaxMinor } from '../decide'
-import type { Channel } from '../provider'
+import type { PayoutChannel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
 /** From the same rules that enforce the limits. */
@@ -32,7 +32,7 @@ export const answerLimit = ({ database, clock, dayMicroMax }: Context): Handler 
     return ok(dayLimit(dayMicroMax, micro, clock()))
   })
 
-function termsOf(bank: Channel, lengths: AccountLengths) {
+function termsOf(bank: PayoutChannel, lengths: AccountLengths) {
   const [digitsMin, digitsMax] = accountDigits(bank, lengths)
   const isMore = bank.maxMinor > payoutMaxMinor
   const max = isMore ? payoutMaxMinor : bank.maxMinor

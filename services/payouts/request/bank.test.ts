@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { readConfig } from '#platform/config'
 import { openLog } from '#platform/log'
 import { fields } from '../config'
-import type { Channel } from '../provider'
+import type { PayoutChannel } from '../provider'
 import { openChannels, openDetailsSafe } from './bank'
 
 const limits = { minMinor: 1n, maxMinor: 9n, incrementMinor: 1n }
-const bca: Channel = { code: 'ID_BCA', name: 'BCA', ...limits, accountDigits: [10, 10] }
+const bca: PayoutChannel = { code: 'ID_BCA', name: 'BCA', ...limits, accountDigits: [10, 10] }
 const log = openLog('payouts', 'silent')
 
 function openList() {

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { type Clock, isRecent } from '#platform/clock'
 import type { Log } from '#platform/log'
-import type { Channel, PayoutProvider } from '../provider'
+import type { PayoutChannel, PayoutProvider } from '../provider'
 
 export type Channels = {
   /** Undefined for a bank that the provider does not pay. Throws without any list. */
-  readonly find: (code: string) => Promise<Channel | undefined>
+  readonly find: (code: string) => Promise<PayoutChannel | undefined>
   /** Throws without any list. */
-  readonly all: () => Promise<readonly Channel[]>
+  readonly all: () => Promise<readonly PayoutChannel[]>
   /** Returns the name of a bank, or its code while that is unknown. Does not wait for the provider. */
   readonly nameOf: (code: string) => string
 }
@@ -23,7 +23,7 @@ export function openChannels(options: {
   log: Log
 }): Channels {
   const { provider, refreshMs, clock, log } = options
-  let byCode: ReadonlyMap<string, Channel> | undefined
+  let byCode: ReadonlyMap<string, PayoutChannel> | undefined
   let asked = { at: Number.NEGATIVE_INFINITY, restMs: 0 }
   let fetching: Promise<void> | undefined
 

@@ -1,4 +1,4 @@
-import { type Deployment, deployContracts } from '#infra/contracts/deploy'
+import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
 import { devKey } from '#infra/local/keys'
 import { actsOf, pauseLeastSeconds, termsOf } from './history'
 import { type Node, rpc, startNode } from './node'
@@ -10,7 +10,7 @@ const eventsPerWallet = 50
 const blocksAfter = 64
 
 export type BenchChain = Node & {
-  readonly deployment: Deployment
+  readonly deployment: DeployedContracts
   readonly events: number
   readonly wallets: number
   readonly blocks: number

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem'
-import type { Deployment } from '#infra/contracts/deploy'
+import type { DeployedContracts } from '#infra/contracts/deploy'
 import { devAccount } from '#infra/local/keys'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { type OpKind, opKinds } from '#shared/chain/gas'
@@ -18,7 +18,7 @@ type Transaction = { from: Address; data: Hex }
 const paidNow = 2n ** 40n
 
 /** Relayer actions of a block become one `many` call, as in the service. */
-export function openOutbound(deployment: Deployment) {
+export function openOutbound(deployment: DeployedContracts) {
   const nonces = new Map<Address, number>()
   const lotRefs = new Map<Address, Hex>()
   let refs = 0

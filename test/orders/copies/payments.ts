@@ -16,7 +16,7 @@ import { payments } from '../../../services/payments/payment.table'
 import type { Checkout, FetchedCharge, FetchedRefund } from '../../../services/payments/provider'
 import { openXendit } from '../../../services/payments/providers/xendit/client'
 import { journal, messaging, outbox } from '../../../services/payments/schema.store'
-import type { Treasury } from '../../../services/payments/treasury/cover'
+import type { TreasuryFunds } from '../../../services/payments/treasury/cover'
 import type { Side } from '../side'
 
 const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
@@ -45,7 +45,7 @@ export const ausdMicro = 3_076_923n
 export function openPayments(
   side: Side,
   book: Book,
-  over: { ask?: Ask; treasury?: Treasury; dayMicroMax?: bigint } = {},
+  over: { ask?: Ask; treasury?: TreasuryFunds; dayMicroMax?: bigint } = {},
 ) {
   const treasury = over.treasury ?? {
     ...{ balanceMicro: 10n ** 15n, drawableMicro: 10n ** 15n, orderedMicro: 0n, owedMicro: 0n },

@@ -4,7 +4,7 @@ import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
 import { demandSame, minorFrom, textFrom } from '#shared/provider/field'
 import type { Reason } from '../../cashout'
-import type { Channel, Evidence, PayoutOrder, PayoutStatus } from '../../provider'
+import type { Evidence, PayoutChannel, PayoutOrder, PayoutStatus } from '../../provider'
 import { digitsOf, storedNumber } from './account-numbers'
 
 const anything = Type.Optional(Type.Unknown())
@@ -115,7 +115,7 @@ export const bodyOf = (order: PayoutOrder) => ({
 })
 
 /** Skips rows that are malformed or lack usable limits. */
-export const channelsFrom = (rows: readonly unknown[]): Channel[] =>
+export const channelsFrom = (rows: readonly unknown[]): PayoutChannel[] =>
   rows.flatMap((row) => {
     const read = readerOf(XenditChannel)(row)
     if ('fault' in read) return []
