@@ -3,16 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  ErrorCode,
   type JetStreamManager,
   type NatsConnection,
-  type NatsError,
+  NatsError,
   nanos,
   StoreCompression,
   type StreamConfig,
 } from 'nats'
 import pino from 'pino'
 import { waitUntil } from '#infra/local/wait'
-import { ensureConsumer, provisionNats } from '#infra/nats/provision'
+import { ensureConsumer, ensureStream, provisionNats } from '#infra/nats/provision'
 import { consumers, streams } from '#infra/nats/topology'
 import { openBus } from '#platform/bus/open'
 import { publish } from '#platform/bus/publish'
@@ -109,6 +110,23 @@ describe('provisioning', () => {
     await provision()
     await made
     expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
+  })
+
+  test('waits for a stream that was added without an answer, until the asked node knows it', async () => {
+    await manager.streams.delete('EVENTS')
+    const plan = streams.find(({ name }) => name === 'EVENTS')!
+    let unheard = 2
+    const asked = {
+      add: async (config: StreamConfig) => {
+        await manager.streams.add(config)
+        throw new NatsError('timeout', ErrorCode.Timeout)
+      },
+      update: (name: string, config: StreamConfig) =>
+        manager.streams.update(unheard-- > 0 ? 'UNHEARD' : name, config),
+    }
+    await ensureStream({ ...manager, streams: asked } as never, plan, 1)
+    expect((await manager.streams.info('EVENTS')).config.name).toBe('EVENTS')
+    await provision()
   })
 
   test.each(

@@ -26,6 +26,7 @@ export type Provisioning = {
 
 /** JetStream error codes (nats-server's `errors.json`). */
 const streamMissing = 10059
+const streamExists = 10058
 const consumerDiffers = 10148
 /**
  * A cluster without a leader or without a node heard from since its start, and a stream or consumer
@@ -114,7 +115,7 @@ async function signIn(options: Provisioning): Promise<NatsConnection> {
  * and reports a full disk. Replicas are only added: the caller may not know how many nodes there
  * are.
  */
-async function ensureStream(
+export async function ensureStream(
   manager: JetStreamManager,
   plan: StreamPlan,
   replicas: number,
@@ -127,13 +128,15 @@ async function ensureStream(
     if (config.num_replicas < replicas)
       await manager.streams.update(plan.name, { num_replicas: replicas })
   }
-  const add = () => manager.streams.add({ ...plan, num_replicas: replicas })
+  const isMissing = (error: unknown) => numberOf(error) === streamMissing
+  const add = () =>
+    manager.streams.add({ ...plan, num_replicas: replicas }).catch((fault) =>
+      // Another run may have added it first, or this one without an answer.
+      update().catch((error) => Promise.reject(isMissing(error) ? fault : error)),
+    )
   try {
-    await onceAgreed(nodesMissing, () =>
-      update().catch(async (error) => {
-        if (numberOf(error) !== streamMissing) throw error
-        await add().catch(update) // Another run may have added it first.
-      }),
+    await onceAgreed([...nodesMissing, streamExists], () =>
+      update().catch((error) => (isMissing(error) ? add() : Promise.reject(error))),
     )
   } catch (fault) {
     throw refused(`stream ${plan.name}`, fault)
