@@ -140,6 +140,7 @@ test.each<[string, Operator, string, string]>([
   ],
   ['leaves out an operand', without('c'), 'if (a || (b && c(d)) || e)', 'if (a || (b) || e)'],
   ['leaves out the last operand', without('c(1)'), 'const a = b - c(1)\n', 'const a = b\n'],
+  ['leaves out the last operand of an argument', without('c'), 'f(a - b - c, d)', 'f(a - b, d)'],
   ['leaves out a field', without('b.c'), 'if (a || b.c) return', 'if (a) return'],
   ['leaves out an argument', without('c'), 'and(a, eq(b, 1), c(d))', 'and(a, eq(b, 1))'],
   ['leaves out a property', without('b'), 'f({ b: g(1, 2), d })', 'f({ d })'],

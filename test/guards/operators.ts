@@ -33,8 +33,11 @@ export const without =
     const nearest = tokens.findLastIndex(({ from }) => from <= at)
     const first = edgeOf(tokens, nearest, -1)
     const last = edgeOf(tokens, nearest, 1)
-    const isFollowed = joint.test(tokens[last + 1]?.text ?? '')
-    const isPreceded = !isFollowed && joint.test(tokens[first - 1]?.text ?? '')
+    const [before = '', after = ''] = [tokens[first - 1]?.text, tokens[last + 1]?.text]
+    // The last operand of an argument goes with what joins it to the others.
+    const isLast = after.trim() === ',' && before.trim() !== ','
+    const isPreceded = joint.test(before) && (isLast || !joint.test(after))
+    const isFollowed = !isPreceded && joint.test(after)
     return tokens
       .filter((_, n) => n < first - (isPreceded ? 1 : 0) || n > last + (isFollowed ? 1 : 0))
       .map(({ text }) => text)
