@@ -152,17 +152,11 @@ async function findLog(
   first: bigint,
   to: bigint,
 ) {
-  const own = [pad(from as Hex), nonce as Hex]
-  const topics = [[usedTopic!, cancelledTopic!], ...own]
-  const logs = await readLogs(chain, topics, { from: first, to })
-  // An endpoint may ignore a filter.
-  return logs.find(
-    (log) =>
-      same(log.address, chain.contracts.ausd) &&
-      own.every((topic, at) => same(log.topics[at + 1] ?? '', topic)),
-  )
+  const topics = [[usedTopic!, cancelledTopic!], pad(from as Hex), nonce as Hex]
+  return (await readLogs(chain, topics, { from: first, to }))[0]
 }
 
+/** An endpoint may ignore the filter, so its answer is filtered again. */
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
@@ -172,17 +166,19 @@ const readLogs = (
   readInHalves<RpcLog>(blocks, {
     mayHalve: isRefusal,
     ...(readOne && { readOne }),
-    read: ({ from, to }) =>
-      node.reader.request({
-        method: 'eth_getLogs',
-        params: [
-          {
-            address: contracts.ausd,
-            ...{ fromBlock: numberToHex(from), toBlock: numberToHex(to), topics },
-          },
-        ],
-      }),
+    read: async ({ from, to }) => {
+      const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+      const filter = { address: contracts.ausd, ...range, topics }
+      const logs = await node.reader.request({ method: 'eth_getLogs', params: [filter] })
+      return logs.filter((log) => same(log.address, contracts.ausd) && fits(log, topics))
+    },
   })
+
+const fits = (log: RpcLog, topics: readonly (Hex | Hex[] | null)[]): boolean =>
+  topics.every(
+    (wanted, at) =>
+      wanted === null || [wanted].flat().some((one) => same(one, log.topics[at] ?? '')),
+  )
 
 async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Promise<Use> {
   if (!log.transactionHash) return 'unknown'
