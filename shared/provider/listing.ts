@@ -160,7 +160,7 @@ export async function receiveRows(
 ): Promise<void> {
   const done = await listing.done(account, rows)
   const faults: unknown[] = []
-  // What has gone back comes before its charge: for a charge that is gone no order is given.
+  // Refunds and disputes come before their charge, so that no order is given for one that is gone.
   const ordered = rows.toSorted(
     (a, b) => Number(a.type === 'payment') - Number(b.type === 'payment'),
   )

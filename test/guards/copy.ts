@@ -4,7 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Guard, root } from './guard'
-import { withoutGuard } from './mutations'
+import { textOf, withoutGuard } from './mutations'
 
 /** Files that the suites of any service read. */
 const parts = [
@@ -36,9 +35,9 @@ export function openCopy(): Copy {
 }
 
 export async function takeOut({ dir, tmp }: Copy, guard: Guard): Promise<Disposable> {
-  const texts = withoutGuard(guard)
+  const texts = withoutGuard(guard, dir)
   const before = new Map<string, string>()
-  const keep = (file: string) => before.set(file, readFileSync(join(dir, file), 'utf8'))
+  const keep = (file: string) => before.set(file, textOf(file, dir))
   const clusters = clustersIn(tmp)
   const putBack = () => {
     for (const [file, text] of before) writeFileSync(join(dir, file), text)
@@ -69,7 +68,7 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
       .map((name) => join(tmp, name)),
   )
 
-/** Of what is generated from marked sources. */
+/** Run again when one of their sources has changed. */
 const generators = [
   {
     of: 'infra/contracts/src/',

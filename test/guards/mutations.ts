@@ -6,12 +6,16 @@ import { findMarks, marksIn } from './marks'
 
 const marks = findMarks()
 
-/** Returns the new texts of the files without the guard. Throws if a mark or an operator does not fit. */
-export function withoutGuard(guard: Guard): ReadonlyMap<string, string> {
+/**
+ * Returns the new texts of the files of `dir` without the guard. Throws if a mark or an operator does
+ * not fit.
+ */
+export function withoutGuard(guard: Guard, dir = root): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
-  for (const one of [guard, ...(guard.also ?? []).map(named)]) takeOut(one, texts)
+  const read = (file: string) => texts.get(file) ?? textOf(file, dir)
+  for (const one of [guard, ...(guard.also ?? []).map(named)]) takeOut(one, texts, read)
   for (const [file, text] of texts)
-    if (text === textOf(file)) throw new Error(`${file} is unchanged`)
+    if (text === textOf(file, dir)) throw new Error(`${file} is unchanged`)
   if (texts.size === 0) throw new Error('nothing is changed')
   return texts
 }
@@ -22,22 +26,26 @@ function named(name: string): Guard {
   return found
 }
 
-function takeOut({ guard, by, index }: Guard, texts: Map<string, string>): void {
+function takeOut(
+  { guard, by, index }: Guard,
+  texts: Map<string, string>,
+  read: (file: string) => string,
+): void {
   const files = marks.get(guard) ?? []
   const operators = typeof by === 'function' ? files.map(() => by) : (by ?? [])
   if (operators.length !== files.length || (by && files.length === 0))
     throw new Error(`${files.length} marks for ${operators.length} operators`)
   // From the last mark, because the code of the first may contain it.
   for (const [at, file] of [...files.entries()].toReversed()) {
-    const text = texts.get(file) ?? textOf(file)
+    const text = read(file)
     const nth = at - files.indexOf(file)
     const { from, to } = marksIn(text).filter(({ words }) => words === guard)[nth]!
     texts.set(file, text.slice(0, from) + operators[at]!(text.slice(from, to)) + text.slice(to))
   }
   if (index === undefined) return
   const { file, statement } = afterMigrations(index)
-  const text = texts.get(file) ?? textOf(file)
+  const text = read(file)
   texts.set(file, `${text.trimEnd()}\n--> statement-breakpoint\n${statement}\n`)
 }
 
-export const textOf = (file: string): string => readFileSync(join(root, file), 'utf8')
+export const textOf = (file: string, dir = root): string => readFileSync(join(dir, file), 'utf8')

@@ -46,7 +46,7 @@ export const without =
 
 type Token = { readonly text: string; readonly from: number }
 
-/** Strings are not told apart: a bracket in one counts. */
+/** A bracket in a string counts too. */
 const tokensOf = (code: string): Token[] =>
   [
     ...code.matchAll(

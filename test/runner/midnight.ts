@@ -6,7 +6,7 @@ const beforeMs = 30_000
 /** Some tests store a time of a second ago as one of the same day. */
 const afterMs = 5_000
 
-/** Ms until `now` is away from midnight UTC, when the limits of a day begin anew. */
+/** How long (ms) to wait until `now` is far enough from midnight UTC, when limits of a day restart. */
 export const untilDayLasts = (now: number): number => {
   const sinceMs = (now + beforeMs) % dayMs
   return sinceMs < beforeMs + afterMs ? beforeMs + afterMs - sinceMs : 0

@@ -101,7 +101,7 @@ async function transactionsIn(
       const receipt = await node.getTransactionReceipt({ hash })
       const reverted = receipt.status !== 'success'
       const deeds = to ? deedsOf({ from, to, data, valueWei }, place) : undefined
-      // Only they tell which operations of a batch took effect.
+      // Only the logs show which operations of a batch took effect.
       if (!reverted && receipt.logs.length === 0 && deeds?.some((deed) => 'ref' in deed))
         throw new Error(`the node returned the receipt of ${hash} without logs`)
       const done = doneIn(deeds ?? [], { to, reverted, logs: receipt.logs }, place)

@@ -19,7 +19,7 @@ async function booked(id: string): Promise<Record<string, bigint>> {
   const lines = await fixture.database.read((db) =>
     db.select().from(journal).where(eq(journal.item, id)),
   )
-  // It moved meanwhile: the lines may be of a later moment.
+  // The row moved meanwhile: the lines may be newer.
   if (!Bun.deepEquals(await fixture.row(id), row)) return booked(id)
   const told = byName(position(lines))
   expect(told).toEqual(byName(positionOf(row)))
