@@ -33,7 +33,7 @@ const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
 type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
 /** After this, another instance takes over from one that died while reading. */
-const leaseMaxMs = 600_000
+export const leaseMaxMs = 600_000
 
 /** Undefined if it is not due, or leased to another instance. */
 export async function leaseListing(

@@ -162,7 +162,7 @@ async function receivePayment(
     await noteUnmatched(tx, context, charge)
     return false
   }
-  for (const refund of refunds) await recordReport(tx, reportOf(refund, payment, charge))
+  for (const refund of refunds) await recordReport(tx, storedReportOf(refund, payment, charge))
   const { reports, isBooked, isShort } = await findBeside(tx, payment, charge)
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
@@ -324,7 +324,7 @@ export type ReceivedRefund = FetchedRefund & {
   readonly objectId?: string | null
 }
 
-const reportOf = (
+const storedReportOf = (
   { refundId: id, objectId = null, status, currency, ...refund }: ReceivedRefund,
   payment: PaymentRow | undefined,
   charge: Charge,
@@ -347,7 +347,7 @@ export async function receiveRefund(
   const matched = await matchPayment(tx, { charge })
   const locked = matched && (await lockPayment(tx, matched.id))
   const [before] = await findReportsById(tx, [refund.refundId])
-  const report = reportOf(refund, matched, charge)
+  const report = storedReportOf(refund, matched, charge)
   const { refundedMinor, origin } = report
   await recordReport(tx, report)
   if (before && before.paymentId !== matched?.id)

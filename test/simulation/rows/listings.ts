@@ -1,3 +1,4 @@
+import { leaseMaxMs } from '#shared/provider/listing.store'
 import { type ListingRow, rowsOf } from './rows'
 import { FromNow, isOver, nothing, type StandIn } from './table'
 
@@ -6,8 +7,6 @@ type Lock = typeof import('#platform/db/lock')
 
 const listingWindows = ['latest', 'recent', 'whole'] as const
 const keyOf = ({ account, window }: { account: string; window: string }) => `${account} ${window}`
-
-const leaseMaxMs = 600_000
 
 export const leaseListing: StandIn<Listings['leaseListing']> = (database, table, key, everyMs) =>
   database.run(async (db) => {
