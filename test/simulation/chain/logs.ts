@@ -36,16 +36,18 @@ const failedLog = (position: number, ref: Hex, refusal: CallRefusal): object => 
   data: encodeAbiParameters([{ type: 'bytes' }], [revertData(refusal) ?? '0x']),
 })
 
-export function movedLogs({ from, to, value, nonce }: Transfer): object[] {
-  const own = { address: ausd }
-  return [
-    { ...own, topics: [usedTopic!, pad(from), nonce], data: '0x', logIndex: 0 },
-    {
-      ...{ ...own, topics: [transferTopic!, pad(from), pad(to)], logIndex: 1 },
-      data: numberToHex(value, { size: 32 }),
-    },
-  ]
-}
+export const movedLogs = (transfer: Transfer): object[] => [
+  {
+    ...{ address: ausd, topics: [usedTopic!, pad(transfer.from), transfer.nonce] },
+    ...{ data: '0x', logIndex: 0 },
+  },
+  { ...transferLog(transfer), logIndex: 1 },
+]
+
+export const transferLog = ({ from, to, value }: Omit<Transfer, 'nonce'>): object => ({
+  ...{ address: ausd, topics: [transferTopic!, pad(from), pad(to)] },
+  data: numberToHex(value, { size: 32 }),
+})
 
 export const topicOfUse = ({ isCancelled }: { readonly isCancelled: boolean }): Hex =>
   isCancelled ? cancelledTopic! : usedTopic!

@@ -1,10 +1,10 @@
-import { type Hex, numberToHex, pad } from 'viem'
+import type { Hex } from 'viem'
 import type { Node } from '../../../services/chain-relayer/chain/node'
 import { callingChain } from '../world/faults'
 import type { Process, World } from '../world/world'
 import { askedState, opsOf, revertData } from './calls'
 import { baseFeeWei, type Chain } from './chain'
-import { ausd, movedLogs, topicOfUse } from './logs'
+import { ausd, movedLogs, topicOfUse, transferLog } from './logs'
 
 const yes: Hex = `0x${'1'.padStart(64, '0')}`
 const no: Hex = `0x${'0'.padStart(64, '0')}`
@@ -33,11 +33,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
       .about(owner)
       .filter(({ isCancelled, to }) => !isCancelled && to === owner)
       .filter(({ block }) => block >= fromBlock && block <= toBlock)
-      .map(({ from, value, txHash }) => ({
-        topics: ['0x', pad(from)],
-        data: numberToHex(BigInt(value)),
-        transactionHash: txHash,
-      }))
+      .map((use) => ({ ...transferLog(use), transactionHash: use.txHash }))
   }
 
   const reader = {
