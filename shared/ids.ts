@@ -12,8 +12,7 @@ const prefixes = {
 export type IdKind = keyof typeof prefixes
 export type Id<K extends IdKind = IdKind> = `${(typeof prefixes)[K]}_${string}`
 
-const digestOf = (kind: string, cause: string) =>
-  createHash('sha256').update(`${kind}:${cause}`).digest()
+const digestOf = (kind: string, cause: string) => createHash('sha256').update(`${kind}:${cause}`).digest()
 
 /** The same cause gives the same id, so a retry finds its first attempt. */
 export const idFor = <K extends IdKind>(kind: K, cause: string): Id<K> =>
@@ -35,11 +34,5 @@ export function uuidFor(kind: string, cause: string): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = bytes.toString('hex')
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }

@@ -52,8 +52,7 @@ export const refusals = {
   account_checks_too_many: {
     status: 429,
     ends: 'midnight',
-    message:
-      'Too many account checks today. You can cash out without one, or try again after 00:00 UTC.',
+    message: 'Too many account checks today. You can cash out without one, or try again after 00:00 UTC.',
   },
   gas_budget_spent: {
     status: 429,
@@ -94,8 +93,7 @@ export const refusals = {
   },
   debt_too_large: {
     status: 400,
-    message:
-      'The debt is too large to pay by checkout. Repay part of it from your wallet with `repay` first.',
+    message: 'The debt is too large to pay by checkout. Repay part of it from your wallet with `repay` first.',
   },
   debt_too_small: {
     status: 400,
@@ -138,8 +136,7 @@ export const refusals = {
   },
   signature_invalid: {
     status: 400,
-    message:
-      'authorization.signature is not a valid signature of this transfer by authorization.from',
+    message: 'authorization.signature is not a valid signature of this transfer by authorization.from',
   },
   balance_too_low: { status: 400, message: 'authorization.value exceeds the wallet balance' },
   nonce_used: { status: 400, message: 'authorization.nonce has already been used or cancelled' },
@@ -154,18 +151,15 @@ export const refusals = {
   },
   treasury_short: {
     status: 503,
-    message:
-      "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
+    message: "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
   },
   treasury_empty: {
     status: 503,
-    message:
-      "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
+    message: "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
   },
   payouts_short: {
     status: 503,
-    message:
-      "We can't pay out that much rupiah right now. Try a smaller amount or try again later.",
+    message: "We can't pay out that much rupiah right now. Try a smaller amount or try again later.",
   },
   topups_paused: {
     status: 503,

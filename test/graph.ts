@@ -34,13 +34,7 @@ function reachOf(title: string, starts: readonly string[]): string[] {
     String([...reachedFrom(root, starts, reading).files].filter(isCounted).length)
   const inService = (path: string) => path.startsWith('services/')
   const elsewhere = (path: string) => !inService(path)
-  return [
-    title,
-    count(loads, inService),
-    count(loads, elsewhere),
-    count(names, inService),
-    count(names, elsewhere),
-  ]
+  return [title, count(loads, inService), count(loads, elsewhere), count(names, inService), count(names, elsewhere)]
 }
 
 /** Files directly in a folder; for a service also its total, and the imports among them. */
@@ -56,9 +50,7 @@ function servicesOf(): string[][] {
   return [...Map.groupBy(sources, (path) => path.split('/').slice(0, 2).join('/'))]
     .filter(([folder]) => folder.startsWith('services/'))
     .map(([service, files]) => {
-      const among = files.flatMap((file) =>
-        importsOf(root, file, names).files.filter((other) => files.includes(other)),
-      )
+      const among = files.flatMap((file) => importsOf(root, file, names).files.filter((other) => files.includes(other)))
       return [service, String(files.length), String(among.length)]
     })
 }
@@ -66,11 +58,7 @@ function servicesOf(): string[][] {
 function print(head: readonly string[], rows: readonly (readonly string[])[]) {
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)))
   for (const row of [head, ...rows])
-    console.log(
-      row
-        .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
-        .join('  '),
-    )
+    console.log(row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join('  '))
   console.log('')
 }
 

@@ -10,11 +10,9 @@ const transpiler = new Bun.Transpiler({ loader: 'ts' })
 /** Modules loaded at run time; no type imports. */
 export const loads: Reading = (source) => transpiler.scanImports(source).map(({ path }) => path)
 
-const statement =
-  /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
+const statement = /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
 
-export const names: Reading = (source) =>
-  [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
+export const names: Reading = (source) => [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
 
 /** Files are paths from `root`. */
 export function importsOf(root: string, file: string, reading: Reading) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Glob } from 'bun'
 import { serviceNames } from '#shared/messages/topic'
 import { circlesAmong, importsOf, names } from './imports'
@@ -10,7 +10,6 @@ const files = [...new Glob('{services,shared,infra,test}/**/*.{ts,sol}').scanSyn
   (path) => !path.endsWith('.gen.ts') && path !== 'test/tidy.test.ts',
 )
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const linesOf = (path: string) => read(path).split('\n').length
 
 const scripts = files.filter((path) => path.endsWith('.ts'))
 /** Neither suites nor fixtures. */
@@ -37,10 +36,6 @@ const imports = (paths: readonly string[], isForbidden: (file: string) => boolea
   )
 
 describe('every source file', () => {
-  test('has at most 400 lines', () => {
-    expect(files.filter((path) => linesOf(path) > 400)).toEqual([])
-  })
-
   test('has no TODOs and no skipped tests', () => {
     expect(offences(files, /\b(TODO|FIXME|XXX|HACK)\b|\.(only|skip)\(/)).toEqual([])
   })
@@ -53,22 +48,11 @@ describe('every source file', () => {
 describe('every page', () => {
   const pages = [...new Glob('{services,infra}/**/page/**/*.{js,ts,css,html}').scanSync(root)]
 
-  test('has at most 400 lines', () => {
-    expect(pages.length).toBeGreaterThan(5)
-    expect(pages.filter((path) => linesOf(path) > 400)).toEqual([])
-  })
-
   test('builds no markup from text, and has no inline code that its policy would have to allow', () => {
-    const forbidden =
-      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|<style|style="|\son\w+="/
+    const forbidden = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|<style|style="|\son\w+="/
+    expect(pages.length).toBeGreaterThan(5)
     expect(offences(pages, forbidden)).toEqual([])
   })
-})
-
-test('no folder has more than 20 source files', () => {
-  const folders = Map.groupBy(files.filter(isSource), dirname)
-  const sizes = [...folders].map(([folder, { length }]) => [folder, length] as const)
-  expect(sizes.filter(([, length]) => length > 20)).toEqual([])
 })
 
 describe('imports point one way: test -> infra -> services -> shared', () => {
@@ -103,8 +87,7 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
       /^services\/(payments\/payment|payouts\/cashout)\.ts$/,
       /^services\/(chain-relayer\/operations\/operation|gateway\/identity\/identity)\.ts$/,
     ]
-    const isForbidden = (file: string) =>
-      !/^(infra|shared)\//.test(file) && !vocabulary.some((one) => one.test(file))
+    const isForbidden = (file: string) => !/^(infra|shared)\//.test(file) && !vocabulary.some((one) => one.test(file))
     const isRestore = (path: string) => path === 'infra/operations/restore/erased.ts'
     const others = inInfra.filter((path) => !isRestore(path))
     expect(imports(others, isForbidden)).toEqual([])
@@ -119,37 +102,25 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
 })
 
 describe('services and shared', () => {
-  const readers = [
-    'shared/platform/config.ts',
-    'shared/platform/service.ts',
-    'shared/platform/failpoint.ts',
-  ]
+  const readers = ['shared/platform/config.ts', 'shared/platform/service.ts', 'shared/platform/failpoint.ts']
   /** They have their own environment. */
   const isExample = (path: string) => path.startsWith('services/gateway/guide/examples/')
 
   test('read the environment in one place', () => {
-    const paths = [...inServices, ...inShared].filter(
-      (path) => !readers.includes(path) && !isExample(path),
-    )
+    const paths = [...inServices, ...inShared].filter((path) => !readers.includes(path) && !isExample(path))
     expect(offences(paths, /process\.env|Bun\.env/)).toEqual([])
   })
 
   test('spell subjects only in the catalogue', () => {
     const owners = 'operations|relay|payments|payouts|pricing|chain|indexer|identity|webhooks'
     const literal = new RegExp(`'(${owners})\\.[a-z]+(\\.[a-z]+)*'`)
-    const paths = [...inServices, ...inShared].filter(
-      (path) => !path.startsWith('shared/messages/'),
-    )
+    const paths = [...inServices, ...inShared].filter((path) => !path.startsWith('shared/messages/'))
     expect(offences(paths, literal)).toEqual([])
   })
 })
 
 describe('every service', () => {
-  test.each(serviceNames)(
-    '%s has a README with a table of authorities, and a short main.ts',
-    (name) => {
-      expect(read(`services/${name}/README.md`)).toMatch(/\|\s*Authority\s*\|/i)
-      expect(linesOf(`services/${name}/main.ts`)).toBeLessThanOrEqual(80)
-    },
-  )
+  test.each(serviceNames)('%s has a README with a table of authorities', (name) => {
+    expect(read(`services/${name}/README.md`)).toMatch(/\|\s*Authority\s*\|/i)
+  })
 })

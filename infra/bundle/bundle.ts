@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
@@ -30,10 +21,7 @@ export const bundleOf = (dir: string, name: Program): string => join(dir, `${nam
  * read from the repository.
  * @throws Error with Bun's output if a program cannot be bundled.
  */
-export async function bundlePrograms(
-  into: string,
-  programs: readonly Program[] = serviceNames,
-): Promise<void> {
+export async function bundlePrograms(into: string, programs: readonly Program[] = serviceNames): Promise<void> {
   mkdirSync(into, { recursive: true })
   for (const name of programs) {
     const { success, logs, outputs } = await Bun.build({
@@ -46,8 +34,7 @@ export async function bundlePrograms(
       naming: `${name}.[ext]`,
       throw: false,
     })
-    if (!success || outputs.length === 0)
-      throw new Error(`${name} cannot be bundled: ${logs.map(String).join('\n')}`)
+    if (!success || outputs.length === 0) throw new Error(`${name} cannot be bundled: ${logs.map(String).join('\n')}`)
   }
 }
 
@@ -105,9 +92,7 @@ function stateOfSources(folders: readonly string[]): string {
   const hash = createHash('sha256').update(repositoryDir)
   const update = (path: string) => hash.update(path).update(readFileSync(join(repositoryDir, path)))
   for (const folder of folders)
-    for (const name of (
-      readdirSync(join(repositoryDir, folder), { recursive: true }) as string[]
-    ).toSorted())
+    for (const name of (readdirSync(join(repositoryDir, folder), { recursive: true }) as string[]).toSorted())
       if (name.endsWith('.ts') && !name.endsWith('.test.ts')) update(join(folder, name))
   for (const path of ['bun.lock', 'package.json', 'tsconfig.json']) update(path)
   return hash.digest('hex').slice(0, 16)

@@ -44,8 +44,7 @@ export const readComposition = (file: string): Composition =>
   Bun.YAML.parse(readFileSync(join(infraDir, file), 'utf8')) as Composition
 
 export const deployment = (): Composition => readComposition('compose.yaml')
-export const localStack = (): Composition =>
-  merged(deployment(), readComposition('compose/local.yaml'))
+export const localStack = (): Composition => merged(deployment(), readComposition('compose/local.yaml'))
 
 /**
  * Merges as compose does (compose-spec, chapter "Merge"): mappings by key, lists by appending
@@ -78,16 +77,11 @@ function mergedKeys(under: Service | undefined, over: Service): Service {
   return Object.fromEntries(entries) as Service
 }
 
-export const localVariables = (): Variables =>
-  readEnvFile(readFileSync(join(infraDir, '.env'), 'utf8'))
+export const localVariables = (): Variables => readEnvFile(readFileSync(join(infraDir, '.env'), 'utf8'))
 
-export function activeServices(
-  { services }: Composition,
-  profiles: readonly string[],
-): Record<string, Service> {
+export function activeServices({ services }: Composition, profiles: readonly string[]): Record<string, Service> {
   const active = Object.entries(services).filter(
-    ([, { profiles: own, scale }]) =>
-      scale !== 0 && (!own || own.some((name) => profiles.includes(name))),
+    ([, { profiles: own, scale }]) => scale !== 0 && (!own || own.some((name) => profiles.includes(name))),
   )
   return Object.fromEntries(active)
 }

@@ -1,7 +1,6 @@
 export type Variables = Readonly<Record<string, string | undefined>>
 
-const reference =
-  /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?])([^}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)/g
+const reference = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-?])([^}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)/g
 
 /**
  * As compose does (compose-spec, chapter "Interpolation"): `$$`, `${A}`, `${A-d}`, `${A:-d}`,

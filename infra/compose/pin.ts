@@ -10,16 +10,12 @@ const files = [
   'infra/kubernetes/engines/postgres.yaml',
 ]
 
-const image =
-  /^(\s*(?:image|imageName): |FROM )([a-z0-9][a-z0-9./-]*:[\w.-]+)(@sha256:[0-9a-f]{64})?/gm
+const image = /^(\s*(?:image|imageName): |FROM )([a-z0-9][a-z0-9./-]*:[\w.-]+)(@sha256:[0-9a-f]{64})?/gm
 
 export const unpinnedIn = (text: string): string[] =>
   [...text.matchAll(image)].flatMap(([, , name, digest]) => (digest ? [] : [name!]))
 
-export async function pinned(
-  text: string,
-  digestOf: (name: string) => Promise<string>,
-): Promise<string> {
+export async function pinned(text: string, digestOf: (name: string) => Promise<string>): Promise<string> {
   const names = new Set([...text.matchAll(image)].map(([, , name]) => name!))
   const digests = new Map<string, string>()
   for (const name of names) {
@@ -33,10 +29,7 @@ export async function pinned(
 async function digestOf(name: string): Promise<string> {
   const words = ['docker', 'buildx', 'imagetools', 'inspect', name]
   const run = Bun.spawn([...words, '--format', '{{.Manifest.Digest}}'], { stderr: 'pipe' })
-  const [said, complaint] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-  ])
+  const [said, complaint] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   if ((await run.exited) !== 0) throw new Error(`${name}: ${complaint.trim()}`)
   return said.trim()
 }

@@ -20,9 +20,7 @@ describe('env.example', () => {
     const listed = [...example().matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name)
     const names = Object.values(processes).flatMap((fields) => Object.keys(fields))
     expect(listed.toSorted()).toEqual([...new Set(listed)].toSorted())
-    expect(
-      [...new Set(names)].filter((name) => !listed.includes(name) && !neverKept.has(name)),
-    ).toEqual([])
+    expect([...new Set(names)].filter((name) => !listed.includes(name) && !neverKept.has(name))).toEqual([])
   })
 
   test('every variable that compose takes has help', () => {

@@ -14,13 +14,9 @@ export const examplePath = join(repositoryDir, 'infra/env.example')
 export function variablesOf(composition: Composition): string[] {
   const services = Object.values(composition.services)
   const handedOn = services.flatMap(({ environment }) =>
-    Object.entries(environment ?? {}).flatMap(([name, value]) =>
-      value === null ? [name] : referencesIn(value),
-    ),
+    Object.entries(environment ?? {}).flatMap(([name, value]) => (value === null ? [name] : referencesIn(value))),
   )
-  const putIn = services.flatMap(({ image, ports }) =>
-    [image, ...(ports ?? [])].flatMap(referencesIn),
-  )
+  const putIn = services.flatMap(({ image, ports }) => [image, ...(ports ?? [])].flatMap(referencesIn))
   const own = ['SECRETS_DIR']
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }

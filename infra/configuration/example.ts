@@ -24,11 +24,7 @@ export type Proposals = {
 }
 
 /** Returns env.example: each variable of every process once, under the first that reads it. */
-export function exampleOf(
-  sections: readonly Section[],
-  rows: readonly Row[],
-  proposals: Proposals,
-): string {
+export function exampleOf(sections: readonly Section[], rows: readonly Row[], proposals: Proposals): string {
   const meaningsOf = (name: string) => rows.filter((row) => row.name === name)
   const body = sections
     .filter(({ names }) => names.length > 0)
@@ -49,8 +45,7 @@ function entryOf(name: string, rows: readonly Row[], proposals: Proposals): stri
   return [...lines, settingOf(name, rows, proposals)].join('\n')
 }
 
-const explanationOf = ({ about, type, secret }: Row): string =>
-  `# ${about} (${secret ? `${type}, secret` : type})`
+const explanationOf = ({ about, type, secret }: Row): string => `# ${about} (${secret ? `${type}, secret` : type})`
 
 const presetsOf = (rows: readonly Row[]): string =>
   `Default: ${rows.map(({ fallback, readers }) => `${fallback} in ${readers.join(', ')}`).join('; ')}`

@@ -26,8 +26,5 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
 
 /** Variables that belong in no file, with the reason. */
 export const neverKept: ReadonlyMap<string, string> = new Map([
-  [
-    'ADMIN_KEY',
-    'Not kept in this file: pass it to `deploy` from the shell, see operations/runbook/deploy.md.',
-  ],
+  ['ADMIN_KEY', 'Not kept in this file: pass it to `deploy` from the shell, see operations/runbook/deploy.md.'],
 ])

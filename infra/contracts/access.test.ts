@@ -33,19 +33,16 @@ describe('privileged functions', () => {
     ['ausd', 'grantRole', [relayer, ana], ['admin'], denied],
   ] as const
 
-  test.each(table)(
-    '%s.%s refuses callers without its role',
-    async (contract, name, args, allowed, refusal) => {
-      await fixture.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
-      await fixture.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
-      await fixture.warp(5)
-      for (const actor of ['admin', 'treasury', 'relayer', 'verifier', 'ana', 'citra'] as const) {
-        const isAllowed = (allowed as readonly string[]).includes(actor)
-        const answer = await fixture.refusal(actor, contract, name, args as never)
-        expect([actor, answer]).toEqual([actor, isAllowed ? 'accepted' : refusal])
-      }
-    },
-  )
+  test.each(table)('%s.%s refuses callers without its role', async (contract, name, args, allowed, refusal) => {
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(9), ana, 1_000_000n, true])
+    await fixture.send('relayer', 'creditLine', 'repayFor', [refOf(7), ana, 1_000_000n, true, 0n])
+    await fixture.warp(5)
+    for (const actor of ['admin', 'treasury', 'relayer', 'verifier', 'ana', 'citra'] as const) {
+      const isAllowed = (allowed as readonly string[]).includes(actor)
+      const answer = await fixture.refusal(actor, contract, name, args as never)
+      expect([actor, answer]).toEqual([actor, isAllowed ? 'accepted' : refusal])
+    }
+  })
 
   test('only the pauser can unpause', async () => {
     await fixture.send('admin', 'creditLine', 'pause', [])
@@ -116,22 +113,14 @@ describe('while paused', () => {
     ['citra', 'accountOf', [ana], 'accepted'],
     ['citra', 'holdOf', [refOf(9)], 'accepted'],
     ['citra', 'sequence', [], 'accepted'],
-  ] as const)(
-    'during a pause, %s calling %s gets the answer of the table',
-    async (actor, name, args, answer) => {
-      expect(await fixture.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
-    },
-  )
+  ] as const)('during a pause, %s calling %s gets the answer of the table', async (actor, name, args, answer) => {
+    expect(await fixture.refusal(actor, 'creditLine', name, args as never)).toBe(answer)
+  })
 
   test('many credits nothing during a pause, but still revokes and extends', async () => {
     const none = { account: ana, amount: 0n, paidAt: 0n }
     const { events } = await fixture.send('relayer', 'creditLine', 'many', [
-      [
-        op,
-        { ...op, kind: 4 },
-        { kind: 6, ref: refOf(9), ...none },
-        { kind: 5, ref: refOf(7), ...none },
-      ],
+      [op, { ...op, kind: 4 }, { kind: 6, ref: refOf(9), ...none }, { kind: 5, ref: refOf(7), ...none }],
     ])
     const paused = toFunctionSelector('EnforcedPause()')
     expect(events).toMatchObject([

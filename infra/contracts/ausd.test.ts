@@ -59,43 +59,28 @@ const split = (signature: Hex) => {
   return [yParity + 27, r, s] as const
 }
 const fields = (message: TransferMessage = terms) =>
-  [
-    message.from,
-    message.to,
-    message.value,
-    message.validAfter,
-    message.validBefore,
-    message.nonce,
-  ] as const
+  [message.from, message.to, message.value, message.validAfter, message.validBefore, message.nonce] as const
 const transfer = 'transferWithAuthorization'
 const refusal = async (message: TransferMessage, signature?: Hex) =>
-  fixture.refusal('relayer', 'ausd', transfer, [
-    ...fields(message),
-    signature ?? (await sign(message)),
-  ])
+  fixture.refusal('relayer', 'ausd', transfer, [...fields(message), signature ?? (await sign(message))])
 
 describe('a transfer by authorization', () => {
-  test.each(['bytes', 'v, r, s'])(
-    'with the %s overload moves the amount and uses the nonce',
-    async (form) => {
-      const signature = await sign()
-      const before = await fixture.balanceOf(budi)
-      const sent =
-        form === 'bytes'
-          ? await fixture.send('relayer', 'ausd', transfer, [...fields(), signature])
-          : await fixture.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
-      expect(sent.events).toMatchObject([
-        { eventName: 'AuthorizationUsed', args: { authorizer: ana, nonce: terms.nonce } },
-        { eventName: 'Transfer', args: { from: ana, to: budi, value: terms.value } },
-      ])
-      expect(await fixture.balanceOf(budi)).toBe(before + terms.value)
-      expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
-      const replay = [...fields(), ...split(signature)] as const
-      expect(await fixture.refusal('citra', 'ausd', transfer, replay)).toBe(
-        'UsedOrCanceledAuthorization',
-      )
-    },
-  )
+  test.each(['bytes', 'v, r, s'])('with the %s overload moves the amount and uses the nonce', async (form) => {
+    const signature = await sign()
+    const before = await fixture.balanceOf(budi)
+    const sent =
+      form === 'bytes'
+        ? await fixture.send('relayer', 'ausd', transfer, [...fields(), signature])
+        : await fixture.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
+    expect(sent.events).toMatchObject([
+      { eventName: 'AuthorizationUsed', args: { authorizer: ana, nonce: terms.nonce } },
+      { eventName: 'Transfer', args: { from: ana, to: budi, value: terms.value } },
+    ])
+    expect(await fixture.balanceOf(budi)).toBe(before + terms.value)
+    expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
+    const replay = [...fields(), ...split(signature)] as const
+    expect(await fixture.refusal('citra', 'ausd', transfer, replay)).toBe('UsedOrCanceledAuthorization')
+  })
 
   test('is valid only strictly within its window', async () => {
     const now = (await fixture.client.getBlock()).timestamp
@@ -141,8 +126,7 @@ describe('a transfer by authorization', () => {
 type Switch = 'setAccountFrozen' | 'setTransferPaused' | 'setSignatureVerificationPaused'
 
 describe('the issuer', () => {
-  const flip = (name: Switch, args: readonly unknown[]) =>
-    fixture.send('admin', 'ausd', name, args as never)
+  const flip = (name: Switch, args: readonly unknown[]) => fixture.send('admin', 'ausd', name, args as never)
   const plain = () => fixture.refusal('ana', 'ausd', 'transfer', [budi, 1n])
 
   test.each([
@@ -169,9 +153,7 @@ describe('the issuer', () => {
     ['setTransferPaused', [true]],
     ['setSignatureVerificationPaused', [true]],
   ])('security: alone may %s', async (functionName, args) => {
-    expect(await fixture.refusal('ana', 'ausd', functionName, args as never)).toBe(
-      'AccessControlUnauthorizedAccount',
-    )
+    expect(await fixture.refusal('ana', 'ausd', functionName, args as never)).toBe('AccessControlUnauthorizedAccount')
   })
 })
 
@@ -180,13 +162,9 @@ describe('a receipt by authorization', () => {
     const signature = await sign(terms, 'ReceiveWithAuthorization')
     const tail = form === 'bytes' ? [signature] : split(signature)
     const args = [...fields(), ...tail] as never
-    expect(await fixture.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe(
-      'InvalidPayee',
-    )
+    expect(await fixture.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe('InvalidPayee')
     await fixture.send('budi', 'ausd', 'receiveWithAuthorization', args)
-    expect(await fixture.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe(
-      'UsedOrCanceledAuthorization',
-    )
+    expect(await fixture.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe('UsedOrCanceledAuthorization')
   })
 })
 
@@ -194,31 +172,22 @@ describe('a cancellation', () => {
   test.each(['bytes', 'v, r, s'])('with the %s overload makes the nonce unusable', async (form) => {
     const signature = await signCancel()
     const args = [ana, terms.nonce, ...(form === 'bytes' ? [signature] : split(signature))] as never
-    expect(
-      (await fixture.send('relayer', 'ausd', 'cancelAuthorization', args)).events,
-    ).toMatchObject([
+    expect((await fixture.send('relayer', 'ausd', 'cancelAuthorization', args)).events).toMatchObject([
       { eventName: 'AuthorizationCanceled', args: { authorizer: ana, nonce: terms.nonce } },
     ])
     expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
-    expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
-      'UsedOrCanceledAuthorization',
-    )
+    expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe('UsedOrCanceledAuthorization')
   })
 
   test('security: needs the authorizer', async () => {
     const args = [budi, terms.nonce, await signCancel()] as const
-    expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe(
-      'InvalidSignature',
-    )
+    expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe('InvalidSignature')
   })
 })
 
 describe('a contract wallet', () => {
   const wrap = (signature: Hex) =>
-    encodeAbiParameters(
-      [{ type: 'bytes32' }, { type: 'bytes' }],
-      [keccak256(toBytes('OwnedWallet')), signature],
-    )
+    encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [keccak256(toBytes('OwnedWallet')), signature])
 
   async function fundedWallet() {
     const data = encodeDeployData({

@@ -58,10 +58,7 @@ export async function compileContracts(): Promise<Map<string, string>> {
   }
   return new Map([
     ['shared/chain/ausd-abi.gen.ts', abiFile('ausdAbi', 'ausd')],
-    [
-      'shared/chain/credit-line-abi.gen.ts',
-      abiFile('creditLineAbi', 'creditLine', 'creditLineExtension'),
-    ],
+    ['shared/chain/credit-line-abi.gen.ts', abiFile('creditLineAbi', 'creditLine', 'creditLineExtension')],
     ['infra/contracts/artifacts.gen.ts', artifactsFile(compiled)],
   ])
 }
@@ -85,10 +82,7 @@ async function compileAll(): Promise<Record<Name, Compiled>> {
     language: 'Solidity',
     sources: Object.fromEntries(
       await Promise.all(
-        Object.values(contracts).map(async ([file]) => [
-          file,
-          { content: await Bun.file(join(sources, file)).text() },
-        ]),
+        Object.values(contracts).map(async ([file]) => [file, { content: await Bun.file(join(sources, file)).text() }]),
       ),
     ),
     settings,

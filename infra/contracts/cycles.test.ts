@@ -30,21 +30,18 @@ describe('a cycle', () => {
     ['on the last day of the term', 1_790, 0, 10n, 5_250n],
     ['after the term', 1_810, 2, 0n, 5_000n],
     ['after the grace, before anyone marked it', 88_300, 2, 0n, 5_000n],
-  ] as const)(
-    'a cycle closed %s (%d s) has outcome %d',
-    async (_case, seconds, outcome, score, ratio) => {
-      expect(closing(await cycleOf(seconds))).toMatchObject({
-        account: ana,
-        number: 1n,
-        outcome,
-        peakDrawn: 50_000_000n,
-        totalRepaid: 50_000_000n,
-        scoreAfter: score,
-        ratioBpsAfter: ratio,
-      })
-      expect(await fixture.accountOf('ana')).toMatchObject({ cycles: 1n, score, ratioBps: ratio })
-    },
-  )
+  ] as const)('a cycle closed %s (%d s) has outcome %d', async (_case, seconds, outcome, score, ratio) => {
+    expect(closing(await cycleOf(seconds))).toMatchObject({
+      account: ana,
+      number: 1n,
+      outcome,
+      peakDrawn: 50_000_000n,
+      totalRepaid: 50_000_000n,
+      scoreAfter: score,
+      ratioBpsAfter: ratio,
+    })
+    expect(await fixture.accountOf('ana')).toMatchObject({ cycles: 1n, score, ratioBps: ratio })
+  })
 
   test('a cycle stays open while anything is owed, and records its peak and all repayments', async () => {
     const opened = await draw(30_000_000n)

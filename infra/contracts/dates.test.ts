@@ -133,12 +133,14 @@ async function datesFromEvents() {
   let open = none
   const { creditLine: address } = fixture.deployment
   const events = await fixture.client.getContractEvents({
-    ...{ abi: creditLineAbi, address, fromBlock: 0n, strict: true },
+    abi: creditLineAbi,
+    address,
+    fromBlock: 0n,
+    strict: true,
   })
   for (const { eventName, args } of events) {
     if ('account' in args && args.account !== actors.ana.address) continue
-    if (eventName === 'CycleOpened' || eventName === 'CycleRedated')
-      open = { ...args, defaultsAt: args.dueAt + grace }
+    if (eventName === 'CycleOpened' || eventName === 'CycleRedated') open = { ...args, defaultsAt: args.dueAt + grace }
     else if (eventName === 'CycleClosed') open = none
     else if (eventName === 'TermsExtended' && open !== none)
       open = {
@@ -159,8 +161,10 @@ describe('the events report each change of the dates', () => {
   const revoke = () => act('revokeRepayment', 2)
   /** The revocation brings the dates of the first cycle into a younger one. */
   const redraw = [
-    ...[() => act('repayFor', 2, ausd('10')), () => act('repay', ausd('40'))],
-    ...[wait(600), () => act('draw', ausd('15'))],
+    () => act('repayFor', 2, ausd('10')),
+    () => act('repay', ausd('40')),
+    wait(600),
+    () => act('draw', ausd('15')),
   ]
 
   test.each([
@@ -178,8 +182,15 @@ describe('the events report each change of the dates', () => {
     [
       'if a cycle is reopened, closed and reopened during a pause',
       [
-        ...[settle, pause, wait(50), () => act('revokeRepayment', 2, ausd('20'))],
-        ...[wait(50), () => act('repay', ausd('30')), revoke, wait(50), unpause],
+        settle,
+        pause,
+        wait(50),
+        () => act('revokeRepayment', 2, ausd('20')),
+        wait(50),
+        () => act('repay', ausd('30')),
+        revoke,
+        wait(50),
+        unpause,
       ],
     ],
     [

@@ -35,9 +35,7 @@ describe('a deployment', () => {
   test('a deployment returns the hash of the genesis block and the block of its contracts', async () => {
     const genesis = await client.getBlock({ blockNumber: 0n })
     expect(deployment.genesisHash).toBe(genesis.hash)
-    expect(
-      await client.getCode({ address: creditLine, blockNumber: deployment.deployBlock }),
-    ).not.toBe(undefined)
+    expect(await client.getCode({ address: creditLine, blockNumber: deployment.deployBlock })).not.toBe(undefined)
   })
 
   test('a deployment funds the treasury and the lending pool', async () => {
@@ -88,11 +86,7 @@ describe('multicall3', () => {
       ],
     })
     expect(answers.map((one) => one.status)).toEqual(['success', 'failure', 'success'])
-    expect(answers.map((one) => one.result)).toEqual([
-      1_000_000_000_000n,
-      undefined,
-      1_000_000_000n,
-    ])
+    expect(answers.map((one) => one.result)).toEqual([1_000_000_000_000n, undefined, 1_000_000_000n])
   })
 
   test('multicall3 reads block number, block time and native balance', async () => {

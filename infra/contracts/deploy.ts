@@ -89,13 +89,10 @@ export async function deployContracts(terms: DeployTerms): Promise<DeployedContr
 
 function openClient(rpcUrl: string) {
   const transport = http(rpcUrl, { retryCount: 0, timeout: waitMs })
-  return createTestClient({ mode: 'anvil', transport, cacheTime: 0 })
-    .extend(publicActions)
-    .extend(walletActions)
+  return createTestClient({ mode: 'anvil', transport, cacheTime: 0 }).extend(publicActions).extend(walletActions)
 }
 
-const addressAt = (from: Address, nonce: number) =>
-  getContractAddress({ from, nonce: BigInt(nonce) })
+const addressAt = (from: Address, nonce: number) => getContractAddress({ from, nonce: BigInt(nonce) })
 
 const approval = (ausd: Address, spender: Address, amountMicro: bigint): DeployCall => ({
   to: ausd,
@@ -178,11 +175,7 @@ async function fundNative(client: LocalClient, addresses: readonly Address[]) {
   )
 }
 
-async function sendAll(
-  client: LocalClient,
-  account: PrivateKeyAccount,
-  steps: readonly DeployCall[],
-) {
+async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: readonly DeployCall[]) {
   const [chainId, firstNonce] = await Promise.all([
     client.getChainId(),
     client.getTransactionCount({ address: account.address }),

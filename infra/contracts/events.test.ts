@@ -56,8 +56,6 @@ test('events are numbered without a gap, and each account counts its own at ever
   const numbered = creditLineAbi.filter(
     (one) => one.type === 'event' && one.inputs.some(({ name }) => name === 'sequence'),
   )
-  const missing = numbered
-    .map((one) => (one as { name: string }).name)
-    .filter((name) => !names.has(name))
+  const missing = numbered.map((one) => (one as { name: string }).name).filter((name) => !names.has(name))
   expect(missing).toEqual([])
 })

@@ -5,14 +5,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { transferTypes } from '#shared/chain/erc3009'
-import {
-  bundleGasLimit,
-  gasLimits,
-  manyGasLimit,
-  type OpKind,
-  opGasFloor,
-  opKinds,
-} from '#shared/chain/gas'
+import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opGasFloor, opKinds } from '#shared/chain/gas'
 import { ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, expectCovered, expectTight, gasOn, type Op, op, show } from '#test/support/gas'
@@ -47,10 +40,7 @@ const refsOf = (index: number) => 1_000 * (index + 1)
 
 /** No repayment was held before, so the first uses a new slot. */
 async function indebted(count: number): Promise<Address[]> {
-  const accounts = Array.from(
-    { length: count },
-    () => privateKeyToAccount(generatePrivateKey()).address,
-  )
+  const accounts = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()).address)
   await many(accounts.map((one, index) => op('topUp', refsOf(index), one, ausd('100'))))
   for (const account of accounts) {
     await fixture.send('verifier', 'creditLine', 'setVerified', [account, true])
@@ -74,10 +64,8 @@ async function closeWithTwo(accounts: readonly Address[]) {
 }
 
 const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
-  topUp: async (count) =>
-    freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),
-  heldTopUp: async (count) =>
-    freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n)),
+  topUp: async (count) => freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),
+  heldTopUp: async (count) => freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n)),
   // Closes a cycle with held money, so its reward waits; with an excess.
   repayFor: async (count) => {
     const accounts = await indebted(count)
@@ -172,30 +160,31 @@ test('the limit of a transfer from a contract wallet covers a check of 100,000 g
   expectTight(limit, measured)
 })
 
-test.each([2, 16])(
-  'the limit of a bundle covers %d transfers to new wallets and is tight',
-  async (count) => {
-    const wallets = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()))
-    for (const { address } of wallets)
-      await fixture.send('admin', 'ausd', 'mint', [address, ausd('100')])
-    const transfers = await Promise.all(
-      wallets.map(async (wallet, index) => ({
-        ...{ target: token, allowFailure: true },
-        callData: await authorization('bytes', wallet, numberToHex(index + 1_000, { size: 20 })),
-      })),
-    )
-    const data = encodeFunctionData({
-      ...{ abi: multicall3Abi, functionName: 'aggregate3', args: [transfers] },
-    })
-    const measured = await measure(relayer, multicall3, data, count)
-    show(`a bundle of ${count}`, measured, bundleGasLimit(count))
-    expectTight(bundleGasLimit(count), measured)
-    const used = await fixture.client.getContractEvents({
-      ...{ abi: ausdAbi, address: token, eventName: 'AuthorizationUsed' },
-    })
-    expect(used).toHaveLength(count)
-  },
-)
+test.each([2, 16])('the limit of a bundle covers %d transfers to new wallets and is tight', async (count) => {
+  const wallets = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()))
+  for (const { address } of wallets) await fixture.send('admin', 'ausd', 'mint', [address, ausd('100')])
+  const transfers = await Promise.all(
+    wallets.map(async (wallet, index) => ({
+      target: token,
+      allowFailure: true,
+      callData: await authorization('bytes', wallet, numberToHex(index + 1_000, { size: 20 })),
+    })),
+  )
+  const data = encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [transfers],
+  })
+  const measured = await measure(relayer, multicall3, data, count)
+  show(`a bundle of ${count}`, measured, bundleGasLimit(count))
+  expectTight(bundleGasLimit(count), measured)
+  const used = await fixture.client.getContractEvents({
+    abi: ausdAbi,
+    address: token,
+    eventName: 'AuthorizationUsed',
+  })
+  expect(used).toHaveLength(count)
+})
 
 describe('many', () => {
   test('opGasFloor is the OP_GAS_FLOOR of the contract', async () => {

@@ -113,13 +113,7 @@ describe('a held repayment', () => {
   test('the excess of a held repayment is held collateral until the same time', async () => {
     const sent = await act('repayFor', 2, ausd('58'))
     const until = holdEnd(await now(), 60n)
-    expect(named(sent)).toEqual([
-      'RepaymentHeld',
-      'Repaid',
-      'CycleClosed',
-      'CollateralAdded',
-      'Transfer',
-    ])
+    expect(named(sent)).toEqual(['RepaymentHeld', 'Repaid', 'CycleClosed', 'CollateralAdded', 'Transfer'])
     expect(await seen()).toMatchObject({
       collateral: ausd('100'),
       pendingShares: ausd('8') * 1_000_000n,
@@ -193,9 +187,7 @@ describe('the AUSD of held repayments', () => {
     expect([await read('liquidity'), await read('poolBalance')]).toEqual([ausd('10'), ausd('60')])
     expect(await answer('draw', ausd('10') + 1n, 'budi')).toBe('InsufficientLiquidity')
     const out = [ausd('10') + 1n, actors.admin.address] as const
-    expect(await fixture.refusal('admin', 'creditLine', 'withdrawLiquidity', out)).toBe(
-      'InsufficientLiquidity',
-    )
+    expect(await fixture.refusal('admin', 'creditLine', 'withdrawLiquidity', out)).toBe('InsufficientLiquidity')
     await untilReleased(2)
     expect(await read('liquidity')).toBe(ausd('60'))
     await act('draw', ausd('60'), 'budi')
@@ -209,9 +201,7 @@ describe('the AUSD of held repayments', () => {
   })
 
   test('a call uses all of 40 released repayments of another account', async () => {
-    await fixture.send('relayer', 'creditLine', 'many', [
-      heldOps('heldRepayFor', 100, 40, ausd('1')),
-    ])
+    await fixture.send('relayer', 'creditLine', 'many', [heldOps('heldRepayFor', 100, 40, ausd('1'))])
     await untilReleased(139)
     expect(await read('liquidity')).toBe(ausd('50'))
     expect(await answer('draw', ausd('50') + 1n, 'budi')).toBe('InsufficientLiquidity')

@@ -61,43 +61,37 @@ describe('the ratio reward', () => {
     expect(await ratio()).toBe(5_250n)
   })
 
-  test.each([2, 3])(
-    'score and ratio reward are lost if payment %d of payments 2 and 3 is revoked',
-    async (ref) => {
-      await fixture.warp(120)
-      await act('repayFor', 2, ausd('10'))
-      await act('repayFor', 3, ausd('40'))
-      await act('revokeRepayment', ref)
-      await untilReleased(3)
-      expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, encumbered: 0n })
-      await fold()
-      expect(await ratio()).toBe(5_000n)
-    },
-  )
+  test.each([2, 3])('score and ratio reward are lost if payment %d of payments 2 and 3 is revoked', async (ref) => {
+    await fixture.warp(120)
+    await act('repayFor', 2, ausd('10'))
+    await act('repayFor', 3, ausd('40'))
+    await act('revokeRepayment', ref)
+    await untilReleased(3)
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, encumbered: 0n })
+    await fold()
+    expect(await ratio()).toBe(5_000n)
+  })
 
   test.each([
     ['after the cycle closed', false],
     ['while it was open', true],
-  ])(
-    'the ratio reward moves to the end of a hold that is extended %s',
-    async (_case, whileOpen) => {
-      await fixture.warp(120)
-      await act('repayFor', 2, ausd('10'))
-      await act('repayFor', 3, ausd('10'))
-      if (!whileOpen) await act('repay', ausd('30'))
-      await fixture.warp(30)
-      await act('extendHold', 2)
-      if (whileOpen) await act('repay', ausd('30'))
-      await untilReleased(3)
-      expect(await seen()).toMatchObject({ ratioBps: 5_000n, encumbered: ausd('10') })
-      await fold()
-      expect(await ratio()).toBe(5_000n)
-      await untilReleased(2)
-      expect(await ratio()).toBe(5_250n)
-      await fold()
-      expect(await ratio()).toBe(5_250n)
-    },
-  )
+  ])('the ratio reward moves to the end of a hold that is extended %s', async (_case, whileOpen) => {
+    await fixture.warp(120)
+    await act('repayFor', 2, ausd('10'))
+    await act('repayFor', 3, ausd('10'))
+    if (!whileOpen) await act('repay', ausd('30'))
+    await fixture.warp(30)
+    await act('extendHold', 2)
+    if (whileOpen) await act('repay', ausd('30'))
+    await untilReleased(3)
+    expect(await seen()).toMatchObject({ ratioBps: 5_000n, encumbered: ausd('10') })
+    await fold()
+    expect(await ratio()).toBe(5_000n)
+    await untilReleased(2)
+    expect(await ratio()).toBe(5_250n)
+    await fold()
+    expect(await ratio()).toBe(5_250n)
+  })
 
   test('a ratio reward that moved to an extended hold is lost if that payment is revoked', async () => {
     await fixture.warp(120)
@@ -162,9 +156,7 @@ describe('extending a hold', () => {
     await fixture.warp(50)
     const sent = await act('extendHold', 2)
     const end = holdEnd(await now(), 60n)
-    expect(sent.events).toMatchObject([
-      { eventName: 'HoldExtended', args: { ref: refOf(2), heldUntil: end } },
-    ])
+    expect(sent.events).toMatchObject([{ eventName: 'HoldExtended', args: { ref: refOf(2), heldUntil: end } }])
     expect(await heldUntil()).toEqual([end, end])
     expect(await holdOf(2)).toMatchObject({ until: end, state: 'Held' })
     await fixture.warp(30)

@@ -36,8 +36,7 @@ describe('repaying with a permit', () => {
     await fixture.send('ana', 'creditLine', 'draw', [20_000_000n, ana])
     await fixture.send('ana', 'ausd', 'approve', [creditLine, 0n])
   })
-  const repay = async (value: bigint) =>
-    fixture.send('ana', 'creditLine', 'repayWithPermit', await permitOf(value))
+  const repay = async (value: bigint) => fixture.send('ana', 'creditLine', 'repayWithPermit', await permitOf(value))
 
   test('repayWithPermit needs no earlier allowance', async () => {
     await repay(20_000_000n)
@@ -59,17 +58,10 @@ describe('repaying with a permit', () => {
 
   test('security: a permit signed by another account gives no allowance', async () => {
     const permit = await permitOf(20_000_000n)
-    await fixture.send('relayer', 'creditLine', 'topUp', [
-      refOf(2),
-      actors.budi.address,
-      100_000_000n,
-      false,
-    ])
+    await fixture.send('relayer', 'creditLine', 'topUp', [refOf(2), actors.budi.address, 100_000_000n, false])
     await fixture.send('budi', 'creditLine', 'draw', [20_000_000n, actors.budi.address])
     await fixture.send('budi', 'ausd', 'approve', [creditLine, 0n])
-    expect(await fixture.refusal('budi', 'creditLine', 'repayWithPermit', permit)).toBe(
-      'ERC20InsufficientAllowance',
-    )
+    expect(await fixture.refusal('budi', 'creditLine', 'repayWithPermit', permit)).toBe('ERC20InsufficientAllowance')
   })
 })
 

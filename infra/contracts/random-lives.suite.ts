@@ -15,12 +15,7 @@ import {
 import { randomCallsAbi, randomCallsBytecode } from '#infra/contracts/artifacts.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { ausd, checkedEvents } from '#test/support/contract-actions'
-import {
-  actors,
-  type ContractsFixture,
-  fixtureTerms,
-  openContractsFixture,
-} from '#test/support/contracts'
+import { actors, type ContractsFixture, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 const seed = BigInt(process.env.SEED ?? 9)
 const callsPerTransaction = 100n
@@ -89,8 +84,7 @@ function pauseSeconds(longPauses: bigint): bigint {
 export function randomLives(which: 'some' | 'all'): void {
   const livesOf = ({ lives }: (typeof worlds)[number]) => (which === 'all' ? lives : 1)
   const share =
-    worlds.reduce((sum, world) => sum + livesOf(world), 0) /
-    worlds.reduce((sum, { lives }) => sum + lives, 0)
+    worlds.reduce((sum, world) => sum + livesOf(world), 0) / worlds.reduce((sum, { lives }) => sum + lives, 0)
   const leastCalls = Math.round(100_000 * share)
 
   describe.each(worlds)('with $title', (world) => {
@@ -102,14 +96,10 @@ export function randomLives(which: 'some' | 'all'): void {
 
   test(`at least ${leastCalls} calls were made, and many of every kind accepted`, () => {
     if (process.env.SHOW_CALLS) {
-      console.table(
-        kinds.map((kind, at) => ({ kind, tried: total.tried[at], accepted: total.accepted[at] })),
-      )
+      console.table(kinds.map((kind, at) => ({ kind, tried: total.tried[at], accepted: total.accepted[at] })))
     }
     expect(total.tried.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(leastCalls)
-    const rare = Object.entries(leastAccepted).filter(
-      ([, least], at) => total.accepted[at]! < least * share,
-    )
+    const rare = Object.entries(leastAccepted).filter(([, least], at) => total.accepted[at]! < least * share)
     expect(rare).toEqual([])
   })
 }
@@ -145,24 +135,14 @@ async function live(world: (typeof worlds)[number]): Promise<void> {
 const callOf = (functionName: 'run' | 'begin' | 'rest' | 'finish', args: readonly bigint[]) =>
   encodeFunctionData({ abi: randomCallsAbi, functionName, args } as never)
 
-async function transact(
-  fixture: ContractsFixture,
-  to: Address | undefined,
-  data: Hex,
-  gas = transactionGas,
-) {
+async function transact(fixture: ContractsFixture, to: Address | undefined, data: Hex, gas = transactionGas) {
   const transaction = { from: actors.admin.address, data, gas: numberToHex(gas), ...(to && { to }) }
   const receipt = await fixture.sendRaw(transaction)
   if (receipt.status === 'success') return receipt
   throw new Error(await complaintOf(fixture, receipt.blockNumber, to, data))
 }
 
-async function complaintOf(
-  fixture: ContractsFixture,
-  block: bigint,
-  to: Address | undefined,
-  data: Hex,
-) {
+async function complaintOf(fixture: ContractsFixture, block: bigint, to: Address | undefined, data: Hex) {
   const { timestamp } = await fixture.client.getBlock({ blockNumber: block })
   const again = fixture.client.call({
     account: actors.admin.address,
@@ -194,9 +174,7 @@ async function deployHarness(fixture: ContractsFixture, withYield: boolean): Pro
     args: [fixture.deployment.creditLine, users, withYield],
   })
   const harness = (await transact(fixture, undefined, code, 30_000_000n)).contractAddress!
-  const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE'].map((one) =>
-    keccak256(toBytes(one)),
-  )
+  const roles = ['RELAYER_ROLE', 'VERIFIER_ROLE', 'PAUSER_ROLE'].map((one) => keccak256(toBytes(one)))
   if (withYield) roles.push(zeroHash)
   await fixture.send('admin', 'ausd', 'mint', [harness, ausd('1000000')])
   for (const role of roles) await fixture.send('admin', 'creditLine', 'grantRole', [role, harness])

@@ -24,9 +24,7 @@ const rows = channels.flatMap((channel) =>
   payments.flatMap((payment) =>
     times.flatMap((time) =>
       sizes.flatMap((size) =>
-        closers.flatMap((closer) =>
-          exits.map((exit) => ({ channel, payment, time, size, closer, exit })),
-        ),
+        closers.flatMap((closer) => exits.map((exit) => ({ channel, payment, time, size, closer, exit }))),
       ),
     ),
   ),
@@ -56,8 +54,7 @@ async function payByAnother(row: Row) {
 }
 
 async function leave({ exit }: Row) {
-  const { available, collateral, drawn, encumbered, ratioBps, defaulted, frozen } =
-    await fixture.accountOf('ana')
+  const { available, collateral, drawn, encumbered, ratioBps, defaulted, frozen } = await fixture.accountOf('ana')
   if (frozen) return
   if (exit === 'draws' && available > 0n) return act('draw', available)
   const used = drawn + encumbered
@@ -71,9 +68,7 @@ async function refund(row: Row, amount: bigint, refunded: bigint) {
   if (row.channel === 'a held channel' && row.time === 'in the hold') {
     const { events } = await act(revoke, paidRef, amount - refunded)
     const undone = events.map((one) =>
-      one.eventName === 'RepaymentRevoked' || one.eventName === 'TopUpRevoked'
-        ? one.args.amount
-        : 0n,
+      one.eventName === 'RepaymentRevoked' || one.eventName === 'TopUpRevoked' ? one.args.amount : 0n,
     )
     expect(undone.reduce((sum, one) => sum + one, 0n)).toBe(refunded)
     return 0n
@@ -110,9 +105,7 @@ function expectExplained(start: Books, end: Books, credited: bigint) {
 describe.each(payments)('the refund of a %s', (wanted) => {
   const title = (row: Row) =>
     `${row.payment} through ${row.channel}, ${row.size} refunded ${row.time}, cycle closed by ${row.closer}: ana ${row.exit} no more than she paid`
-  const table = rows
-    .filter((row) => row.payment === wanted)
-    .map((row) => [title(row), row] as const)
+  const table = rows.filter((row) => row.payment === wanted).map((row) => [title(row), row] as const)
 
   test.each(table)('%s', async (_title, row) => {
     const amount = amountOf(row)

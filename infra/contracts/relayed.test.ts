@@ -23,8 +23,7 @@ const read = (functionName: 'refUsed' | 'holdOf', ref: number) =>
   })
 const topUp = (ref: number, amountMicro = 100_000_000n, held = false, account = ana) =>
   fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), account, amountMicro, held])
-const revoke = (ref: number) =>
-  fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
+const revoke = (ref: number) => fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
 /** Longer than a hold with its end rounded up. */
 const pastHolds = () => fixture.warp(64)
 const named = (sent: Awaited<ReturnType<typeof topUp>>) => sent.events.map((one) => one.eventName)
@@ -74,12 +73,7 @@ describe('a top-up', () => {
     ['the ref zero', 'topUp', [zeroRef, ana, 1n, false], 'ZeroRef'],
     ['the zero account', 'topUp', [refOf(2), `0x${'0'.repeat(40)}`, 1n, false], 'ZeroAddress'],
     ['the amount zero', 'topUp', [refOf(2), ana, 0n, false], 'ZeroAmount'],
-    [
-      'more than the treasury has',
-      'topUp',
-      [refOf(2), ana, 10n ** 15n, false],
-      'ERC20InsufficientBalance',
-    ],
+    ['more than the treasury has', 'topUp', [refOf(2), ana, 10n ** 15n, false], 'ERC20InsufficientBalance'],
   ] as const)('a relayed payment with %s is refused', async (_case, name, args, refusal) => {
     await topUp(1)
     expect(await fixture.refusal('relayer', 'creditLine', name, args)).toBe(refusal)
@@ -104,14 +98,7 @@ describe('a held top-up', () => {
       pendingUntil: 0n,
     })
     await fixture.send('ana', 'creditLine', 'draw', [50_000_000n, ana])
-    expect(await read('holdOf', 1)).toMatchObject([
-      ana,
-      0n,
-      100_000_000n,
-      100_000_000_000_000n,
-      held.pendingUntil,
-      2,
-    ])
+    expect(await read('holdOf', 1)).toMatchObject([ana, 0n, 100_000_000n, 100_000_000_000_000n, held.pendingUntil, 2])
   })
 
   test('a held top-up can be revoked: its amount returns to the treasury and no share is left', async () => {
@@ -157,8 +144,7 @@ describe('a held top-up', () => {
     await topUp(1, 30_000_000n, true)
     await topUp(2)
     await pastHolds()
-    const refusal = (ref: number) =>
-      fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
+    const refusal = (ref: number) => fixture.refusal('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
     for (const ref of [1, 2, 3]) expect(await refusal(ref)).toBe('NotHeld')
     await fixture.send('ana', 'creditLine', 'withdrawCollateral', [1n, ana])
     expect(await refusal(1)).toBe('NotHeld')
@@ -236,9 +222,7 @@ describe('many', () => {
   test('many extends, revokes and repeats held payments, and reports what is refused', async () => {
     await topUp(1)
     await fixture.send('ana', 'creditLine', 'draw', [40_000_000n, ana])
-    await fixture.send('relayer', 'creditLine', 'many', [
-      [op(4, 2, 45_000_000n), op(1, 3, 7_000_000n)],
-    ])
+    await fixture.send('relayer', 'creditLine', 'many', [[op(4, 2, 45_000_000n), op(1, 3, 7_000_000n)]])
     expect(await fixture.accountOf('ana')).toMatchObject({
       drawn: 0n,
       encumbered: 40_000_000n,

@@ -170,11 +170,7 @@ describe('revoking a repayment of a closed cycle', () => {
     await act('repayFor', 2, ausd('20'))
     await act('repayFor', 3, ausd('30'))
     await act('revokeRepayment', 2)
-    expect(named(await act('revokeRepayment', 3))).toEqual([
-      'CycleReversed',
-      'RepaymentRevoked',
-      'Transfer',
-    ])
+    expect(named(await act('revokeRepayment', 3))).toEqual(['CycleReversed', 'RepaymentRevoked', 'Transfer'])
     expect(await seen()).toMatchObject({ drawn: ausd('50'), score: 0n, cycles: 1n })
   })
 
@@ -215,21 +211,18 @@ describe('a closed cycle of which a repayment is revoked', () => {
       return act('repayFor', 3, ausd('0.01'))
     },
   }
-  test.each(Object.entries(closings))(
-    'a cycle closed by %s becomes Reversed permanently',
-    async (_case, close) => {
-      expect(closedAs(await close())).toBe('Qualified')
-      expect((await seen()).score).toBe(10n)
-      const sent = await act('revokeRepayment', 2)
-      expect(sent.events[0]).toMatchObject({
-        eventName: 'CycleReversed',
-        args: { number: 1n, scoreAfter: 0n },
-      })
-      await fixture.warp(400_000)
-      await act('repayFromCollateral', 1n)
-      expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
-    },
-  )
+  test.each(Object.entries(closings))('a cycle closed by %s becomes Reversed permanently', async (_case, close) => {
+    expect(closedAs(await close())).toBe('Qualified')
+    expect((await seen()).score).toBe(10n)
+    const sent = await act('revokeRepayment', 2)
+    expect(sent.events[0]).toMatchObject({
+      eventName: 'CycleReversed',
+      args: { number: 1n, scoreAfter: 0n },
+    })
+    await fixture.warp(400_000)
+    await act('repayFromCollateral', 1n)
+    expect(await seen()).toMatchObject({ score: 0n, ratioBps: 5_000n, cycles: 1n })
+  })
 
   const heldCycle = async (ref: number, seconds: number) => {
     await act('draw', ausd('20'))
@@ -329,11 +322,7 @@ describe('the excess of a held repayment', () => {
 
   test('a held repayment that is all excess is held and can be revoked', async () => {
     await act('repay', ausd('50'))
-    expect(named(await act('repayFor', 2, ausd('8')))).toEqual([
-      'RepaymentHeld',
-      'CollateralAdded',
-      'Transfer',
-    ])
+    expect(named(await act('repayFor', 2, ausd('8')))).toEqual(['RepaymentHeld', 'CollateralAdded', 'Transfer'])
     expect(await seen()).toMatchObject({ encumbered: 0n, pendingShares: ausd('8') * 1_000_000n })
     expect(named(await act('revokeRepayment', 2))).toEqual(['TopUpRevoked', 'Transfer'])
     expect(await seen()).toMatchObject({ pendingShares: 0n, drawn: 0n, score: 10n, cycles: 1n })

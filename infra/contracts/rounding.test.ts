@@ -100,11 +100,9 @@ async function take(step: Move): Promise<boolean> {
 }
 
 type Balances = Awaited<ReturnType<typeof readAll>>
-const heldBy = ({ ana, budi }: Balances) =>
-  ana.shares + ana.pendingShares + budi.shares + budi.pendingShares
+const heldBy = ({ ana, budi }: Balances) => ana.shares + ana.pendingShares + budi.shares + budi.pendingShares
 const worth = (seen: Balances, user: User) =>
-  ((seen[user].shares + seen[user].pendingShares) * (seen.collateral + 1n)) /
-  (seen.shares + virtualShares)
+  ((seen[user].shares + seen[user].pendingShares) * (seen.collateral + 1n)) / (seen.shares + virtualShares)
 
 function expectSound(before: Balances, after: Balances, step: Move) {
   const revokes = step.kind.startsWith('revoke')
@@ -127,9 +125,7 @@ function expectSound(before: Balances, after: Balances, step: Move) {
   }
   const { user } = step
   // The account gained no more than was paid in.
-  const inflow = ['topUp', 'held', 'repayFor', 'heldRepayFor'].includes(step.kind)
-    ? step.amountMicro
-    : 0n
+  const inflow = ['topUp', 'held', 'repayFor', 'heldRepayFor'].includes(step.kind) ? step.amountMicro : 0n
   const outflow = ['withdraw', 'draw'].includes(step.kind) ? step.amountMicro : 0n
   const net = (seen: Balances) => worth(seen, user) - seen[user].drawn
   expect(net(after) + outflow).toBeLessThanOrEqual(net(before) + inflow)

@@ -202,22 +202,10 @@ describe('debt whose repayment was revoked', () => {
 })
 
 type Move = { kind: (typeof kinds)[number]; amount: bigint; seconds: number; pick: number }
-const kinds = [
-  'draw',
-  'held',
-  'heldAll',
-  'repayAll',
-  'revoke',
-  'takeBack',
-  'extend',
-  'wait',
-] as const
+const kinds = ['draw', 'held', 'heldAll', 'repayAll', 'revoke', 'takeBack', 'extend', 'wait'] as const
 const steps: fc.Arbitrary<Move[]> = fc.array(
   fc.record({
-    kind: fc.constantFrom(
-      ...kinds,
-      ...(['held', 'held', 'heldAll', 'takeBack', 'takeBack'] as const),
-    ),
+    kind: fc.constantFrom(...kinds, ...(['held', 'held', 'heldAll', 'takeBack', 'takeBack'] as const)),
     amount: fc.bigInt(ausd('0.05'), ausd('0.5')),
     seconds: fc.integer({ min: 1, max: 10 }),
     pick: fc.nat(),
@@ -278,9 +266,7 @@ test.each([
         expect(score).toBeLessThanOrEqual(10n * most)
         expect(ratioBps).toBeLessThanOrEqual(5_000n + 250n * most)
         if (sent && closedAs(sent) === 'Qualified')
-          expect(Number(time - opened.get(cycle)!)).toBeGreaterThanOrEqual(
-            fixtureTerms.minCycleSeconds,
-          )
+          expect(Number(time - opened.get(cycle)!)).toBeGreaterThanOrEqual(fixtureTerms.minCycleSeconds)
         if (score > peak) peak = score
       }
 
@@ -292,8 +278,7 @@ test.each([
         if (kind === 'revoke' || kind === 'takeBack' || kind === 'extend') {
           if (ref === undefined) return
           if (kind === 'extend') {
-            if ((await answer('extendHold', ref)) === 'accepted')
-              await check(() => act('extendHold', ref))
+            if ((await answer('extendHold', ref)) === 'accepted') await check(() => act('extendHold', ref))
             return
           }
           const left = pick % 3 === 0 ? amount : 0n

@@ -31,12 +31,7 @@ describe('the outcome Late', () => {
     ['paid after the due date', hour, 1n, 'Late'],
     ['with a payment time in the future', -1n, 10n * day, 'Qualified'],
     ['with a payment time in the future, and relayed late', 1n, 10n * day, 'Late'],
-    [
-      'with a payment time before the debt, and relayed within a day',
-      day,
-      -term - day,
-      'Qualified',
-    ],
+    ['with a payment time before the debt, and relayed within a day', day, -term - day, 'Qualified'],
     ['paid in time and relayed more than a day late', day + 1n, -1n, 'Late'],
   ] as const)(
     'a cycle repaid by a payment %s is judged by the time of payment',
@@ -104,9 +99,7 @@ describe('the time of payment', () => {
     expect(await answer('repayFor', 2, ausd('10'), { paidAt: 6n })).toBe('RefConflict')
     expect(await answer('repayFor', 2, ausd('10'), { paidAt: 5n, held: false })).toBe('RefConflict')
     expect(await answer('repayFor', 2, ausd('11'), { paidAt: 5n })).toBe('RefConflict')
-    expect(await answer('repayFor', 2, ausd('10'), { paidAt: 5n, user: 'budi' })).toBe(
-      'RefConflict',
-    )
+    expect(await answer('repayFor', 2, ausd('10'), { paidAt: 5n, user: 'budi' })).toBe('RefConflict')
     const again = await act('repayFor', 2, ausd('10'), { paidAt: 5n })
     expect(again.events).toMatchObject([{ eventName: 'AlreadyApplied', args: { ref: refOf(2) } }])
   })

@@ -94,8 +94,7 @@ describe('yield', () => {
 })
 
 describe('the highest price of a share', () => {
-  const most = async () =>
-    (await read('totalShares')) + 1_000_000n - (await read('totalCollateral')) - 1n
+  const most = async () => (await read('totalShares')) + 1_000_000n - (await read('totalCollateral')) - 1n
 
   test('yield that makes a share worth more than a unit is refused', async () => {
     await act('topUp', 1, 1n)

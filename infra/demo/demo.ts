@@ -50,8 +50,7 @@ async function playOnOwn(): Promise<void> {
     bootStack({ dir: ownDir, ports: 'free', durable: false, progress, signal }),
   )
   await tell(stack.info, ownDir)
-  if (!process.stdout.isTTY)
-    return console.log('Stopping the temporary stack; `bun run start` runs one that stays.')
+  if (!process.stdout.isTTY) return console.log('Stopping the temporary stack; `bun run start` runs one that stays.')
   console.log('The stack keeps running until Ctrl-C.')
   await stopping.asked
 }

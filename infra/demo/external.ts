@@ -21,16 +21,13 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
   }
   return {
     control,
-    pay: (session: string, channel_code: string) =>
-      control(`sessions/${session}/pay`, { channel_code }),
+    pay: (session: string, channel_code: string) => control(`sessions/${session}/pay`, { channel_code }),
     fail: (session: string) => control(`sessions/${session}/fail`),
     expire: (session: string) => control(`sessions/${session}/expire`),
     refund: (payment: string) => control(`payments/${payment}/refund`),
-    identity: (wallet: string, verdict: Verdict) =>
-      control(`identity/${wallet.toLowerCase()}`, { verdict }),
+    identity: (wallet: string, verdict: Verdict) => control(`identity/${wallet.toLowerCase()}`, { verdict }),
     /** Returns the chain's new time in unix seconds. */
-    advance: (seconds: number): Promise<{ chainTime: string }> =>
-      control('chain/advance', { seconds }),
+    advance: (seconds: number): Promise<{ chainTime: string }> => control('chain/advance', { seconds }),
     faults: (faults: unknown) => control('faults', faults),
     calm: () =>
       control('faults', {

@@ -1,11 +1,4 @@
-import {
-  type Address,
-  createWalletClient,
-  type Hex,
-  http,
-  type LocalAccount,
-  publicActions,
-} from 'viem'
+import { type Address, createWalletClient, type Hex, http, type LocalAccount, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { bid } from '#infra/local/fees'
 import type { StackFile } from '#infra/local/stack-file'
@@ -50,7 +43,8 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     headers: Record<string, string> = {},
   ): Promise<Reply> => {
     const answer = await tryOnce(place, {
-      ...{ method, path },
+      method,
+      path,
       headers: { authorization: await session.header(), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
@@ -65,12 +59,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       const reply = await post(path, body)
       return reply.status !== 503 && reply
     })
-  const write = async (
-    address: string,
-    abi: unknown,
-    functionName: string,
-    args: readonly unknown[],
-  ) => {
+  const write = async (address: string, abi: unknown, functionName: string, args: readonly unknown[]) => {
     const request = {
       address: address as Address,
       abi: abi as typeof creditLineAbi,
@@ -111,8 +100,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         ...terms,
       })
     },
-    draw: (micro: bigint) =>
-      write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
+    draw: (micro: bigint) => write(stack.chain.creditLine, creditLineAbi, 'draw', [micro, account.address]),
     /** Submits a signed transfer without the service, as anyone may. */
     submit: (transfer: SignedTransfer) =>
       write(stack.chain.ausd, ausdAbi, 'transferWithAuthorization', [

@@ -41,9 +41,7 @@ export async function topupScene({ person, outside, line }: Scene) {
   const credited = person.api.waitFor(checkout.paymentId, { everyMs })
   await line.during('checking with the provider, then crediting on chain', credited)
   const me = okOf(await person.api.me())
-  line.say(
-    `collateral ${moneyText(me.collateral.value, 'AUSD')}, limit ${moneyText(me.limit, 'AUSD')}`,
-  )
+  line.say(`collateral ${moneyText(me.collateral.value, 'AUSD')}, limit ${moneyText(me.limit, 'AUSD')}`)
 }
 
 export async function drawScene({ person, line }: Scene, title = '3. Draw'): Promise<bigint> {
@@ -61,9 +59,7 @@ export async function settlementScene({ person, outside, line }: Scene) {
   const quote = await lockRate({ person, line })
   const settled = person.api.settle({ quoteId: quote.id })
   const checkout = okOf(await line.during('opening the checkout', settled))
-  line.say(
-    `${moneyText(checkout.fiat, 'IDR')} pays the debt of ${moneyText(checkout.ausd, 'AUSD')}, rounded up`,
-  )
+  line.say(`${moneyText(checkout.fiat, 'IDR')} pays the debt of ${moneyText(checkout.ausd, 'AUSD')}, rounded up`)
   await outside.pay(checkout.paymentId, 'BCA_VIRTUAL_ACCOUNT')
   const repaid = person.api.waitFor(checkout.paymentId, { everyMs })
   await line.during('checking with the provider, then repaying on chain', repaid)
@@ -85,9 +81,7 @@ export async function cashoutScene({ person, line, stack }: Scene) {
   }
   const asked = person.api.cashOut({ quoteId: quote.id, authorization, bank })
   const order = okOf(await line.during('placing the order', asked))
-  line.say(
-    `${moneyText(order.ausd, 'AUSD')} will pay out ${moneyText(order.fiat, 'IDR')}, payout ${order.payoutId}`,
-  )
+  line.say(`${moneyText(order.ausd, 'AUSD')} will pay out ${moneyText(order.fiat, 'IDR')}, payout ${order.payoutId}`)
   const onStatus = ({ status }: { status: string }) => line.say(`payout: ${status}`)
   const paid = person.api.waitFor(order.payoutId, { everyMs, onStatus })
   await line.during('taking the AUSD, then paying the bank account', paid)

@@ -8,10 +8,7 @@ const silentMaxMs = 8_000
 const everyMs = 500
 
 const gone = (how: string) =>
-  new StartFault(
-    `the stack is gone: ${how}`,
-    'Start one with `bun run start`, then run the demo again.',
-  )
+  new StartFault(`the stack is gone: ${how}`, 'Start one with `bun run start`, then run the demo again.')
 
 function assertThere(dir: string): void {
   try {
@@ -26,18 +23,13 @@ async function untilGone(stack: StackFile, dir: string, signal: AbortSignal): Pr
   while (!signal.aborted) {
     assertThere(dir)
     if (await answers(stack)) answeredAt = Date.now()
-    else if (Date.now() - answeredAt > silentMaxMs)
-      throw gone(`${stack.gateway} no longer responds`)
+    else if (Date.now() - answeredAt > silentMaxMs) throw gone(`${stack.gateway} no longer responds`)
     await pause(everyMs, signal)
   }
 }
 
 /** Throws within seconds once the stack is gone, instead of waiting for timeouts. */
-export async function whileThere<T>(
-  stack: StackFile,
-  dir: string,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function whileThere<T>(stack: StackFile, dir: string, work: () => Promise<T>): Promise<T> {
   const over = new AbortController()
   const never = new Promise<never>(() => {})
   try {

@@ -33,7 +33,9 @@ describe('deploy configuration', () => {
   test('the default terms are valid for the contract: a day of grace, and cycles of 1 AUSD for a minute', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
     expect(wanted.terms).toMatchObject({
-      ...{ graceSeconds: 86_400n, minDebt: 1_000_000n, minCycleSeconds: 60n },
+      graceSeconds: 86_400n,
+      minDebt: 1_000_000n,
+      minCycleSeconds: 60n,
     })
   })
 
@@ -45,9 +47,7 @@ describe('deploy configuration', () => {
 
   test('the wanted state contains no key', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
-    const text = JSON.stringify(wanted, (_, value) =>
-      typeof value === 'bigint' ? `${value}` : value,
-    )
+    const text = JSON.stringify(wanted, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
     for (const key of [env.ADMIN_KEY, env.TREASURY_KEY, env.LANE_KEYS, 'secret'])
       expect(text).not.toContain(key.replace('0x', ''))
   })

@@ -33,10 +33,7 @@ export const fields = {
   }),
   CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
   GENESIS_HASH: genesisHash,
-  AUSD_ADDRESS: orWord(
-    'deploy',
-    address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: realAusd }),
-  ),
+  AUSD_ADDRESS: orWord('deploy', address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: realAusd })),
   CREDIT_LINE_ADDRESS: orWord(
     'deploy',
     address({
@@ -66,8 +63,7 @@ export const fields = {
     fallback: '60',
   }),
   MIN_DEBT_AUSD_MICRO: amount({
-    about:
-      'a cycle of less debt × seconds than this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
+    about: 'a cycle of less debt × seconds than this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
     fallback: '1000000',
   }),
   TERM_SECONDS: integer({

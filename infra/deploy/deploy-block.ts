@@ -19,8 +19,11 @@ export async function findDeployBlock(
       else without = middle
     }
     const granted = await reader.getContractEvents({
-      ...{ address, abi: creditLineAbi, eventName: 'RoleGranted' },
-      ...{ fromBlock: withCode, toBlock: withCode },
+      address,
+      abi: creditLineAbi,
+      eventName: 'RoleGranted',
+      fromBlock: withCode,
+      toBlock: withCode,
     })
     return granted.length > 0 ? Number(withCode) : null
   } catch {

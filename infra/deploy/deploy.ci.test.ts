@@ -24,8 +24,7 @@ import { gasReckoned } from './step'
 
 const local: Env = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
 const bookOf = (fixture: DeployFixture) => readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8')
-const sentBy = (fixture: DeployFixture, address: Address) =>
-  fixture.client.getTransactionCount({ address })
+const sentBy = (fixture: DeployFixture, address: Address) => fixture.client.getTransactionCount({ address })
 
 describe('deploying on a fresh anvil', () => {
   let fixture: DeployFixture
@@ -44,10 +43,7 @@ describe('deploying on a fresh anvil', () => {
       ausd: '0x314eB98d7273D091eF3A364229d6517d54D221Cc',
       creditLine: '0x6089fF386f27582be250E3e855254209bAd5F6b4',
       treasury: '0x92254F2ecd51c5BA5a5c9182003519beE682c1Bf',
-      lanes: [
-        '0xbEcF08d5d1928f2DE76050F7d831f82e1E1fce25',
-        '0x487657FD4cB83E7a0B2F5a683E2Ac0eD7b23Ac7b',
-      ],
+      lanes: ['0xbEcF08d5d1928f2DE76050F7d831f82e1E1fce25', '0x487657FD4cB83E7a0B2F5a683E2Ac0eD7b23Ac7b'],
     })
   })
 
@@ -67,13 +63,9 @@ describe('deploying on a fresh anvil', () => {
   test('the credit line has the version that the services need, within the fixed gas limits', async () => {
     const { creditLine: address, deployBlock } = JSON.parse(bookOf(fixture))
     const line = { address, abi: creditLineAbi } as const
-    expect(await fixture.client.readContract({ ...line, functionName: 'version' })).toBe(
-      lineVersion,
-    )
+    expect(await fixture.client.readContract({ ...line, functionName: 'version' })).toBe(lineVersion)
     expect(await fixture.client.readContract({ ...line, functionName: 'minDebt' })).toBe(1_000_000n)
-    expect(await fixture.client.readContract({ ...line, functionName: 'graceSeconds' })).toBe(
-      86_400n,
-    )
+    expect(await fixture.client.readContract({ ...line, functionName: 'graceSeconds' })).toBe(86_400n)
     const block = { blockNumber: BigInt(deployBlock), includeTransactions: true } as const
     const { transactions } = await fixture.client.getBlock(block)
     const { hash, gas } = transactions.find(({ to }) => to === null)!

@@ -50,8 +50,7 @@ export async function deploy(job: Job): Promise<Deployment> {
   const loaded = loadAddresses(job.addressesFile)
   const fresh: AddressBook = { chainId, genesisHash }
   const refusals = chainRefusals(node.chain, wanted, loaded)
-  if (refusals.length > 0)
-    return { plan: { refusals, steps: [], todos: [], notes: [] }, facts: null, book: fresh }
+  if (refusals.length > 0) return { plan: { refusals, steps: [], todos: [], notes: [] }, facts: null, book: fresh }
   const stale = loaded && loaded.genesisHash !== genesisHash && mayBeginAnew(node.chain, wanted)
   if (stale) say('the chain was reset: starting a new addresses file')
   const book: AddressBook = loaded && !stale ? loaded : fresh
@@ -81,9 +80,7 @@ async function advance(run: Run): Promise<Deployment> {
     // A lagging endpoint still shows the state before the step; repeating it could pay twice.
     if (done.has(nameOf(step))) {
       if (++lags > lagChecksMax)
-        throw new Error(
-          `${nameOf(step)} is final, but the endpoints still return the state before it: run again`,
-        )
+        throw new Error(`${nameOf(step)} is final, but the endpoints still return the state before it: run again`)
       await pause(300)
       continue
     }
@@ -127,17 +124,14 @@ function placesOf({ job: { wanted }, book }: Run): KnownAddresses {
 async function deployBlockOf(run: Run, creditLine: Address | undefined): Promise<number | null> {
   const { wanted } = run.job
   if (!creditLine) return null
-  if (run.book.creditLine === creditLine && run.book.deployBlock !== undefined)
-    return run.book.deployBlock
+  if (run.book.creditLine === creditLine && run.book.deployBlock !== undefined) return run.book.deployBlock
   return wanted.deployBlock === 'find' ? findDeployBlock(run.node, creditLine) : wanted.deployBlock
 }
 
 async function act(run: Run, step: DeployStep): Promise<void> {
   const { node, job } = run
-  if (step.do === 'give_native')
-    await node.tell('anvil_setBalance', [step.to, numberToHex(givenWei)])
-  else if (step.do === 'install_multicall3')
-    await node.tell('anvil_setCode', [multicall3, multicall3Runtime])
+  if (step.do === 'give_native') await node.tell('anvil_setBalance', [step.to, numberToHex(givenWei)])
+  else if (step.do === 'install_multicall3') await node.tell('anvil_setCode', [multicall3, multicall3Runtime])
   else await send(run, step)
   job.say(`done: ${nameOf(step)}`)
 }
@@ -164,8 +158,7 @@ async function finish(run: Run, pending: Pending): Promise<void> {
   const { pending: _, ...after } = run.book
   Object.assign(after, await placesFrom(run, pending, outcome))
   keep(run, after)
-  if (outcome.final === 'reverted')
-    throw new Error(`${pending.step} reverted in transaction ${outcome.hash}`)
+  if (outcome.final === 'reverted') throw new Error(`${pending.step} reverted in transaction ${outcome.hash}`)
   if (outcome.final === 'superseded')
     job.say(`${pending.step} was superseded by another transaction of ${pending.from}`)
 }
@@ -188,11 +181,13 @@ function record(run: Run, { token, line }: DeployFacts): void {
   const { treasury, lanes } = run.job.wanted
   const { chainId, genesisHash } = run.book
   keep(run, {
-    ...{ chainId, genesisHash },
+    chainId,
+    genesisHash,
     ...(line?.deployBlock == null ? {} : { deployBlock: line.deployBlock }),
     ...(token && { ausd: token.address }),
     ...(line && { creditLine: line.address }),
-    ...{ treasury, lanes: [...lanes] },
+    treasury,
+    lanes: [...lanes],
   })
 }
 

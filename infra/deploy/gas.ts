@@ -39,8 +39,7 @@ export async function estimateGas(
   signers: Signers,
 ): Promise<Estimates> {
   const lane = lanes[0]?.address
-  if (!token?.domain || !line || !lane)
-    throw new Error('gas estimates need the token, the credit line and a lane')
+  if (!token?.domain || !line || !lane) throw new Error('gas estimates need the token, the credit line and a lane')
   const salt = `${line.address} ${Date.now()}`
   const [ref, account] = [keccak256(toHex(salt)), stranger(salt)]
   const transfer = async (): Promise<Hex> => {
@@ -48,13 +47,13 @@ export async function estimateGas(
     const terms = {
       from: treasury.address,
       to: lane,
-      ...{ value: String(micro), validAfter: '0', validBefore: String(now + validSeconds) },
+      value: String(micro),
+      validAfter: '0',
+      validBefore: String(now + validSeconds),
       nonce: ref,
     }
     const domain = { ...token.domain!, chainId: wanted.chainId }
-    const signature = await signers
-      .get(treasury.address)!
-      .signTypedData(typedTransfer(domain, terms))
+    const signature = await signers.get(treasury.address)!.signTypedData(typedTransfer(domain, terms))
     return encodeFunctionData({
       abi: ausdAbi,
       functionName: 'transferWithAuthorization',

@@ -34,8 +34,7 @@ const killPoints = [
   'final:fund_liquidity',
 ]
 
-const bookOf = (fixture: DeployFixture) =>
-  JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
+const bookOf = (fixture: DeployFixture) => JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
 
 async function killedAt(fixture: DeployFixture, point: string) {
   const FAILPOINT_FILE = join(fixture.dir, 'failpoint')
@@ -65,12 +64,12 @@ describe('a deployment that is killed repeatedly', () => {
     expect(await fixture.client.getTransactionCount({ address: admin })).toBe(10)
     expect(await fixture.client.getTransactionCount({ address: treasury })).toBe(1)
     const token = { address: ausd, abi: erc20Abi } as const
-    expect(await fixture.client.readContract({ ...token, functionName: 'totalSupply' })).toBe(
-      2_000_000_000n,
-    )
+    expect(await fixture.client.readContract({ ...token, functionName: 'totalSupply' })).toBe(2_000_000_000n)
     expect(
       await fixture.client.readContract({
-        ...{ address: creditLine, abi: creditLineAbi, functionName: 'liquidity' },
+        address: creditLine,
+        abi: creditLineAbi,
+        functionName: 'liquidity',
       }),
     ).toBe(1_000_000_000n)
   })

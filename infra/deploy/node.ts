@@ -26,8 +26,7 @@ export async function openNode(rpcUrls: readonly string[], withinMs: number): Pr
       }
       return { chain, reader, sendRaw: senderTo(rpcUrls), tell }
     } catch (error) {
-      if (Date.now() > givesUpAt)
-        throw new Error(`no endpoint in RPC_URLS responds: ${textOf(error)}`)
+      if (Date.now() > givesUpAt) throw new Error(`no endpoint in RPC_URLS responds: ${textOf(error)}`)
       await pause(300)
     }
   }
@@ -45,9 +44,7 @@ const readerAt = (rpcUrls: readonly string[], batchesOn?: number): PublicClient 
       { retryCount: 0 },
     ),
     cacheTime: 0,
-    ...(batchesOn === undefined
-      ? {}
-      : { chain: chainOf(batchesOn), batch: { multicall: { wait: 2 } } }),
+    ...(batchesOn === undefined ? {} : { chain: chainOf(batchesOn), batch: { multicall: { wait: 2 } } }),
   })
 
 async function identify(reader: PublicClient): Promise<ChainFacts> {
@@ -65,9 +62,7 @@ function senderTo(rpcUrls: readonly string[]): DeployNode['sendRaw'] {
   )
   return async (raw) => {
     const answers = await Promise.all(
-      endpoints.map((endpoint) =>
-        endpoint.sendRawTransaction({ serializedTransaction: raw }).then(() => null, textOf),
-      ),
+      endpoints.map((endpoint) => endpoint.sendRawTransaction({ serializedTransaction: raw }).then(() => null, textOf)),
     )
     return answers.includes(null) ? null : (answers.at(-1) ?? null)
   }

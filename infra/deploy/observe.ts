@@ -1,10 +1,4 @@
-import {
-  type Address,
-  BaseError,
-  ContractFunctionRevertedError,
-  ContractFunctionZeroDataError,
-  getAddress,
-} from 'viem'
+import { type Address, BaseError, ContractFunctionRevertedError, ContractFunctionZeroDataError, getAddress } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -54,16 +48,14 @@ type Reader = DeployNode['reader']
 const balanceOf = (reader: Reader, token: Address, account: Address) =>
   answered(
     reader.readContract({
-      ...{ address: token, abi: ausdAbi, functionName: 'balanceOf' },
+      address: token,
+      abi: ausdAbi,
+      functionName: 'balanceOf',
       args: [account],
     }),
   )
 
-async function tokenFacts(
-  reader: Reader,
-  address: Address,
-  wanted: WantedDeployment,
-): Promise<TokenFacts> {
+async function tokenFacts(reader: Reader, address: Address, wanted: WantedDeployment): Promise<TokenFacts> {
   const at = { address, abi: ausdAbi } as const
   const [code, domain, separator, mintable] = await Promise.all([
     reader.getCode({ address }),
@@ -71,7 +63,8 @@ async function tokenFacts(
     answered(reader.readContract({ ...at, functionName: 'DOMAIN_SEPARATOR' })),
     answered(
       reader.readContract({
-        ...{ ...at, functionName: 'hasRole' },
+        ...at,
+        functionName: 'hasRole',
         args: [roleHash('MINTER_ROLE'), wanted.admin],
       }),
     ),
@@ -80,7 +73,9 @@ async function tokenFacts(
     address,
     hasCode: code !== undefined,
     domain: domain && {
-      ...{ name: domain[1], version: domain[2], chainId: domain[3] },
+      name: domain[1],
+      version: domain[2],
+      chainId: domain[3],
       verifyingContract: getAddress(domain[4]),
     },
     separator,
@@ -101,34 +96,26 @@ async function lineFacts(
     ausd &&
     answered(
       reader.readContract({
-        ...{ address: ausd, abi: ausdAbi, functionName: 'allowance' },
+        address: ausd,
+        abi: ausdAbi,
+        functionName: 'allowance',
         args: [owner, address],
       }),
     )
   const duties = lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
-  const [
-    code,
-    version,
-    token,
-    itsTreasury,
-    isPaused,
-    liquidity,
-    adminHasRole,
-    byTreasury,
-    byAdmin,
-    ...more
-  ] = await Promise.all([
-    reader.getCode({ address }),
-    answered(reader.readContract({ ...at, functionName: 'version' })),
-    answered(reader.readContract({ ...at, functionName: 'token' })),
-    answered(reader.readContract({ ...at, functionName: 'treasury' })),
-    answered(reader.readContract({ ...at, functionName: 'paused' })),
-    answered(reader.readContract({ ...at, functionName: 'liquidity' })),
-    hasRole(zeroHash, admin),
-    allowance(treasury),
-    allowance(admin),
-    ...duties.map(({ lane, role }) => hasRole(roleHash(role), lane)),
-  ])
+  const [code, version, token, itsTreasury, isPaused, liquidity, adminHasRole, byTreasury, byAdmin, ...more] =
+    await Promise.all([
+      reader.getCode({ address }),
+      answered(reader.readContract({ ...at, functionName: 'version' })),
+      answered(reader.readContract({ ...at, functionName: 'token' })),
+      answered(reader.readContract({ ...at, functionName: 'treasury' })),
+      answered(reader.readContract({ ...at, functionName: 'paused' })),
+      answered(reader.readContract({ ...at, functionName: 'liquidity' })),
+      hasRole(zeroHash, admin),
+      allowance(treasury),
+      allowance(admin),
+      ...duties.map(({ lane, role }) => hasRole(roleHash(role), lane)),
+    ])
   return {
     address,
     hasCode: code !== undefined,
@@ -147,9 +134,7 @@ async function lineFacts(
 
 async function termsOf(reader: Reader, address: Address): Promise<DeployedTerms | null> {
   const values = await Promise.all(
-    termNames.map((functionName) =>
-      answered(reader.readContract({ address, abi: creditLineAbi, functionName })),
-    ),
+    termNames.map((functionName) => answered(reader.readContract({ address, abi: creditLineAbi, functionName }))),
   )
   if (values.includes(null)) return null
   return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as DeployedTerms

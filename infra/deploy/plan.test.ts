@@ -1,15 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parseEther } from 'viem'
-import {
-  ausd,
-  complete,
-  lane,
-  line,
-  rich,
-  token,
-  treasury,
-  wanted,
-} from '#test/support/deploy/facts'
+import { ausd, complete, lane, line, rich, token, treasury, wanted } from '#test/support/deploy/facts'
 import { realAusd } from './config'
 import type { DeployFacts, LineFacts } from './facts'
 import { type Plan, planFrom } from './plan'
@@ -35,12 +26,7 @@ describe('the planned steps are', () => {
     ['none if the deployment is complete', {}, {}, ''],
     ['none if the wanted test funds exist', onAnvil, testFunds, ''],
     ['roles of a new lane', lineWith({ rolesMissing: bothRoles }), {}, 'grant grant'],
-    [
-      'no role without the right to grant',
-      lineWith({ rolesMissing: bothRoles, adminHasRole: false }),
-      {},
-      '',
-    ],
+    ['no role without the right to grant', lineWith({ rolesMissing: bothRoles, adminHasRole: false }), {}, ''],
     ['the allowance', lineWith({ treasuryAllowanceMicro: 5n }), {}, 'approve_credit_line'],
     [
       'a credit line',
@@ -93,12 +79,7 @@ describe('the planned steps are', () => {
       testFunds,
       'install_multicall3 give_native',
     ],
-    [
-      'no native coin unless test funds are wanted',
-      { ...onAnvil, ...poor, hasMulticall: false },
-      {},
-      '',
-    ],
+    ['no native coin unless test funds are wanted', { ...onAnvil, ...poor, hasMulticall: false }, {}, ''],
     ['no native coin on a real chain', { ...poor, hasMulticall: false }, testFunds, ''],
   ])('%s', (_case, facts, more, steps) => {
     expect(stepsOf(planFrom({ ...complete, ...facts }, { ...wanted, ...more }))).toBe(steps)

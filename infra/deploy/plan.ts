@@ -29,14 +29,9 @@ export function planFrom(facts: DeployFacts, wanted: WantedDeployment): Plan {
   }
 }
 
-function givingsOf(
-  { isAnvil, hasMulticall, ...facts }: DeployFacts,
-  { testFunds }: WantedDeployment,
-): DeployStep[] {
+function givingsOf({ isAnvil, hasMulticall, ...facts }: DeployFacts, { testFunds }: WantedDeployment): DeployStep[] {
   if (!isAnvil || !testFunds) return []
-  const poor = [facts.admin, facts.treasury, ...facts.lanes].filter(
-    ({ wei }) => wei < givenWei / 10n,
-  )
+  const poor = [facts.admin, facts.treasury, ...facts.lanes].filter(({ wei }) => wei < givenWei / 10n)
   return [
     ...(hasMulticall ? [] : [{ do: 'install_multicall3' } as const]),
     ...poor.map(({ address }) => ({ do: 'give_native', to: address }) as const),
@@ -45,25 +40,19 @@ function givingsOf(
 
 function sendsOf(facts: DeployFacts, wanted: WantedDeployment): SentStep[] {
   const { token, line } = facts
-  const missing =
-    line?.rolesMissing ?? wanted.lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
+  const missing = line?.rolesMissing ?? wanted.lanes.flatMap((lane) => roles.map((role) => ({ lane, role })))
   const grants = missing.map(({ lane, role }) => ({ do: 'grant', role, to: lane }) as const)
   return [
     ...(token ? [] : [{ do: 'deploy_ausd' } as const]),
     ...(line ? [] : [{ do: 'deploy_credit_line' } as const]),
     ...(!line || line.adminHasRole ? grants : []),
     // Some tokens reduce even an unlimited allowance, so it is renewed long before it runs out.
-    ...(line && line.treasuryAllowanceMicro >= maxUint128
-      ? []
-      : [{ do: 'approve_credit_line' } as const]),
+    ...(line && line.treasuryAllowanceMicro >= maxUint128 ? [] : [{ do: 'approve_credit_line' } as const]),
     ...fundingOf(facts, wanted),
   ]
 }
 
-function fundingOf(
-  { token, line, admin, treasury }: DeployFacts,
-  wanted: WantedDeployment,
-): SentStep[] {
+function fundingOf({ token, line, admin, treasury }: DeployFacts, wanted: WantedDeployment): SentStep[] {
   const mints = wanted.testFunds && (!token || token.mintable)
   const steps: SentStep[] = []
   const mint = (to: Address, amountMicro: bigint) => {
@@ -73,8 +62,7 @@ function fundingOf(
   const shortMicro = wanted.liquidityMicro - (line?.liquidityMicro ?? 0n)
   if (shortMicro <= 0n || (!mints && admin.ausdMicro < shortMicro)) return steps
   mint(admin.address, shortMicro - admin.ausdMicro)
-  if ((line?.adminAllowanceMicro ?? 0n) < shortMicro)
-    steps.push({ do: 'approve_funding', amountMicro: shortMicro })
+  if ((line?.adminAllowanceMicro ?? 0n) < shortMicro) steps.push({ do: 'approve_funding', amountMicro: shortMicro })
   steps.push({ do: 'fund_liquidity', amountMicro: shortMicro })
   return steps
 }
@@ -113,7 +101,6 @@ function notesOf({ line }: DeployFacts, wanted: WantedDeployment): string[] {
     .filter((name) => terms[name] !== wanted.terms[name])
     .map(
       (name) =>
-        `${name} is ${terms[name]} in the deployed credit line and cannot be changed to ` +
-        `${wanted.terms[name]}`,
+        `${name} is ${terms[name]} in the deployed credit line and cannot be changed to ` + `${wanted.terms[name]}`,
     )
 }

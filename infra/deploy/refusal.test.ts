@@ -14,16 +14,8 @@ describe('contracts', () => {
     ['with something else for a token', { token: { ...token, domain: null } }, /this is not AUSD/],
     ['with another domain name', domainWith({ name: 'AUSD' }), /the name "AUSD", not "Agora D/],
     ['with another domain version', domainWith({ version: '2' }), /the version "2", not "1"/],
-    [
-      'with the domain of another chain',
-      domainWith({ chainId: 1n }),
-      /the chainId "1", not "10143"/,
-    ],
-    [
-      'with the domain of another token',
-      domainWith({ verifyingContract: at('9') }),
-      /verifyingContract/,
-    ],
+    ['with the domain of another chain', domainWith({ chainId: 1n }), /the chainId "1", not "10143"/],
+    ['with the domain of another token', domainWith({ verifyingContract: at('9') }), /verifyingContract/],
     ['with another separator', { token: { ...token, separator: at('9') } }, /DOMAIN_SEPARATOR/],
     ['without a credit line', { line: { ...line, hasCode: false } }, /correct CREDIT_LINE_ADDRESS/],
     ['with something else for one', { line: { ...line, token: null } }, /is not a credit line/],
@@ -37,16 +29,8 @@ describe('contracts', () => {
       { line: { ...line, version: 4n } },
       /is version 4, .* need version 3: to deploy a new one/,
     ],
-    [
-      'with a credit line of another token',
-      { line: { ...line, token: at('9') } },
-      /set AUSD_ADDRESS/,
-    ],
-    [
-      'with a credit line of another treasury',
-      { line: { ...line, treasury: at('9') } },
-      /set TREASURY_KEY/,
-    ],
+    ['with a credit line of another token', { line: { ...line, token: at('9') } }, /set AUSD_ADDRESS/],
+    ['with a credit line of another treasury', { line: { ...line, treasury: at('9') } }, /set TREASURY_KEY/],
   ] as const)('%s', (_case, facts, words) => {
     const plan = planFrom({ ...complete, ...facts }, { ...wanted, treasuryAusdMicro: 9_999n })
     expect(plan.refusals.join('\n')).toMatch(words)

@@ -10,9 +10,7 @@ export function chainRefusals(
   book: Pick<AddressBook, 'chainId' | 'genesisHash' | 'creditLine'> | null,
 ): string[] {
   if (chain.chainId !== wanted.chainId)
-    return [
-      `RPC_URLS is on chain ${chain.chainId}, CHAIN_ID is ${wanted.chainId}: correct one of them`,
-    ]
+    return [`RPC_URLS is on chain ${chain.chainId}, CHAIN_ID is ${wanted.chainId}: correct one of them`]
   if (wanted.genesisHash !== 'unchecked' && wanted.genesisHash !== chain.genesisHash)
     return [
       `block 0 is ${chain.genesisHash}, not GENESIS_HASH: the chain was reset, or RPC_URLS is ` +
@@ -34,13 +32,9 @@ export function chainRefusals(
 }
 
 /** A disposable test chain loses its state at each start. */
-export const mayBeginAnew = (chain: ChainFacts, wanted: WantedDeployment): boolean =>
-  chain.isAnvil && wanted.testFunds
+export const mayBeginAnew = (chain: ChainFacts, wanted: WantedDeployment): boolean => chain.isAnvil && wanted.testFunds
 
-export const contractRefusals = (
-  { token, line }: DeployFacts,
-  wanted: WantedDeployment,
-): string[] => {
+export const contractRefusals = ({ token, line }: DeployFacts, wanted: WantedDeployment): string[] => {
   const faults = token ? tokenRefusals(token, wanted) : []
   return faults.length > 0 || !line ? faults : lineRefusals(line, token, wanted)
 }
@@ -48,14 +42,9 @@ export const contractRefusals = (
 /** As read from the chain; published source code names another domain. */
 const rightDomain = { name: 'Agora Dollar', version: '1' } as const
 
-function tokenRefusals(
-  { address, hasCode, domain, separator }: TokenFacts,
-  wanted: WantedDeployment,
-) {
-  if (!hasCode)
-    return [`no contract at AUSD_ADDRESS ${address}: correct it, or set it to deploy (stand-in)`]
-  if (!domain)
-    return [`AUSD_ADDRESS ${address} has no eip712Domain(): this is not AUSD, correct the address`]
+function tokenRefusals({ address, hasCode, domain, separator }: TokenFacts, wanted: WantedDeployment) {
+  if (!hasCode) return [`no contract at AUSD_ADDRESS ${address}: correct it, or set it to deploy (stand-in)`]
+  if (!domain) return [`AUSD_ADDRESS ${address} has no eip712Domain(): this is not AUSD, correct the address`]
   const right = { ...rightDomain, chainId: BigInt(wanted.chainId), verifyingContract: address }
   const faults = (['name', 'version', 'chainId', 'verifyingContract'] as const)
     .filter((field) => domain[field] !== right[field])
@@ -66,22 +55,13 @@ function tokenRefusals(
         'this is not AUSD, correct the address',
     )
   if (faults.length === 0 && separator !== domainSeparator({ domain: right }))
-    faults.push(
-      `DOMAIN_SEPARATOR of ${address} does not match its EIP-712 domain: correct AUSD_ADDRESS`,
-    )
+    faults.push(`DOMAIN_SEPARATOR of ${address} does not match its EIP-712 domain: correct AUSD_ADDRESS`)
   return faults
 }
 
-function lineRefusals(
-  line: LineFacts,
-  token: TokenFacts | null,
-  wanted: WantedDeployment,
-): string[] {
+function lineRefusals(line: LineFacts, token: TokenFacts | null, wanted: WantedDeployment): string[] {
   const { address } = line
-  if (!line.hasCode)
-    return [
-      `no contract at ${address}: correct CREDIT_LINE_ADDRESS, or move the addresses file away`,
-    ]
+  if (!line.hasCode) return [`no contract at ${address}: correct CREDIT_LINE_ADDRESS, or move the addresses file away`]
   if (!line.token || !line.treasury)
     return [`the contract at ${address} is not a credit line: correct CREDIT_LINE_ADDRESS`]
   // The checks below hold only for our own version.
@@ -96,8 +76,6 @@ function lineRefusals(
   if (line.token !== token?.address)
     faults.push(`credit line ${address} uses token ${line.token}: set AUSD_ADDRESS to it`)
   if (line.treasury !== wanted.treasury)
-    faults.push(
-      `the treasury of credit line ${address} is ${line.treasury}: set TREASURY_KEY to its key`,
-    )
+    faults.push(`the treasury of credit line ${address} is ${line.treasury}: set TREASURY_KEY to its key`)
   return faults
 }

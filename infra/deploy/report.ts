@@ -12,10 +12,7 @@ export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
 export function report(deployment: Deployment, wanted: WantedDeployment): string {
   const { plan, facts } = deployment
   if (plan.refusals.length > 0)
-    return [
-      'refused; no further transactions were sent:',
-      ...plan.refusals.map((one) => `  ${one}`),
-    ].join('\n')
+    return ['refused; no further transactions were sent:', ...plan.refusals.map((one) => `  ${one}`)].join('\n')
   return [
     ...(facts ? [holdings(facts)] : []),
     ...plan.notes.map((note) => `note: ${note}`),
@@ -55,8 +52,7 @@ function environmentOf({ book, facts }: Deployment, wanted: WantedDeployment): s
 }
 
 function todoList({ plan }: Deployment, wanted: WantedDeployment): string[] {
-  if (plan.todos.length === 0)
-    return plan.steps.length === 0 ? ['complete: nothing is missing'] : []
+  if (plan.todos.length === 0) return plan.steps.length === 0 ? ['complete: nothing is missing'] : []
   return [
     'do these by hand, then run again:',
     ...plan.todos.map((todo, index) => `  ${index + 1}. ${wordsOf(todo, wanted.ausd)}`),

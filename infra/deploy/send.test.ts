@@ -65,9 +65,7 @@ describe('a deployment transaction', () => {
     }
     const { outcome, kept } = await finalOutcome(pending, lost)
     expect(outcome.final).toBe('done')
-    const [first, second] = kept[0]!.attempts.map((raw) =>
-      parseTransaction(raw as TransactionSerializedEIP1559),
-    )
+    const [first, second] = kept[0]!.attempts.map((raw) => parseTransaction(raw as TransactionSerializedEIP1559))
     expect(second!.maxFeePerGas!).toBeGreaterThan(first!.maxFeePerGas!)
     const content = ({ nonce, to, data, gas }: NonNullable<typeof first>) => ({
       nonce,
@@ -81,7 +79,8 @@ describe('a deployment transaction', () => {
   test('a transaction whose nonce was used by another one is reported as lost', async () => {
     const pending = await prepared()
     const other = await prepare(node, signers, {
-      ...{ step: 'other', nonceLeast: 0 },
+      step: 'other',
+      nonceLeast: 0,
       call: { ...call, to: devAccount('lane 1').address },
     })
     expect(other.nonce).toBe(pending.nonce)

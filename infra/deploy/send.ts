@@ -56,8 +56,7 @@ export async function prepare(
 
 const sign = (signers: Signers, from: Address, fields: TransactionSerializableEIP1559) => {
   const signer = signers.get(from)
-  if (!signer)
-    throw new Error(`${from} has a pending transaction, but its key is missing: provide the key`)
+  if (!signer) throw new Error(`${from} has a pending transaction, but its key is missing: provide the key`)
   return signer.signTransaction(fields)
 }
 
@@ -122,7 +121,12 @@ async function bumped(node: DeployNode, signers: Signers, pending: Pending): Pro
   const fresh = maxFeeOver(block.baseFeePerGas ?? 0n)
   const raised = maxFeePerGas + maxFeePerGas / 4n + 1n
   const raw = await sign(signers, pending.from, {
-    ...{ type, chainId, nonce, data, gas, ...(to && { to }) },
+    type,
+    chainId,
+    nonce,
+    data,
+    gas,
+    ...(to && { to }),
     maxFeePerGas: raised > fresh ? raised : fresh,
     maxPriorityFeePerGas: maxPriorityFeePerGas + maxPriorityFeePerGas / 4n + 1n,
   } as TransactionSerializableEIP1559)
@@ -130,10 +134,7 @@ async function bumped(node: DeployNode, signers: Signers, pending: Pending): Pro
 }
 
 /** Final: the receipt's block is at or below `finalized` with the same hash. */
-async function outcomeNow(
-  { reader }: DeployNode,
-  { from, nonce, attempts }: Pending,
-): Promise<FinalOutcome | null> {
+async function outcomeNow({ reader }: DeployNode, { from, nonce, attempts }: Pending): Promise<FinalOutcome | null> {
   const [finalized, count] = await Promise.all([
     reader.getBlock({ blockTag: 'finalized' }),
     reader.getTransactionCount({ address: from, blockTag: 'finalized' }),
@@ -142,8 +143,7 @@ async function outcomeNow(
   for (const raw of attempts) {
     const hash = keccak256(raw)
     const receipt = await reader.getTransactionReceipt({ hash }).catch((error: unknown) => {
-      if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError')
-        return null
+      if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError') return null
       throw error
     })
     if (!receipt) continue
@@ -151,8 +151,7 @@ async function outcomeNow(
     const { blockNumber, blockHash, status } = receipt
     if (blockNumber > finalized.number) continue
     const block = await reader.getBlock({ blockNumber })
-    if (block.hash === blockHash)
-      return { final: status === 'success' ? 'done' : 'reverted', hash, blockNumber }
+    if (block.hash === blockHash) return { final: status === 'success' ? 'done' : 'reverted', hash, blockNumber }
   }
   return !seen && count > nonce ? { final: 'superseded' } : null
 }

@@ -4,13 +4,7 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
 import { multicall3 } from '#shared/chain/client'
-import {
-  type DeployFixture,
-  type Env,
-  installToken,
-  openDeployFixture,
-  spawnRun,
-} from '#test/support/deploy/fixture'
+import { type DeployFixture, type Env, installToken, openDeployFixture, spawnRun } from '#test/support/deploy/fixture'
 
 const otherToken = devAccount('other token').address
 const [nowhere, zeroHash] = [devAccount('nowhere').address, `0x${'00'.repeat(32)}`]
@@ -26,17 +20,21 @@ beforeAll(async () => {
     otherToken,
     (code) => code.replace(hexOf('Agora Dollar'), hexOf('Agora Dolour')) as `0x${string}`,
   )
-  const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(
-    readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'),
-  )
+  const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
   const { RPC_URLS, LANE_KEYS, TREASURY_KEY } = fixture.env as Record<string, string>
   env = {
     PUBLIC_SECRETS: 'allowed',
-    ...{ RPC_URLS: RPC_URLS!, LANE_KEYS: LANE_KEYS!, TREASURY_KEY: TREASURY_KEY! },
-    ...{ CHAIN_ID: '10143', GENESIS_HASH: genesisHash, AUSD_ADDRESS: ausd },
-    ...{ CREDIT_LINE_ADDRESS: creditLine, DEPLOY_BLOCK: String(deployBlock) },
+    RPC_URLS: RPC_URLS!,
+    LANE_KEYS: LANE_KEYS!,
+    TREASURY_KEY: TREASURY_KEY!,
+    CHAIN_ID: '10143',
+    GENESIS_HASH: genesisHash,
+    AUSD_ADDRESS: ausd,
+    CREDIT_LINE_ADDRESS: creditLine,
+    DEPLOY_BLOCK: String(deployBlock),
     // No server listens there: the chain is checked before anything else is opened.
-    ...{ NATS_URL: 'nats://127.0.0.1:9', NATS_PASSWORD: 'none' },
+    NATS_URL: 'nats://127.0.0.1:9',
+    NATS_PASSWORD: 'none',
     DATABASE_URL: 'postgres://none@127.0.0.1:9/none',
   }
 })
@@ -76,17 +74,13 @@ describe('chain-relayer', () => {
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .* \(bun run deploy\)/],
     ['lane without a role', { LANE_KEYS: devKey('nobody') }, /no VERIFIER_ROLE: grantRole/],
     ['treasury', { TREASURY_KEY: devKey('nobody') }, /set TREASURY_KEY to its key/],
-  ])(
-    'chain-relayer with the wrong %s ends at the start with the fix',
-    async (_case, more, words) => {
-      const { exitCode, fatal, text } = await start('chain-relayer', more)
-      expect(exitCode).toBe(1)
-      expect(fatal).toHaveLength(1)
-      expect(fatal[0].reason).toMatch(words)
-      for (const key of [devKey('lane 0'), devKey('treasury'), devKey('nobody')])
-        expect(text).not.toContain(key.slice(2))
-    },
-  )
+  ])('chain-relayer with the wrong %s ends at the start with the fix', async (_case, more, words) => {
+    const { exitCode, fatal, text } = await start('chain-relayer', more)
+    expect(exitCode).toBe(1)
+    expect(fatal).toHaveLength(1)
+    expect(fatal[0].reason).toMatch(words)
+    for (const key of [devKey('lane 0'), devKey('treasury'), devKey('nobody')]) expect(text).not.toContain(key.slice(2))
+  })
 })
 
 describe('indexer-reader', () => {
@@ -94,15 +88,12 @@ describe('indexer-reader', () => {
     ['chain id', { CHAIN_ID: '1' }, /chain id 10143, not 1: fix .*bun run deploy/],
     ['genesis', { GENESIS_HASH: zeroHash }, /block 0 is 0x.*, not 0x0000.*: fix/],
     ['credit line', { CREDIT_LINE_ADDRESS: nowhere }, /no contract at .*: fix/],
-  ])(
-    'indexer-reader with the wrong %s ends at the start with the fix',
-    async (_case, more, words) => {
-      const { exitCode, fatal } = await start('indexer-reader', more)
-      expect(exitCode).toBe(1)
-      expect(fatal).toHaveLength(1)
-      expect(fatal[0].reason).toMatch(words)
-    },
-  )
+  ])('indexer-reader with the wrong %s ends at the start with the fix', async (_case, more, words) => {
+    const { exitCode, fatal } = await start('indexer-reader', more)
+    expect(exitCode).toBe(1)
+    expect(fatal).toHaveLength(1)
+    expect(fatal[0].reason).toMatch(words)
+  })
 })
 
 describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {

@@ -1,12 +1,4 @@
-import {
-  type Address,
-  encodeDeployData,
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  maxUint256,
-  stringToHex,
-} from 'viem'
+import { type Address, encodeDeployData, encodeFunctionData, type Hex, keccak256, maxUint256, stringToHex } from 'viem'
 import { ausdBytecode, creditLineBytecode } from '#infra/contracts/artifacts.gen'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -46,11 +38,7 @@ export const gasReckoned = (step: SentStep): bigint => {
 export const senderOf = (step: SentStep, wanted: WantedDeployment): Address =>
   step.do === 'approve_credit_line' ? wanted.treasury : wanted.admin
 
-export function callOf(
-  step: SentStep,
-  places: KnownAddresses,
-  wanted: WantedDeployment,
-): DeployCall {
+export function callOf(step: SentStep, places: KnownAddresses, wanted: WantedDeployment): DeployCall {
   const from = senderOf(step, wanted)
   switch (step.do) {
     case 'deploy_ausd':

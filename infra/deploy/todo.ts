@@ -17,11 +17,7 @@ export type Todo =
   | { readonly say: string }
 
 /** `given` are accounts that anvil is about to fund. */
-export function todosOf(
-  facts: DeployFacts,
-  wanted: WantedDeployment,
-  given: readonly Address[],
-): Todo[] {
+export function todosOf(facts: DeployFacts, wanted: WantedDeployment, given: readonly Address[]): Todo[] {
   const { line } = facts
   const says: string[] = []
   if (!facts.hasMulticall && !(facts.isAnvil && wanted.testFunds))
@@ -32,18 +28,13 @@ export function todosOf(
         `ADMIN_KEY ${wanted.admin} lacks DEFAULT_ADMIN_ROLE on ${line.address}: its admin must ` +
           `grant ${role} to lane ${lane}, calldata ${grantData(role, lane)}`,
       )
-  if (line?.isPaused)
-    says.push(`credit line ${line.address} is paused: a holder of PAUSER_ROLE must call unpause()`)
+  if (line?.isPaused) says.push(`credit line ${line.address} is paused: a holder of PAUSER_ROLE must call unpause()`)
   if (line?.deployBlock === null)
     says.push('set DEPLOY_BLOCK: the node could not determine the deploy block of the credit line')
   return [...sendTodos(facts, wanted, given), ...says.map((say) => ({ say }))]
 }
 
-function sendTodos(
-  facts: DeployFacts,
-  wanted: WantedDeployment,
-  given: readonly Address[],
-): Todo[] {
+function sendTodos(facts: DeployFacts, wanted: WantedDeployment, given: readonly Address[]): Todo[] {
   const mints = wanted.testFunds && (!facts.token || facts.token.mintable)
   const lanes = facts.lanes
     .filter(({ address, wei }) => wei < wanted.laneWei && !given.includes(address))

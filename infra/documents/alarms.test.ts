@@ -10,15 +10,11 @@ const sourceOf = (folder: string) =>
     .filter((path) => !path.endsWith('.test.ts'))
     .map((path) => readFileSync(join(repositoryDir, folder, path), 'utf8'))
     .join('\n')
-const sources = new Map(
-  [...new Set(logAlarms.map(({ source }) => source))].map((folder) => [folder, sourceOf(folder)]),
-)
+const sources = new Map([...new Set(logAlarms.map(({ source }) => source))].map((folder) => [folder, sourceOf(folder)]))
 
 test('every log alarm of the runbook is a line of its source', () => {
   const missing = logAlarms.flatMap(({ source, lines }) =>
-    lines
-      .filter((line) => !sources.get(source)!.includes(line))
-      .map((line) => `${source}: ${line}`),
+    lines.filter((line) => !sources.get(source)!.includes(line)).map((line) => `${source}: ${line}`),
   )
   expect(missing).toEqual([])
 })

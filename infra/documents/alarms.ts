@@ -12,14 +12,12 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['payment needs manual review', 'payment paid twice'],
-    steps:
-      'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)).',
+    steps: 'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)).',
   },
   {
     source: 'services/payments',
     lines: ['refund refused', 'refund failed'],
-    steps:
-      'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept`.',
+    steps: 'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept`.',
   },
   {
     source: 'services/payments',
@@ -44,8 +42,7 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['hold could not be kept, wallet frozen'],
-    steps:
-      "Look the payment up in the provider's dashboard. The freeze ends when it is final there.",
+    steps: "Look the payment up in the provider's dashboard. The freeze ends when it is final there.",
   },
   {
     source: 'services/payments',
@@ -74,18 +71,12 @@ export const logAlarms: readonly LogAlarm[] = [
       'provider transaction does not match any payment',
       'unclear report from provider',
     ],
-    steps:
-      "Find the object of `payments.anomalies` in the provider's dashboard; add a new status to `mapping.ts`.",
+    steps: "Find the object of `payments.anomalies` in the provider's dashboard; add a new status to `mapping.ts`.",
   },
   {
     source: 'services/payments',
-    lines: [
-      'provider refused lookup of our object',
-      'checkout not found at provider',
-      'checkout refused by provider',
-    ],
-    steps:
-      'Wrong key or account, or missing permission or channel: see the code in the line before.',
+    lines: ['provider refused lookup of our object', 'checkout not found at provider', 'checkout refused by provider'],
+    steps: 'Wrong key or account, or missing permission or channel: see the code in the line before.',
   },
   {
     source: 'services/payments',
@@ -113,11 +104,7 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/gateway',
-    lines: [
-      'verified flag not set on chain',
-      'native coin drip failed',
-      'identity order unanswered, giving up',
-    ],
+    lines: ['verified flag not set on chain', 'native coin drip failed', 'identity order unanswered, giving up'],
     steps: '`dc logs chain-relayer` has the reason; a flag: `persons order <wallet>`.',
   },
   {

@@ -42,9 +42,7 @@ function retention(): string[] {
 }
 
 function personal(): string[] {
-  return personalData.map(
-    ({ what, places, why, how }) => `- **${what}** (${codes(places)}). ${why} ${how}`,
-  )
+  return personalData.map(({ what, places, why, how }) => `- **${what}** (${codes(places)}). ${why} ${how}`)
 }
 
 export type Alert = {
@@ -76,9 +74,7 @@ function alerts(): string[] {
 
 function limits(): string[] {
   return stateLimits.flatMap(([service, limits]) => {
-    const limited = Object.entries(limits).flatMap(([state, limit]) =>
-      'alarm' in limit ? [{ state, ...limit }] : [],
-    )
+    const limited = Object.entries(limits).flatMap(([state, limit]) => ('alarm' in limit ? [{ state, ...limit }] : []))
     const byAlarm = Map.groupBy(limited, ({ alarm }) => alarm)
     return [...byAlarm].map(([alarm, same]) => {
       const [first] = same
@@ -97,9 +93,7 @@ function alarms(): string[] {
     ...(at === 0 ? [] : ['']),
     `**${name}**`,
     '',
-    ...own.map(
-      ({ lines, steps }) => `- ${codes(lines.map((line) => line.replace(/: $/, '')))}: ${steps}`,
-    ),
+    ...own.map(({ lines, steps }) => `- ${codes(lines.map((line) => line.replace(/: $/, '')))}: ${steps}`),
   ])
 }
 
@@ -111,9 +105,7 @@ function bookRules(): string[] {
 }
 
 function operatorQuestions(): string[] {
-  return questions.map(
-    ({ question, words }) => `- ${question} ${code(`bun run ops ${words.join(' ')}`)}`,
-  )
+  return questions.map(({ question, words }) => `- ${question} ${code(`bun run ops ${words.join(' ')}`)}`)
 }
 
 const units = [

@@ -28,15 +28,13 @@ describe('generated blocks', () => {
   })
 })
 
-const documents = ['*.md', '.github/*.md', '{services,shared,infra,test}/**/*.md'].flatMap(
-  (glob) => [...new Glob(glob).scanSync({ cwd: repositoryDir, dot: true })],
-)
+const documents = ['*.md', '.github/*.md', '{services,shared,infra,test}/**/*.md'].flatMap((glob) => [
+  ...new Glob(glob).scanSync({ cwd: repositoryDir, dot: true }),
+])
 const read = (path: string) => readFileSync(join(repositoryDir, path), 'utf8')
 /** First group of every match, as `page: match`, which shows where it failed. */
 const foundIn = (pattern: RegExp) =>
-  documents.flatMap((page) =>
-    [...read(page).matchAll(pattern)].map(([, name]) => ({ page, name: name! })),
-  )
+  documents.flatMap((page) => [...read(page).matchAll(pattern)].map(([, name]) => ({ page, name: name! })))
 
 describe('names in documents', () => {
   test('every path named in a document exists', () => {
@@ -54,7 +52,9 @@ describe('names in documents', () => {
   test('every test named in quotes after its file exists', () => {
     const named = documents.flatMap((page) =>
       [...read(page).matchAll(/\]\(([\w./-]+\.ts)\) "([^"]+)"/g)].map(([, path, title]) => ({
-        ...{ page, path: join(dirname(page), path!), title: title! },
+        page,
+        path: join(dirname(page), path!),
+        title: title!,
       })),
     )
     expect(named.length).toBeGreaterThan(15)
@@ -64,9 +64,7 @@ describe('names in documents', () => {
   test('every link in a document leads to a file', () => {
     const links = foundIn(/\]\((?!https?:)([^)#\s]+)/g)
     expect(links.length).toBeGreaterThan(20)
-    const missing = links.filter(
-      ({ page, name }) => !existsSync(join(repositoryDir, dirname(page), name)),
-    )
+    const missing = links.filter(({ page, name }) => !existsSync(join(repositoryDir, dirname(page), name)))
     expect(missing).toEqual([])
   })
 })

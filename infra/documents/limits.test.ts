@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Limits } from '#platform/metrics/state-limits'
 import { limitsOf, lifecycle as operation } from '../../services/chain-relayer/operations/operation'
-import {
-  limits as paymentLimits,
-  settlementLifecycle,
-  topupLifecycle,
-} from '../../services/payments/payment'
+import { limits as paymentLimits, settlementLifecycle, topupLifecycle } from '../../services/payments/payment'
 import { lifecycle as cashout, limits as cashoutLimits } from '../../services/payouts/cashout'
 import { stateLimits } from './limits'
 

@@ -11,13 +11,9 @@ const command = new RegExp(`(?<![\\w-])(?:bus|nats) ((?:${heads})\\b[^\`#\\n]*)`
 
 /** Without the program name (`bus` in the runbook) and without commands that create a context. */
 export function natsCommands(): string[] {
-  const paths = pages.flatMap((glob) => [
-    ...new Glob(glob).scanSync({ cwd: repositoryDir, dot: true }),
-  ])
+  const paths = pages.flatMap((glob) => [...new Glob(glob).scanSync({ cwd: repositoryDir, dot: true })])
   const named = paths.flatMap((path) =>
-    [...readFileSync(join(repositoryDir, path), 'utf8').matchAll(command)].map(([, words = '']) =>
-      words.trim(),
-    ),
+    [...readFileSync(join(repositoryDir, path), 'utf8').matchAll(command)].map(([, words = '']) => words.trim()),
   )
   return [...new Set(named)].filter((words) => !words.startsWith('context ')).sort()
 }

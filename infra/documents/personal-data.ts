@@ -15,16 +15,7 @@ export type Personal = {
 export const personalData: readonly Personal[] = [
   {
     what: 'wallet address',
-    places: [
-      '*.wallet',
-      '*:linkedTo',
-      '*.authorizer',
-      '*.to',
-      '*.key',
-      '*:wallet',
-      '*:from',
-      '*:to',
-    ],
+    places: ['*.wallet', '*:linkedTo', '*.authorizer', '*.to', '*.key', '*:wallet', '*:from', '*:to'],
     why: 'Key of the user.',
     how: 'A pseudonym, public on the chain. Kept permanently.',
   },
@@ -58,12 +49,7 @@ export const personalData: readonly Personal[] = [
   },
   {
     what: 'signed transfer',
-    places: [
-      'payouts.payouts.authorization',
-      'chain_relayer.operation.payload',
-      '*:signature',
-      '*:text',
-    ],
+    places: ['payouts.payouts.authorization', 'chain_relayer.operation.payload', '*:signature', '*:text'],
     why: 'Proof of the order; submitted to the chain.',
     how: 'Public on the chain. Kept permanently.',
   },
@@ -86,10 +72,7 @@ export const personalData: readonly Personal[] = [
   },
   {
     what: 'other wallets of the person, by the identity provider or an operator',
-    places: [
-      ...['gateway.identities.same_as', 'gateway.identities.named'],
-      'gateway.persons.linked_to',
-    ],
+    places: ['gateway.identities.same_as', 'gateway.identities.named', 'gateway.persons.linked_to'],
     why: 'A person has one credit record, with one wallet.',
     how:
       'Wallets only, for operators: they are not in `GET /me/export`, because the other one may be of ' +
@@ -136,14 +119,18 @@ export const personalData: readonly Personal[] = [
   {
     what: 'operators: names, and the reasons they gave',
     places: [
-      ...['*.set_by', '*.asked_by', '*.decided_by', '*.owner', '*.said'],
-      ...[
-        '*.pauses.reason',
-        'payments.resolutions.reason',
-        'books.breaks.reason',
-        'ops.deeds.reason',
-      ],
-      ...['chain_relayer.giveback_request.reason', '*:by', '*:reason'],
+      '*.set_by',
+      '*.asked_by',
+      '*.decided_by',
+      '*.owner',
+      '*.said',
+      '*.pauses.reason',
+      'payments.resolutions.reason',
+      'books.breaks.reason',
+      'ops.deeds.reason',
+      'chain_relayer.giveback_request.reason',
+      '*:by',
+      '*:reason',
     ],
     why: 'Shows who decided what.',
     how: 'For operators only. Notes on payments, freezes and givebacks are kept until the user is erased, the rest permanently.',
@@ -164,47 +151,74 @@ const plainNames =
 
 /** Places without personal data whose names may hold some elsewhere. */
 const plainPlaces = [
-  ...['*.journal.account', '*.journal.item', '*.journal.asset', '*.listings.account'],
-  ...[
-    '*.listings.window',
-    '*.request_fingerprint',
-    '*:requestFingerprint',
-    '*:cause',
-    '*.person.read:table',
-  ],
-  ...['gateway.identity_anomalies.detail', 'gateway.identities.failure', 'pricing.copies.holder'],
-  ...['payments.payments.method', 'payments.payments.account', 'payments.payments.reason'],
-  ...[
-    'payments.refunds.origin',
-    'payments.refund_orders.account',
-    'payments.refund_orders.reference',
-  ],
-  ...[
-    'payments.anomalies.account',
-    'payments.anomalies.object',
-    'payments.owed_to_cashouts.source',
-  ],
-  ...['payments.pauses.what', 'payouts.pauses.what', 'payouts.payouts.reason'],
-  ...['payouts.anomalies.object', 'payouts.anomalies.says', 'chain_relayer.pauses.what'],
-  ...['chain_relayer.giveback_request.refusal', 'chain_relayer.spent.signer'],
-  ...['chain_relayer.spent.identity', 'chain_relayer.spent_days.signer'],
-  ...['chain_relayer.attempt.purpose', 'chain_relayer.attempt.raw', 'chain_relayer.lane.address'],
-  ...['chain_relayer.lane.holder', 'chain_relayer.lane.fault', 'chain_relayer.cursor.name'],
-  ...['chain_relayer.transaction.purpose', 'chain_relayer.transaction.data'],
-  ...['chain_relayer.transaction.outcome', 'chain_relayer.operation.cause'],
-  ...['chain_relayer.operation.reason', 'indexer_reader.cursors.contract'],
-  ...['indexer_reader.cycles.outcome', 'indexer_reader.events.name', 'books.balances.place'],
-  ...['books.breaks.about', 'books.breaks.item', 'books.breaks.rule', 'books.checkpoints.source'],
-  ...['books.names.item', 'books.provider_moves.account', 'books.provider_moves.type'],
-  ...['books.totals.account', 'books.totals.source', 'ops.deeds.cause', 'ops.outcomes.outcome'],
-  ...['gateway.dead_letter.reason', 'payments.dead_letter.reason', 'payouts.dead_letter.reason'],
-  ...['chain_relayer.dead_letter.reason', '*:token'],
-  ...['gateway.persons.deed', 'gateway.persons.replaced'],
+  '*.journal.account',
+  '*.journal.item',
+  '*.journal.asset',
+  '*.listings.account',
+  '*.listings.window',
+  '*.request_fingerprint',
+  '*:requestFingerprint',
+  '*:cause',
+  '*.person.read:table',
+  'gateway.identity_anomalies.detail',
+  'gateway.identities.failure',
+  'pricing.copies.holder',
+  'payments.payments.method',
+  'payments.payments.account',
+  'payments.payments.reason',
+  'payments.refunds.origin',
+  'payments.refund_orders.account',
+  'payments.refund_orders.reference',
+  'payments.anomalies.account',
+  'payments.anomalies.object',
+  'payments.owed_to_cashouts.source',
+  'payments.pauses.what',
+  'payouts.pauses.what',
+  'payouts.payouts.reason',
+  'payouts.anomalies.object',
+  'payouts.anomalies.says',
+  'chain_relayer.pauses.what',
+  'chain_relayer.giveback_request.refusal',
+  'chain_relayer.spent.signer',
+  'chain_relayer.spent.identity',
+  'chain_relayer.spent_days.signer',
+  'chain_relayer.attempt.purpose',
+  'chain_relayer.attempt.raw',
+  'chain_relayer.lane.address',
+  'chain_relayer.lane.holder',
+  'chain_relayer.lane.fault',
+  'chain_relayer.cursor.name',
+  'chain_relayer.transaction.purpose',
+  'chain_relayer.transaction.data',
+  'chain_relayer.transaction.outcome',
+  'chain_relayer.operation.cause',
+  'chain_relayer.operation.reason',
+  'indexer_reader.cursors.contract',
+  'indexer_reader.cycles.outcome',
+  'indexer_reader.events.name',
+  'books.balances.place',
+  'books.breaks.about',
+  'books.breaks.item',
+  'books.breaks.rule',
+  'books.checkpoints.source',
+  'books.names.item',
+  'books.provider_moves.account',
+  'books.provider_moves.type',
+  'books.totals.account',
+  'books.totals.source',
+  'ops.deeds.cause',
+  'ops.outcomes.outcome',
+  'gateway.dead_letter.reason',
+  'payments.dead_letter.reason',
+  'payouts.dead_letter.reason',
+  'chain_relayer.dead_letter.reason',
+  '*:token',
+  'gateway.persons.deed',
+  'gateway.persons.replaced',
 ]
 
 const knownNames = new Set(plainNames.split(' '))
-const measured =
-  /_(?:at|at_seconds|time_seconds|until|to|before|minor|micro|wei|bps|per_usd|block|index|nonce|count)$/
+const measured = /_(?:at|at_seconds|time_seconds|until|to|before|minor|micro|wei|bps|per_usd|block|index|nonce|count)$/
 
 export function isPlain(place: string): boolean {
   const name = place.split(/[.:](?=[^.:]*$)/)[1]!
@@ -212,8 +226,6 @@ export function isPlain(place: string): boolean {
 }
 
 const holdsAny = (places: readonly string[], place: string): boolean =>
-  places.some((pattern) =>
-    pattern.startsWith('*') ? place.endsWith(pattern.slice(1)) : place === pattern,
-  )
+  places.some((pattern) => (pattern.startsWith('*') ? place.endsWith(pattern.slice(1)) : place === pattern))
 
 export const holds = ({ places }: Personal, place: string): boolean => holdsAny(places, place)

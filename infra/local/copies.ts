@@ -1,8 +1,7 @@
 import { connect, RequestStrategy } from 'nats'
 import type { ServiceName } from '#shared/messages/topic'
 
-export const copyName = (service: string, copy: number): string =>
-  copy === 1 ? service : `${service}-${copy}`
+export const copyName = (service: string, copy: number): string => (copy === 1 ? service : `${service}-${copy}`)
 
 export async function missingCopies(
   bus: { url: string; password: string },

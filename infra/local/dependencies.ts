@@ -1,23 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  chainAnswers,
-  hasContracts,
-  type LocalChainTerms,
-  layChain,
-  localChainId,
-  planChain,
-} from '#infra/local/chain'
+import { chainAnswers, hasContracts, type LocalChainTerms, layChain, localChainId, planChain } from '#infra/local/chain'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyDir } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { natsAnswers, natsSignsIn, planNats } from '#infra/local/nats'
-import {
-  assertServerServes,
-  type Cluster,
-  planPostgres,
-  postgresAnswers,
-} from '#infra/local/postgres'
+import { assertServerServes, type Cluster, planPostgres, postgresAnswers } from '#infra/local/postgres'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import { chainStatePath, type Kept, readKept } from '#infra/local/start/kept'
@@ -59,10 +47,7 @@ export type DependencyOptions = {
   ackWaitMs?: number | undefined
 }
 
-export async function bootDependencies(
-  processes: Processes,
-  options: DependencyOptions,
-): Promise<Dependencies> {
+export async function bootDependencies(processes: Processes, options: DependencyOptions): Promise<Dependencies> {
   const { during } = options.progress ?? noProgress
   const parts = [
     during('Postgres', bootDatabase(processes, options)),
@@ -91,8 +76,7 @@ async function bootDatabase(processes: Processes, options: DependencyOptions) {
   await assertServerServes(adminUrl)
   const { databaseRoles: passwords } = options.secrets
   await unlessStopped(migrateAll({ adminUrl, passwords }), options.signal)
-  const [, host = '', name = 'postgres'] =
-    /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []
+  const [, host = '', name = 'postgres'] = /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []
   return { adminUrl, database: { host, name }, postgresHome }
 }
 
@@ -131,7 +115,9 @@ async function bootBus(processes: Processes, options: DependencyOptions) {
   }
   const provision = () =>
     provisionNats({
-      ...{ url: natsUrl, user: 'admin', password: options.secrets.nats.admin },
+      url: natsUrl,
+      user: 'admin',
+      password: options.secrets.nats.admin,
       replicas: Number(options.own.NATS_REPLICAS ?? 1),
       ackWaitMs: options.ackWaitMs,
     })

@@ -17,10 +17,7 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
       string
     >,
     postgres: or('POSTGRES_PASSWORD'),
-    databaseRoles: Object.fromEntries(loginRoles.map((role) => [role, freshSecret()])) as Record<
-      LoginRole,
-      string
-    >,
+    databaseRoles: Object.fromEntries(loginRoles.map((role) => [role, freshSecret()])) as Record<LoginRole, string>,
     providerKeys: {
       ID: or('PROVIDER_ID_SECRET_KEY', 'xnd_development_'),
       MY: or('PROVIDER_MY_SECRET_KEY', 'xnd_development_'),

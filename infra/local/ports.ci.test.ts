@@ -13,10 +13,7 @@ import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
 let other: Server
 let taken = 0
 const dir = mkdtempSync(join(tmpdir(), 'ports-'))
-const passwords = Object.fromEntries(natsUsers.map((user) => [user, user])) as Record<
-  NatsUser,
-  string
->
+const passwords = Object.fromEntries(natsUsers.map((user) => [user, user])) as Record<NatsUser, string>
 
 beforeAll(async () => {
   mkdirSync(join(dir, 'logs'))
@@ -31,12 +28,9 @@ afterAll(() => {
 
 describe('a program whose port is taken ends, and its log names the reason:', () => {
   const plans: Record<string, () => Command | Promise<Command>> = {
-    postgres: async () =>
-      (await planPostgres({ dir, port: taken, password: 'word', durable: false })).command,
-    'nats-server': async () =>
-      planNats({ dir, port: taken, monitorPort: await freePort(), passwords }),
-    'the monitor of nats-server': async () =>
-      planNats({ dir, port: await freePort(), monitorPort: taken, passwords }),
+    postgres: async () => (await planPostgres({ dir, port: taken, password: 'word', durable: false })).command,
+    'nats-server': async () => planNats({ dir, port: taken, monitorPort: await freePort(), passwords }),
+    'the monitor of nats-server': async () => planNats({ dir, port: await freePort(), monitorPort: taken, passwords }),
     'the chain': () => planChain({ dir, port: taken }),
   }
   test.each(Object.keys(plans))('%s', async (name) => {

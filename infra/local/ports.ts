@@ -28,5 +28,4 @@ export class PortTaken extends Error {
 }
 
 export const diedOfItsPort = (logFile: string): boolean =>
-  existsSync(logFile) &&
-  /address already in use|EADDRINUSE|port \d+ in use/i.test(readFileSync(logFile, 'utf8'))
+  existsSync(logFile) && /address already in use|EADDRINUSE|port \d+ in use/i.test(readFileSync(logFile, 'utf8'))

@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import type { Command } from '#infra/local/child'
-import {
-  asRoot,
-  emptyDir,
-  nobodyUid,
-  openToNobody,
-  reachableCopy,
-  repositoryDir,
-} from '#infra/local/folders'
+import { asRoot, emptyDir, nobodyUid, openToNobody, reachableCopy, repositoryDir } from '#infra/local/folders'
 import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 
@@ -58,11 +51,7 @@ export async function planPostgres(options: {
     command: {
       name: 'postgres',
       bin: join(bin, 'postgres'),
-      args: [
-        '-D',
-        dataDir,
-        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
+      args: ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
       env: {},
       logFile: join(options.dir, 'logs/postgres.log'),
       ...(uid === undefined ? {} : { uid }),
@@ -71,9 +60,7 @@ export async function planPostgres(options: {
 }
 
 const newHome = (dir: string) =>
-  asRoot && !openToNobody(dir)
-    ? mkdtempSync(join(tmpdir(), 'stack-postgres-'))
-    : emptyDir(join(dir, 'postgres'))
+  asRoot && !openToNobody(dir) ? mkdtempSync(join(tmpdir(), 'stack-postgres-')) : emptyDir(join(dir, 'postgres'))
 
 async function copyCluster(
   from: Cluster,
@@ -98,12 +85,24 @@ async function initialise(made: {
   writeFileSync(passwordFile, password)
   if (uid !== undefined) for (const path of [cwd, passwordFile]) chownSync(path, uid, uid)
   const args = [
-    ...['-D', dataDir, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`],
-    ...['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    '-D',
+    dataDir,
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
   ]
   const user = uid === undefined ? {} : { uid, gid: uid }
   const initdb = spawn(join(bin, 'initdb'), args, {
-    ...{ stdio: ['ignore', 'ignore', 'pipe'], cwd, ...user },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd,
+    ...user,
   })
   const complaint: string[] = []
   initdb.stderr!.setEncoding('utf8').on('data', (text: string) => complaint.push(text))
@@ -134,9 +133,7 @@ async function binDir(): Promise<string> {
   if (existsSync(packaged)) return join(await reachableCopy(packaged, copyName), 'bin')
   const own = Bun.which('postgres')
   if (own) return dirname(own)
-  throw new Error(
-    'no PostgreSQL package for this platform: put postgres on the PATH, or set DATABASE_URL',
-  )
+  throw new Error('no PostgreSQL package for this platform: put postgres on the PATH, or set DATABASE_URL')
 }
 
 const majorWanted = 18

@@ -45,8 +45,7 @@ export const removeStackFile = (dir: string) => rmSync(stackFilePath(dir), { for
 
 export function readStackFile(dir: string): StackFile {
   const file = parsedFile(dir)
-  if (!file || isAbandoned(dir))
-    throw new Error(`no stack is running in ${dir}: start one with \`bun run start\``)
+  if (!file || isAbandoned(dir)) throw new Error(`no stack is running in ${dir}: start one with \`bun run start\``)
   return file
 }
 

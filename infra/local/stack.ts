@@ -6,37 +6,16 @@ import { deedsOf } from '#infra/local/controls/actions'
 import { type Controls, openControls } from '#infra/local/controls/listener'
 import { copyName, missingCopies } from '#infra/local/copies'
 import { bootDependencies, type ChoosePort, type Dependencies } from '#infra/local/dependencies'
-import {
-  databaseUrlAs,
-  makeSecrets,
-  type OwnProcess,
-  type Places,
-  type Secrets,
-} from '#infra/local/environment'
+import { databaseUrlAs, makeSecrets, type OwnProcess, type Places, type Secrets } from '#infra/local/environment'
 import { emptyDir } from '#infra/local/folders'
 import { type DevAccount, devWallets } from '#infra/local/keys'
 import { diedOfItsPort, freePort, PortTaken } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
 import { type StackOptions, wantedPorts } from '#infra/local/stack/options'
-import {
-  failpointFile,
-  type GatewayPorts,
-  startOwnProcesses,
-} from '#infra/local/stack/own-processes'
-import {
-  removeStackFile,
-  type StackFile,
-  type StackPart,
-  writeStackFile,
-} from '#infra/local/stack-file'
+import { failpointFile, type GatewayPorts, startOwnProcesses } from '#infra/local/stack/own-processes'
+import { removeStackFile, type StackFile, type StackPart, writeStackFile } from '#infra/local/stack-file'
 import { type OwnedFolder, ownFolder } from '#infra/local/start/folder-owner'
-import {
-  damagedChain,
-  discardKept,
-  keepChain,
-  keptToContinue,
-  writeKept,
-} from '#infra/local/start/kept'
+import { damagedChain, discardKept, keepChain, keptToContinue, writeKept } from '#infra/local/start/kept'
 import { assertOwnUrls } from '#infra/local/start/own'
 import { noProgress } from '#infra/local/start/progress'
 import type { Supervised } from '#infra/local/supervisor'
@@ -139,11 +118,7 @@ type Booting = {
   readonly listeners: AsyncDisposableStack
 }
 
-async function boot(
-  processes: Processes,
-  options: StackOptions,
-  { keep, owned, listeners }: Booting,
-): Promise<Stack> {
+async function boot(processes: Processes, options: StackOptions, { keep, owned, listeners }: Booting): Promise<Stack> {
   const { choose: choosePort, moved } = choosing(options)
   const own = options.own ?? {}
   const kept = options.data === 'continue' ? keptToContinue(options.dir, !!own.RPC_URL) : undefined
@@ -241,17 +216,14 @@ function reached(
   if (!wire) return { ...places, rpcUrl }
   const { database } = places
   return {
-    ...{ ...places, rpcUrl },
+    ...places,
+    rpcUrl,
     natsUrl: `nats://${wire('nats', new URL(places.natsUrl).host)}`,
     database: { ...database, host: wire('postgres', database.host) },
   }
 }
 
-async function place(
-  backbone: Dependencies,
-  choosePort: ChoosePort<StackPart>,
-  dir: string,
-): Promise<Places> {
+async function place(backbone: Dependencies, choosePort: ChoosePort<StackPart>, dir: string): Promise<Places> {
   const bookPath = join(dir, 'sandbox.jsonl')
   const gatewayPort = await choosePort('gateway')
   const opsPort = await choosePort('ops')

@@ -41,8 +41,7 @@ function sayOfData(dir: string): void {
   const before = readKept(dir)
   if (data === 'continue' && before) console.log(`Continuing with the saved data in ${dir}.`)
   else if (data === 'continue') console.log(`No saved data in ${dir}; starting fresh.`)
-  else if (before)
-    console.log('Starting fresh: discarding data from the previous run (use --keep to keep it).')
+  else if (before) console.log('Starting fresh: discarding data from the previous run (use --keep to keep it).')
 }
 
 /** npm packages contain them on Linux x64; elsewhere the user provides them. */

@@ -7,7 +7,5 @@ test.each([
   ['bun run start', 'bun/1.4.5 npm/? node/v26.3.0 linux x64', false],
   ['bun infra/local/start.ts', undefined, false],
 ])('isStartedByNpm recognises "%s"', (_, agent, byNpm) => {
-  expect(isStartedByNpm({ npm_config_user_agent: agent, npm_config_local_prefix: '/x' })).toBe(
-    byNpm,
-  )
+  expect(isStartedByNpm({ npm_config_user_agent: agent, npm_config_local_prefix: '/x' })).toBe(byNpm)
 })

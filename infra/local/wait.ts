@@ -5,10 +5,7 @@ export class Hopeless extends Error {
 }
 
 /** Throws `Hopeless` when the signal aborts, without waiting for the work. */
-export async function unlessStopped<T>(
-  work: Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
+export async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   const stopped = Promise.withResolvers<never>()
   const stop = () => stopped.reject(new Hopeless('stopped before it was done'))
@@ -25,8 +22,7 @@ export async function unlessStopped<T>(
 const soonestMs = 20
 const latestMs = 400
 
-export const pollPauseMs = (waitedMs: number): number =>
-  Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
+export const pollPauseMs = (waitedMs: number): number => Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
 /** Ends at once if `ask` throws `Hopeless`. */
 export async function waitUntil<T>(

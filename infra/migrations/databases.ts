@@ -46,8 +46,7 @@ const elsewhere: Partial<Record<DatabaseRole, string>> = {
   books: 'infra/operations/books',
   ops: 'infra/operations/audit-log',
 }
-export const tablesDir = (role: DatabaseRole): string =>
-  elsewhere[role] ?? `services/${serviceOf(role)}`
+export const tablesDir = (role: DatabaseRole): string => elsewhere[role] ?? `services/${serviceOf(role)}`
 
 export const migrationsDir = (role: DatabaseRole): string => join(import.meta.dir, serviceOf(role))
 

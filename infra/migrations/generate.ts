@@ -1,13 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import {
-  type DatabaseRole,
-  databaseRoles,
-  migrationsDir,
-  serviceOf,
-  tablesDir,
-} from '#infra/migrations/databases'
+import { type DatabaseRole, databaseRoles, migrationsDir, serviceOf, tablesDir } from '#infra/migrations/databases'
 
 const repositoryDir = dirname(dirname(import.meta.dir))
 
@@ -22,10 +16,15 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
     [
       join(repositoryDir, 'node_modules/drizzle-kit/bin.cjs'),
       'generate',
-      ...['--dialect', 'postgresql', '--name', name],
+      '--dialect',
+      'postgresql',
+      '--name',
+      name,
       // With an absolute path this version of drizzle-kit fails on every run but the first.
-      ...['--out', relative(repositoryDir, out)],
-      ...['--schema', `${tables}/**/*.{store,table}.ts`],
+      '--out',
+      relative(repositoryDir, out),
+      '--schema',
+      `${tables}/**/*.{store,table}.ts`,
     ],
     { cwd: repositoryDir, encoding: 'utf8', timeout: 60_000 },
   )

@@ -23,13 +23,17 @@ afterAll(async () => {
 type JournalLine = [account: string, asset: string, amount: string]
 let postings = 0
 /** Writes all lines by one statement, as services do. */
-async function insert(
-  lines: readonly (JournalLine | [...JournalLine, string | null])[],
-  reverses?: string,
-) {
+async function insert(lines: readonly (JournalLine | [...JournalLine, string | null])[], reverses?: string) {
   const posting = `test/${++postings}`
   const rows = lines.map(([account, asset, amount, other = reverses ?? null], line) => ({
-    ...{ posting, line, event: 'test', item: 'test', account, asset, amount, reverses: other },
+    posting,
+    line,
+    event: 'test',
+    item: 'test',
+    account,
+    asset,
+    amount,
+    reverses: other,
   }))
   await payments`insert into payments.journal ${payments(rows)}`
   return posting
@@ -73,18 +77,14 @@ describe('a posting that reverses another', () => {
     ],
     ['a part of it', []],
     ['more', [...back, ['promises', 'AUSD', '1'], ['clawback', 'AUSD', '-1']]],
-    [
-      'lines that take nothing back',
-      [...back, ['promises', 'AUSD', '1', null], ['clawback', 'AUSD', '-1', null]],
-    ],
+    ['lines that take nothing back', [...back, ['promises', 'AUSD', '1', null], ['clawback', 'AUSD', '-1', null]]],
   ])('is refused when it posts %s', async (what, lines) => {
     const posting = await post(...credit, ['promises', 'AUSD', '3'], ['clawback', 'AUSD', '-3'])
     const rest: JournalLine[] = [
       ['promises', 'AUSD', '-3'],
       ['clawback', 'AUSD', '3'],
     ]
-    const whole =
-      what === 'a part of it' ? back : [...lines.slice(0, 2), ...rest, ...lines.slice(2)]
+    const whole = what === 'a part of it' ? back : [...lines.slice(0, 2), ...rest, ...lines.slice(2)]
     await expect(postReversal(posting, whole)).rejects.toThrow('is not the exact reversal')
   })
 
@@ -107,14 +107,20 @@ describe('a journal', () => {
     await post(['treasury', 'AUSD', '-7'], ['collateral', 'AUSD', '7'])
     const rows = [1, 2].flatMap((which) =>
       credit.map(([account, asset, amount], line) => ({
-        ...{ posting: `twin/${which}`, line, event: 'test', item: 'test', account, asset, amount },
+        posting: `twin/${which}`,
+        line,
+        event: 'test',
+        item: 'test',
+        account,
+        asset,
+        amount,
       })),
     )
     await payments`insert into payments.journal ${payments(rows)}`
     const wrong = rows.map((row, line) => ({ ...row, line, posting: `again/${line % 2}` }))
-    await expect(
-      Promise.resolve(payments`insert into payments.journal ${payments(wrong)}`),
-    ).rejects.toThrow('does not sum to 0 in every asset')
+    await expect(Promise.resolve(payments`insert into payments.journal ${payments(wrong)}`)).rejects.toThrow(
+      'does not sum to 0 in every asset',
+    )
   })
 
   test.each<[string, JournalLine[]]>([

@@ -41,8 +41,7 @@ const run = (role: (typeof databaseRoles)[number] | AssumedRole, statement: stri
   isAssumed(role)
     ? sessionOf('operations', server.passwords.operations, role).unsafe(statement)
     : sessionOf(role, server.passwords[role]).unsafe(statement)
-const isAssumed = (role: string): role is AssumedRole =>
-  (assumedRoles as readonly string[]).includes(role)
+const isAssumed = (role: string): role is AssumedRole => (assumedRoles as readonly string[]).includes(role)
 const audit = (statement: string) => run('auditor', statement)
 const admin = () => sessionOf('postgres', 'admin')
 const tablesOf = async (role: string): Promise<string[]> => {
@@ -116,10 +115,7 @@ test('a descending index begins where a list read newest first begins: `desc` so
 
 test('security: the taker of a quote is never changed, not even by pricing', async () => {
   const taking = "('7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', 'me', now())"
-  await run(
-    'pricing',
-    `insert into quotes_taken (id, request_fingerprint, expires_at) values ${taking}`,
-  )
+  await run('pricing', `insert into quotes_taken (id, request_fingerprint, expires_at) values ${taking}`)
   const changed = run('pricing', `update quotes_taken set request_fingerprint = 'you'`)
   await expect(changed).rejects.toThrow(/permission denied/)
 })
@@ -130,10 +126,7 @@ test('security: an operator adds commands and outcomes, and never changes one', 
     `insert into deeds (verb, target, cause, reason, asked_by)
     values ('v', 't', 'c', 'r', 'me')`,
   )
-  await run(
-    'ops',
-    `insert into outcomes (deed_id, outcome, said) select id, 'done', 's' from deeds`,
-  )
+  await run('ops', `insert into outcomes (deed_id, outcome, said) select id, 'done', 's' from deeds`)
   for (const change of [`deeds set asked_by = 'you'`, `outcomes set said = 'other'`])
     await expect(run('ops', `update ${change}`)).rejects.toThrow(/permission denied/)
 })

@@ -4,13 +4,10 @@ import { databaseRoles, hasMigrations, journalOf } from '#infra/migrations/datab
 import { migrateAll } from '#infra/migrations/migrate'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
-test.each(databaseRoles.filter(hasMigrations))(
-  'each migration of %s is newer than the one before',
-  (role) => {
-    const times = journalOf(role).map(({ when }) => when)
-    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
-  },
-)
+test.each(databaseRoles.filter(hasMigrations))('each migration of %s is newer than the one before', (role) => {
+  const times = journalOf(role).map(({ when }) => when)
+  expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
+})
 
 test('a migration older than the latest applied one is refused by name, and nothing is changed', async () => {
   await using server = await startScratchPostgres()

@@ -21,19 +21,17 @@ const readers = ['auditor', 'books', 'ops']
 const movers = ['gateway', 'payments', 'payouts', 'chain_relayer']
 const keepers = ['payments', 'payouts', 'chain_relayer', 'books']
 const isWrittenOnce = (schema: string, table: string) =>
-  schema === 'ops' ||
-  table === 'pricing.quotes_taken' ||
-  keepers.some((keeper) => table === `${keeper}.journal`)
+  schema === 'ops' || table === 'pricing.quotes_taken' || keepers.some((keeper) => table === `${keeper}.journal`)
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
-  ...[
-    'payouts.account_checks',
-    'chain_relayer.spent',
-    'chain_relayer.spent_days',
-    'chain_relayer.burnt',
-    'books.runs',
-  ],
-  ...['indexer_reader.events', 'indexer_reader.records', 'indexer_reader.cycles'],
+  'payouts.account_checks',
+  'chain_relayer.spent',
+  'chain_relayer.spent_days',
+  'chain_relayer.burnt',
+  'books.runs',
+  'indexer_reader.events',
+  'indexer_reader.records',
+  'indexer_reader.cycles',
 ])
 
 function expected(role: string, table: string): string[] {
@@ -49,9 +47,7 @@ test('security: each role has exactly the rights on each table that this file li
   const tables = await sql<{ name: string }[]>`
     select schemaname || '.' || tablename as name from pg_tables
     where schemaname <> 'information_schema' and schemaname not like 'pg\\_%'`
-  expect(new Set(tables.map(({ name }) => name.split('.')[0]))).toEqual(
-    new Set([...databaseRoles, 'migrations']),
-  )
+  expect(new Set(tables.map(({ name }) => name.split('.')[0]))).toEqual(new Set([...databaseRoles, 'migrations']))
   const wrong: string[] = []
   for (const role of [...loginRoles, ...assumedRoles])
     for (const { name } of tables) {

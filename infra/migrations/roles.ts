@@ -1,11 +1,5 @@
 import type { Sql } from 'postgres'
-import {
-  assumedRoles,
-  type DatabaseRole,
-  databaseRoles,
-  type LoginRole,
-  loginRoles,
-} from '#infra/migrations/databases'
+import { assumedRoles, type DatabaseRole, databaseRoles, type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { bankDetailsDays } from '#infra/operations/pruning/prune'
 import { bankDetails, rules } from '#infra/operations/pruning/rules'
 
@@ -40,8 +34,7 @@ export async function grantRights(sql: Sql): Promise<void> {
   await sql`revoke update on all tables in schema ops from ops`
   // To run the reconciliation by hand, an operator must switch to the role books explicitly.
   await sql`grant books to ops with inherit false, set true`
-  for (const role of assumedRoles)
-    await sql`grant ${sql(role)} to operations with inherit false, set true`
+  for (const role of assumedRoles) await sql`grant ${sql(role)} to operations with inherit false, set true`
 }
 
 const rightsOf = (role: DatabaseRole): string => `

@@ -21,7 +21,11 @@ const hex = () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).t
 
 const fitting: Record<string, () => Row> = {
   'payments.payments': () => ({
-    ...{ kind: 'settlement', state: 'opening', account: 'ID', currency: 'IDR', pair: 'USD/IDR' },
+    kind: 'settlement',
+    state: 'opening',
+    account: 'ID',
+    currency: 'IDR',
+    pair: 'USD/IDR',
   }),
   'payments.resolutions': () => ({ resolution: 'credit' }),
   'payouts.payouts': () => ({ state: 'taking' }),
@@ -67,12 +71,7 @@ async function refusing(table: string, columns: readonly string[]): Promise<stri
 
 describe('security: Postgres itself refuses a second row', () => {
   test.each([
-    [
-      'gateway.inbox_consumer_message_id_pk',
-      'inbox',
-      'consumer, message_id',
-      'a message is worked on once',
-    ],
+    ['gateway.inbox_consumer_message_id_pk', 'inbox', 'consumer, message_id', 'a message is worked on once'],
     ['gateway.outbox_pkey', 'outbox', 'id', 'one cause is one message'],
     [
       'gateway.dead_letter_consumer_message_id_pk',
@@ -80,12 +79,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'consumer, message_id',
       'a dead letter is redriven once',
     ],
-    [
-      'payments.inbox_consumer_message_id_pk',
-      'inbox',
-      'consumer, message_id',
-      'a message is worked on once',
-    ],
+    ['payments.inbox_consumer_message_id_pk', 'inbox', 'consumer, message_id', 'a message is worked on once'],
     ['payments.outbox_pkey', 'outbox', 'id', 'one cause is one message'],
     [
       'payments.dead_letter_consumer_message_id_pk',
@@ -93,12 +87,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'consumer, message_id',
       'a dead letter is redriven once',
     ],
-    [
-      'payouts.inbox_consumer_message_id_pk',
-      'inbox',
-      'consumer, message_id',
-      'a message is worked on once',
-    ],
+    ['payouts.inbox_consumer_message_id_pk', 'inbox', 'consumer, message_id', 'a message is worked on once'],
     ['payouts.outbox_pkey', 'outbox', 'id', 'one cause is one message'],
     [
       'payouts.dead_letter_consumer_message_id_pk',
@@ -106,12 +95,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'consumer, message_id',
       'a dead letter is redriven once',
     ],
-    [
-      'chain_relayer.inbox_consumer_message_id_pk',
-      'inbox',
-      'consumer, message_id',
-      'a message is worked on once',
-    ],
+    ['chain_relayer.inbox_consumer_message_id_pk', 'inbox', 'consumer, message_id', 'a message is worked on once'],
     ['chain_relayer.outbox_pkey', 'outbox', 'id', 'one cause is one message'],
     [
       'chain_relayer.dead_letter_consumer_message_id_pk',
@@ -128,41 +112,21 @@ describe('security: Postgres itself refuses a second row', () => {
     ['books.journal_posting_line_pk', 'journal', 'posting, line', 'a line is booked once'],
     ['books.journal_reversed', 'journal', 'reverses, line', 'a posting is taken back once'],
     ['gateway.identities_pkey', 'identities', 'wallet', 'a wallet is given its coin once'],
-    [
-      'gateway.reminders_wallet_cycle_kind_pk',
-      'reminders',
-      'wallet, cycle, kind',
-      'a reminder is sent once',
-    ],
+    ['gateway.reminders_wallet_cycle_kind_pk', 'reminders', 'wallet, cycle, kind', 'a reminder is sent once'],
     ['pricing.quotes_taken_pkey', 'quotes_taken', 'id', 'a quote has one taker'],
     ['payments.payments_pkey', 'payments', 'id', 'one promise of an id'],
     ['payments.payments_quote', 'payments', 'quote_id', 'a quote is one promise'],
     ['payments.payments_checkout', 'payments', 'checkout_id', 'a checkout pays one promise'],
-    [
-      'payments.payments_provider_payment',
-      'payments',
-      'provider_payment_id',
-      'money counts for one promise',
-    ],
+    ['payments.payments_provider_payment', 'payments', 'provider_payment_id', 'money counts for one promise'],
     ['payments.payments_open_settlement', 'payments', 'wallet', 'a debt is charged once'],
     ['payments.refunds_pkey', 'refunds', 'id', 'a refund is summed up once'],
     ['payments.reversals_pkey', 'reversals', 'payment_id', 'a loss is asked for once'],
     ['payments.wallets_pkey', 'wallets', 'wallet', 'a wallet is frozen, or it is not'],
     ['payments.refund_orders_pkey', 'refund_orders', 'reference', 'a key is one refund'],
-    [
-      'payments.refund_orders_once',
-      'refund_orders',
-      'account, provider_payment_id',
-      'a charge goes back once',
-    ],
+    ['payments.refund_orders_once', 'refund_orders', 'account, provider_payment_id', 'a charge goes back once'],
     ['payments.resolutions_pkey', 'resolutions', 'deed_id', 'a deed is done once'],
     ['payments.anomalies_pkey', 'anomalies', 'id', 'a second payment is counted once'],
-    [
-      'payments.owed_to_cashouts_pkey',
-      'owed_to_cashouts',
-      'source',
-      'what cash-outs are owed is one figure',
-    ],
+    ['payments.owed_to_cashouts_pkey', 'owed_to_cashouts', 'source', 'what cash-outs are owed is one figure'],
     ['payouts.payouts_pkey', 'payouts', 'id', 'a reference at the bank is one cash-out'],
     ['payouts.payouts_quote', 'payouts', 'quote_id', 'a quote is one cash-out'],
     [
@@ -171,12 +135,7 @@ describe('security: Postgres itself refuses a second row', () => {
       'authorizer, authorization_nonce',
       'a signed transfer is one cash-out',
     ],
-    [
-      'payouts.payouts_provider_payout',
-      'payouts',
-      'provider_payout_id',
-      'a bank transfer pays one cash-out',
-    ],
+    ['payouts.payouts_provider_payout', 'payouts', 'provider_payout_id', 'a bank transfer pays one cash-out'],
     ['payouts.anomalies_pkey', 'anomalies', 'id', 'an oddity is noted once'],
     ['chain_relayer.operation_pkey', 'operation', 'id', 'an id is one operation'],
     ['chain_relayer.operation_once', 'operation', 'kind, cause', 'a cause acts once'],
@@ -187,44 +146,14 @@ describe('security: Postgres itself refuses a second row', () => {
       'no two payouts of one transfer',
     ],
     ['chain_relayer.lane_pkey', 'lane', 'address', 'a key counts its nonces in one place'],
-    [
-      'chain_relayer.transaction_lane_nonce_pk',
-      'transaction',
-      'lane, nonce',
-      'a nonce is given out once',
-    ],
-    [
-      'chain_relayer.attempt_lane_nonce_attempt_pk',
-      'attempt',
-      'lane, nonce, attempt',
-      'an attempt is signed once',
-    ],
+    ['chain_relayer.transaction_lane_nonce_pk', 'transaction', 'lane, nonce', 'a nonce is given out once'],
+    ['chain_relayer.attempt_lane_nonce_attempt_pk', 'attempt', 'lane, nonce, attempt', 'an attempt is signed once'],
     ['chain_relayer.attempt_hash', 'attempt', 'hash', 'a hash is of one nonce'],
-    [
-      'chain_relayer.spent_signer_identity_pk',
-      'spent',
-      'signer, identity',
-      'a retried signature counts once',
-    ],
-    [
-      'chain_relayer.spent_days_signer_spending_day_pk',
-      'spent_days',
-      'signer, spending, day',
-      'a day has one sum',
-    ],
-    [
-      'chain_relayer.burnt_lane_nonce_wallet_pk',
-      'burnt',
-      'lane, nonce, wallet',
-      'burnt gas is counted once',
-    ],
+    ['chain_relayer.spent_signer_identity_pk', 'spent', 'signer, identity', 'a retried signature counts once'],
+    ['chain_relayer.spent_days_signer_spending_day_pk', 'spent_days', 'signer, spending, day', 'a day has one sum'],
+    ['chain_relayer.burnt_lane_nonce_wallet_pk', 'burnt', 'lane, nonce, wallet', 'burnt gas is counted once'],
     ['chain_relayer.cursor_pkey', 'cursor', 'name', 'transfers are read on from one block'],
-    [
-      'chain_relayer.giveback_request_once',
-      'giveback_request',
-      'tx_hash, log_index',
-      'a transfer goes back once',
-    ],
+    ['chain_relayer.giveback_request_once', 'giveback_request', 'tx_hash, log_index', 'a transfer goes back once'],
     ['ops.deeds_once', 'deeds', 'verb, target, cause', 'a request of an operator is one deed'],
   ] as const)('of %s, a row of %s with the same %s: %s', async (index, name, columns) => {
     const [schema] = index.split('.')

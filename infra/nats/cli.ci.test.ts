@@ -46,14 +46,11 @@ describe.skipIf(!natsCli)(natsCli ? 'the NATS CLI' : `the NATS CLI (${noNatsCli}
       .replace('<stream>', 'EVENTS')
       .replace('…', stack.info.nats.admin.password)
 
-  test.each(natsCommands())(
-    'an operator can run `nats %s`, as the documents say',
-    async (words) => {
-      const { code, text } = await shell.run(`nats ${filled(words)}`)
-      expect([code, text.match(refused)?.[0]]).toEqual([0, undefined])
-      for (const one of shows[words] ?? []) expect(text).toContain(one)
-    },
-  )
+  test.each(natsCommands())('an operator can run `nats %s`, as the documents say', async (words) => {
+    const { code, text } = await shell.run(`nats ${filled(words)}`)
+    expect([code, text.match(refused)?.[0]]).toEqual([0, undefined])
+    for (const one of shows[words] ?? []) expect(text).toContain(one)
+  })
 
   test('the documents name every command that a test expects an output of', () => {
     expect(Object.keys(shows).filter((words) => !natsCommands().includes(words))).toEqual([])

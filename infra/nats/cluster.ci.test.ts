@@ -12,7 +12,9 @@ let admin: NatsConnection
 let manager: JetStreamManager
 const provision = (replicas?: number, { url }: { url: string } = cluster) =>
   provisionNats({
-    ...{ url, user: 'admin', password: cluster.passwords.admin },
+    url,
+    user: 'admin',
+    password: cluster.passwords.admin,
     ...(replicas === undefined ? {} : { replicas }),
   })
 beforeAll(async () => {
@@ -33,16 +35,12 @@ const copies = async () =>
       streams.map(async ({ name }) => {
         const { config, cluster: group } = await manager.streams.info(name)
         const current = group?.replicas?.filter((one) => one.current).length ?? 0
-        return [
-          name,
-          `${config.num_replicas}, ${current + (group?.leader ? 1 : 0)} of them current`,
-        ]
+        return [name, `${config.num_replicas}, ${current + (group?.leader ? 1 : 0)} of them current`]
       }),
     ),
   )
 const each = (value: string) => Object.fromEntries(streams.map(({ name }) => [name, value]))
-const become = (value: string) =>
-  waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
+const become = (value: string) => waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
 
 describe('a cluster of three nodes', () => {
   test('is provisioned by a client that connects before a leader exists', async () => {
@@ -114,8 +112,7 @@ describe.skipIf(!natsCli)(natsCli ? 'the NATS CLI' : `the NATS CLI (${noNatsCli}
     const password = cluster.passwords[user === 'sys' ? 'admin' : user]
     return `nats --server ${cluster.url} --user ${user} --password ${password} --inbox-prefix _INBOX_${user} ${words}`
   }
-  const rows = (text: string, name: string) =>
-    text.split('\n').filter((line) => line.includes(name))
+  const rows = (text: string, name: string) => text.split('\n').filter((line) => line.includes(name))
 
   test('shows an operator the nodes, the leaders and the replicas of a cluster', async () => {
     await provision(3)

@@ -38,8 +38,7 @@ afterAll(async () => {
   await Promise.all([nats[Symbol.asyncDispose](), rows[Symbol.asyncDispose]()])
 })
 
-const provision = () =>
-  provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
+const provision = () => provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
 
 async function openAs(name: ServiceName, role: 'payments' | 'chain_relayer') {
   const bus = await openBus({
@@ -102,10 +101,7 @@ describe('after JetStream lost its whole store', () => {
     await orderAll('after')
     // As an operator would, who publishes everything from Postgres again.
     await payments.database.read((db) =>
-      db
-        .update(ordering.outbox)
-        .set({ publishedAt: null, leasedUntil: null })
-        .where(eq(ordering.outbox.id, 'before')),
+      db.update(ordering.outbox).set({ publishedAt: null, leasedUntil: null }).where(eq(ordering.outbox.id, 'before')),
     )
 
     await waitUntil('the later orders', () => done.length >= 3, 60_000)

@@ -22,10 +22,7 @@ const file = (name: string, content: string) => {
 }
 const own = file('own.pem', authority.certificate)
 const another = file('another.pem', makeAuthority().certificate)
-const passwords = Object.fromEntries(natsUsers.map((user) => [user, `of-${user}`])) as Record<
-  NatsUser,
-  string
->
+const passwords = Object.fromEntries(natsUsers.map((user) => [user, `of-${user}`])) as Record<NatsUser, string>
 let nats: { child: Child; port: number; routePort: number }
 let database: ScratchPostgres
 
@@ -76,20 +73,16 @@ afterAll(async () => {
 })
 
 const bus = (host = '127.0.0.1') => `tls://${host}:${nats.port}`
-const rows = (host = '127.0.0.1') =>
-  `${database.adminUrl.replace('127.0.0.1', host)}?sslmode=verify-full`
+const rows = (host = '127.0.0.1') => `${database.adminUrl.replace('127.0.0.1', host)}?sslmode=verify-full`
 
 async function dial(authorityFile: string, at: { rows?: string; bus?: string }): Promise<string> {
   const program = join(repositoryDir, 'test/support/engines/dial.ts')
   const { PATH = '', HOME = '/' } = process.env
-  const child = Bun.spawn(
-    [process.execPath, program, at.rows ?? rows(), at.bus ?? bus(), passwords.admin],
-    {
-      env: { PATH, HOME, NODE_EXTRA_CA_CERTS: authorityFile },
-      stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: 60_000,
-    },
-  )
+  const child = Bun.spawn([process.execPath, program, at.rows ?? rows(), at.bus ?? bus(), passwords.admin], {
+    env: { PATH, HOME, NODE_EXTRA_CA_CERTS: authorityFile },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: 60_000,
+  })
   let said = ''
   const decoder = new TextDecoder()
   for await (const bytes of child.stdout) {
@@ -140,9 +133,7 @@ describe('security: a service reaches NATS and Postgres over TLS', () => {
   ] as const)('a cluster refuses a %s without TLS that has the password', async (_, at, sent) => {
     const heard = await new Promise<string>((resolve) => {
       const parts: string[] = []
-      const socket = dialPlain(nats[at], '127.0.0.1', () =>
-        socket.write(`CONNECT ${JSON.stringify(sent)}\r\nPING\r\n`),
-      )
+      const socket = dialPlain(nats[at], '127.0.0.1', () => socket.write(`CONNECT ${JSON.stringify(sent)}\r\nPING\r\n`))
       socket.on('data', (bytes) => void parts.push(String(bytes)))
       socket.on('close', () => resolve(parts.join('')))
     })

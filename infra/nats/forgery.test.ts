@@ -50,18 +50,15 @@ const detours = [
 ] as const
 
 describe('security: forged messages on permitted subjects', () => {
-  test.each(detours)(
-    '%s, %s: do not become an order by way of %s',
-    async (user, own, way, body) => {
-      const nc = await server.connectAs(user)
-      await nc.jetstream().publish(own, forged)
-      nc.publish(way, body, { reply: 'relay.credit' })
-      await nc.flush()
-      await nc.close()
-      const orders = await ordersAfterAnother()
-      expect(orders).not.toContain(forged)
-    },
-  )
+  test.each(detours)('%s, %s: do not become an order by way of %s', async (user, own, way, body) => {
+    const nc = await server.connectAs(user)
+    await nc.jetstream().publish(own, forged)
+    nc.publish(way, body, { reply: 'relay.credit' })
+    await nc.flush()
+    await nc.close()
+    const orders = await ordersAfterAnother()
+    expect(orders).not.toContain(forged)
+  })
 })
 
 /** An honest order marks the end: earlier messages are in the stream by then. */

@@ -44,9 +44,7 @@ ${repliesOf(user)}    }
 }
 
 const linesOf = ({ why, subjects }: Grant): string =>
-  [`# ${why}`, ...subjects.map((subject) => `"${subject}"`)]
-    .map((line) => `        ${line}\n`)
-    .join('')
+  [`# ${why}`, ...subjects.map((subject) => `"${subject}"`)].map((line) => `        ${line}\n`).join('')
 
 if (import.meta.main) {
   writeFileSync(usersPath, usersFile())

@@ -44,30 +44,20 @@ const publishable: readonly Right[] = [
   ...to(['ops'], '$SRV.INFO', '$SRV.INFO.payments', '$SRV.INFO.payments.instance'),
   ...to(['operations'], 'operations.console.feed'),
   ...processNames.flatMap((name) => to([name], `copies-left.${name}`)),
-  ...streams.flatMap(({ name }) =>
-    to(['gateway', 'ops', 'operations'], `$JS.API.STREAM.INFO.${name}`),
-  ),
+  ...streams.flatMap(({ name }) => to(['gateway', 'ops', 'operations'], `$JS.API.STREAM.INFO.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>
     to([reader, 'ops', 'operations'], `$JS.API.CONSUMER.INFO.${stream}.${reader}`),
   ),
   ...durables.flatMap(({ stream, reader }) =>
-    to(
-      [reader],
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${reader}`,
-      `$JS.ACK.${stream}.${reader}.1.1.1.1.1`,
-    ),
+    to([reader], `$JS.API.CONSUMER.MSG.NEXT.${stream}.${reader}`, `$JS.ACK.${stream}.${reader}.1.1.1.1.1`),
   ),
   ...to(['pricing'], '$KV.rates.key'),
   ...to(['pricing', 'ops'], '$KV.rates.release.usd-idr', '$JS.API.INFO'),
   ...to(['pricing', 'ops'], '$JS.API.STREAM.MSG.GET.KV_rates'),
   ...to(['ops', 'operations'], '$JS.API.STREAM.MSG.GET.WEBHOOKS'),
-  ...['COMMANDS', 'EVENTS', 'ADVISORIES'].flatMap((stream) =>
-    to(['ops'], `$JS.API.STREAM.MSG.GET.${stream}`),
-  ),
+  ...['COMMANDS', 'EVENTS', 'ADVISORIES'].flatMap((stream) => to(['ops'], `$JS.API.STREAM.MSG.GET.${stream}`)),
   ...to(['ops'], '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'),
-  ...streams.flatMap(({ name }) =>
-    to(['ops'], `$JS.API.CONSUMER.NAMES.${name}`, `$JS.API.CONSUMER.LIST.${name}`),
-  ),
+  ...streams.flatMap(({ name }) => to(['ops'], `$JS.API.CONSUMER.NAMES.${name}`, `$JS.API.CONSUMER.LIST.${name}`)),
 ]
 
 const unpublishable: readonly string[] = [
@@ -86,9 +76,13 @@ const unpublishable: readonly string[] = [
     `$JS.API.CONSUMER.DELETE.${stream}.${reader}`,
     `$JS.API.CONSUMER.PAUSE.${stream}.${reader}`,
   ]),
-  ...['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments', '$SYS.REQ.SERVER.PING'],
+  '$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.EVENTS.payments',
+  '$SYS.REQ.SERVER.PING',
   ...busUsers.map((name) => `_INBOX_${name}.reply`),
-  ...['webhooks.other.1', 'relay.other', 'payments.other', 'nothing.known'],
+  'webhooks.other.1',
+  'relay.other',
+  'payments.other',
+  'nothing.known',
 ]
 
 /** A service hears its requests only in its queue group. */
@@ -103,35 +97,25 @@ const subscribable: readonly Right[] = [
   ...srvVerbs.flatMap((verb) => to(processNames, `$SRV.${verb}`)),
   ...to(processNames, 'metrics'),
   ...srvVerbs.flatMap((verb) =>
-    processNames.flatMap((name) =>
-      to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`),
-    ),
+    processNames.flatMap((name) => to([name], `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.instance`)),
   ),
 ]
 
 const unsubscribable: readonly string[] = [
-  ...[
-    '>',
-    '*',
-    'copies.>',
-    '_INBOX.>',
-    '$SRV.>',
-    '$JS.>',
-    '$KV.>',
-    '$SYS.>',
-    '$JS.EVENT.ADVISORY.>',
-  ],
+  '>',
+  '*',
+  'copies.>',
+  '_INBOX.>',
+  '$SRV.>',
+  '$JS.>',
+  '$KV.>',
+  '$SYS.>',
+  '$JS.EVENT.ADVISORY.>',
   ...questions.map(({ subject }) => subject), // Outside the queue group.
 ]
 
-const publishes: Right[] = [
-  ...publishable,
-  ...unpublishable.map((subject) => ({ subject, users: [] })),
-]
-const subscriptions: Right[] = [
-  ...subscribable,
-  ...unsubscribable.map((subject) => ({ subject, users: [] })),
-]
+const publishes: Right[] = [...publishable, ...unpublishable.map((subject) => ({ subject, users: [] }))]
+const subscriptions: Right[] = [...subscribable, ...unsubscribable.map((subject) => ({ subject, users: [] }))]
 const nameOf = ({ subject, queue }: { subject: string; queue?: string | undefined }) =>
   queue ? `${subject} (${queue})` : subject
 
@@ -167,10 +151,7 @@ type RefusedRight = { operation: string; subject: string; queue?: string }
  */
 const lastOfAll = 'nothing.follows'
 
-async function gather(
-  nc: NatsConnection,
-  refused: Record<'publish' | 'subscription', Set<string>>,
-): Promise<void> {
+async function gather(nc: NatsConnection, refused: Record<'publish' | 'subscription', Set<string>>): Promise<void> {
   for await (const status of nc.status()) {
     if (status.type !== Events.Error || !status.permissionContext) continue
     const { operation, subject, queue } = status.permissionContext as RefusedRight
@@ -198,9 +179,7 @@ describe('security: users.gen.conf grants only the permissions tried above', () 
     const { publish, subscribe } = rightsOf(user)
     const beyond = (grants: readonly Grant[], tries: readonly Right[]) => {
       const own = tries.filter(({ users }) => users.includes(user))
-      return grants
-        .flatMap(({ subjects }) => subjects)
-        .filter((right) => !own.some((tried) => covers(right, tried)))
+      return grants.flatMap(({ subjects }) => subjects).filter((right) => !own.some((tried) => covers(right, tried)))
     }
     expect(beyond(publish, publishable)).toEqual([])
     expect(beyond(subscribe, subscribable)).toEqual([])
@@ -283,8 +262,6 @@ describe('a client without a password', () => {
   test.each(busUsers)('security: is not admitted as %s', async (user) => {
     const other = busUsers.find((name) => name !== user)!
     const passwords = server.passwords
-    await expect(server.connectWith(user, passwords[other])).rejects.toThrow(
-      /Authorization Violation/,
-    )
+    await expect(server.connectWith(user, passwords[other])).rejects.toThrow(/Authorization Violation/)
   })
 })

@@ -23,8 +23,7 @@ import { type ScratchServer, startScratchServer } from '#test/support/scratch-se
 let server: ScratchServer
 let admin: NatsConnection
 let manager: JetStreamManager
-const provision = () =>
-  provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
+const provision = () => provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
 beforeAll(async () => {
   server = await startScratchServer()
   await provision()
@@ -121,8 +120,7 @@ describe('provisioning', () => {
         await manager.streams.add(config)
         throw new NatsError('timeout', ErrorCode.Timeout)
       },
-      update: (name: string, config: StreamConfig) =>
-        manager.streams.update(unheard-- > 0 ? 'UNHEARD' : name, config),
+      update: (name: string, config: StreamConfig) => manager.streams.update(unheard-- > 0 ? 'UNHEARD' : name, config),
     }
     await ensureStream({ ...manager, streams: asked } as never, plan, 1)
     expect((await manager.streams.info('EVENTS')).config.name).toBe('EVENTS')
@@ -155,12 +153,9 @@ describe('a stream', () => {
     },
   )
 
-  test.each(questions.map(({ subject }) => subject))(
-    'does not answer requests on %s',
-    async (subject) => {
-      await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
-    },
-  )
+  test.each(questions.map(({ subject }) => subject))('does not answer requests on %s', async (subject) => {
+    await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
+  })
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
     '%s refuses to remove messages, even for admin',
@@ -181,24 +176,17 @@ describe('a stream', () => {
     const publish = (msgID: string) => js.publish('webhooks.payments.ID.twice', '{}', { msgID })
     expect((await publish('twice')).duplicate).toBe(false)
     expect((await publish('twice')).duplicate).toBe(true)
-    const refusal = await waitUntil(
-      'the end of the window',
-      () => faultOf(publish('twice')),
-      60_000,
-    )
+    const refusal = await waitUntil('the end of the window', () => faultOf(publish('twice')), 60_000)
     expect(refusal.err_code).toBe(10077)
     await gateway.close()
     await provision()
   })
 
-  test.each(streams.map(({ name }) => name))(
-    '%s has a size limit, also one created before',
-    async (name) => {
-      await manager.streams.update(name, { max_bytes: -1 })
-      await provision()
-      expect((await manager.streams.info(name)).config.max_bytes).toBeGreaterThan(0)
-    },
-  )
+  test.each(streams.map(({ name }) => name))('%s has a size limit, also one created before', async (name) => {
+    await manager.streams.update(name, { max_bytes: -1 })
+    await provision()
+    expect((await manager.streams.info(name)).config.max_bytes).toBeGreaterThan(0)
+  })
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
     '%s is compressed and expires by age, also one created before',
@@ -243,10 +231,6 @@ describe('a stream', () => {
     await js.publish('webhooks.payments.ID.odd', '{}')
     const consumer = await js.consumers.get('WEBHOOKS', 'payments')
     ;(await consumer.next({ expires: 2_000 }))!.term()
-    await waitUntil(
-      'the advisory',
-      async () => (await manager.streams.info('ADVISORIES')).state.messages > 0,
-      60_000,
-    )
+    await waitUntil('the advisory', async () => (await manager.streams.info('ADVISORIES')).state.messages > 0, 60_000)
   })
 })

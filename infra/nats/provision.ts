@@ -1,11 +1,4 @@
-import {
-  connect,
-  ErrorCode,
-  type JetStreamManager,
-  type NatsConnection,
-  type NatsError,
-  nanos,
-} from 'nats'
+import { connect, ErrorCode, type JetStreamManager, type NatsConnection, type NatsError, nanos } from 'nats'
 import { type ConsumerPlan, consumers, type StreamPlan, streams } from '#infra/nats/topology'
 import { serversOf } from '#platform/bus/servers'
 import { runCommand } from '#platform/command'
@@ -115,18 +108,13 @@ async function signIn(options: Provisioning): Promise<NatsConnection> {
  * and reports a full disk. Replicas are only added: the caller may not know how many nodes there
  * are.
  */
-export async function ensureStream(
-  manager: JetStreamManager,
-  plan: StreamPlan,
-  replicas: number,
-): Promise<void> {
+export async function ensureStream(manager: JetStreamManager, plan: StreamPlan, replicas: number): Promise<void> {
   const update = async () => {
     const { config } = await manager.streams.update(plan.name, plan)
     // nats 2.29 does not know this setting, which an update cannot change.
     if ((config as { persist_mode?: string }).persist_mode === 'async')
       throw new Error('it acknowledges messages before they are on disk: remove it, then repeat')
-    if (config.num_replicas < replicas)
-      await manager.streams.update(plan.name, { num_replicas: replicas })
+    if (config.num_replicas < replicas) await manager.streams.update(plan.name, { num_replicas: replicas })
   }
   const isMissing = (error: unknown) => numberOf(error) === streamMissing
   const add = () =>
@@ -146,11 +134,7 @@ export async function ensureStream(
 const withWait = (plan: ConsumerPlan, ackWaitMs: number | undefined): ConsumerPlan =>
   ackWaitMs === undefined ? plan : { ...plan, ack_wait: nanos(ackWaitMs) }
 
-export async function ensureConsumer(
-  manager: JetStreamManager,
-  stream: string,
-  plan: ConsumerPlan,
-): Promise<void> {
+export async function ensureConsumer(manager: JetStreamManager, stream: string, plan: ConsumerPlan): Promise<void> {
   try {
     await onceAgreed(unheardOf, () =>
       manager.consumers.add(stream, plan).catch((error) => {
@@ -170,9 +154,7 @@ async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unk
     try {
       return await ask()
     } catch (error) {
-      const again =
-        disagreeing.includes(numberOf(error) ?? 0) ||
-        (error as NatsError).code === ErrorCode.Timeout
+      const again = disagreeing.includes(numberOf(error) ?? 0) || (error as NatsError).code === ErrorCode.Timeout
       if (!again || Date.now() > givesUpAt) throw error
       await pause(100)
     }

@@ -3,13 +3,7 @@ import { copiesSubject, copySubject, leftSubject } from '#platform/bus/instances
 import { metricsSubject } from '#platform/metrics/answer'
 import { questions, topics } from '#shared/messages/catalogue'
 import { feedSubject } from '#shared/messages/operations'
-import {
-  type BusUser,
-  type ProcessName,
-  processNames,
-  type Question,
-  serviceNames,
-} from '#shared/messages/topic'
+import { type BusUser, type ProcessName, processNames, type Question, serviceNames } from '#shared/messages/topic'
 
 /** `why` becomes the comment in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
@@ -52,9 +46,7 @@ function messagesOf(user: BusUser): Grant[] {
 const isRepeated = ({ repeat }: Question) => repeat !== undefined
 
 function otherCopiesOf(user: BusUser): Grant[] {
-  const repeated = questions
-    .filter(isRepeated)
-    .filter(({ askers }) => askers.some((name) => name === user))
+  const repeated = questions.filter(isRepeated).filter(({ askers }) => askers.some((name) => name === user))
   const owners = new Set<ProcessName>(repeated.map(({ owner }) => owner))
   const [self] = serviceNames.filter((name) => name === user)
   if (self) owners.add(self)
@@ -108,11 +100,10 @@ const usageOfStreams = [
  * consumer may deliver stored messages to any subject.
  */
 const lists = [
-  ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'],
-  ...streams.flatMap(({ name }) => [
-    `$JS.API.CONSUMER.NAMES.${name}`,
-    `$JS.API.CONSUMER.LIST.${name}`,
-  ]),
+  '$JS.API.INFO',
+  '$JS.API.STREAM.NAMES',
+  '$JS.API.STREAM.LIST',
+  ...streams.flatMap(({ name }) => [`$JS.API.CONSUMER.NAMES.${name}`, `$JS.API.CONSUMER.LIST.${name}`]),
 ]
 
 const aboutInstances = (verb: string) => [`$SRV.${verb}`, `$SRV.${verb}.*`, `$SRV.${verb}.*.*`]
@@ -186,9 +177,7 @@ const queue = 'q'
 /** Only in the queue group: outside it, a service could listen in unnoticed. */
 const answersOf = (user: BusUser): Grant => ({
   why: 'Requests it answers.',
-  subjects: questions
-    .filter(({ owner }) => owner === user)
-    .map(({ subject }) => `${subject} ${queue}`),
+  subjects: questions.filter(({ owner }) => owner === user).map(({ subject }) => `${subject} ${queue}`),
 })
 
 function copyOf(user: BusUser): Grant[] {
@@ -222,10 +211,6 @@ const measuresOf = (user: BusUser): Grant => ({
 const presenceOf = (user: BusUser): Grant => ({
   why: 'Registration with `nats micro`.',
   subjects: isProcess(user)
-    ? ['PING', 'INFO', 'STATS'].flatMap((verb) => [
-        `$SRV.${verb}`,
-        `$SRV.${verb}.${user}`,
-        `$SRV.${verb}.${user}.*`,
-      ])
+    ? ['PING', 'INFO', 'STATS'].flatMap((verb) => [`$SRV.${verb}`, `$SRV.${verb}.${user}`, `$SRV.${verb}.${user}.*`])
     : [],
 })

@@ -3,8 +3,7 @@ import { busUsers } from '#shared/messages/topic'
 export const natsUsers = [...busUsers, 'admin'] as const
 export type NatsUser = (typeof natsUsers)[number]
 
-export const passwordVariable = (user: string): string =>
-  `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`
+export const passwordVariable = (user: string): string => `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`
 
 /**
  * nats-server parses a variable as part of its file, so strings include their quotes: unquoted, the
@@ -22,10 +21,7 @@ export function serverEnvironment(options: {
   /** Starts from nats-cluster.conf. */
   cluster?: ClusterNode
 }): Record<string, string> {
-  const passwords = natsUsers.map((user) => [
-    passwordVariable(user),
-    quoted(options.passwords[user]),
-  ])
+  const passwords = natsUsers.map((user) => [passwordVariable(user), quoted(options.passwords[user])])
   return {
     ...Object.fromEntries(passwords),
     NATS_HOST: quoted(options.host),

@@ -108,20 +108,14 @@ export const streams: readonly StreamPlan[] = [
     discard: DiscardPolicy.Old, // The server cannot retry a refused advisory, so keep the newest.
     max_bytes: mebibytesMax.ADVISORIES * mebibyte,
     description: 'Deliveries that ended without an acknowledgement',
-    subjects: [
-      '$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>',
-      '$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>',
-    ],
+    subjects: ['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>', '$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>'],
     max_age: 30 * day,
   },
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 
 /** Named after its user and shared by its instances. */
-const reader = (
-  service: ConsumerPlan['durable_name'],
-  filters: readonly string[],
-): ConsumerPlan => ({
+const reader = (service: ConsumerPlan['durable_name'], filters: readonly string[]): ConsumerPlan => ({
   durable_name: service,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(20_000),

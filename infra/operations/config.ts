@@ -13,7 +13,8 @@ const { LANE_MIN_BALANCE_WEI, LANE_REFILL_WEI } = relayer
 
 export const fields = {
   ...commonFields,
-  ...{ DATABASE_URL, DATABASE_PASSWORD },
+  DATABASE_URL,
+  DATABASE_PASSWORD,
   RPC_URLS: list({
     about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
     secret: true,
@@ -52,5 +53,8 @@ export const fields = {
     about: 'password of the NATS user console, which hears every message',
     secret: true,
   }),
-  ...{ TREASURY_LOW_AUSD, BALANCE_LOW_IDR, LANE_MIN_BALANCE_WEI, LANE_REFILL_WEI },
+  TREASURY_LOW_AUSD,
+  BALANCE_LOW_IDR,
+  LANE_MIN_BALANCE_WEI,
+  LANE_REFILL_WEI,
 }

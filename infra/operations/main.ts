@@ -20,8 +20,11 @@ await runService('operations', fields, async (config, runtime) => {
   const { ausdAddress, creditLineAddress, treasuryAddress, consoleToken: token } = config
   const databaseUrl = databaseUrlOf(config)
   const place = {
-    ...{ rpcUrl: config.rpcUrls[0]!, ausd: ausdAddress, creditLine: creditLineAddress },
-    ...{ treasury: treasuryAddress, deployBlock: BigInt(config.deployBlock) },
+    rpcUrl: config.rpcUrls[0]!,
+    ausd: ausdAddress,
+    creditLine: creditLineAddress,
+    treasury: treasuryAddress,
+    deployBlock: BigInt(config.deployBlock),
     logsRangeMax: BigInt(config.logsRangeMax),
     provider: {
       url: config.providerUrl,
@@ -44,16 +47,26 @@ await runService('operations', fields, async (config, runtime) => {
     await using bus = await openServiceBus('operations', config, runtime)
     const { treasuryLowAusd, balanceLowIdr: lowMinor, laneMinBalanceWei, laneRefillWei } = config
     await using console = openConsole({
-      ...{ bus, place, token, clock: books.clock, log },
+      bus,
+      place,
+      token,
+      clock: books.clock,
+      log,
       listener: { url: config.natsUrl, password: config.natsPasswordConsole },
       databaseUrl: urlInRole(databaseUrl, 'auditor'),
       floors: {
         lowMicro: treasuryLowAusd * 1_000_000n,
-        ...{ lowMinor, laneWei: laneMinBalanceWei + laneRefillWei, copies: 1 },
+        lowMinor,
+        laneWei: laneMinBalanceWei + laneRefillWei,
+        copies: 1,
       },
     })
     await using _served = await serve({
-      ...{ bus, name: 'operations', log, readings, stats: async () => figures() },
+      bus,
+      name: 'operations',
+      log,
+      readings,
+      stats: async () => figures(),
       description: 'reconciles the books, removes old rows; answers only operators',
       answers: console.answers,
     })
@@ -73,7 +86,10 @@ await runService('operations', fields, async (config, runtime) => {
       work: reconcileOnce,
     })
     await using _pruning = startLoop({
-      ...{ name: 'pruning', everyMs: pruneEveryMs, log, work: pruner.prune },
+      name: 'pruning',
+      everyMs: pruneEveryMs,
+      log,
+      work: pruner.prune,
     })
     log.info('operations started')
     await runUntilStopped(config, runtime)

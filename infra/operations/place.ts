@@ -20,12 +20,7 @@ export type Place = {
 
 const rangeMax = 100n
 
-export const placeOf = ({
-  chain,
-  gateway,
-  sandbox,
-  provider,
-}: StackFile): Place & { gateway: string } => ({
+export const placeOf = ({ chain, gateway, sandbox, provider }: StackFile): Place & { gateway: string } => ({
   rpcUrl: chain.rpcUrl,
   ausd: chain.ausd as Address,
   creditLine: chain.creditLine as Address,

@@ -12,10 +12,7 @@ export const backbone: Fields = {
   POSTGRES_PASSWORD: password('password of the owner of all tables'),
   NATS_STORE_KEY: password('key that encrypts the streams of NATS on disk'),
   ...Object.fromEntries(
-    natsUsers.map((user) => [
-      passwordVariable(user),
-      password(`password of the NATS user ${user}`),
-    ]),
+    natsUsers.map((user) => [passwordVariable(user), password(`password of the NATS user ${user}`)]),
   ),
 }
 
@@ -45,9 +42,7 @@ export function faultsOf(env: Environment): string[] {
   if (env.STACK === 'local' && env.PUBLIC_SECRETS !== 'allowed')
     faults.unshift('STACK is local: .env is public, use --env-file with your own file')
   // Several processes may report the same variable: keep the first line.
-  return [...Map.groupBy(faults, (fault) => fault.trim().split(' ')[0])].map(([, [first]]) =>
-    first!.trim(),
-  )
+  return [...Map.groupBy(faults, (fault) => fault.trim().split(' ')[0])].map(([, [first]]) => first!.trim())
 }
 
 if (import.meta.main) {

@@ -5,8 +5,7 @@ import type { Sql } from 'postgres'
 const dialect = new PgDialect()
 
 /** A predicate that a service publishes, for a query of its table without an alias. */
-export const predicate = (sql: Sql, part: SQL) =>
-  sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
+export const predicate = (sql: Sql, part: SQL) => sql.unsafe(dialect.sqlToQuery(part.inlineParams()).sql)
 
 /** AUSD in 10⁻⁶ that an operation moves, as text; null if it moves none. */
 export const operationMicro = (sql: Sql) => sql`

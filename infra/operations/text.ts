@@ -4,16 +4,13 @@ export const sentence = (...parts: readonly (string | null | undefined | false)[
   parts.filter(Boolean).join(', ')
 
 /** `1 payment`, `2 payments`. */
-export const counted = (count: number, what: string): string =>
-  `${count} ${count === 1 ? what : `${what}s`}`
+export const counted = (count: number, what: string): string => `${count} ${count === 1 ? what : `${what}s`}`
 
 /** The rate is in the smallest unit: `Rp 16,250 per dollar`. */
 export const rateText = (minorPerUsd: string, currency: string): string =>
   `${moneyText(minorPerUsd, currency)} per dollar`
 
-export const factsOf = (
-  facts: Readonly<Record<string, string | number | null | undefined>>,
-): Record<string, string> =>
+export const factsOf = (facts: Readonly<Record<string, string | number | null | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) =>
       value === null || value === undefined ? [] : [[name, String(value)]],

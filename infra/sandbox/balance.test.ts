@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { waitUntil } from '#infra/local/wait'
-import {
-  openSandboxFixture,
-  payoutBody,
-  type SandboxFixture,
-  sessionBody,
-} from '#test/support/sandbox'
+import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
 let fixture: SandboxFixture
 beforeAll(async () => {
@@ -14,8 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-const balance = async () =>
-  (await fixture.get('ID', '/balance?account_type=CASH&currency=IDR')).json
+const balance = async () => (await fixture.get('ID', '/balance?account_type=CASH&currency=IDR')).json
 const pay = async (change: Record<string, unknown> = {}, accountNumber?: string) => {
   const headers = { 'idempotency-key': crypto.randomUUID() }
   return (await fixture.call('ID', '/v2/payouts', payoutBody(accountNumber, change), headers)).json
@@ -56,9 +50,7 @@ test('a control deposits or withdraws until the balance has the given amount, wi
   await fixture.control('balance', { amount: 20_000 })
   const { json } = await fixture.get('ID', '/transactions?types=TOPUP&types=WITHDRAWAL')
   // Entries of one millisecond may come in either order.
-  const byType = json.data.toSorted((a: { type: string }, b: { type: string }) =>
-    a.type.localeCompare(b.type),
-  )
+  const byType = json.data.toSorted((a: { type: string }, b: { type: string }) => a.type.localeCompare(b.type))
   expect(byType).toMatchObject([
     { type: 'TOPUP', cashflow: 'MONEY_IN', amount: 7_655, status: 'SUCCESS' },
     { type: 'WITHDRAWAL', cashflow: 'MONEY_OUT', currency: 'IDR', status: 'SUCCESS' },
@@ -82,10 +74,7 @@ test('fees are deducted, and a balance of an earlier time has only earlier entri
   expect(then).toEqual({ balance: before })
 })
 
-test.each([['account_type=CHECKING'], ['at_timestamp=yesterday'], ['currency=MYR']])(
-  '%s is refused',
-  async (query) => {
-    const { status, json } = await fixture.get('ID', `/balance?${query}`)
-    expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
-  },
-)
+test.each([['account_type=CHECKING'], ['at_timestamp=yesterday'], ['currency=MYR']])('%s is refused', async (query) => {
+  const { status, json } = await fixture.get('ID', `/balance?${query}`)
+  expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+})

@@ -8,9 +8,7 @@ import { keptMinor } from './provider/transaction'
 import type { Payment, Payout } from './records'
 
 /** Needs the key permission `Balance Read`. */
-export const balanceEndpoints: readonly ProviderEndpoint[] = [
-  { method: 'GET', path: '/balance', run: balance },
-]
+export const balanceEndpoints: readonly ProviderEndpoint[] = [{ method: 'GET', path: '/balance', run: balance }]
 
 const accountTypes: readonly string[] = ['CASH', 'HOLDING']
 
@@ -23,14 +21,12 @@ function balance(context: Context, { account, query }: ProviderCall): HttpAnswer
     throw new Problem('API_VALIDATION_ERROR', `currency must be ${currencyOf[account]}`)
   const at = query.get('at_timestamp')
   const atMs = at === null ? undefined : Date.parse(at)
-  if (Number.isNaN(atMs))
-    throw new Problem('API_VALIDATION_ERROR', 'request/query/at_timestamp must be a date-time')
+  if (Number.isNaN(atMs)) throw new Problem('API_VALIDATION_ERROR', 'request/query/at_timestamp must be a date-time')
   const minor = type === 'CASH' ? cashMinor(context, account, atMs) : 0n
   return { body: { balance: majorFromMinor(minor, currencyOf[account]) } }
 }
 
-const gone = (status: Payout['status']) =>
-  status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
+const gone = (status: Payout['status']) => status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
 
 const isVoided = ({ told }: Payment) => told?.listed === 'VOIDED' || told?.listed === 'REVERSED'
 
@@ -42,12 +38,9 @@ function movedMinor(context: Context, account: Account, byMs: number): bigint {
   let minor = -keptMinor(context, account, byMs)
   for (const one of book.all('payments'))
     if (counts(one) && one.status === 'SUCCEEDED' && !isVoided(one)) minor += one.capturedMinor
-  for (const one of book.all('refunds'))
-    if (counts(one) && one.status === 'SUCCEEDED') minor -= one.amountMinor
-  for (const one of book.all('chargebacks'))
-    if (counts(one) && one.status === 'SUCCESS') minor -= one.amountMinor
-  for (const one of book.all('payouts'))
-    if (counts(one) && !one.unfunded && !gone(one.status)) minor -= one.amountMinor
+  for (const one of book.all('refunds')) if (counts(one) && one.status === 'SUCCEEDED') minor -= one.amountMinor
+  for (const one of book.all('chargebacks')) if (counts(one) && one.status === 'SUCCESS') minor -= one.amountMinor
+  for (const one of book.all('payouts')) if (counts(one) && !one.unfunded && !gone(one.status)) minor -= one.amountMinor
   for (const one of book.all('ownMoves')) if (counts(one)) minor += one.amountMinor
   return minor
 }

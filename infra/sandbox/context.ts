@@ -28,12 +28,10 @@ export type Context = {
 }
 
 /** The provider's clock, unix ms. */
-export const nowMs = ({ faults }: Pick<Context, 'faults'>): number =>
-  Date.now() + faults.api.clockAheadMs
+export const nowMs = ({ faults }: Pick<Context, 'faults'>): number => Date.now() + faults.api.clockAheadMs
 
 /** `whenMs`: the provider's clock, unix ms. */
 export const planAt = ({ timers, faults }: Context, whenMs: number, run: () => void): void =>
   timers.at(whenMs - faults.api.clockAheadMs, run)
 
-export const nowText = (context: Pick<Context, 'faults'>): string =>
-  new Date(nowMs(context)).toISOString()
+export const nowText = (context: Pick<Context, 'faults'>): string => new Date(nowMs(context)).toISOString()

@@ -158,11 +158,7 @@ export function changeFaults(
   return { faults: { webhooks, api, seed } }
 }
 
-const section = <K extends 'webhooks' | 'api'>(
-  current: Faults,
-  change: Record<string, unknown>,
-  name: K,
-): Faults[K] =>
+const section = <K extends 'webhooks' | 'api'>(current: Faults, change: Record<string, unknown>, name: K): Faults[K] =>
   name in change ? { ...noFaults[name], ...(change[name] as Partial<Faults[K]>) } : current[name]
 
 function faultsOfSection(section: string, value: unknown): string[] {

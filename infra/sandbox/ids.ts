@@ -13,8 +13,7 @@ const prefixes = {
   personaEvent: 'evt_',
 } as const
 
-export const newId = (kind: keyof typeof prefixes): string =>
-  `${prefixes[kind]}${crypto.randomUUID()}`
+export const newId = (kind: keyof typeof prefixes): string => `${prefixes[kind]}${crypto.randomUUID()}`
 
 export const newSessionId = (): string => `ps-${randomHex(12)}`
 
@@ -22,9 +21,6 @@ const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
 /** The provider refuses an id of another format with 400. */
 export const hasForm = (kind: keyof typeof prefixes | 'session', id: string): boolean =>
-  (kind === 'session' ? /^ps-[0-9a-f]{24}$/ : new RegExp(`^${prefixes[kind]}${uuid}$`, 'i')).test(
-    id,
-  )
+  (kind === 'session' ? /^ps-[0-9a-f]{24}$/ : new RegExp(`^${prefixes[kind]}${uuid}$`, 'i')).test(id)
 
-export const randomHex = (bytes: number): string =>
-  crypto.getRandomValues(new Uint8Array(bytes)).toHex()
+export const randomHex = (bytes: number): string => crypto.getRandomValues(new Uint8Array(bytes)).toHex()

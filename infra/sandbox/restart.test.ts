@@ -3,12 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
-import {
-  openSandboxFixture,
-  payoutBody,
-  type SandboxFixture,
-  sessionBody,
-} from '#test/support/sandbox'
+import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-'))
 const bookPath = join(folder, 'book.jsonl')

@@ -44,8 +44,7 @@ export function openSandbox(config: Config): Sandbox {
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: bodyBytesMax,
     routes,
-    fetch: () =>
-      Response.json({ error_code: 'NOT_FOUND', message: 'No such path' }, { status: 404 }),
+    fetch: () => Response.json({ error_code: 'NOT_FOUND', message: 'No such path' }, { status: 404 }),
   })
   const url = `http://127.0.0.1:${server.port}`
   const context: Context = {

@@ -81,7 +81,6 @@ test('a chain head that does not advance raises an alert', async () => {
   const { context, alarms } = await begin()
   await chain.setIntervalMining({ interval: 0 })
   // The first of these heads may be from before the last block.
-  for (const laterMs of [0, 31_000, 62_000])
-    await raiseAlarms({ ...context, clock: () => Date.now() + laterMs })
+  for (const laterMs of [0, 31_000, 62_000]) await raiseAlarms({ ...context, clock: () => Date.now() + laterMs })
   expect(alarms).toContain('chain head has not advanced')
 })

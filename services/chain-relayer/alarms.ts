@@ -10,8 +10,7 @@ type Call = (key: string, fields: object, line: string) => void
 
 /** Runs all checks, then throws the first failure. */
 export async function raiseAlarms(context: Context): Promise<void> {
-  const call: Call = (key, fields, line) =>
-    context.logThrottled(`alarm:${key}`, { ...fields, alarm: true }, line)
+  const call: Call = (key, fields, line) => context.logThrottled(`alarm:${key}`, { ...fields, alarm: true }, line)
   const looks = [lookAtHead, lookAtLanes, lookAtOldest, lookAtTransfers]
   const looked = await Promise.allSettled(looks.map((look) => look(context, call)))
   const failed = looked.find((one) => one.status === 'rejected')
@@ -22,16 +21,13 @@ async function lookAtHead({ clock, memory, node, settings }: Context, call: Call
   const head = await node.newestHead()
   memory.pace = paceAfter(memory.pace, head.number, clock())
   const stillMs = clock() - memory.pace.seenAt
-  if (stillMs > haltedMs)
-    call('head', { blockNumber: String(head.number), stillMs }, 'chain head has not advanced')
+  if (stillMs > haltedMs) call('head', { blockNumber: String(head.number), stillMs }, 'chain head has not advanced')
   if (head.baseFeeWei > settings.baseFeeCapWei)
     call('fee', { baseFeeWei: String(head.baseFeeWei) }, 'base fee above its cap')
 }
 
-export const needsCoin = (
-  { laneMinBalanceWei, laneRefillWei }: Context['settings'],
-  balanceWei: bigint,
-): boolean => balanceWei < laneMinBalanceWei + laneRefillWei
+export const needsCoin = ({ laneMinBalanceWei, laneRefillWei }: Context['settings'], balanceWei: bigint): boolean =>
+  balanceWei < laneMinBalanceWei + laneRefillWei
 
 async function lookAtLanes({ keys, node, settings }: Context, call: Call) {
   for (const { address } of keys) {

@@ -84,15 +84,19 @@ export type Memory = {
   pace: HeadProgress | undefined
 }
 
-export const newProcess = (
-  log: Log,
-  clock: Clock,
-): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
+export const newProcess = (log: Log, clock: Clock): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
   holder: randomUUID(),
   memory: {
-    ...{ sent: new Set(), sound: new Map(), searchedAt: new Map(), lookUps: new Map() },
-    ...{ freeSince: new Map(), moreUntil: 0, pace: undefined },
-    ...{ look: undefined, counted: new Map(), ancestors: new Map() },
+    sent: new Set(),
+    sound: new Map(),
+    searchedAt: new Map(),
+    lookUps: new Map(),
+    freeSince: new Map(),
+    moreUntil: 0,
+    pace: undefined,
+    look: undefined,
+    counted: new Map(),
+    ancestors: new Map(),
   },
   logThrottled: openLogThrottled(log, clock),
 })

@@ -45,9 +45,19 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
-    ...{ database, node, contracts, treasury, keys, policy, settings: config },
-    ...{ clock, log, copies, ...newProcess(log, clock) },
-    ...{ account: accountReader(node.reader, contracts), gather: async () => {} },
+    database,
+    node,
+    contracts,
+    treasury,
+    keys,
+    policy,
+    settings: config,
+    clock,
+    log,
+    copies,
+    ...newProcess(log, clock),
+    account: accountReader(node.reader, contracts),
+    gather: async () => {},
     isAccepted: openStrangerSignatures({ endpoints, ...config }),
     poke: outbox.poke,
     wake: () => rounds.poke(),

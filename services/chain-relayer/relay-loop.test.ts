@@ -31,10 +31,7 @@ const attemptsOf = (task: Task) =>
     db
       .select({ attempt: attempts.attempt, hash: attempts.hash, broadcasts: attempts.broadcasts })
       .from(operations)
-      .innerJoin(
-        attempts,
-        and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)),
-      )
+      .innerJoin(attempts, and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)))
       .where(eq(operations.cause, orderOf(task).cause)),
   )
 const announced = (subject: string, cause: string) =>
@@ -56,7 +53,8 @@ describe('a transaction that no endpoint accepts', () => {
       refused.push(nonce)
       return Promise.resolve(
         Response.json({
-          ...{ jsonrpc: '2.0', id: 1 },
+          jsonrpc: '2.0',
+          id: 1,
           error: { code: -32603, message: 'Exceeds transaction gas limit' },
         }),
       )
@@ -192,10 +190,7 @@ describe('an endpoint that lies', () => {
         return new Response('bad gateway', { status: 502 })
       },
     ],
-    [
-      'accepts it and drops it',
-      async () => Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` }),
-    ],
+    ['accepts it and drops it', async () => Response.json({ jsonrpc: '2.0', id: 1, result: `0x${'00'.repeat(32)}` })],
     [
       'refuses it for its fee',
       async () =>
@@ -252,9 +247,7 @@ describe('several operations in one transaction', () => {
     await fixture.command(used)
     await fixture.finish(context, used)
     // Other content took the ref on the chain, as after a restored backup.
-    await database.read((db) =>
-      db.delete(operations).where(eq(operations.cause, used.payload.refId)),
-    )
+    await database.read((db) => db.delete(operations).where(eq(operations.cause, used.payload.refId)))
     const bad = { ...used, payload: { ...used.payload, ausd: '5' } }
     const count = await laneCount()
     for (const task of [...good, bad]) await fixture.command(task)
@@ -271,9 +264,7 @@ describe('several operations in one transaction', () => {
     const known = credit(1_000_000n)
     await fixture.command(known)
     await fixture.finish(context, known)
-    await database.read((db) =>
-      db.delete(operations).where(eq(operations.cause, known.payload.refId)),
-    )
+    await database.read((db) => db.delete(operations).where(eq(operations.cause, known.payload.refId)))
     const before = await fixture.balanceOf(fixture.treasury.address)
     const fresh = credit(1_000_000n)
     for (const task of [known, fresh]) await fixture.command(task)

@@ -16,19 +16,14 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
     try {
       return (await work()) !== 0
     } catch (error) {
-      context.logThrottled(
-        `step:${name}`,
-        { err: error, step: name },
-        'relayer step failed, will retry',
-      )
+      context.logThrottled(`step:${name}`, { err: error, step: name }, 'relayer step failed, will retry')
       return true
     }
   }
   let held = await holdLanes(context)
   const isQuiet = held.every(({ open }) => open.length === 0)
   if (isQuiet && !(await context.database.read(isAnyWaiting))) return idle
-  if (await step('receipts', () => concludeFinal(context, held)))
-    held = await withOpen(context, held)
+  if (await step('receipts', () => concludeFinal(context, held))) held = await withOpen(context, held)
   if (await step('assign', () => assignWaiting(context, held))) held = await withOpen(context, held)
   await step('broadcast', () => broadcastDue(context, held))
   await step('renew', () => renewStuck(context, held))

@@ -121,10 +121,16 @@ export async function openFixture(laneCount = 1) {
   }
   const own = newProcess(log, systemClock)
   const context: Context = {
-    ...{ database, node, contracts, ...signersOf(), settings: fast, clock: systemClock, log },
+    database,
+    node,
+    contracts,
+    ...signersOf(),
+    settings: fast,
+    clock: systemClock,
+    log,
     ...own,
     copies: { count: () => 1, poke: () => {} },
-    ...{ account: accountReader(node.reader, contracts) },
+    account: accountReader(node.reader, contracts),
     gather: openGathering({ readsEveryMs: 0, readsTogetherMs: 0 }, systemClock),
     isAccepted: openContractSignatures({ node, ethCallsPerSecond: 10 }),
     poke: () => {},
@@ -141,21 +147,19 @@ export async function openFixture(laneCount = 1) {
     await Promise.all([store.close(), anvil.close()])
   }
   return {
-    ...{
-      rpcUrl: anvil.rpcUrl,
-      database,
-      chain,
-      endpoint,
-      node,
-      contracts,
-      expected,
-      treasury,
-      keys,
-      context,
-      signersOf,
-      begin,
-      close,
-    },
+    rpcUrl: anvil.rpcUrl,
+    database,
+    chain,
+    endpoint,
+    node,
+    contracts,
+    expected,
+    treasury,
+    keys,
+    context,
+    signersOf,
+    begin,
+    close,
     ...orders(database),
     ...chainReads(chain, contracts),
   }
@@ -178,7 +182,9 @@ const terms = (lanesOf: readonly Hex[]) => ({
 const plenty = { most: 100_000_000_000n, day: 10_000_000_000_000n }
 const coin = 10n ** 18n
 const ample: Policy['limits'] = {
-  ...{ credit: plenty, repay: plenty, return: plenty },
+  credit: plenty,
+  repay: plenty,
+  return: plenty,
   drip: { most: coin, day: 1_000n * coin },
 }
 
@@ -210,10 +216,7 @@ export function asRead<T extends Task>(task: T): T {
 function orders(database: Database) {
   const handling = { consumer: 'chain-relayer', database, messaging, log, poke: () => {} }
   const command = (task: Task, messageId: string = crypto.randomUUID()) =>
-    handle(
-      { ...handling, reactions },
-      { subject: `relay.${task.kind}`, messageId, payload: task.payload },
-    )
+    handle({ ...handling, reactions }, { subject: `relay.${task.kind}`, messageId, payload: task.payload })
   const operationOf = (task: Task) =>
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
   async function finish(context: Context, task: Task) {
@@ -262,10 +265,7 @@ function chainReads(
       ausd,
       encodeFunctionData({ abi: ausdAbi, functionName: 'mint', args: [wallet, micro] }),
     ).then(() => admin)
-  async function sign(
-    key: Hex,
-    terms: { to: Hex; value: bigint; nonce: Hex; forSeconds?: number },
-  ) {
+  async function sign(key: Hex, terms: { to: Hex; value: bigint; nonce: Hex; forSeconds?: number }) {
     const account = privateKeyToAccount(key)
     const fields = {
       from: account.address,

@@ -26,10 +26,15 @@ async function startSkewed(aheadMs: number) {
   const { nats, databaseUrl } = backbone
   const child = Bun.spawn([process.execPath, '--preload', skew, join(import.meta.dir, 'main.ts')], {
     env: {
-      ...{ PATH: process.env.PATH ?? '', PUBLIC_SECRETS: 'allowed' },
+      PATH: process.env.PATH ?? '',
+      PUBLIC_SECRETS: 'allowed',
       ...settings,
-      ...{ NATS_URL: nats.url, NATS_PASSWORD: nats.passwords.gateway },
-      ...{ DATABASE_URL: databaseUrl, HTTP_PORT: '0', OPS_PORT: '0', DRAIN_MS: '0' },
+      NATS_URL: nats.url,
+      NATS_PASSWORD: nats.passwords.gateway,
+      DATABASE_URL: databaseUrl,
+      HTTP_PORT: '0',
+      OPS_PORT: '0',
+      DRAIN_MS: '0',
     },
     stdout: 'pipe',
     stderr: 'inherit',

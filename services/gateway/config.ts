@@ -1,14 +1,5 @@
 import type { ConfigOf } from '#platform/config'
-import {
-  durationMs,
-  integer,
-  list,
-  listOrNone,
-  networksOrNone,
-  oneOf,
-  text,
-  url,
-} from '#platform/config-fields'
+import { durationMs, integer, list, listOrNone, networksOrNone, oneOf, text, url } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
 
@@ -45,8 +36,7 @@ export const fields = {
     secret: true,
   }),
   DRAIN_MS: durationMs({
-    about:
-      'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
+    about: 'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
     fallback: '3000',
   }),
   PUBLIC_URL: url({ about: 'public base URL as the app sees it' }),

@@ -33,9 +33,7 @@ export type Context = {
   readonly provider: IdentityProvider
   readonly verification: {
     /** By the newest verdict; days are in UTC. */
-    readonly standing: (
-      wallet: `0x${string}`,
-    ) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
+    readonly standing: (wallet: `0x${string}`) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
     /** Starts the rechecks. */
     readonly noteLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>
   }

@@ -10,12 +10,7 @@ import { CashoutCreate } from '#shared/messages/payouts'
 import { QuoteCreate } from '#shared/messages/pricing'
 import { waitUntil } from '#test/support/wait'
 import { account, history } from './test-support/bodies'
-import {
-  answerAs,
-  type Dependencies,
-  startBackbone,
-  startGateway,
-} from './test-support/dependencies'
+import { answerAs, type Dependencies, startBackbone, startGateway } from './test-support/dependencies'
 import { headerOf, walletOf } from './test-support/wallets'
 import { openUsers, users } from './users/user.store'
 
@@ -47,8 +42,7 @@ afterAll(async () => {
 
 const freshWallet = () => privateKeyToAccount(generatePrivateKey())
 const hour = () => Math.floor(Date.now() / 1000) + 3_600
-const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(`${gateway.url}${path}`, { headers })
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${gateway.url}${path}`, { headers })
 
 describe('the gateway over HTTP', () => {
   test('creates the user on the first signed request and finds it on later ones', async () => {
@@ -107,10 +101,7 @@ describe('the gateway over HTTP', () => {
     const chunks = () => new Blob([big]).stream()
     for (const body of [big, chunks()]) {
       const response = await fetch(`${gateway.url}/quote`, { method: 'POST', body })
-      expect([response.status, await response.json()]).toEqual([
-        413,
-        { error: 'the body is larger than 64 KiB' },
-      ])
+      expect([response.status, await response.json()]).toEqual([413, { error: 'the body is larger than 64 KiB' }])
     }
   })
   test('answers 503 at once when a service is absent', async () => {
@@ -178,12 +169,8 @@ describe('a payment webhook', () => {
       headers: { 'x-callback-token': 'token-id', 'webhook-id': name },
     })
   test('is recorded once when it is delivered twenty times concurrently', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => post('at-once').then((r) => r.json())),
-    )
-    const recorded = answers.filter(
-      (answer) => (answer as { status: string }).status === 'recorded',
-    )
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post('at-once').then((r) => r.json())))
+    const recorded = answers.filter((answer) => (answer as { status: string }).status === 'recorded')
     expect(recorded).toHaveLength(1)
   })
   test('gets 503 while the stream is down, and is recorded once it is back', async () => {

@@ -23,8 +23,7 @@ export function listen(
     maxRequestBodySize: serverBodyBytesMax,
     fetch: async (request, self) => {
       const answer = await app(request, self.requestIP(request)?.address ?? 'unknown')
-      if (options.leaving?.aborted || !(await isBodyOver(request)))
-        answer.headers.set('connection', 'close')
+      if (options.leaving?.aborted || !(await isBodyOver(request))) answer.headers.set('connection', 'close')
       // Bun's timeout of a request replaces that of the connection, also after the response.
       if (answer.headers.get('connection') === 'close') self.timeout(request, untakenSeconds)
       return answer

@@ -39,7 +39,13 @@ await runService('gateway', fields, async (config, runtime) => {
   const provider = identityProviderOf(config, clock)
   const health = openHealth(bus, database, log)
   const context: Context = {
-    ...{ config, clock, log, database, provider, leaving, copies },
+    config,
+    clock,
+    log,
+    database,
+    provider,
+    leaving,
+    copies,
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,

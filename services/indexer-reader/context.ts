@@ -21,19 +21,14 @@ export type Context = {
 }
 
 export function openContext(
-  options: Pick<
-    Context,
-    'database' | 'rpc' | 'isShortened' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'
-  > & {
+  options: Pick<Context, 'database' | 'rpc' | 'isShortened' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'> & {
     identity: ExpectedChain
     deployBlock: number
     logsRangeMax: number
   },
 ): Context {
   const { rpc, identity, deployBlock, logsRangeMax, ...rest } = options
-  const endpoints = rpc.all.map((endpoint) =>
-    openEndpoint({ endpoint, endpoints: rpc }, identity, logsRangeMax),
-  )
+  const endpoints = rpc.all.map((endpoint) => openEndpoint({ endpoint, endpoints: rpc }, identity, logsRangeMax))
   return {
     ...rest,
     rpc,
@@ -71,8 +66,7 @@ export function noteFault(context: Context, endpoint: Endpoint, fault: unknown):
   endpoints.blame(endpoint, fault)
   noteEndpoint(figures, endpoint)
   // An endpoint that is down fails several times a second: log each new message once.
-  if (figures.lastError !== message)
-    log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
+  if (figures.lastError !== message) log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
   figures.lastError = message
 }
 

@@ -29,9 +29,7 @@ const moveTo = (generation: number, block: number) => {
 }
 const promoted = (generation: number) => store.database.transaction((tx) => promote(tx, generation))
 const states = async () => {
-  const rows = await store.database.read((db) =>
-    db.select().from(cursors).orderBy(cursors.generation),
-  )
+  const rows = await store.database.read((db) => db.select().from(cursors).orderBy(cursors.generation))
   return rows.map(({ state, blockNumber }) => `${state} at ${blockNumber}`)
 }
 

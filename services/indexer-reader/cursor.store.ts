@@ -65,10 +65,7 @@ export async function findCursor(
 }
 
 /** Returns the generation already filling, if any. */
-export async function beginGeneration(
-  database: Database,
-  origin: ProjectionOrigin,
-): Promise<number> {
+export async function beginGeneration(database: Database, origin: ProjectionOrigin): Promise<number> {
   const ofOrigin = and(
     eq(cursors.chainId, origin.chainId),
     eq(cursors.contract, origin.contract),
@@ -141,10 +138,7 @@ export async function moveCursor(
 }
 
 /** Does nothing if another reader has found the missing events. */
-export const markIncomplete = (
-  db: Db,
-  { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>,
-) =>
+export const markIncomplete = (db: Db, { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>) =>
   db
     .update(cursors)
     .set({ complete: false })
@@ -172,9 +166,7 @@ export async function promote(tx: Tx, generation: number): Promise<boolean> {
 }
 
 const isSameChain = (one: GenerationCursor, other: GenerationCursor): boolean =>
-  one.chainId === other.chainId &&
-  one.genesisHash === other.genesisHash &&
-  one.contract === other.contract
+  one.chainId === other.chainId && one.genesisHash === other.genesisHash && one.contract === other.contract
 
 export async function retire(db: Db, generation: number): Promise<boolean> {
   const retired = await db

@@ -10,10 +10,7 @@ let chain: TestChain
 let store: Awaited<ReturnType<typeof openTestDatabase>>
 
 beforeAll(async () => {
-  ;[postgres, chain] = await Promise.all([
-    startScratchPostgres(),
-    openTestChain({ termSeconds: 30 * 86_400 }),
-  ])
+  ;[postgres, chain] = await Promise.all([startScratchPostgres(), openTestChain({ termSeconds: 30 * 86_400 })])
   store = await openTestDatabase(postgres, 'debt')
 })
 afterAll(async () => {
@@ -42,8 +39,7 @@ test('a debt is as old as its part that was owed for all of the last day, by the
     const clock = () => Math.max(nowMs, atSeconds * 1_000)
     const { answer } = answerDebt({ ...store, origin, lagMaxMs: 10 ** 13, clock })
     const wallet = ana.toLowerCase() as typeof ana
-    const { owedForDay, openedAt } = ((await answer({ wallet })) as { ok: Record<string, string> })
-      .ok
+    const { owedForDay, openedAt } = ((await answer({ wallet })) as { ok: Record<string, string> }).ok
     return { owed: owedForDay, isOpen: openedAt !== null }
   }
   await chain.verify(ana)

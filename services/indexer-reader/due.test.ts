@@ -26,7 +26,9 @@ type Due = StaticDecode<(typeof IndexerDue)['answer']>
 
 const ask = (request: object) =>
   answerDue({ ...store, origin, lagMaxMs: 60_000, clock }).answer({
-    ...{ sinceSeconds: 100, untilSeconds: 1_000, after: null },
+    sinceSeconds: 100,
+    untilSeconds: 1_000,
+    after: null,
     ...request,
   } as never) as Promise<Answer<Due>>
 const pageOf = (answer: Answer<Due>): Due => {
@@ -45,8 +47,14 @@ test('the open cycles that are due around now are listed by due date, page by pa
 
   const walletOf = (at: number) => `0x${at.toString(16).padStart(40, '0')}` as const
   const cycle = (at: number, dueAtSeconds: number, rest: object = {}) => ({
-    ...{ generation, wallet: walletOf(at), number: 2, openedAtSeconds: 5, dueAtSeconds },
-    ...{ peakDrawnMicro: 1n, totalRepaidMicro: 0n, openTxHash: '0x1' as const },
+    generation,
+    wallet: walletOf(at),
+    number: 2,
+    openedAtSeconds: 5,
+    dueAtSeconds,
+    peakDrawnMicro: 1n,
+    totalRepaidMicro: 0n,
+    openTxHash: '0x1' as const,
     ...rest,
   })
   const many = Array.from({ length: 750 }, (_, at) => cycle(at, nowSeconds + (at % 7)))
@@ -61,7 +69,10 @@ test('the open cycles that are due around now are listed by due date, page by pa
   const first = pageOf(await ask({}))
   expect(first).toMatchObject({ isLast: false, blockTime: String(nowSeconds) })
   expect(first.cycles[0]).toEqual({
-    ...{ wallet: walletOf(0), number: 2, openedAt: '5', dueAt: String(nowSeconds) },
+    wallet: walletOf(0),
+    number: 2,
+    openedAt: '5',
+    dueAt: String(nowSeconds),
   })
   const { dueAt, wallet } = first.cycles.at(-1)!
   const second = pageOf(await ask({ after: { dueAt, wallet } }))

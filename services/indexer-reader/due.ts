@@ -41,8 +41,10 @@ export function answerDue({
     const found = rows.flatMap(({ cycles: one }) => (one ? [one] : []))
     return ok({
       cycles: found.map(({ wallet, number, openedAtSeconds, dueAtSeconds }) => ({
-        ...{ wallet, number },
-        ...{ openedAt: String(openedAtSeconds), dueAt: String(dueAtSeconds) },
+        wallet,
+        number,
+        openedAt: String(openedAtSeconds),
+        dueAt: String(dueAtSeconds),
       })),
       isLast: found.length < pageMax,
       blockTime: String(cursor.blockTimeSeconds),

@@ -25,11 +25,7 @@ export const events = schema.table(
 )
 
 /** One parameter per value could exceed the limit of 65,535. */
-export async function addEvents(
-  tx: Tx,
-  generation: number,
-  followed: readonly ChainEvent[],
-): Promise<void> {
+export async function addEvents(tx: Tx, generation: number, followed: readonly ChainEvent[]): Promise<void> {
   const rows = followed.filter(({ wallet }) => wallet !== null)
   if (rows.length === 0) return
   const list = (pick: (row: ChainEvent) => string | number | null) => sql.param(rows.map(pick))
@@ -55,11 +51,7 @@ export async function findAccountEvents(
   { names, eventsMax }: { names: readonly EventName[]; eventsMax: number },
 ) {
   const { generation, name, args, txHash, atSeconds, blockNumber, logIndex } = events
-  const asked = and(
-    eq(generation, cursors.generation),
-    eq(events.wallet, wallet),
-    inArray(name, [...names]),
-  )
+  const asked = and(eq(generation, cursors.generation), eq(events.wallet, wallet), inArray(name, [...names]))
   const rows = await database.read((db) =>
     db
       .select({ cursor: cursors, event: { name, args, txHash, atSeconds } })

@@ -10,9 +10,7 @@ const samples: Record<string, unknown> = {
   uint8: 3,
   uint256: 2n ** 255n + 9n,
 }
-const abiEvents = (creditLineAbi as readonly { type: string }[]).filter(
-  (item) => item.type === 'event',
-) as AbiEvent[]
+const abiEvents = (creditLineAbi as readonly { type: string }[]).filter((item) => item.type === 'event') as AbiEvent[]
 const encoded = abiEvents.flatMap((item) => {
   const args = Object.fromEntries(item.inputs.map(({ name, type }) => [name, samples[type]]))
   if (Object.values(args).includes(undefined)) return []
@@ -28,10 +26,7 @@ const followed = encoded.filter(({ topics }) => followedTopics.includes(topics[0
 const followedNames = new Set(followed.map(({ name }) => name))
 
 test.each(followed)('$name is decoded as viem encodes it', ({ name, args, topics, data }) => {
-  const texts = Object.entries(args).map(([key, value]) => [
-    key,
-    typeof value === 'boolean' ? value : String(value),
-  ])
+  const texts = Object.entries(args).map(([key, value]) => [key, typeof value === 'boolean' ? value : String(value)])
   expect(decodeArgs(topics, data)).toEqual({ name, args: Object.fromEntries(texts) } as never)
 })
 

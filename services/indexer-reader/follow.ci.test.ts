@@ -51,10 +51,7 @@ afterEach(async () => {
   for (const proxy of proxies) await proxy[Symbol.asyncDispose]()
 })
 
-const start = (
-  faults: Partial<RpcFaults>,
-  options: Partial<Parameters<typeof startReader>[0]> = {},
-) => {
+const start = (faults: Partial<RpcFaults>, options: Partial<Parameters<typeof startReader>[0]> = {}) => {
   proxies[0].setFaults({ seed: 7, ...faults })
   running = startReader({
     database: store.database,
@@ -143,19 +140,16 @@ describe('the record matches the chain', () => {
     ['answers 429 half of the time', { tooManyRequestsRate: 0.5 }, /429/],
     ['cuts connections', { disconnectRate: 0.5 }, /cannot be reached/],
     ['goes backwards now and then', { headBackRate: 0.5, headBackBlocks: 15 }, /finalized to/],
-  ] satisfies [string, Partial<RpcFaults>, RegExp][])(
-    'although the endpoint %s',
-    async (_what, faults, words) => {
-      const errors = new Set<string | null>()
-      const context = start(faults)
-      await playMore(chain, 3)
-      await waitUntil('the fault being met', () => {
-        errors.add(context.figures.lastError)
-        return [...errors].some((error) => error?.match(words))
-      })
-      await untilRecordsAgree(context)
-    },
-  )
+  ] satisfies [string, Partial<RpcFaults>, RegExp][])('although the endpoint %s', async (_what, faults, words) => {
+    const errors = new Set<string | null>()
+    const context = start(faults)
+    await playMore(chain, 3)
+    await waitUntil('the fault being met', () => {
+      errors.add(context.figures.lastError)
+      return [...errors].some((error) => error?.match(words))
+    })
+    await untilRecordsAgree(context)
+  })
 
   test('although the endpoint lags, up to the block it has', async () => {
     const context = start({ headLagBlocks: 10 })
@@ -189,7 +183,11 @@ describe('logs that come later than their blocks', () => {
       }
     })()
     return {
-      ...{ lagBlocks, proxy, reader, samples, refusals },
+      lagBlocks,
+      proxy,
+      reader,
+      samples,
+      refusals,
       close: async () => {
         asking.abort()
         await asked
@@ -316,9 +314,7 @@ describe('another chain', () => {
       const behind = openRpcProxy({ target: other.rpcUrl })
       await other.mine(200)
       const context = start({}, { rpcUrls: [behind.url], genesisHash: 'unchecked' })
-      await waitUntil('a refusal', () =>
-        /another chain|does not continue/.test(context.figures.lastError ?? ''),
-      )
+      await waitUntil('a refusal', () => /another chain|does not continue/.test(context.figures.lastError ?? ''))
       await behind[Symbol.asyncDispose]()
     } finally {
       await other.close()

@@ -32,10 +32,7 @@ const noticeMs = 4_000
  * Follows the serving generation and, during a rebuild, its successor. `onForeign`: the stored
  * projection is of another contract or chain.
  */
-export function startFollowing(
-  context: Context,
-  onForeign: (error: Error) => void,
-): AsyncDisposable {
+export function startFollowing(context: Context, onForeign: (error: Error) => void): AsyncDisposable {
   const { database, origin, log } = context
   const followed = new Map<number, Promise<void>>()
   const loop = startLoop({
@@ -74,9 +71,7 @@ const foreign =
   'CREDIT_LINE_ADDRESS and DEPLOY_BLOCK, or run services/indexer-reader/rebuild.ts'
 
 const isOf = (cursor: GenerationCursor, origin: ProjectionOrigin): boolean =>
-  cursor.chainId === origin.chainId &&
-  cursor.contract === origin.contract &&
-  cursor.deployBlock === origin.deployBlock
+  cursor.chainId === origin.chainId && cursor.contract === origin.contract && cursor.deployBlock === origin.deployBlock
 
 type Following = {
   readonly context: Context
@@ -248,8 +243,7 @@ export async function commitEvents(
 }
 
 function evolveAll(standings: Standings, events: readonly ChainEvent[]): Standings {
-  const apply = (wallet: Address, event: ChainEvent) =>
-    standings.set(wallet, evolve(standings.get(wallet)!, event))
+  const apply = (wallet: Address, event: ChainEvent) => standings.set(wallet, evolve(standings.get(wallet)!, event))
   for (const event of events) {
     if (event.wallet) apply(event.wallet, event)
     else for (const wallet of standings.keys()) apply(wallet, event)
@@ -271,16 +265,10 @@ function noteError(context: Context, generation: number, endpoint: Endpoint, err
   }
 }
 
-async function storeError(
-  context: Context,
-  cursor: GenerationCursor,
-  error: unknown,
-  incomplete: number,
-) {
+async function storeError(context: Context, cursor: GenerationCursor, error: unknown, incomplete: number) {
   const { database, log, isShortened } = context
   // One incomplete answer may only have been early.
-  if (error instanceof Incomplete && incomplete > 1)
-    await database.run((db) => markIncomplete(db, cursor))
+  if (error instanceof Incomplete && incomplete > 1) await database.run((db) => markIncomplete(db, cursor))
   if (error instanceof OtherBlocks && isShortened && (await readAnew(context, cursor)))
     log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
 }

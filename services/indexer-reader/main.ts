@@ -28,8 +28,16 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   const { logsRangeMax, pollMs, lagMaxMs } = config
   const isShortened = config.chainShortens === 'yes'
   const context = openContext({
-    ...{ database, rpc, identity, deployBlock, logsRangeMax, pollMs, lagMaxMs, isShortened },
-    ...{ clock: time.clock, log },
+    database,
+    rpc,
+    identity,
+    deployBlock,
+    logsRangeMax,
+    pollMs,
+    lagMaxMs,
+    isShortened,
+    clock: time.clock,
+    log,
   })
   await using _following = startFollowing(context, (error) => {
     log.fatal({ err: error }, 'stored projection belongs to another contract')
@@ -39,12 +47,11 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     bus,
     name: 'indexer-reader',
     description: 'credit history of wallets, from finalized events',
-    answers: [answerRecord, answerDebt, answerDue, answerStatement].map((answer) =>
-      answer(context),
-    ),
+    answers: [answerRecord, answerDebt, answerDue, answerStatement].map((answer) => answer(context)),
     stats: () => readStats(context),
     readings,
-    ...{ database, log },
+    database,
+    log,
   })
   log.info('service ready')
   await runUntilStopped(config, runtime)

@@ -128,9 +128,7 @@ describe('a log that an endpoint omits', () => {
     await playMore(chain, 1)
     // As if an endpoint had answered the old sequence at a newer block.
     const head = await chain.client.getBlock({ blockTag: 'finalized' })
-    await store.database.run((db) =>
-      db.update(cursors).set({ blockNumber: Number(head.number), blockHash: head.hash }),
-    )
+    await store.database.run((db) => db.update(cursors).set({ blockNumber: Number(head.number), blockHash: head.hash }))
     await playMore(chain, 1)
     await untilAgreed(start(() => false))
   })

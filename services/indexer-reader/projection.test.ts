@@ -34,37 +34,17 @@ import {
 describe('a record', () => {
   test.each([
     ['nothing', [], unseen],
-    [
-      'a verification',
-      [verified(1)],
-      { verified: true, verifiedAtSeconds: 1_001, firstSeenAtSeconds: 1_001 },
-    ],
-    [
-      'a verification withdrawn',
-      [verified(1), verified(2, false)],
-      { verified: false, verifiedAtSeconds: 1_001 },
-    ],
+    ['a verification', [verified(1)], { verified: true, verifiedAtSeconds: 1_001, firstSeenAtSeconds: 1_001 }],
+    ['a verification withdrawn', [verified(1), verified(2, false)], { verified: false, verifiedAtSeconds: 1_001 }],
     [
       'a verification given again',
       [verified(1), verified(2, false), verified(3)],
       { verified: true, verifiedAtSeconds: 1_001 },
     ],
-    [
-      'collateral alone',
-      [added(4)],
-      { verified: false, firstSeenAtSeconds: 1_004, cyclesOpened: 0, lastBlock: 4 },
-    ],
-    [
-      'events of no account',
-      [resumed(3, 40), at(4, 'YieldAdded', { payer: account, amount: '1' })],
-      unseen,
-    ],
+    ['collateral alone', [added(4)], { verified: false, firstSeenAtSeconds: 1_004, cyclesOpened: 0, lastBlock: 4 }],
+    ['events of no account', [resumed(3, 40), at(4, 'YieldAdded', { payer: account, amount: '1' })], unseen],
     ['a first draw', owing, { drawnMicro: 100n, cyclesOpened: 1, cyclesClosed: 0, repayCount: 0 }],
-    [
-      'a part repaid',
-      [...owing, repaid(4, 30, 70)],
-      { drawnMicro: 70n, repayCount: 1, cyclesClosed: 0 },
-    ],
+    ['a part repaid', [...owing, repaid(4, 30, 70)], { drawnMicro: 70n, repayCount: 1, cyclesClosed: 0 }],
     [
       'a qualified cycle',
       [verified(1), ...cycle, closed(5, 0, 150, 150)],
@@ -80,11 +60,7 @@ describe('a record', () => {
       [...inDefault, repaid(6, 40, 0)],
       { drawnMicro: 0n, repayCount: 1, cyclesOpened: 1 },
     ],
-    [
-      'collateral seized after the default',
-      [...inDefault, seized(6, 15, 25)],
-      { drawnMicro: 25n, repayCount: 0 },
-    ],
+    ['collateral seized after the default', [...inDefault, seized(6, 15, 25)], { drawnMicro: 25n, repayCount: 0 }],
     ['a freeze', [frozen(4)], { frozen: true, firstSeenAtSeconds: 1_004 }],
     ['a freeze that ended', [frozen(4), frozen(5, false)], { frozen: false }],
     [

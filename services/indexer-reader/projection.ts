@@ -72,8 +72,7 @@ export class Incomplete extends Error {
 
 /** Events contain their resulting state; throws `Incomplete` if it does not follow. */
 export function evolve(before: WalletStanding, event: ChainEvent): WalletStanding {
-  if (event.wallet === null)
-    return event.name === 'TermsExtended' ? extendTerm(before, event) : before
+  if (event.wallet === null) return event.name === 'TermsExtended' ? extendTerm(before, event) : before
   const standing: WalletStanding = {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
@@ -160,11 +159,7 @@ function extendTerm(standing: WalletStanding, { args }: ChainEvent<'TermsExtende
   return { ...standing, open: { ...open, dueAtSeconds } }
 }
 
-function draw(
-  standing: WalletStanding,
-  event: ChainEvent,
-  args: EventArgs['Drawn'],
-): WalletStanding {
+function draw(standing: WalletStanding, event: ChainEvent, args: EventArgs['Drawn']): WalletStanding {
   const open = openIn(standing, event)
   const drawnMicro = raised(standing, event, args)
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
@@ -184,11 +179,7 @@ function lower(
 }
 
 /** Precedes the `Repaid` of the same ref and moves no debt. */
-function hold(
-  standing: WalletStanding,
-  event: ChainEvent,
-  args: EventArgs['RepaymentHeld'],
-): WalletStanding {
+function hold(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentHeld']): WalletStanding {
   const amountMicro = BigInt(args.amount)
   demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
   demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
@@ -240,11 +231,7 @@ function reverse(standing: WalletStanding, event: ChainEvent, args: EventArgs['C
   return { ...change(standing, reversed), score }
 }
 
-function markDefault(
-  standing: WalletStanding,
-  event: ChainEvent,
-  args: EventArgs['DefaultMarked'],
-) {
+function markDefault(standing: WalletStanding, event: ChainEvent, args: EventArgs['DefaultMarked']) {
   demand(args.number === String(standing.open?.number), event, 'that cycle was not open')
   const moved = { amount: args.seized, drawnAfter: args.stillOwed }
   return { ...lower(standing, event, moved), defaulted: true }
@@ -256,11 +243,7 @@ function closeCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs
   if (!outcome) throw impossible(event, `outcome ${args.outcome} is not known`)
   demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
   demand(args.peakDrawn === String(open.peakDrawnMicro), event, `peak was ${open.peakDrawnMicro}`)
-  demand(
-    args.totalRepaid === String(open.totalRepaidMicro),
-    event,
-    `${open.totalRepaidMicro} was repaid`,
-  )
+  demand(args.totalRepaid === String(open.totalRepaidMicro), event, `${open.totalRepaidMicro} was repaid`)
   demand((outcome === 'Defaulted') === standing.defaulted, event, 'the default does not fit')
   const score = BigInt(args.scoreAfter)
   const cycle: Cycle = {
@@ -279,8 +262,7 @@ function closeCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs
   }
 }
 
-const closedCycle = ({ closed }: WalletStanding, number: number) =>
-  closed.find((cycle) => cycle.number === number)
+const closedCycle = ({ closed }: WalletStanding, number: number) => closed.find((cycle) => cycle.number === number)
 
 const change = (standing: WalletStanding, changed: Cycle): WalletStanding => ({
   ...standing,

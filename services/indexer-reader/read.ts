@@ -8,11 +8,7 @@ import { type ChainEvent, sequenceOf } from './event'
 import { Incomplete } from './projection'
 
 /** Throws `RpcFault` if the endpoint is not on the chain of this generation. */
-export async function checkGenesis(
-  database: Database,
-  cursor: GenerationCursor,
-  endpoint: Endpoint,
-) {
+export async function checkGenesis(database: Database, cursor: GenerationCursor, endpoint: Endpoint) {
   const genesis = await endpoint.identify()
   if (cursor.genesisHash === null) {
     await database.run((db) => rememberGenesis(db, cursor.generation, genesis))
@@ -25,15 +21,9 @@ export async function checkGenesis(
 const spansMax = 2
 
 /** Throws if the first span fails. */
-export async function readSpans(
-  endpoint: Endpoint,
-  from: number,
-  head: FinalizedHead,
-): Promise<LogSpan> {
+export async function readSpans(endpoint: Endpoint, from: number, head: FinalizedHead): Promise<LogSpan> {
   const tries = await Promise.allSettled(
-    plan(from, head.block, endpoint.range().blocks).map(([first, last]) =>
-      endpoint.readSpan(first, last, head),
-    ),
+    plan(from, head.block, endpoint.range().blocks).map(([first, last]) => endpoint.readSpan(first, last, head)),
   )
   const events: ChainEvent[] = []
   let to = from - 1

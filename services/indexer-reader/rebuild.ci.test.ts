@@ -39,8 +39,7 @@ afterAll(async () => {
 })
 
 const ask = () => askRecord(running.context, ana)
-const generations = () =>
-  store.database.read((db) => db.select().from(cursors).orderBy(cursors.generation))
+const generations = () => store.database.read((db) => db.select().from(cursors).orderBy(cursors.generation))
 const states = async () => (await generations()).map((cursor) => cursor.state)
 const answered = async () => {
   const answer = await ask()
@@ -155,9 +154,7 @@ test('the service itself may delete nothing', async () => {
 test('a request is refused once nothing has moved for longer than the limit', async () => {
   const { moved_at } = (
     await store.database.read((db) =>
-      db.execute<{ moved_at: string }>(
-        sql`select moved_at from indexer_reader.cursors where state = 'serving'`,
-      ),
+      db.execute<{ moved_at: string }>(sql`select moved_at from indexer_reader.cursors where state = 'serving'`),
     )
   )[0]!
   const movedMs = Date.parse(moved_at)

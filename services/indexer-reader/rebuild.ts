@@ -47,9 +47,7 @@ await runCommand(
 async function untilServing(database: Database, generation: number, log: Log) {
   let shownBlock = -1
   for (;;) {
-    const [cursor] = await database.read((db) =>
-      db.select().from(cursors).where(eq(cursors.generation, generation)),
-    )
+    const [cursor] = await database.read((db) => db.select().from(cursors).where(eq(cursors.generation, generation)))
     if (!cursor || cursor.state === 'retired') throw new Error('superseded by another rebuild')
     if (cursor.state === 'serving') return
     if (cursor.blockNumber !== shownBlock) {

@@ -65,7 +65,9 @@ test('a wallet written block by block equals one fold of all its events', async 
 test('a contradictory event is refused, and leaves nothing behind', async () => {
   const events = await chain.eventsOf(ana)
   const generation = await beginGeneration(store.database, {
-    ...{ chainId: 2, contract: '0x', deployBlock: 1 },
+    chainId: 2,
+    contract: '0x',
+    deployBlock: 1,
   })
   const drawn = events.findIndex((event) => event.name === 'Drawn')
   const cut = [...events.slice(0, drawn), ...events.slice(drawn + 1, drawn + 2)]

@@ -50,9 +50,7 @@ export const cycles = schema.table(
   },
   (table) => [
     primaryKey({ columns: [table.generation, table.wallet, table.number] }),
-    index('cycles_open')
-      .on(table.generation, table.dueAtSeconds, table.wallet)
-      .where(isNull(table.outcome)),
+    index('cycles_open').on(table.generation, table.dueAtSeconds, table.wallet).where(isNull(table.outcome)),
   ],
 )
 
@@ -66,11 +64,7 @@ const oneOf = (wallets: Iterable<Address>) =>
  * Loads the open cycle and those that a held repayment can reverse. A wallet without a row is
  * `unseen`.
  */
-export async function loadStandings(
-  db: Db,
-  generation: number,
-  wallets: ReadonlySet<Address>,
-): Promise<Standings> {
+export async function loadStandings(db: Db, generation: number, wallets: ReadonlySet<Address>): Promise<Standings> {
   const standings: Standings = new Map([...wallets].map((wallet) => [wallet, unseen]))
   if (wallets.size === 0) return standings
   // A lookup by outcome would scan all closed cycles.
@@ -103,9 +97,7 @@ const standingOf = ({ held, ...record }: typeof records.$inferSelect): WalletSta
 })
 
 const withCycle = (standing: WalletStanding, cycle: Cycle): WalletStanding =>
-  cycle.outcome === null
-    ? { ...standing, open: cycle }
-    : { ...standing, closed: [...standing.closed, cycle] }
+  cycle.outcome === null ? { ...standing, open: cycle } : { ...standing, closed: [...standing.closed, cycle] }
 
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {
   if (standings.size === 0) return
@@ -181,23 +173,11 @@ export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'Te
  * One statement, so cursor, rows and cycles are of the same block. Returns null while no generation
  * of this origin serves.
  */
-export async function loadRecords(
-  database: Database,
-  origin: ProjectionOrigin,
-  wallets: ReadonlySet<Address>,
-) {
-  const asked = and(
-    eq(records.generation, cursors.generation),
-    sql`${records.wallet} in ${oneOf(wallets)}`,
-  )
+export async function loadRecords(database: Database, origin: ProjectionOrigin, wallets: ReadonlySet<Address>) {
+  const asked = and(eq(records.generation, cursors.generation), sql`${records.wallet} in ${oneOf(wallets)}`)
   const owned = and(eq(cycles.generation, records.generation), eq(cycles.wallet, records.wallet))
   const rows = await database.read((db) =>
-    db
-      .select()
-      .from(cursors)
-      .leftJoin(records, asked)
-      .leftJoin(cycles, owned)
-      .where(servingOf(origin)),
+    db.select().from(cursors).leftJoin(records, asked).leftJoin(cycles, owned).where(servingOf(origin)),
   )
   if (!rows[0]) return null
   const found = new Map<Address, { record: typeof records.$inferSelect; cycles: Cycle[] }>()

@@ -30,14 +30,8 @@ export function answerRecord(context: AnswerContext): Handler {
  * Uses the cursor's last move too: a chain's clock may run ahead of ours. A move in the future came
  * before the clock was set back.
  */
-export const lagMs = (
-  cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>,
-  nowMs: number,
-): number =>
-  Math.max(
-    nowMs - 1_000 * (cursor.blockTimeSeconds + 1),
-    Math.abs(nowMs - cursor.movedAt.getTime()),
-  )
+export const lagMs = (cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>, nowMs: number): number =>
+  Math.max(nowMs - 1_000 * (cursor.blockTimeSeconds + 1), Math.abs(nowMs - cursor.movedAt.getTime()))
 
 export const mayAnswer = (
   cursor: Pick<GenerationCursor, 'state' | 'complete' | 'blockTimeSeconds' | 'movedAt'> | undefined,
@@ -73,8 +67,7 @@ const entryOf = (cycle: Cycle): Static<typeof RecordCycle> => ({
   closeTxHash: cycle.closeTxHash,
 })
 
-const textOf = (value: number | bigint | null): string | null =>
-  value === null ? null : value.toString()
+const textOf = (value: number | bigint | null): string | null => (value === null ? null : value.toString())
 
 export async function readStats({ database, origin, rpc, lagMaxMs, clock, figures }: Context) {
   const serving = await database.read((db) => findCursor(db, 'serving', origin.contract))

@@ -29,8 +29,7 @@ const wallet = ana.toLowerCase() as typeof ana
 const wallets = new Set([wallet])
 
 let chains = 0
-const newGeneration = () =>
-  beginGeneration(store.database, { chainId: ++chains, contract: '0x', deployBlock: 1 })
+const newGeneration = () => beginGeneration(store.database, { chainId: ++chains, contract: '0x', deployBlock: 1 })
 
 function writer(generation: number) {
   const remembered = openRemembered()
@@ -58,14 +57,11 @@ const standingIn = async (generation: number): Promise<WalletStanding> =>
 /** The rows hold no closed cycles. */
 const stored = ({ closed: _, ...standing }: WalletStanding) => standing
 
-test.each([1, 2, 3])(
-  'rows written by %d readers, each with a memory, are exact',
-  async (readers) => {
-    const generation = await newGeneration()
-    await writeAll(generation, readers)
-    expect(await standingIn(generation)).toMatchObject(stored(fold(blocks.flat())))
-  },
-)
+test.each([1, 2, 3])('rows written by %d readers, each with a memory, are exact', async (readers) => {
+  const generation = await newGeneration()
+  await writeAll(generation, readers)
+  expect(await standingIn(generation)).toMatchObject(stored(fold(blocks.flat())))
+})
 
 test('a refused step is not cached', async () => {
   const generation = await newGeneration()
@@ -73,9 +69,7 @@ test('a refused step is not cached', async () => {
   const lost = blocks.findIndex((events) => events.some(({ name }) => name === 'Drawn'))
   let sequence = 0
   for (const events of blocks.slice(0, lost)) sequence = await write(events, sequence)
-  const refused = blocks
-    .slice(lost + 1)
-    .find((events) => events.some(({ name }) => name === 'Repaid'))
+  const refused = blocks.slice(lost + 1).find((events) => events.some(({ name }) => name === 'Repaid'))
   await expect(write(refused!, sequence)).rejects.toThrow(Incomplete)
   for (const events of blocks.slice(lost)) sequence = await write(events, sequence)
   expect(await standingIn(generation)).toMatchObject(stored(fold(blocks.flat())))

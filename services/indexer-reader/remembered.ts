@@ -10,12 +10,7 @@ export type Remembered = {
   /**
    * Valid only at the `sequence` at which it was kept, which counts the events of all instances.
    */
-  readonly load: (
-    tx: Tx,
-    generation: number,
-    wallets: ReadonlySet<Address>,
-    sequence: number,
-  ) => Promise<Standings>
+  readonly load: (tx: Tx, generation: number, wallets: ReadonlySet<Address>, sequence: number) => Promise<Standings>
   /** Call after the commit, with the sequence after it. */
   readonly keep: (standings: Standings, sequence: number) => void
 }

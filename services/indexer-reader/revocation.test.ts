@@ -80,10 +80,19 @@ describe('a revoked repayment', () => {
   test('does not change the age of a later cycle that is older', () => {
     const [first, second] = [opened(3, 1, 1_003), opened(9, 2, 1_003)]
     const events = [
-      ...[verified(1), first, drawn(3, 100, 100), held(4, 7, 40), repaid(4, 40, 60)],
-      ...[held(5, 8, 60), repaid(5, 60, 0), closed(5, 0, 100, 100)],
-      ...[reversed(9, 40, 0), second, revoked(9, 7, 40, 40, 1_003)],
-      ...[reversed(10, 60, 0), revoked(10, 8, 60, 100, 1_003)],
+      verified(1),
+      first,
+      drawn(3, 100, 100),
+      held(4, 7, 40),
+      repaid(4, 40, 60),
+      held(5, 8, 60),
+      repaid(5, 60, 0),
+      closed(5, 0, 100, 100),
+      reversed(9, 40, 0),
+      second,
+      revoked(9, 7, 40, 40, 1_003),
+      reversed(10, 60, 0),
+      revoked(10, 8, 60, 100, 1_003),
     ]
     expect(fold(events)).toMatchObject({
       score: 0n,
@@ -167,8 +176,6 @@ describe('the due date of an open cycle', () => {
 
   test('stays as it was once the cycle is closed', () => {
     const events = [...owing, repaid(4, 100, 0), closed(4, 1, 100, 100)]
-    expect(fold([...events, resumed(60, 40)]).closed).toMatchObject([
-      { dueAtSeconds: 1_003 + term },
-    ])
+    expect(fold([...events, resumed(60, 40)]).closed).toMatchObject([{ dueAtSeconds: 1_003 + term }])
   })
 })

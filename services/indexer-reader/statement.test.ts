@@ -8,7 +8,9 @@ const txHash = `0x${'ab'.repeat(32)}` as const
 const ref = `0x${'cd'.repeat(32)}` as const
 const event = (atSeconds: number, name: string, amount: bigint, shares = amount) =>
   ({
-    ...{ name, txHash, atSeconds },
+    name,
+    txHash,
+    atSeconds,
     args: { ref, amount: String(amount), shares: String(shares) },
   }) as unknown as AccountEvent
 
@@ -73,9 +75,7 @@ test('a statement never ends after the newest final block, even if its period be
   const atSeconds = 1_790_000_000
   const head = { block: 9, hash: '0x9', atSeconds, sequence: 1 } as const
   const atMs = atSeconds * 1_000
-  await database.run((db) =>
-    moveCursor(db, { generation, sequence: 0 }, { sequence: 1, head, atMs }),
-  )
+  await database.run((db) => moveCursor(db, { generation, sequence: 0 }, { sequence: 1, head, atMs }))
   const { answer } = answerStatement({
     ...store,
     database,
@@ -85,8 +85,7 @@ test('a statement never ends after the newest final block, even if its period be
   })
   const timeAt = (ms: number) => new Date(atMs + ms).toISOString()
   const wallet = `0x${'1'.repeat(40)}`
-  const statement = (fromMs: number) =>
-    answer({ wallet, from: timeAt(fromMs), to: timeAt(9_000) } as never)
+  const statement = (fromMs: number) => answer({ wallet, from: timeAt(fromMs), to: timeAt(9_000) } as never)
   for (const fromMs of [-9_000, 5_000])
     expect(await statement(fromMs)).toMatchObject({ ok: { items: [], until: timeAt(0) } })
 })

@@ -33,8 +33,7 @@ export const datesOf = (number: number, openedAt: number) => ({
   dueAt: `${openedAt + term}`,
 })
 /** The end of a pause that lasted `seconds`. */
-export const resumed = (block: number, seconds: number) =>
-  at(block, 'TermsExtended', { seconds_: `${seconds}` })
+export const resumed = (block: number, seconds: number) => at(block, 'TermsExtended', { seconds_: `${seconds}` })
 export const drawn = (block: number, amount: number, drawnAfter: number) =>
   at(block, 'Drawn', { to: account, amount: `${amount}`, drawnAfter: `${drawnAfter}` })
 export const repaid = (block: number, amount: number, drawnAfter: number) =>
@@ -53,13 +52,7 @@ export const held = (block: number, ref: number, amount: number) =>
   })
 export const extended = (block: number, ref: number, until: number) =>
   at(block, 'HoldExtended', { ref: txOf(ref), heldUntil: `${until}` })
-export const revoked = (
-  block: number,
-  ref: number,
-  amount: number,
-  drawnAfter: number,
-  openedAt: number,
-) =>
+export const revoked = (block: number, ref: number, amount: number, drawnAfter: number, openedAt: number) =>
   at(block, 'RepaymentRevoked', {
     ref: txOf(ref),
     amount: `${amount}`,
@@ -73,14 +66,7 @@ export const reversed = (block: number, amount: number, score: number, number = 
     scoreAfter: `${score}`,
   })
 export const frozen = (block: number, now = true) => at(block, 'FrozenSet', { frozen: now })
-export const closed = (
-  block: number,
-  outcome: number,
-  peak: number,
-  total: number,
-  number = 1,
-  score = 10,
-) =>
+export const closed = (block: number, outcome: number, peak: number, total: number, number = 1, score = 10) =>
   at(block, 'CycleClosed', {
     number: `${number}`,
     outcome: `${outcome}`,

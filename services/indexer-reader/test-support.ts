@@ -65,11 +65,7 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
     if (receipt.status !== '0x1') throw new Error('a scripted call reverted')
   }
   const credit = (from: Address, functionName: string, args: readonly unknown[]) =>
-    call(
-      from,
-      deployment.creditLine,
-      encodeFunctionData({ abi: creditLineAbi, functionName, args } as never),
-    )
+    call(from, deployment.creditLine, encodeFunctionData({ abi: creditLineAbi, functionName, args } as never))
   const token = (from: Address, functionName: string, args: readonly unknown[]) =>
     call(from, deployment.ausd, encodeFunctionData({ abi: ausdAbi, functionName, args } as never))
   let refs = 0
@@ -86,10 +82,8 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
     deployment,
     close: anvil.close,
     client: reader,
-    verify: (user: Address, verified = true) =>
-      credit(actors.verifier.address, 'setVerified', [user, verified]),
-    freeze: (user: Address, frozen: boolean) =>
-      credit(actors.verifier.address, 'setFrozen', [user, frozen]),
+    verify: (user: Address, verified = true) => credit(actors.verifier.address, 'setVerified', [user, verified]),
+    freeze: (user: Address, frozen: boolean) => credit(actors.verifier.address, 'setFrozen', [user, frozen]),
     topUp: async (user: Address, amountMicro: bigint, held = false) => {
       const ref = nextRef()
       await credit(actors.relayer.address, 'topUp', [ref, user, amountMicro, held])
@@ -98,14 +92,11 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
     repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
     /** Returns the ref, for a revocation. */
     heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
-    revokeRepayment: (ref: Hex, leftMicro = 0n) =>
-      credit(actors.relayer.address, 'revokeRepayment', [ref, leftMicro]),
+    revokeRepayment: (ref: Hex, leftMicro = 0n) => credit(actors.relayer.address, 'revokeRepayment', [ref, leftMicro]),
     extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
     draw: (user: Address, amountMicro: bigint) => credit(user, 'draw', [amountMicro, user]),
-    withdraw: (user: Address, amountMicro: bigint) =>
-      credit(user, 'withdrawCollateral', [amountMicro, user]),
-    repayFromCollateral: (user: Address, amountMicro: bigint) =>
-      credit(user, 'repayFromCollateral', [amountMicro]),
+    withdraw: (user: Address, amountMicro: bigint) => credit(user, 'withdrawCollateral', [amountMicro, user]),
+    repayFromCollateral: (user: Address, amountMicro: bigint) => credit(user, 'repayFromCollateral', [amountMicro]),
     markDefault: (user: Address) => credit(actors.relayer.address, 'markDefault', [user]),
     seizeMore: (user: Address) => credit(actors.relayer.address, 'seizeMore', [user]),
     addYield: async (amountMicro: bigint) => {
@@ -189,8 +180,7 @@ async function allEvents(reader: LogReader, address: Address): Promise<ChainEven
   )
 }
 
-export const standingOf = async (chain: TestChain, user: Address) =>
-  fold(await chain.eventsOf(user))
+export const standingOf = async (chain: TestChain, user: Address) => fold(await chain.eventsOf(user))
 
 /** As the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {

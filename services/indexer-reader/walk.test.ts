@@ -2,16 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Address, Hex } from 'viem'
 import { recordFromChain } from '#test/support/verify'
 import { historyOf } from './record'
-import {
-  ana,
-  ausd,
-  budi,
-  citra,
-  openTestChain,
-  standingOf,
-  type TestChain,
-  testTerms,
-} from './test-support'
+import { ana, ausd, budi, citra, openTestChain, standingOf, type TestChain, testTerms } from './test-support'
 
 const users = [ana, budi, citra]
 const seed = Number(process.env.WALK_SEED ?? 20_261_121)

@@ -52,9 +52,7 @@ const inLogs =
 const inHeads =
   (change: Fields): ChangeResult =>
   ({ method, params }, result) =>
-    method === 'eth_getBlockByNumber' && params[0] !== '0x0'
-      ? { ...(result as Fields), ...change }
-      : result
+    method === 'eth_getBlockByNumber' && params[0] !== '0x0' ? { ...(result as Fields), ...change } : result
 const both =
   (...all: ChangeResult[]): ChangeResult =>
   (call, result) =>

@@ -9,11 +9,7 @@ export async function raiseAlert(
   { log }: Context,
   kind: Extract<
     AnomalyKind,
-    | 'status_unknown'
-    | 'amount_unknown'
-    | 'sender_unverified'
-    | 'charge_doubtful'
-    | 'charge_ambiguous'
+    'status_unknown' | 'amount_unknown' | 'sender_unverified' | 'charge_doubtful' | 'charge_ambiguous'
   >,
   about: {
     account: PaymentRow['account']

@@ -31,9 +31,7 @@ function checkoutTtl(words: { about: string; fallback: string }): Field<number> 
     parse: (raw, other) => {
       const ttlMs = field.parse(raw)
       if (ttlMs < checkoutTtlMinMs && other?.('PROVIDER_KIND') !== 'sandbox')
-        throw new Error(
-          `must be at least ${checkoutTtlMinMs}: the provider opens no shorter checkout`,
-        )
+        throw new Error(`must be at least ${checkoutTtlMinMs}: the provider opens no shorter checkout`)
       return ttlMs
     },
   }

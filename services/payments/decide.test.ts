@@ -10,37 +10,47 @@ import {
   nextCheck,
   waiverOf,
 } from './decide'
-import {
-  type BackFacts,
-  mayBecome,
-  type PaymentFacts,
-  type PaymentState,
-  paymentStates,
-} from './payment'
+import { type BackFacts, mayBecome, type PaymentFacts, type PaymentState, paymentStates } from './payment'
 import type { Charge } from './provider'
 
 const open: PaymentFacts = {
-  ...{ kind: 'topup', state: 'awaiting_payment', currency: 'IDR', fiatMinor: 50_000n },
-  ...{
-    ausdMicro: 3_076_923n,
-    onchainMicro: 0n,
-    leftMicro: 0n,
-    recoveredMicro: 0n,
-    writtenOffMicro: 0n,
-  },
-  ...{ providerPaymentId: null, held: null, creditedAt: null, holdEndedAt: null },
-  ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
-  ...{ rateMinorPerUsd: 16_250n, expiresAt: null },
+  kind: 'topup',
+  state: 'awaiting_payment',
+  currency: 'IDR',
+  fiatMinor: 50_000n,
+  ausdMicro: 3_076_923n,
+  onchainMicro: 0n,
+  leftMicro: 0n,
+  recoveredMicro: 0n,
+  writtenOffMicro: 0n,
+  providerPaymentId: null,
+  held: null,
+  creditedAt: null,
+  holdEndedAt: null,
+  refundedMinor: 0n,
+  refundAppliedMinor: 0n,
+  overpaidMinor: 0n,
+  rateMinorPerUsd: 16_250n,
+  expiresAt: null,
 }
 const paid: PaymentFacts = {
   ...open,
-  ...{ state: 'paid', providerPaymentId: 'py-1', held: false, onchainMicro: 3_076_923n },
+  state: 'paid',
+  providerPaymentId: 'py-1',
+  held: false,
+  onchainMicro: 3_076_923n,
 }
 const exact = { paidMinor: 50_000n, overpaidRefundedMinor: 0n }
 const charge: Charge = {
-  ...{ account: 'ID', paymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'r' },
-  ...{ currency: 'IDR', paidMinor: 50_000n, paidAt: null },
-  ...{ channel: 'QRIS', channelKind: 'qr' },
+  account: 'ID',
+  paymentId: 'py-1',
+  paymentRequestId: 'pr-1',
+  reference: 'r',
+  currency: 'IDR',
+  paidMinor: 50_000n,
+  paidAt: null,
+  channel: 'QRIS',
+  channelKind: 'qr',
 }
 const stay = { stay: true }
 const review = (reason: string) => ({ next: 'review', reason })
@@ -94,12 +104,7 @@ describe('the decision on money after the end of its checkout', () => {
   const waiting = { reason: 'awaiting_rate', providerPaymentId: 'py-1' }
   const locked = { next: 'paid', onchainMicro: 3_076_923n }
   test.each([
-    [
-      'at the worse present rate',
-      late,
-      16_900n,
-      { ...locked, onchainMicro: 2_958_579n, late: worth },
-    ],
+    ['at the worse present rate', late, 16_900n, { ...locked, onchainMicro: 2_958_579n, late: worth }],
     ['at the locked rate, within 1 % of it', late, 16_412n, locked],
     ['at the locked rate, the present one being better', late, 15_000n, locked],
     ['as promised, when it was paid at the very end', at('2026-08-01T02:15:00Z'), 16_900n, locked],
@@ -153,11 +158,7 @@ describe('the decision on an order that is final on the chain', () => {
     ['holds', { ...paid, held: true }, { next: 'held' }],
     ['repays', settlement, { next: 'repaid' }],
     ['repays a held amount at once', { ...settlement, held: true }, { next: 'repaid' }],
-    [
-      'revokes a held amount after its refund',
-      { ...paid, held: true, refundedMinor: 1n },
-      revoking,
-    ],
+    ['revokes a held amount after its refund', { ...paid, held: true, refundedMinor: 1n }, revoking],
     ['revokes a held repayment', { ...settlement, held: true, refundedMinor: 1n }, revoking],
     [
       'revokes the whole held amount if a deducted refund is undone',
@@ -197,10 +198,7 @@ describe('the decision on an order that is final on the chain', () => {
       ...(['topup', 'revoking', 30_000n, 1_846_153n] as const),
       { reason: 'refunded_during_hold', leftMicro: 1_230_769n },
     ],
-    [
-      ...(['topup', 'revoking', 10_000n, 1_846_153n] as const),
-      { reason: 'refund_undone', leftMicro: 0n },
-    ],
+    [...(['topup', 'revoking', 10_000n, 1_846_153n] as const), { reason: 'refund_undone', leftMicro: 0n }],
   ] as const)(
     'a revocation of a %s leads to %s if %p was refunded and %p is left on the chain',
     (kind, next, refundedMinor, onchainMicro, more) => {
@@ -216,12 +214,10 @@ describe('a refund that failed after all', () => {
   const undone = { next: 'review', reason: 'refund_undone', undone: true }
   const again = { next: 'revoking', reason: 'refund_undone', leftMicro: 0n }
   const lapsed = {
-    ...{
-      refundedMinor: 0n,
-      refundAppliedMinor: 20_000n,
-      onchainMicro: 1_846_153n,
-      creditedAt: then,
-    },
+    refundedMinor: 0n,
+    refundAppliedMinor: 20_000n,
+    onchainMicro: 1_846_153n,
+    creditedAt: then,
   }
   test.each([
     ['held', 'on hold', { held: true }, again],
@@ -229,12 +225,7 @@ describe('a refund that failed after all', () => {
     ['revoking', 'on hold', { held: true }, stay],
     ['revoked', 'on hold', { held: true }, undone],
     ['refunded', 'as promised', {}, undone],
-    [
-      'refunded',
-      'with another amount',
-      { paidMinor: 40_000n },
-      { ...undone, reason: 'amount_differs' },
-    ],
+    ['refunded', 'with another amount', { paidMinor: 40_000n }, { ...undone, reason: 'amount_differs' }],
     ['credited', 'for good', {}, review('refund_undone')],
     ['repaid', 'for good', {}, review('refund_undone')],
     ['paid', 'and ordered', {}, stay],
@@ -269,21 +260,14 @@ describe('a refund or a second payment while', () => {
     ['credited', {}, review('refunded_after_credit'), review('paid_twice')],
     ['repaid', {}, review('refunded_after_credit'), review('paid_twice')],
     ['repaid', onHold, revoking, stay],
-    [
-      'repaid',
-      { ...onHold, holdEndedAt: then },
-      review('refunded_after_credit'),
-      review('paid_twice'),
-    ],
+    ['repaid', { ...onHold, holdEndedAt: then }, review('refunded_after_credit'), review('paid_twice')],
     ['revoked', {}, stay, review('paid_twice')],
     ['refunded', {}, stay, review('paid_twice')],
     ['review', {}, stay, stay],
   ] as const)('%s %o', (state, more, onRefund, onSecond) => {
     const payment = { ...paid, ...more, state } as PaymentFacts
     expect(decideRefunded({ ...payment, refundedMinor: 1n })).toEqual(onRefund as never)
-    expect(decideRefunded({ ...payment, refundedMinor: 1n, refundAppliedMinor: 1n })).toEqual(
-      stay as never,
-    )
+    expect(decideRefunded({ ...payment, refundedMinor: 1n, refundAppliedMinor: 1n })).toEqual(stay as never)
     expect(decideOverpaid(payment)).toEqual(onSecond as never)
   })
 })
@@ -299,22 +283,14 @@ describe('the loss by a reversed payment is', () => {
     ['nothing, before the credit', { ...paid, ...all }, 0n],
     ['nothing, while the chain can revoke it', { ...paid, ...onHold, ...all, state: 'repaid' }, 0n],
     ['nothing, during its revocation', { ...paid, ...onHold, ...all, state: 'revoking' }, 0n],
-    [
-      'all of it, after a late revocation',
-      { ...paid, ...onHold, ...all, state: 'review' },
-      3_076_923n,
-    ],
+    ['all of it, after a late revocation', { ...paid, ...onHold, ...all, state: 'review' }, 3_076_923n],
     ['nothing, when it was never credited', { ...paid, ...all, state: 'review' }, 0n],
     [
       'what made good an earlier loss, too',
       { ...credited, ...all, onchainMicro: 1_000_000n, recoveredMicro: 2_076_923n },
       3_076_923n,
     ],
-    [
-      'the remainder',
-      { ...credited, ...all, onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n },
-      1_846_153n,
-    ],
+    ['the remainder', { ...credited, ...all, onchainMicro: 1_846_153n, refundAppliedMinor: 20_000n }, 1_846_153n],
     [
       'nothing of a refund of ours',
       {
@@ -325,19 +301,11 @@ describe('the loss by a reversed payment is', () => {
       },
       0n,
     ],
-    [
-      'the rest of it',
-      { ...credited, ...all, refundAppliedMinor: 20_000n, writtenOffMicro: 1_230_770n },
-      1_846_153n,
-    ],
+    ['the rest of it', { ...credited, ...all, refundAppliedMinor: 20_000n, writtenOffMicro: 1_230_770n }, 1_846_153n],
     ['all of it twice, refunded and disputed', { ...credited, ...twice }, 6_153_846n],
     ['as much again, when it was revoked', { ...revoked, ...twice }, 3_076_923n],
     ['one sen again, rounded up', { ...revoked, refundedMinor: 50_001n }, 62n],
-    [
-      'as much again, when it was never credited',
-      { ...paid, ...twice, state: 'refunded' },
-      3_076_923n,
-    ],
+    ['as much again, when it was never credited', { ...paid, ...twice, state: 'refunded' }, 3_076_923n],
     [
       'a second payment that went back twice',
       { ...credited, overpaidMinor: 20_000n, overpaidRefundedMinor: 40_000n },
@@ -387,12 +355,16 @@ describe('every decided step', () => {
             for (const decide of decisions) {
               const credited = state === 'repaid' ? then : null
               const facts = {
-                ...{ ...paid, kind, state, held, refundedMinor, overpaidMinor },
+                ...paid,
+                kind,
+                state,
+                held,
+                refundedMinor,
+                overpaidMinor,
                 creditedAt: credited,
               }
               const step = decide(facts)
-              if ('next' in step)
-                expect([state, step, mayBecome(facts, step.next)]).toEqual([state, step, true])
+              if ('next' in step) expect([state, step, mayBecome(facts, step.next)]).toEqual([state, step, true])
             }
   })
 })

@@ -34,10 +34,8 @@ export type Receipt =
  * Returns true if it was paid after its checkout ended, by the provider's timestamp. A checkout
  * without an end was never shown.
  */
-export const isLate = (
-  { expiresAt }: Pick<PaymentFacts, 'expiresAt'>,
-  { paidAt }: Pick<Charge, 'paidAt'>,
-): boolean => expiresAt !== null && paidAt !== null && paidAt > expiresAt
+export const isLate = ({ expiresAt }: Pick<PaymentFacts, 'expiresAt'>, { paidAt }: Pick<Charge, 'paidAt'>): boolean =>
+  expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
  * Credits the first charge that matches the promise, less refunds; an operator refunds any further
@@ -64,11 +62,12 @@ export function decideReceipt(
   // guard: a late payment is credited at no better than the current rate
   const isToBePriced = isLate(payment, charge)
   if (isToBePriced && presentMinorPerUsd === null) return { awaitsRate: true }
-  const late =
-    isToBePriced && presentMinorPerUsd ? lateWorthFloor(payment, presentMinorPerUsd) : undefined
+  const late = isToBePriced && presentMinorPerUsd ? lateWorthFloor(payment, presentMinorPerUsd) : undefined
   const onchainMicro = remainderFloor({ ...payment, ...late })
   return {
-    ...{ next: 'paid', onchainMicro, ...(late ? { late } : {}) },
+    next: 'paid',
+    onchainMicro,
+    ...(late ? { late } : {}),
     ...(payment.refundedMinor > 0n ? { reason: 'refunded_in_part' } : {}),
   }
 }
@@ -82,11 +81,9 @@ export type Step =
   /** `undone`: an operator may credit or refund it, since nothing of it is on the chain. */
   | { next: 'review'; reason: Reason; undone?: true }
 
-const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
-  refundedMinor > refundAppliedMinor
+const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor > refundAppliedMinor
 /** Returns true if part of a refund that was deducted came back to us. */
-const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) =>
-  refundedMinor < refundAppliedMinor
+const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor < refundAppliedMinor
 
 /**
  * Revokes the part that went back. The contract takes back and gives nothing again, so if more
@@ -128,8 +125,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
   if (state !== 'revoking') return { stay: true }
   const remainderMicro = remainderFloor(payment)
   if (onchainMicro > 0n && onchainMicro !== remainderMicro) return revocation(payment)
-  if (onchainMicro > 0n)
-    return { next: kind === 'topup' ? 'held' : 'repaid', reason: 'refunded_in_part' }
+  if (onchainMicro > 0n) return { next: kind === 'topup' ? 'held' : 'repaid', reason: 'refunded_in_part' }
   const reason = payment.refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
   if (remainderMicro > 0n) return { next: 'paid', reason, remainderMicro }
   if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
@@ -137,9 +133,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
 }
 
 /** Decides once `refundedMinor` has changed, in either direction. */
-export function decideRefunded(
-  payment: PaymentFacts & { readonly paidMinor?: bigint | null },
-): Step {
+export function decideRefunded(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {
   if (hasLapsedRefund(payment)) return decideLapsed(payment)
   if (!hasOpenRefund(payment)) return decideHealed(payment)
   if (awaitsRate(payment) && remainderFloor(payment) === 0n)
@@ -148,9 +142,7 @@ export function decideRefunded(
     case 'held':
       return revocation(payment)
     case 'repaid':
-      return isOnHold(payment)
-        ? revocation(payment)
-        : { next: 'review', reason: 'refunded_after_credit' }
+      return isOnHold(payment) ? revocation(payment) : { next: 'review', reason: 'refunded_after_credit' }
     case 'credited':
       return { next: 'review', reason: 'refunded_after_credit' }
     default:
@@ -172,8 +164,7 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
 /** Decides about a payment in review because of a refund that did not take place after all. */
 function decideHealed(payment: PaymentFacts): Step {
   const { state, reason, kind, overpaidMinor } = payment
-  if (state !== 'review' || reason !== 'refunded_after_credit' || !wasCredited(payment))
-    return { stay: true }
+  if (state !== 'review' || reason !== 'refunded_after_credit' || !wasCredited(payment)) return { stay: true }
   if (overpaidMinor > 0n) return { stay: true }
   return { next: kind === 'topup' ? 'credited' : 'repaid', reason: 'refund_undone' }
 }
@@ -241,8 +232,7 @@ type Quiet = {
 
 /** Returns null if there is nothing to check. */
 export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): Date | null {
-  const doubling = (maxMs: number) =>
-    Math.min(maxMs, recheckAfterMs * 2 ** Math.min(quiet.checks, 20))
+  const doubling = (maxMs: number) => Math.min(maxMs, recheckAfterMs * 2 ** Math.min(quiet.checks, 20))
   switch (quiet.state) {
     case 'opening':
       return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))

@@ -43,7 +43,8 @@ await runService(name, fields, async (config, runtime) => {
     requestsPerMinute: config.providerRequestsPerMinute,
     copies: copies.count,
     appUrl: config.appUrl,
-    ...{ log, clock },
+    log,
+    clock,
   })
   const { checkoutTtlMs, recheckAfterMs, holdMarginMs, holdRecheckMs } = config
   const listedWithinMs = 3 * config.providerListLatestEveryMs
@@ -51,8 +52,18 @@ await runService(name, fields, async (config, runtime) => {
   const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
   const treasury = openTreasury(reading)
   const context: Context = {
-    ...{ database, provider, ask, treasury, log, clock, poke: relay.poke },
-    ...{ checkoutTtlMs, recheckAfterMs, listedWithinMs, holdMarginMs, holdRecheckMs },
+    database,
+    provider,
+    ask,
+    treasury,
+    log,
+    clock,
+    poke: relay.poke,
+    checkoutTtlMs,
+    recheckAfterMs,
+    listedWithinMs,
+    holdMarginMs,
+    holdRecheckMs,
     topupLimits: topupLimitsFrom(config),
   }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]

@@ -23,16 +23,27 @@ let made = 0
 async function opening(): Promise<PaymentRow> {
   const id = `pay_${String(++made).padStart(22, '0')}`
   const row = {
-    ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
-    ...{ account: 'ID', rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
-    ...{ quoteId: id, requestFingerprint: 'sari' },
+    id,
+    kind: 'topup',
+    state: 'opening',
+    wallet,
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    account: 'ID',
+    rateMinorPerUsd: 16_250n,
+    fiatMinor: 50_000n,
+    ausdMicro: 3_076_923n,
+    quoteId: id,
+    requestFingerprint: 'sari',
   } as NewPayment
   return (await database.run((db) => insertPayment(db, row, 60_000)))!
 }
 
 function pay(tx: Tx, before: PaymentRow) {
   const set = {
-    ...{ providerPaymentId: `py-${before.id}`, paidMinor: 50_000n, held: false },
+    providerPaymentId: `py-${before.id}`,
+    paidMinor: 50_000n,
+    held: false,
     onchainMicro: 3_076_923n,
   }
   const order = { refId: before.id, wallet, ausd: '3076923', held: false }
@@ -74,8 +85,7 @@ describe('the row of a payment', () => {
 
   test('is opened by one instance at a time, and by another after that one dies', async () => {
     const { id } = await opening()
-    const leases = () =>
-      Promise.all([1, 2].map(() => database.run((db) => leaseOpening(db, id, 60_000))))
+    const leases = () => Promise.all([1, 2].map(() => database.run((db) => leaseOpening(db, id, 60_000))))
     expect(await leases()).toEqual([undefined, undefined])
     await database.run((db) => notePayment(db, id, { openingUntil: new Date(0) }))
     expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)

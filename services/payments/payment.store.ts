@@ -56,8 +56,7 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
  * Locks the wallet first, as everywhere: Postgres evaluates the select list before it locks the
  * row, and then rereads a row that has changed.
  */
-export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> =>
-  one(tx, locking({ id }))
+export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> => one(tx, locking({ id }))
 
 const locking = built<{ id: string }>((db) =>
   db
@@ -70,9 +69,7 @@ const locking = built<{ id: string }>((db) =>
 )
 
 export async function firstPaymentAt(db: Db): Promise<Date | null> {
-  const rows = await db
-    .select({ at: sql<string | null>`min(${payments.createdAt})` })
-    .from(payments)
+  const rows = await db.select({ at: sql<string | null>`min(${payments.createdAt})` }).from(payments)
   const at = rows[0]?.at
   return at ? new Date(at) : null
 }
@@ -82,11 +79,7 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
     .select()
     .from(payments)
     .where(
-      and(
-        eq(payments.wallet, wallet),
-        eq(payments.kind, 'settlement'),
-        inArray(payments.state, [...unsettledStates]),
-      ),
+      and(eq(payments.wallet, wallet), eq(payments.kind, 'settlement'), inArray(payments.state, [...unsettledStates])),
     )
 
 /** Returns the newest if several share a payment request, which the provider does not do. */
@@ -102,9 +95,7 @@ const newestOf = (db: PostgresJsDatabase, isIt: SQL) =>
     .where(and(eq(payments.account, placeholder('account')), isIt))
     .orderBy(desc(payments.createdAt))
     .limit(1)
-const byPayment = built((db) =>
-  newestOf(db, eq(payments.providerPaymentId, placeholder('paymentId'))),
-)
+const byPayment = built((db) => newestOf(db, eq(payments.providerPaymentId, placeholder('paymentId'))))
 const byEither = built((db) =>
   newestOf(
     db,
@@ -183,7 +174,8 @@ const moveOf = perKeys((keys) =>
       .update(payments)
       .set({
         ...placeholders([...keys, 'state', 'nextCheckAt']),
-        ...{ checks: 0, updatedAt: sql`now()` },
+        checks: 0,
+        updatedAt: sql`now()`,
       })
       // guard: a payment moves only from the state that was read
       .where(and(eq(payments.id, placeholder('id')), eq(payments.state, placeholder('from'))))
@@ -192,5 +184,4 @@ const moveOf = perKeys((keys) =>
 )
 
 /** Updates columns without a change of state. */
-export const notePayment = (db: Db, id: string, set: Change) =>
-  db.update(payments).set(set).where(eq(payments.id, id))
+export const notePayment = (db: Db, id: string, set: Change) => db.update(payments).set(set).where(eq(payments.id, id))

@@ -1,23 +1,9 @@
 import { and, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
-import {
-  addressColumn,
-  amountColumn,
-  at,
-  changedAt,
-  quotedList,
-  timestamps,
-} from '#platform/db/columns'
+import { addressColumn, amountColumn, at, changedAt, quotedList, timestamps } from '#platform/db/columns'
 import { limitedStates } from '#platform/metrics/state-limits'
 import { pairs, providerAccounts } from '#shared/money/pair'
-import {
-  limits,
-  type PaymentState,
-  paymentKinds,
-  paymentStates,
-  reasons,
-  statesWith,
-} from './payment'
+import { limits, type PaymentState, paymentKinds, paymentStates, reasons, statesWith } from './payment'
 import { schema } from './schema.store'
 
 type ExpectedColumns = Record<'state' | 'held' | 'holdEndedAt', SQLWrapper>
@@ -33,8 +19,7 @@ export const isOpen = (columns: OpenColumns): SQL =>
   sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
 
 /** Payments whose wallet is frozen because their hold could not be kept. */
-export const isLostHold = ({ lostHold }: Record<'lostHold', SQLWrapper>) =>
-  sql`${lostHold} = 'frozen'`
+export const isLostHold = ({ lostHold }: Record<'lostHold', SQLWrapper>) => sql`${lostHold} = 'frozen'`
 
 export const mayLackCharge: readonly PaymentState[] = [...statesWith('unpaid'), 'review']
 
@@ -112,9 +97,7 @@ export const payments = schema.table(
     index('payments_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     index('payments_changed').on(table.changedAt),
     index('payments_open_of_wallet').on(table.wallet).where(isOpen(table)),
-    index('payments_topups_of_wallet')
-      .on(table.wallet, table.topupAt)
-      .where(sql`${table.topupMicro} > 0`),
+    index('payments_topups_of_wallet').on(table.wallet, table.topupAt).where(sql`${table.topupMicro} > 0`),
     index('payments_created').on(table.createdAt),
     index('payments_credited').on(table.creditedAt),
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
@@ -124,29 +107,18 @@ export const payments = schema.table(
     // opening, to replace the open one.
     uniqueIndex('payments_open_settlement')
       .on(table.wallet, table.state)
-      .where(
-        sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`,
-      ),
+      .where(sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`),
     check('payments_kind', sql`${table.kind} in (${quotedList(paymentKinds)})`),
     check('payments_state', sql`${table.state} in (${quotedList(paymentStates)})`),
     check('payments_pair', sql`${table.pair} = 'USD/' || ${table.currency}`),
-    check(
-      'payments_account',
-      sql`(${table.currency}, ${table.account}) in (('IDR', 'ID'), ('MYR', 'MY'))`,
-    ),
-    check(
-      'payments_amounts',
-      sql`${table.fiatMinor} > 0 and ${table.ausdMicro} > 0 and ${table.rateMinorPerUsd} > 0`,
-    ),
+    check('payments_account', sql`(${table.currency}, ${table.account}) in (('IDR', 'ID'), ('MYR', 'MY'))`),
+    check('payments_amounts', sql`${table.fiatMinor} > 0 and ${table.ausdMicro} > 0 and ${table.rateMinorPerUsd} > 0`),
     check('payments_back', sql`${table.refundedMinor} >= 0 and ${table.overpaidMinor} >= 0`),
     check(
       'payments_shares',
       sql`${table.onchainMicro} >= 0 and ${table.recoveredMicro} >= 0 and ${table.writtenOffMicro} >= 0 and ${table.onchainMicro} + ${table.recoveredMicro} <= ${table.ausdMicro}`,
     ),
-    check(
-      'payments_awaiting',
-      sql`${table.state} <> 'awaiting_payment' or ${table.checkoutUrl} is not null`,
-    ),
+    check('payments_awaiting', sql`${table.state} <> 'awaiting_payment' or ${table.checkoutUrl} is not null`),
     check(
       'payments_evidence',
       sql`${table.state} in (${quotedList(mayLackCharge)}) or ${table.providerPaymentId} is not null`,

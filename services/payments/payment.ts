@@ -64,8 +64,7 @@ const holdMaxMs = 8 * 86_400_000
 const noRate = {
   afterMs: 60 * minuteMs,
   alarm: 'late payment still has no exchange rate',
-  steps:
-    '`bus micro stats pricing --json`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).',
+  steps: '`bus micro stats pricing --json`, `dc logs pricing`; release a rate jump ([Rates](deploy.md#6-rates)).',
 }
 const noEnd = {
   afterMs: holdMaxMs,
@@ -94,49 +93,72 @@ type StateFacts = {
 /** `awaited` in `payment.table.ts` selects the rows that a limit applies to. */
 export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts } = {
   opening: {
-    ...{ afterMs: 30 * minuteMs, alarm: 'checkout not opened in time' },
+    afterMs: 30 * minuteMs,
+    alarm: 'checkout not opened in time',
     steps: '`dc logs payments`, Postgres, age of the outbox.',
-    ...{ open: true, unpaid: true, nextAction: null, awaits: 'the provider to open the checkout' },
+    open: true,
+    unpaid: true,
+    nextAction: null,
+    awaits: 'the provider to open the checkout',
   },
   // Counted from the end of the checkout.
   awaiting_payment: {
-    ...{ afterMs: 60 * minuteMs, alarm: 'checkout outcome unknown' },
+    afterMs: 60 * minuteMs,
+    alarm: 'checkout outcome unknown',
     steps: '`dc logs payments`: is the provider down, or `PROVIDER_REQUESTS_PER_MINUTE` too low?',
-    ...{ open: true, unpaid: true, nextAction: 'pay', awaits: 'the payer' },
+    open: true,
+    unpaid: true,
+    nextAction: 'pay',
+    awaits: 'the payer',
   },
   // Limited only while it awaits a rate; otherwise nothing is owed.
   expired: { ...noRate, unpaid: true, nextAction: null },
   replaced: { ...noRate, unpaid: true, nextAction: null },
   paid: {
-    ...{ afterMs: 10 * minuteMs, alarm: 'payment not recorded on chain' },
+    afterMs: 10 * minuteMs,
+    alarm: 'payment not recorded on chain',
     steps: 'Check the relayer.',
-    ...{ open: true, inFlight: true, nextAction: 'wait' },
+    open: true,
+    inFlight: true,
+    nextAction: 'wait',
     awaits: 'the credit to become final on the chain',
   },
   held: {
-    ...{ ...noEnd, open: true, mayHold: true, nextAction: 'wait' },
+    ...noEnd,
+    open: true,
+    mayHold: true,
+    nextAction: 'wait',
     awaits: 'the hold to end (the payment can still be reversed)',
   },
   // Limited only during its hold.
   repaid: { ...noEnd, mayHold: true, nextAction: null },
   revoking: {
-    ...{ afterMs: 10 * minuteMs, alarm: 'payment not revoked on chain' },
+    afterMs: 10 * minuteMs,
+    alarm: 'payment not revoked on chain',
     steps: 'Refunded money stays usable until this is done. Check the relayer.',
-    ...{ open: true, inFlight: true, mayHold: true, nextAction: 'wait' },
+    open: true,
+    inFlight: true,
+    mayHold: true,
+    nextAction: 'wait',
     awaits: 'the reversal to become final on the chain',
   },
   credited: { rests: 'the collateral is credited', nextAction: null },
   revoked: { rests: 'the money was refunded and the AUSD reversed', nextAction: null },
   refunded: { rests: 'the money was refunded and no AUSD was credited', nextAction: null },
   review: {
-    ...{ rests: 'an alert was raised on entry', open: true, nextAction: 'contact support' },
+    rests: 'an alert was raised on entry',
+    open: true,
+    nextAction: 'contact support',
     awaits: 'manual review',
   },
   refunding: {
-    ...{ afterMs: 24 * 60 * minuteMs, alarm: 'refund not completed by provider' },
+    afterMs: 24 * 60 * minuteMs,
+    alarm: 'refund not completed by provider',
     steps:
       "Look up its reference in the provider's dashboard (`payments.refund_orders`). Some channels stay pending for days.",
-    ...{ open: true, inFlight: true, nextAction: 'wait' },
+    open: true,
+    inFlight: true,
+    nextAction: 'wait',
     awaits: 'the provider to make the refund',
   },
   accepted: { rests: 'an operator accepted it as it is', nextAction: null },
@@ -210,8 +232,7 @@ export type PaymentFacts = {
 }
 
 /** Returns true if late money has no exchange rate yet. */
-export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean =>
-  reason === 'awaiting_rate'
+export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean => reason === 'awaiting_rate'
 
 /** Returns true if no charge of it was received, or one that waits for a rate. */
 export const isUnreceived = (payment: Pick<PaymentFacts, 'providerPaymentId' | 'reason'>) =>
@@ -248,8 +269,7 @@ export type BackFacts = RemainderFacts &
  */
 export function beyondMinor(payment: BackFacts): bigint {
   const { providerPaymentId, reason, paidMinor, refundedMinor } = payment
-  const isCounted =
-    providerPaymentId !== null && paidMinor !== null && reason !== 'currency_differs'
+  const isCounted = providerPaymentId !== null && paidMinor !== null && reason !== 'currency_differs'
   const ownMinor = isCounted ? atLeastZero(refundedMinor - paidMinor) : 0n
   return ownMinor + atLeastZero(payment.overpaidRefundedMinor - payment.overpaidMinor)
 }
@@ -270,17 +290,12 @@ export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }
 /**
  * Returns the cause under which the relayer reports the latest revocation; a whole one: the ref id.
  */
-export const revocationOf = (payment: {
-  id: string
-  refSequence: number
-  leftMicro: bigint
-}): string =>
+export const revocationOf = (payment: { id: string; refSequence: number; leftMicro: bigint }): string =>
   payment.leftMicro === 0n ? refIdOf(payment) : `${refIdOf(payment)}:${payment.leftMicro}`
 
 export function parseRefId(refId: string): { id: string; refSequence: number } | undefined {
   const [id = '', sequence = '0', ...more] = refId.split('.')
-  if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(sequence) || more.length > 0)
-    return undefined
+  if (paymentIdFrom(id) !== id || !/^[0-9]{1,4}$/.test(sequence) || more.length > 0) return undefined
   return { id, refSequence: Number(sequence) }
 }
 
@@ -296,16 +311,11 @@ export function paymentIdFrom(reference: string): string | undefined {
 const orderedPrefix = 'ordered-'
 
 /** `number` starts at 1. */
-export const orderedReference = (id: string, number: number): string =>
-  `${orderedPrefix}${id}_${number}`
+export const orderedReference = (id: string, number: number): string => `${orderedPrefix}${id}_${number}`
 
 /** Also finds the payment of a refund that we ordered. */
 export const paymentIdIn = (reference: string | null): string | undefined =>
-  paymentIdFrom(
-    reference?.startsWith(orderedPrefix)
-      ? reference.slice(orderedPrefix.length)
-      : (reference ?? ''),
-  )
+  paymentIdFrom(reference?.startsWith(orderedPrefix) ? reference.slice(orderedPrefix.length) : (reference ?? ''))
 
 /** We bear the loss of a refund that we ordered, so no wallet is frozen. */
 export const isOrderedByUs = (reference: string | null): boolean =>

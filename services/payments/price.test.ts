@@ -8,14 +8,11 @@ describe('the price and yield of a top-up', () => {
     ['USD/IDR', 16250n, 50_000_000_000n, 3_076_923_076_923n],
     ['USD/MYR', 421n, 500n, 1_187_648n],
     ['USD/MYR', 421n, 100_000_000n, 237_529_691_211n],
-  ] as const)(
-    '%s at %p: %p gives %p micro AUSD',
-    (pair, rateMinorPerUsd, amountMinor, ausdMicro) => {
-      const price = priceTopup({ amountMinor, method: 'qr', pair, rateMinorPerUsd })
-      const currency = pair === 'USD/IDR' ? 'IDR' : 'MYR'
-      expect(price).toEqual({ ok: { currency, fiatMinor: amountMinor, ausdMicro } })
-    },
-  )
+  ] as const)('%s at %p: %p gives %p micro AUSD', (pair, rateMinorPerUsd, amountMinor, ausdMicro) => {
+    const price = priceTopup({ amountMinor, method: 'qr', pair, rateMinorPerUsd })
+    const currency = pair === 'USD/IDR' ? 'IDR' : 'MYR'
+    expect(price).toEqual({ ok: { currency, fiatMinor: amountMinor, ausdMicro } })
+  })
 
   test.each([
     ['USD/IDR', 'qr', 0n, 'amount_below_minimum_idr'],

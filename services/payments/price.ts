@@ -51,8 +51,7 @@ export function priceTopup(asked: {
   const { mostMinor, cardMinor } = channelLimits[currency]
   if (amountMinor < countryBy('currency', currency).topupMinMinor)
     return refuse(currency === 'IDR' ? 'amount_below_minimum_idr' : 'amount_below_minimum_myr')
-  if (amountMinor > (method === 'card' ? cardMinor : mostMinor))
-    return refuse('amount_above_maximum')
+  if (amountMinor > (method === 'card' ? cardMinor : mostMinor)) return refuse('amount_above_maximum')
   const rate = { minorPerUsd: rateMinorPerUsd, currency }
   const ausd = toAusdFloor(money(amountMinor, currency), rate)
   return ok({ currency, fiatMinor: amountMinor, ausdMicro: ausd.minor })
@@ -71,11 +70,7 @@ export type TopupTotals = {
 }
 
 /** The daily limit comes last: the user can resolve the others, but has to wait for that one. */
-export function limitTopup(
-  ausdMicro: bigint,
-  totals: TopupTotals,
-  limits: TopupLimits,
-): RefusalCode | undefined {
+export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: TopupLimits): RefusalCode | undefined {
   if (ausdMicro > limits.dayMicroMax) return 'amount_above_day_limit'
   if (totals.openCount + 1 > limits.openMax) return 'topups_open_too_many'
   if (totals.openMicro + ausdMicro > limits.openMicroMax) return 'topups_open_too_much'
@@ -103,11 +98,7 @@ export function lateWorthFloor(
 }
 
 /** Prices the whole debt (10⁻⁶ AUSD), rounded up. */
-export function priceSettlement(asked: {
-  drawnMicro: bigint
-  pair: Pair
-  rateMinorPerUsd: bigint
-}): Answer<Price> {
+export function priceSettlement(asked: { drawnMicro: bigint; pair: Pair; rateMinorPerUsd: bigint }): Answer<Price> {
   const { drawnMicro, pair, rateMinorPerUsd } = asked
   if (drawnMicro === 0n) return refuse('nothing_owed')
   const currency = fiatOf(pair)

@@ -121,35 +121,21 @@ export type PaymentProvider = {
   readonly openCheckout: (order: CheckoutOrder) => Promise<Checkout | undefined>
   /** Never throws. */
   readonly cancelCheckout: (account: ProviderAccount, checkoutId: string) => Promise<CancelOutcome>
-  readonly findCheckout: (
-    account: ProviderAccount,
-    checkoutId: string,
-  ) => Promise<Checkout | undefined>
-  readonly findCharge: (
-    account: ProviderAccount,
-    paymentId: string,
-  ) => Promise<FetchedCharge | undefined>
+  readonly findCheckout: (account: ProviderAccount, checkoutId: string) => Promise<Checkout | undefined>
+  readonly findCharge: (account: ProviderAccount, paymentId: string) => Promise<FetchedCharge | undefined>
   /** Returns the latest payment of a payment request; null if the request is unpaid. */
   readonly findChargeOfRequest: (
     account: ProviderAccount,
     paymentRequestId: string,
   ) => Promise<FetchedCharge | null | undefined>
-  readonly findRefund: (
-    account: ProviderAccount,
-    refundId: string,
-  ) => Promise<FetchedRefund | undefined>
+  readonly findRefund: (account: ProviderAccount, refundId: string) => Promise<FetchedRefund | undefined>
   /** Undefined means "none" only if the list of transactions could be read too. */
-  readonly listRefunds: (
-    account: ProviderAccount,
-    paymentRequestId: string,
-  ) => Promise<FetchedRefund[] | undefined>
+  readonly listRefunds: (account: ProviderAccount, paymentRequestId: string) => Promise<FetchedRefund[] | undefined>
   /**
    * A refusal proves nothing about an earlier request; an error leaves the outcome unknown. The
    * provider may forget idempotency keys, so look the refund up before retrying.
    */
-  readonly createRefund: (
-    order: RefundOrder,
-  ) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
+  readonly createRefund: (order: RefundOrder) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
   /** Returns all that changed within the last `agoMs`, by the provider's clock, or throws. */
   readonly listTransactions: (account: ProviderAccount, agoMs: number) => Promise<Listed[]>
   readonly kindOfChannel: (code: string) => ChannelKind

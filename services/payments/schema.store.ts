@@ -49,18 +49,14 @@ export const anomalies = schema.table(
 )
 type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
-export const anomalyId = (kind: AnomalyKind, account: string, object: string): string =>
-  `${kind}:${account}:${object}`
+export const anomalyId = (kind: AnomalyKind, account: string, object: string): string => `${kind}:${account}:${object}`
 
 export async function findAnomaly(db: Db, id: string) {
   return (await db.select().from(anomalies).where(eq(anomalies.id, id)))[0]
 }
 
 export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await db
-    .select({ id: anomalies.id })
-    .from(anomalies)
-    .where(isOneOf(anomalies.id, ids))
+  const rows = await db.select({ id: anomalies.id }).from(anomalies).where(isOneOf(anomalies.id, ids))
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -140,38 +140,52 @@ export async function openFixture() {
 
   const gateway = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (call) => receive(call) })
   const sandbox = openSandbox({
-    ...{ host: '127.0.0.1', port: 0, publicUrl: null, gatewayUrl: gateway.url.origin },
-    ...{ appUrl: 'https://app.example.com', bookPath: null, secretKeys },
+    host: '127.0.0.1',
+    port: 0,
+    publicUrl: null,
+    gatewayUrl: gateway.url.origin,
+    appUrl: 'https://app.example.com',
+    bookPath: null,
+    secretKeys,
     callbackTokens: { ID: 'token-id', MY: 'token-my' },
     identity: {
-      ...{ provider: 'sumsub', webhookSecret: 's', level: 'l', appToken: 'a', secretKey: 'k' },
+      provider: 'sumsub',
+      webhookSecret: 's',
+      level: 'l',
+      appToken: 'a',
+      secretKey: 'k',
     },
-    ...{ webhookRetryScale: 1_000, payoutSettleMs: 600_000, floatIdrMinor: 0n },
+    webhookRetryScale: 1_000,
+    payoutSettleMs: 600_000,
+    floatIdrMinor: 0n,
   } as Parameters<typeof openSandbox>[0])
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
   const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: 60_000 })
   const context: Context = {
-    ...{ database, provider, ask, treasury, log, clock, poke: () => {} },
-    ...{
-      checkoutTtlMs: 900_000,
-      recheckAfterMs: 1_000,
-      listedWithinMs: 60_000,
-      holdMarginMs: 18_000,
-      holdRecheckMs: 3_600_000,
-    },
+    database,
+    provider,
+    ask,
+    treasury,
+    log,
+    clock,
+    poke: () => {},
+    checkoutTtlMs: 900_000,
+    recheckAfterMs: 1_000,
+    listedWithinMs: 60_000,
+    holdMarginMs: 18_000,
+    holdRecheckMs: 3_600_000,
     topupLimits: { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 10n ** 11n },
   }
   const reader: HandlingContext = {
-    ...{ consumer: 'payments', database, messaging, log, poke: () => {} },
+    consumer: 'payments',
+    database,
+    messaging,
+    log,
+    poke: () => {},
     reactions: [...webhookReactions(context), ...relayReactions(context)],
   }
-  const deliver = (
-    account: 'ID' | 'MY',
-    body: string,
-    deliveryId: string,
-    receivedAt = new Date().toISOString(),
-  ) =>
+  const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string, receivedAt = new Date().toISOString()) =>
     handle(reader, {
       subject: paymentsWebhookSubject(account, deliveryId),
       messageId: deliveryId,
@@ -192,18 +206,16 @@ export async function openFixture() {
     )
   }
   /** The relayer reports an order as final on the chain, or abandoned. */
-  const settle = (
-    kind: RelayKind,
-    cause: string,
-    failed = false,
-    of = wallet,
-    reason = 'reverted',
-  ) =>
+  const settle = (kind: RelayKind, cause: string, failed = false, of = wallet, reason = 'reverted') =>
     handleUntilDone(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
       messageId: `${kind}:${cause}:${failed}:${crypto.randomUUID()}`,
       payload: {
-        ...{ operationId: 'op_1', cause, reason, txHash, blockNumber: '7' },
+        operationId: 'op_1',
+        cause,
+        reason,
+        txHash,
+        blockNumber: '7',
         wallet: of,
       },
     })
@@ -214,7 +226,9 @@ export async function openFixture() {
   const deeds = new Map(answerDeeds(context).map((one) => [one.question.subject, one]))
   const deed = (subject: string, asked: object) =>
     answerOf(deeds.get(subject)!)({
-      ...{ deed: crypto.randomUUID(), reason: 'ticket 7', ...asked },
+      deed: crypto.randomUUID(),
+      reason: 'ticket 7',
+      ...asked,
     })
   const listing = paymentListing(context)
   let listedFromMs = Date.now() - 3_600_000
@@ -224,8 +238,7 @@ export async function openFixture() {
     const revision = (await database.read((db) => findWallet(db, of)))?.revision ?? 0n
     return { revision: String(revision), missing: String(missing) }
   }
-  const pauseRevision = async () =>
-    (await database.read((db) => db.select().from(pauses)))[0]?.revision ?? 0
+  const pauseRevision = async () => (await database.read((db) => db.select().from(pauses)))[0]?.revision ?? 0
   const row = async (id: string) =>
     (await database.read((db) => db.select().from(payments).where(eq(payments.id, id))))[0]
   const orders = (id: string) => {
@@ -236,10 +249,16 @@ export async function openFixture() {
   }
   return {
     ...others,
-    ...{ context, database, provider, time, deliver, settle, sandbox, listing },
+    context,
+    database,
+    provider,
+    time,
+    deliver,
+    settle,
+    sandbox,
+    listing,
     topup: answerOf(answerTopups(context)),
-    topupWithin: (topupLimits: Context['topupLimits']) =>
-      answerOf(answerTopups({ ...context, topupLimits })),
+    topupWithin: (topupLimits: Context['topupLimits']) => answerOf(answerTopups({ ...context, topupLimits })),
     settlement: answerOf(answerSettlements(context)),
     cancel: answerOf(answerCancellations(context)),
     activity: answerOf(answerActivity(context)),
@@ -249,8 +268,7 @@ export async function openFixture() {
       deed('payments.review.resolve', { paymentId, resolution, by }),
     clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
       deed('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
-    giveBack: (paymentId: string, micro: string) =>
-      deed('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
+    giveBack: (paymentId: string, micro: string) => deed('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     freezeOf,
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
       deed('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
@@ -262,9 +280,7 @@ export async function openFixture() {
       const { id, checks, nextCheckAt } = payments
       const due = async () => {
         const columns = { id, checks }
-        const rows = database.read((db) =>
-          db.select(columns).from(payments).where(lte(nextCheckAt, now)),
-        )
+        const rows = database.read((db) => db.select(columns).from(payments).where(lte(nextCheckAt, now)))
         return new Set((await rows).map((row) => `${row.id} ${row.checks}`))
       }
       const before = await due()
@@ -285,8 +301,7 @@ export async function openFixture() {
     },
     /** Reads the list of the last hour, or since `rest`. */
     list: async () => {
-      for (const account of ['ID', 'MY'] as const)
-        await receiveListed(listing, account, new Date(listedFromMs))
+      for (const account of ['ID', 'MY'] as const) await receiveListed(listing, account, new Date(listedFromMs))
     },
     control: async (path: string, body: unknown = {}) => {
       const reply = await fetch(`${sandbox.url}/control/${path}`, {
@@ -296,7 +311,8 @@ export async function openFixture() {
       if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`)
       return (await reply.json()) as Record<string, never> & { id: string; payment_id: string }
     },
-    ...{ row, orders },
+    row,
+    orders,
     rows: () => database.read((db) => db.select().from(payments)),
     subjects: async (id: string) => (await orders(id)).map(({ subject }) => subject),
     becomes: (id: string, want: object) =>
@@ -312,11 +328,7 @@ export async function openFixture() {
       }),
     orderedRefunds: (id: string) =>
       database.read((db) =>
-        db
-          .select()
-          .from(refundOrders)
-          .where(eq(refundOrders.paymentId, id))
-          .orderBy(refundOrders.reference),
+        db.select().from(refundOrders).where(eq(refundOrders.paymentId, id)).orderBy(refundOrders.reference),
       ),
     walletRow: (of: `0x${string}`) => database.read((db) => findWallet(db, of)),
     reversals: () => database.read((db) => db.select().from(reversals)),

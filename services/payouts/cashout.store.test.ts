@@ -20,16 +20,26 @@ async function taking(nextCheckAt: SQL | null = null): Promise<string> {
   const wallet = `0x${'11'.repeat(20)}` as const
   await database.transaction((tx) =>
     insertCashout(tx, {
-      ...{ id, wallet, state: 'taking', rateMinorPerUsd: 16_250n, ausdMicro: 5_000_000n },
-      ...{ fiatMinor: 81_250n, quoteId: id, requestFingerprint: 'sari', authorizer: wallet },
-      ...{ authorizationNonce: id, authorization: {} as never, channelCode: 'ID_BCA' },
-      ...{ bankDetails: 'sealed', bankDetailsKeyId: 'a', nextCheckAt },
+      id,
+      wallet,
+      state: 'taking',
+      rateMinorPerUsd: 16_250n,
+      ausdMicro: 5_000_000n,
+      fiatMinor: 81_250n,
+      quoteId: id,
+      requestFingerprint: 'sari',
+      authorizer: wallet,
+      authorizationNonce: id,
+      authorization: {} as never,
+      channelCode: 'ID_BCA',
+      bankDetails: 'sealed',
+      bankDetailsKeyId: 'a',
+      nextCheckAt,
     }),
   )
   return id
 }
-const move = (id: string, next: CashoutState) =>
-  database.run((db) => moveCashout(db, id, next, { nextCheckAt: null }))
+const move = (id: string, next: CashoutState) => database.run((db) => moveCashout(db, id, next, { nextCheckAt: null }))
 
 describe('the row of a cash-out', () => {
   test('moves once for concurrent transactions, and never back', async () => {
@@ -37,8 +47,7 @@ describe('the row of a cash-out', () => {
     await move(id, 'taken')
     const moved = await Promise.all([1, 2, 3].map(() => move(id, 'paying')))
     expect(moved.filter((one) => one !== undefined)).toHaveLength(1)
-    for (const before of ['taken', 'failed', 'returned'] as const)
-      expect(await move(id, before)).toBeUndefined()
+    for (const before of ['taken', 'failed', 'returned'] as const) expect(await move(id, before)).toBeUndefined()
     expect(await move(id, 'paid')).toMatchObject({ state: 'paid' })
   })
 

@@ -1,16 +1,4 @@
-import {
-  and,
-  asc,
-  eq,
-  getTableColumns,
-  gte,
-  inArray,
-  ne,
-  not,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gte, inArray, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import { fromNow, isOneOf, isOver, midnightUtc, quotedList } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
@@ -30,10 +18,7 @@ export async function findCashout(db: Db, id: string): Promise<Cashout | undefin
 }
 
 export async function findPaidAs(db: Db, providerPayoutId: string): Promise<Cashout | undefined> {
-  const rows = await db
-    .select()
-    .from(cashouts)
-    .where(eq(cashouts.providerPayoutId, providerPayoutId))
+  const rows = await db.select().from(cashouts).where(eq(cashouts.providerPayoutId, providerPayoutId))
   return rows[0]
 }
 
@@ -108,11 +93,7 @@ export async function wasPaidTo(tx: Tx, wallet: `0x${string}`, marks: readonly s
 }
 
 /** Sums the AUSD (10⁻⁶) still to be taken, except under a nonce in `counted`. */
-export async function sumTaking(
-  tx: Tx,
-  wallet: `0x${string}`,
-  counted: readonly string[],
-): Promise<bigint> {
+export async function sumTaking(tx: Tx, wallet: `0x${string}`, counted: readonly string[]): Promise<bigint> {
   const { ausdMicro, authorizationNonce, state } = cashouts
   const [row] = await tx
     .select({ micro: sql<string>`coalesce(sum(${ausdMicro}), 0)::text` })
@@ -177,9 +158,7 @@ export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise
     db
       .select({ id: sql<string>`${cashouts.id}`.as('due_id') })
       .from(cashouts)
-      .where(
-        or(isOver(nextCheckAt, failedMaxMs), and(ne(state, 'failed'), isOver(nextCheckAt, maxMs))),
-      )
+      .where(or(isOver(nextCheckAt, failedMaxMs), and(ne(state, 'failed'), isOver(nextCheckAt, maxMs))))
       .orderBy(asc(nextCheckAt))
       .limit(rowsMax)
       .for('update', { skipLocked: true }),

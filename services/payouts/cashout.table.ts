@@ -1,31 +1,8 @@
 import { and, inArray, not, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import {
-  check,
-  index,
-  integer,
-  jsonb,
-  type PgInsertValue,
-  text,
-  unique,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
-import {
-  addressColumn,
-  amountColumn,
-  at,
-  changedAt,
-  quotedList,
-  timestamps,
-} from '#platform/db/columns'
+import { check, index, integer, jsonb, type PgInsertValue, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
+import { addressColumn, amountColumn, at, changedAt, quotedList, timestamps } from '#platform/db/columns'
 import { limitedStates } from '#platform/metrics/state-limits'
-import {
-  type CashoutRequest,
-  type CashoutState,
-  cashoutStates,
-  inFlightStates,
-  limits,
-  type Reason,
-} from './cashout'
+import { type CashoutRequest, type CashoutState, cashoutStates, inFlightStates, limits, type Reason } from './cashout'
 import type { PayoutApi } from './provider'
 import { schema } from './schema.store'
 
@@ -87,9 +64,7 @@ export const cashouts = schema.table(
     index('payouts_changed').on(table.changedAt),
     index('payouts_open_of_wallet').on(table.wallet).where(isOpen(table)),
     index('payouts_of_account').on(table.accountMark, table.createdAt),
-    index('payouts_with_details')
-      .on(table.updatedAt, table.id)
-      .where(sql`${table.bankDetailsKeyId} <> 'erased'`),
+    index('payouts_with_details').on(table.updatedAt, table.id).where(sql`${table.bankDetailsKeyId} <> 'erased'`),
     index('payouts_activity').on(table.wallet, table.createdAt, table.id),
     check('payouts_state', sql`${table.state} in (${quotedList(cashoutStates)})`),
     check('payouts_amounts', sql`${table.ausdMicro} > 0 and ${table.fiatMinor} > 0`),

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { activityStatuses } from '#shared/messages/activity'
-import {
-  cashoutStates,
-  inFlightStates,
-  lifecycle,
-  type ShownState,
-  takeReasonFrom,
-  wordsFor,
-} from './cashout'
+import { cashoutStates, inFlightStates, lifecycle, type ShownState, takeReasonFrom, wordsFor } from './cashout'
 
 const isShown = (state: string): state is ShownState => state !== 'opening' && state !== 'expired'
 
@@ -26,8 +19,7 @@ describe('the lifecycle of a cash-out', () => {
     ])
   })
   test('never pays after a failure or an expiry', () => {
-    for (const state of ['failed', 'expired'] as const)
-      expect(lifecycle[state]).toEqual(['returning'])
+    for (const state of ['failed', 'expired'] as const) expect(lifecycle[state]).toEqual(['returning'])
   })
 })
 
@@ -40,15 +32,12 @@ test.each([
 })
 
 describe('the message about a cash-out', () => {
-  test.each(cashoutStates.filter(isShown).map((state) => [state]))(
-    'in the state %s has the next action',
-    (state) => {
-      const waits = inFlightStates.includes(state)
-      expect(wordsFor({ state, reason: null })).toMatchObject({ nextAction: waits ? 'wait' : null })
-      const { sentence } = wordsFor({ state, reason: 'bank_refused' })
-      expect(sentence).toMatch(/^The bank did not accept the transfer\. [A-Z].*\.$/)
-    },
-  )
+  test.each(cashoutStates.filter(isShown).map((state) => [state]))('in the state %s has the next action', (state) => {
+    const waits = inFlightStates.includes(state)
+    expect(wordsFor({ state, reason: null })).toMatchObject({ nextAction: waits ? 'wait' : null })
+    const { sentence } = wordsFor({ state, reason: 'bank_refused' })
+    expect(sentence).toMatch(/^The bank did not accept the transfer\. [A-Z].*\.$/)
+  })
   test('has a status for each state in the activity', () => {
     expect([...activityStatuses.cashout]).toEqual(cashoutStates.filter(isShown))
   })

@@ -39,29 +39,33 @@ const minuteMs = 60_000
 
 export const limits: Limits<CashoutState> = {
   opening: {
-    ...{ afterMs: 10 * minuteMs, alarm: 'cash-out neither accepted nor ended' },
+    afterMs: 10 * minuteMs,
+    alarm: 'cash-out neither accepted nor ended',
     steps: '`dc logs payouts`, Postgres. Nothing was taken, and the user has no response.',
     awaits: 'the quote to be taken',
   },
   expired: { rests: 'it was never accepted' },
   taking: {
-    ...{ afterMs: 15 * minuteMs, alarm: 'cash-out AUSD not taken' },
+    afterMs: 15 * minuteMs,
+    alarm: 'cash-out AUSD not taken',
     steps: '`dc logs chain-relayer` has the reason.',
     awaits: 'the AUSD to reach the treasury',
   },
   taken: {
-    ...{ afterMs: 10 * minuteMs, alarm: 'cash-out not ordered at provider' },
+    afterMs: 10 * minuteMs,
+    alarm: 'cash-out not ordered at provider',
     steps: '`dc logs payouts`: key, balance and IP allow-list of the Indonesian account.',
     awaits: 'the payout to be submitted',
   },
   paying: {
-    ...{ afterMs: 120 * minuteMs, alarm: 'bank transfer outcome unknown' },
-    steps:
-      "Look up the payout id as reference in the provider's dashboard. Never send a second transfer.",
+    afterMs: 120 * minuteMs,
+    alarm: 'bank transfer outcome unknown',
+    steps: "Look up the payout id as reference in the provider's dashboard. Never send a second transfer.",
     awaits: 'the bank',
   },
   returning: {
-    ...{ afterMs: 10 * minuteMs, alarm: 'cash-out AUSD not returned' },
+    afterMs: 10 * minuteMs,
+    alarm: 'cash-out AUSD not returned',
     steps: 'Check the relayer. Does the treasury hold enough AUSD?',
     awaits: 'the AUSD to be returned on the chain',
   },
@@ -84,8 +88,13 @@ const reasons = [
 export type Reason = (typeof reasons)[number]
 
 const nextActions: Readonly<Record<ShownState, NextAction | null>> = {
-  ...{ taking: 'wait', taken: 'wait', paying: 'wait', paid: null, failed: null },
-  ...{ returning: 'wait', returned: null },
+  taking: 'wait',
+  taken: 'wait',
+  paying: 'wait',
+  paid: null,
+  failed: null,
+  returning: 'wait',
+  returned: null,
 }
 
 export function wordsFor({ state, reason }: { state: ShownState; reason: Reason | null }) {

@@ -1,14 +1,5 @@
 import type { Field } from '#platform/config'
-import {
-  address,
-  amount,
-  durationMs,
-  integer,
-  list,
-  oneOf,
-  text,
-  url,
-} from '#platform/config-fields'
+import { address, amount, durationMs, integer, list, oneOf, text, url } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 import { checkWait } from './decide'
 import type { PayoutApi, PayoutApis } from './provider'
@@ -26,8 +17,7 @@ function detailsKeys(about: string): Field<readonly DetailsKey[]> {
         if (!id || !base64) throw new Error('must be keyId:base64 of 32 bytes, comma-separated')
         return { id, key: Buffer.from(base64, 'base64') }
       })
-      if (new Set(keys.map(({ id }) => id)).size !== keys.length)
-        throw new Error('must have distinct key ids')
+      if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw new Error('must have distinct key ids')
       return keys
     },
   }
@@ -61,8 +51,7 @@ export const fields = {
     fallback: 'lenient',
   }),
   CASHOUT_DAY_MAX_USD: amount({
-    about:
-      'limit on the cash-outs of a wallet, and to one bank account, per UTC day (whole US dollars)',
+    about: 'limit on the cash-outs of a wallet, and to one bank account, per UTC day (whole US dollars)',
     fallback: '100000',
   }),
   CASHOUT_REFUSED_DAY_MAX: integer({
@@ -74,8 +63,7 @@ export const fields = {
     fallback: '3',
   }),
   ACCOUNT_CHECKS_DAY_MAX: integer({
-    about:
-      'limit on the account checks of all wallets per UTC day; the provider may charge for each',
+    about: 'limit on the account checks of all wallets per UTC day; the provider may charge for each',
     fallback: '2000',
   }),
   BALANCE_LOW_IDR: amount({

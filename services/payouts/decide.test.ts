@@ -70,9 +70,7 @@ const table: [CashoutState, ...object[]][] = [
 ]
 
 describe('the decision on a payout status', () => {
-  const rows = table.flatMap(([state, ...steps]) =>
-    steps.map((step, n) => [state, words[n]!, step] as const),
-  )
+  const rows = table.flatMap(([state, ...steps]) => steps.map((step, n) => [state, words[n]!, step] as const))
   test.each(rows)('in the state %s: %s means %p', (state, word, step) => {
     expect(receivePayoutStatus(facts(state), evidence(word))).toMatchObject(step)
   })
@@ -99,8 +97,7 @@ describe('the decision on a payout status', () => {
 
   test('of a success changes nothing about a reversed payout until it is too late to be outdated', () => {
     const reversed = facts('returning', 'reversed')
-    const step = (sinceMs: number) =>
-      receivePayoutStatus({ ...reversed, sinceMs }, evidence('SUCCEEDED'))
+    const step = (sinceMs: number) => receivePayoutStatus({ ...reversed, sinceMs }, evidence('SUCCEEDED'))
     expect(step(answerAgeMaxMs - 1)).toEqual({ stay: true })
     expect(step(answerAgeMaxMs)).toEqual({ odd: 'paid_and_returned' })
   })
@@ -130,20 +127,11 @@ describe('the refusal of an order is believed', () => {
   test.each([
     ['of the first attempt, when nothing is found', {}, true],
     ['that the account number is wrong', { meaning: 'destination_wrong' }, true],
-    ...[
-      'conflict',
-      'account_misconfigured',
-      'not_found',
-      'state_wrong',
-      'try_later',
-      'unknown',
-    ].map((meaning) => [`never by a word that means ${meaning}`, { meaning }, false] as const),
+    ...['conflict', 'account_misconfigured', 'not_found', 'state_wrong', 'try_later', 'unknown'].map(
+      (meaning) => [`never by a word that means ${meaning}`, { meaning }, false] as const,
+    ),
     ['when a payout is found', { found: 1 }, false],
-    [
-      'soon after an unclear attempt',
-      { attempts: 2, sincePreviousMs: conclusiveAfterMs - 1 },
-      false,
-    ],
+    ['soon after an unclear attempt', { attempts: 2, sincePreviousMs: conclusiveAfterMs - 1 }, false],
     ['long after it', { attempts: 2, sincePreviousMs: conclusiveAfterMs }, true],
   ])('%s: %p', (_, change, believed) => {
     expect(believeRefusal({ ...clear, ...(change as object) })).toBe(believed)

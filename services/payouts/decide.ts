@@ -76,11 +76,7 @@ export const oddities = [
 ] as const
 export type Oddity = (typeof oddities)[number]
 
-export type Step =
-  | { stay: true }
-  | { next: 'paid' }
-  | { next: 'returning'; reason: Reason }
-  | { odd: Oddity }
+export type Step = { stay: true } | { next: 'paid' } | { next: 'returning'; reason: Reason } | { odd: Oddity }
 
 /** Returns the AUSD of an unaccepted or failed cash-out: its rate is no longer locked. */
 export function receiveTaken(
@@ -107,8 +103,7 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
   // guard: a second payout of a cash-out is no success
   if (!mayBeIts(cashout, evidence)) return { odd: 'paid_twice' }
   // guard: a payout with another amount is no success
-  if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR')
-    return { odd: 'payout_differs' }
+  if (evidence.amountMinor !== cashout.fiatMinor || evidence.currency !== 'IDR') return { odd: 'payout_differs' }
   switch (cashout.state) {
     case 'opening':
     case 'expired':
@@ -132,10 +127,7 @@ export const mayBePaid = ({ providerPayoutId, lastStatus }: CashoutFacts): boole
   providerPayoutId !== null && !isFailure(lastStatus)
 
 /** Returns true for the row's payout, or one that may replace a stored misfit or unfollowed failure. */
-export function mayBeIts(
-  { providerPayoutId, lastStatus, state }: CashoutFacts,
-  { payoutId }: Evidence,
-): boolean {
+export function mayBeIts({ providerPayoutId, lastStatus, state }: CashoutFacts, { payoutId }: Evidence): boolean {
   if (providerPayoutId === null || providerPayoutId === payoutId || lastStatus === null) return true
   return !isFollowed(state) && isFailure(lastStatus)
 }
@@ -191,8 +183,7 @@ export function decisive(found: readonly Evidence[]): readonly Evidence[] {
 
 export const hasFailed = ({ status }: Evidence): boolean => isFailure(status)
 
-export const isFailure = (status: PayoutStatus | null): boolean =>
-  status === 'refused' || status === 'reversed'
+export const isFailure = (status: PayoutStatus | null): boolean => status === 'refused' || status === 'reversed'
 
 /** Only refusals of the order itself prove anything. */
 const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
@@ -240,10 +231,7 @@ export const checkWait = {
   failedMaxMs: 86_400_000,
 } as const
 
-const closedReasons: ReadonlySet<Reason | null> = new Set([
-  'authorization_expired',
-  'authorization_used',
-] as const)
+const closedReasons: ReadonlySet<Reason | null> = new Set(['authorization_expired', 'authorization_used'] as const)
 
 export const mayArriveLate = (reason: Reason | null): boolean => !closedReasons.has(reason)
 
@@ -251,10 +239,6 @@ export const mayArriveLate = (reason: Reason | null): boolean => !closedReasons.
 const reportedWithinMs = 3_600_000
 
 export const isWorthAsking = (
-  {
-    reason,
-    authorization,
-  }: { reason: Reason | null; authorization: CashoutRequest['authorization'] },
+  { reason, authorization }: { reason: Reason | null; authorization: CashoutRequest['authorization'] },
   nowMs: number,
-): boolean =>
-  mayArriveLate(reason) && nowMs <= Number(authorization.validBefore) * 1_000 + reportedWithinMs
+): boolean => mayArriveLate(reason) && nowMs <= Number(authorization.validBefore) * 1_000 + reportedWithinMs

@@ -41,13 +41,22 @@ await runService(name, fields, async (config, runtime) => {
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
     secretKey: config.providerIdSecretKey,
-    ...{ requestsPerMinute: config.providerRequestsPerMinute, copies: copies.count },
-    ...{ apis: payoutApisOf(config.providerPayoutsApi), log, clock },
+    requestsPerMinute: config.providerRequestsPerMinute,
+    copies: copies.count,
+    apis: payoutApisOf(config.providerPayoutsApi),
+    log,
+    clock,
   })
   const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
   const balance = openBalance(reading)
   const context: Context = {
-    ...{ database, provider, balance, ask: asker(bus), clock, log, poke: relay.poke },
+    database,
+    provider,
+    balance,
+    ask: asker(bus),
+    clock,
+    log,
+    poke: relay.poke,
     channels: openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log }),
     safe: openDetailsSafe(config.bankDetailsKeys),
     treasury: config.treasuryAddress,
@@ -55,7 +64,8 @@ await runService(name, fields, async (config, runtime) => {
     dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
     givenBackMax: givenBackMaxOf(config),
     accountChecksDayMax: config.accountChecksDayMax,
-    ...{ recheckAfterMs: config.recheckAfterMs, reversalWatchMs: config.reversalWatchMs },
+    recheckAfterMs: config.recheckAfterMs,
+    reversalWatchMs: config.reversalWatchMs,
   }
   await using recheck = startRechecking(context, config)
   await using _listing = startListing(context, config)

@@ -45,10 +45,7 @@ export type PayoutOrder = {
   readonly promised: Promised
 }
 
-export type BankAccountOfHolder = Pick<
-  PayoutOrder,
-  'channelCode' | 'accountNumber' | 'accountHolderName'
->
+export type BankAccountOfHolder = Pick<PayoutOrder, 'channelCode' | 'accountNumber' | 'accountHolderName'>
 
 /** Limits are per transfer. */
 export type PayoutChannel = {
@@ -61,10 +58,7 @@ export type PayoutChannel = {
 }
 
 /** A hint only: the payout is fetched with our own key. */
-export type Hint =
-  | { about: 'payout'; payoutId: string }
-  | { about: 'odd_payout'; event: string }
-  | { about: 'other' }
+export type Hint = { about: 'payout'; payoutId: string } | { about: 'odd_payout'; event: string } | { about: 'other' }
 
 export type HolderVerdict = 'match' | 'no_match' | 'cannot_tell'
 

@@ -66,8 +66,6 @@ export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> 
 }
 
 export async function countAnomalies(database: Database): Promise<number> {
-  const rows = await database.read((db) =>
-    db.select({ count: sql<number>`count(*)::int` }).from(anomalies),
-  )
+  const rows = await database.read((db) => db.select({ count: sql<number>`count(*)::int` }).from(anomalies))
   return rows[0]!.count
 }

@@ -51,9 +51,7 @@ function openOtherServices() {
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject.endsWith('check'))
-      return chain.refused
-        ? refuse(chain.refused)
-        : ok({ free: chain.free, counted: chain.counted })
+      return chain.refused ? refuse(chain.refused) : ok({ free: chain.free, counted: chain.counted })
     if (subject === 'chain.account') return ok({ verified: chain.verified })
     return answerQuote(subject, request)
   }
@@ -73,7 +71,9 @@ export type Detour = (
 function openDetour(providerUrl: () => string) {
   const detour: { by?: Detour | undefined } = {}
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 60 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
     fetch: async (call) => {
       const { pathname, search } = new URL(call.url)
       const { method, headers } = call
@@ -122,17 +122,32 @@ export async function openFixture(
     readingMaxMs: 300_000,
   })
   const context: Context & { recheckAfterMs: number } = {
-    ...{ balance, database, ask: others.ask, provider, channels, safe, treasury },
-    ...{ accountLengths: 'lenient', recheckAfterMs, reversalWatchMs, log },
+    balance,
+    database,
+    ask: others.ask,
+    provider,
+    channels,
+    safe,
+    treasury,
+    accountLengths: 'lenient',
+    recheckAfterMs,
+    reversalWatchMs,
+    log,
     clock: () => time.clock() + aheadMs,
     accountChecksDayMax: 1_000_000,
-    ...{ dayMicroMax: 10n ** 11n, givenBackMax: { ofWallet: 1_000, toAccount: 1_000 } },
+    dayMicroMax: 10n ** 11n,
+    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
     poke: () => {},
   }
   const recheck = startRechecking(context, { recheckEveryMs: 100 })
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   const reader: HandlingContext = {
-    ...{ consumer: 'payouts', database, messaging, reactions, log, poke: recheck.poke },
+    consumer: 'payouts',
+    database,
+    messaging,
+    reactions,
+    log,
+    poke: recheck.poke,
   }
   const deliver = (from: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {
@@ -150,29 +165,30 @@ export async function openFixture(
     wallet: change.wallet ?? wallet,
     quoteId: change.quoteId ?? others.quote(),
     authorization: {
-      ...{ from: wallet, to: treasury, value: '5000000', validAfter: '0' },
+      from: wallet,
+      to: treasury,
+      value: '5000000',
+      validAfter: '0',
       validBefore: String(Math.floor(Date.now() / 1_000) + 3_600),
       nonce: `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`,
       signature: `0x${'12'.repeat(65)}`,
       ...change.authorization,
     },
     bank: {
-      ...{ channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+      channelCode: 'ID_BCA',
+      accountNumber: '1234567890',
+      accountHolderName: 'Sari Dewi',
       ...change.bank,
     },
   })
   const create = (asked: RequestOf<typeof CashoutCreate>, other: Partial<Context> = {}) =>
-    untilAnswered(() =>
-      answerCashouts({ ...context, ...other }).answer(structuredClone(asked)),
-    ) as Promise<{
+    untilAnswered(() => answerCashouts({ ...context, ...other }).answer(structuredClone(asked))) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
       refused?: RefusalCode
       since?: string
     }>
   const check = (asked: { wallet: string; bank: object }, other: Partial<Context> = {}) =>
-    untilAnswered(() =>
-      answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked)),
-    ) as Promise<{
+    untilAnswered(() => answerAccountCheck({ ...context, ...other }).answer(structuredClone(asked))) as Promise<{
       ok?: { verdict: HolderVerdict }
       refused?: RefusalCode
     }>
@@ -180,7 +196,11 @@ export async function openFixture(
     const [seen] = await database.read((db) => db.select().from(pauses))
     const revision = seen?.revision ?? 0
     return answerPayoutsPause(context).answer({
-      ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to, revision },
+      deed: crypto.randomUUID(),
+      by: 'sari',
+      reason: 'ticket 7',
+      to,
+      revision,
     }) as Promise<{ ok: { done: string } }>
   }
   const row = async (id: string) =>
@@ -207,19 +227,17 @@ export async function openFixture(
   }
   return {
     ...others,
-    ...{
-      context,
-      database,
-      create,
-      check,
-      pause,
-      request,
-      row,
-      relayed,
-      deliver,
-      control,
-      providerBy,
-    },
+    context,
+    database,
+    create,
+    check,
+    pause,
+    request,
+    row,
+    relayed,
+    deliver,
+    control,
+    providerBy,
     detoured: async <T>(by: Detour, work: () => Promise<T>): Promise<T> => {
       outside.detour.by = by
       return work().finally(() => {
@@ -233,27 +251,28 @@ export async function openFixture(
         context.recheckAfterMs = recheckAfterMs
       })
     },
-    alarms: (payoutId: string) =>
-      logged.filter((line) => line.alarm === true && line.payoutId === payoutId),
+    alarms: (payoutId: string) => logged.filter((line) => line.alarm === true && line.payoutId === payoutId),
     listing,
     list: () => receiveListed(listing, 'ID', new Date(Date.now() - 3_600_000)),
     logged,
     unclear: (payoutId: string) =>
-      logged.filter(
-        (line) => line.msg === 'cash-out status check failed' && line.payoutId === payoutId,
-      ),
+      logged.filter((line) => line.msg === 'cash-out status check failed' && line.payoutId === payoutId),
     due: (id: string) =>
-      database.run((db) =>
-        db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id)),
-      ),
+      database.run((db) => db.update(cashouts).set({ nextCheckAt: sql`now()` }).where(eq(cashouts.id, id))),
     /** Resets the row to an earlier state, an hour ago, like a restored backup. */
     putBack: (id: string, state: 'opening' | 'taking' | 'taken' | 'failed') =>
       database.run((db) =>
         db
           .update(cashouts)
           .set({
-            ...{ state, providerPayoutId: null, providerStatus: null, paidAt: null },
-            ...{ attempts: 0, attemptedAt: null, payoutApi: null, checks: 0 },
+            state,
+            providerPayoutId: null,
+            providerStatus: null,
+            paidAt: null,
+            attempts: 0,
+            attemptedAt: null,
+            payoutApi: null,
+            checks: 0,
             nextCheckAt: sql`now()`,
             createdAt: sql`now() - interval '1 hour'`,
             updatedAt: sql`now() - interval '1 hour'`,
@@ -294,12 +313,9 @@ export async function openFixture(
     lapse: (id: string, secondsAgo: number) => {
       const validBefore = String(Math.floor(Date.now() / 1_000) - secondsAgo)
       const authorization = sql`${cashouts.authorization} || ${JSON.stringify({ validBefore })}::jsonb`
-      return database.run((db) =>
-        db.update(cashouts).set({ authorization }).where(eq(cashouts.id, id)),
-      )
+      return database.run((db) => db.update(cashouts).set({ authorization }).where(eq(cashouts.id, id)))
     },
-    booked: (item: string) =>
-      database.read((db) => db.select().from(journal).where(eq(journal.item, item))),
+    booked: (item: string) => database.read((db) => db.select().from(journal).where(eq(journal.item, item))),
     oddities: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {
       await recheck[Symbol.asyncDispose]()

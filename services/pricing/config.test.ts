@@ -29,11 +29,7 @@ describe('the configuration of pricing', () => {
     ['RATE_BANDS', 'USD/MYR=800-200', /RATE_BANDS must give the lower rate first/],
     ['RATE_BANDS', 'USD/IDR=8000-600000', /RATE_BANDS must stay below 131072/],
     ['QUOTE_TTL_MS', '300001', /QUOTE_TTL_MS must be at most 300000/],
-    [
-      'QUOTE_SECRETS',
-      's'.repeat(31),
-      /QUOTE_SECRETS must contain secrets of at least 32 characters/,
-    ],
+    ['QUOTE_SECRETS', 's'.repeat(31), /QUOTE_SECRETS must contain secrets of at least 32 characters/],
     ['SPREADS_BPS', 'USD/MYR=-1', /SPREADS_BPS must give whole numbers/],
     ['SPREADS_BPS', 'USD/IDR=512', /SPREADS_BPS must keep USD\/IDR below 512 at its widest/],
     ['SPREADS_BPS', 'USD/MYR=231', /SPREADS_BPS must keep USD\/MYR below 512 at its widest/],

@@ -61,9 +61,7 @@ function statedSources(words: FieldText): Field<readonly SourceName[]> {
       if (other?.('RATE_SOURCES') === undefined)
         throw new Error('must be set with a real payment provider, e.g. frankfurter,bnm')
       if (chosen.includes('fixed'))
-        throw new Error(
-          'may not contain fixed with a real payment provider: its rates never change',
-        )
+        throw new Error('may not contain fixed with a real payment provider: its rates never change')
       return chosen
     },
   }
@@ -97,8 +95,7 @@ function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
       if (other?.('SPREADS_BPS') === undefined)
         throw new Error(`must be set with a real payment provider, e.g. ${words.fallback}`)
       const silent = pairs.find((pair) => !stated.has(pair))
-      if (silent)
-        throw new Error(`must include ${silent} with a real payment provider; 0 is allowed`)
+      if (silent) throw new Error(`must include ${silent} with a real payment provider; 0 is allowed`)
       return stated
     },
   }

@@ -20,12 +20,7 @@ const guards: Guards = {
   holidays: new Set(['2026-12-24']),
 }
 const wednesday = Date.parse('2026-11-18T12:00:00Z')
-const seen = (
-  source: string,
-  rate: string,
-  asOf = '2026-11-18',
-  pair: Pair = 'USD/MYR',
-): Sighting => ({
+const seen = (source: string, rate: string, asOf = '2026-11-18', pair: Pair = 'USD/MYR'): Sighting => ({
   source,
   pair,
   localE8PerUsd: localE8From(rate)!,
@@ -74,26 +69,19 @@ describe('a rate is used', () => {
 })
 
 describe('security: a rate that serves both directions', () => {
-  const rupiah = (source: string, rate: string, asOf = '2026-11-18') =>
-    seen(source, rate, asOf, 'USD/IDR')
+  const rupiah = (source: string, rate: string, asOf = '2026-11-18') => seen(source, rate, asOf, 'USD/IDR')
 
   test('is used without a spread while nothing is in doubt', () => {
     expect(decide([rupiah('a', '16250'), rupiah('b', '16412')])).toMatchObject({
-      ...{ minorPerUsd: 16_250n, spreadBps: 0n, warnings: [] },
+      minorPerUsd: 16_250n,
+      spreadBps: 0n,
+      warnings: [],
     })
   })
 
   test.each([
-    [
-      'sources differ by more than the limit',
-      [rupiah('a', '16250'), rupiah('b', '16413')],
-      wednesday,
-    ],
-    [
-      'no second source is fresh',
-      [rupiah('a', '16250'), rupiah('b', '16250', '2026-11-10')],
-      wednesday,
-    ],
+    ['sources differ by more than the limit', [rupiah('a', '16250'), rupiah('b', '16413')], wednesday],
+    ['no second source is fresh', [rupiah('a', '16250'), rupiah('b', '16250', '2026-11-10')], wednesday],
     [
       'it is that of the last weekday',
       [rupiah('a', '16250', '2026-11-20'), rupiah('b', '16250', '2026-11-20')],
@@ -142,7 +130,10 @@ describe('there is no rate', () => {
 test('a rate of exactly 1 is refused, however wide its band', () => {
   const bands = new Map([['USD/MYR', { min: 1n, max: 1_000_000n }]] as const)
   const known = {
-    ...{ pair: 'USD/MYR' as const, sourcesWanted: 1, accepted: undefined, releasedDay: undefined },
+    pair: 'USD/MYR' as const,
+    sourcesWanted: 1,
+    accepted: undefined,
+    releasedDay: undefined,
     checks: [],
   }
   const verdict = (rate: string) =>

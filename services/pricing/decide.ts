@@ -47,13 +47,8 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     inBand(sighting, guards) && ageOf(sighting, guards, nowMs) !== 'stale'
   const [reference, ...others] = known.sightings.filter(isUsable)
   if (!reference) return { unavailable: 'no source has a fresh rate within its band' }
-  const distances = [...others, ...known.checks.filter(isUsable)].map((other) =>
-    distanceBpsCeil(reference, other),
-  )
-  const deviationBps = distances.reduce<bigint | null>(
-    (most, bps) => (most === null || bps > most ? bps : most),
-    null,
-  )
+  const distances = [...others, ...known.checks.filter(isUsable)].map((other) => distanceBpsCeil(reference, other))
+  const deviationBps = distances.reduce<bigint | null>((most, bps) => (most === null || bps > most ? bps : most), null)
   // guard: a rate is close to those of other sources
   if (deviationBps !== null && deviationBps > guards.deviationWidenMaxBps)
     return { unavailable: `sources differ by ${deviationBps} bps` }
@@ -62,8 +57,7 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
     return {
       unavailable: `the rate of ${dayOf(reference.asOfMs)} jumped and needs release by an operator`,
     }
-  const doubtful =
-    deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
+  const doubtful = deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
   const rested = ageOf(reference, guards, nowMs) === 'rested'
   const doubt = deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`
   // No spread protects a rate used in both directions, so a doubt refuses it.
@@ -108,8 +102,7 @@ function spansRest(fromMs: number, toMs: number, { holidays }: Guards): boolean 
 }
 
 function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards: Guards): boolean {
-  if (!accepted || reference.source === operatorSource || accepted.source === operatorSource)
-    return false
+  if (!accepted || reference.source === operatorSource || accepted.source === operatorSource) return false
   if (releasedDay === dayOf(reference.asOfMs)) return false
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }

@@ -35,8 +35,7 @@ const takersOf = async (id: string): Promise<string[]> => {
   return rows.map((row) => row.request_fingerprint)
 }
 const countTaken = async () =>
-  (await admin<{ count: number }[]>`select count(*)::int as count from pricing.quotes_taken`)[0]!
-    .count
+  (await admin<{ count: number }[]>`select count(*)::int as count from pricing.quotes_taken`)[0]!.count
 
 describe('pricing, on a real nats-server and a real Postgres with the rights of its users,', () => {
   test.each([
@@ -109,25 +108,16 @@ describe('the expiry of a quote', () => {
     ['right', 0],
     ['an hour late', -3_600_000],
     ['an hour early', 3_600_000],
-  ])(
-    'follows the clock of the database while those of the instances are %s',
-    async (_, aheadMs) => {
-      const [free, ended] = [endingIn(60_000), endingIn(-1)]
-      fixture.time.aheadMs = aheadMs
-      const found = [
-        await fixture.ask(QuoteFind, by(free)),
-        await fixture.ask(QuoteFind, by(ended)),
-      ]
-      const taken = [
-        await fixture.ask(QuoteTake, by(free)),
-        await fixture.ask(QuoteTake, by(ended)),
-      ]
-      fixture.time.aheadMs = 0
-      for (const answers of [found, taken])
-        expect(answers).toMatchObject([{ ok: { id: free } }, { refused: 'quote_expired' }])
-      expect(await takersOf(ended)).toEqual([])
-    },
-  )
+  ])('follows the clock of the database while those of the instances are %s', async (_, aheadMs) => {
+    const [free, ended] = [endingIn(60_000), endingIn(-1)]
+    fixture.time.aheadMs = aheadMs
+    const found = [await fixture.ask(QuoteFind, by(free)), await fixture.ask(QuoteFind, by(ended))]
+    const taken = [await fixture.ask(QuoteTake, by(free)), await fixture.ask(QuoteTake, by(ended))]
+    fixture.time.aheadMs = 0
+    for (const answers of [found, taken])
+      expect(answers).toMatchObject([{ ok: { id: free } }, { refused: 'quote_expired' }])
+    expect(await takersOf(ended)).toEqual([])
+  })
 
   test('is past for a quote that ends later than any issued now, as by a clock that was ahead', async () => {
     const [early, right] = [endingIn(7_200_000), endingIn(90_000)]
@@ -165,12 +155,8 @@ describe('security: a quote', () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await locked()
       const written = (at: number) => (at % 3 === 0 ? id.toUpperCase() : id)
-      const takers = Array.from({ length: 20 }, (_, at) =>
-        at % 2 === 0 ? `topup ${at}` : `cashout:${at}`,
-      )
-      const takings = await Promise.all(
-        takers.map((taker, at) => fixture.ask(QuoteTake, by(written(at), taker))),
-      )
+      const takers = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? `topup ${at}` : `cashout:${at}`))
+      const takings = await Promise.all(takers.map((taker, at) => fixture.ask(QuoteTake, by(written(at), taker))))
       const winners = takers.filter((_, at) => 'ok' in takings[at]!)
       expect(winners).toHaveLength(1)
       expect(await takersOf(id)).toEqual(winners)
@@ -181,9 +167,7 @@ describe('security: a quote', () => {
 
   test('is given to its one taker twenty times at once, with one row', async () => {
     const { reference: _, ...quote } = await locked()
-    const takings = await Promise.all(
-      Array.from({ length: 20 }, () => fixture.ask(QuoteTake, by(quote.id))),
-    )
+    const takings = await Promise.all(Array.from({ length: 20 }, () => fixture.ask(QuoteTake, by(quote.id))))
     expect(takings).toEqual(Array(20).fill({ ok: { ...quote, spreadBps: 0 } }))
     expect(await takersOf(quote.id)).toHaveLength(1)
   })
@@ -191,10 +175,7 @@ describe('security: a quote', () => {
   test.each<[string, () => string]>([
     ['a random one', () => crypto.randomUUID()],
     ["one of another service's secret", () => endingIn(60_000, 'not a secret of ours at all')],
-    [
-      'one that was altered',
-      () => endingIn(60_000).replace(/.$/, (last) => (last === '0' ? '1' : '0')),
-    ],
+    ['one that was altered', () => endingIn(60_000).replace(/.$/, (last) => (last === '0' ? '1' : '0'))],
     ['one of an unknown version', () => endingIn(60_000).replace(/^(.{14})8/, '$17')],
   ])('that is %s is refused as unknown, and stores nothing', async (_, make) => {
     const quoteId = make()

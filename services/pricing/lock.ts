@@ -16,9 +16,7 @@ export function answerQuotes(
   { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint },
 ): Handler[] {
   return [
-    handler(PricingTerms, async () =>
-      ok({ pairs: [...pairs], quoteSeconds: Math.floor(context.quoteTtlMs / 1_000) }),
-    ),
+    handler(PricingTerms, async () => ok({ pairs: [...pairs], quoteSeconds: Math.floor(context.quoteTtlMs / 1_000) })),
     handler(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
@@ -50,22 +48,14 @@ function quoteOf({ quoteSecrets, quoteTtlMs }: Context, written: string): Quote 
 }
 
 /** Refuses an expired quote to its own taker too, so that no promise begins at an old rate. */
-async function findFor(
-  { database }: Context,
-  taker: string,
-  quote: Quote | undefined,
-): Promise<Answer<Quote>> {
+async function findFor({ database }: Context, taker: string, quote: Quote | undefined): Promise<Answer<Quote>> {
   if (!quote) return refuse('quote_unknown')
   const { requestFingerprint, nowMs } = await database.read((db) => findTaking(db, quote.id))
   const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
   return 'ok' in judged && isExpired(quote, nowMs) ? refuse('quote_expired') : judged
 }
 
-async function take(
-  context: Context,
-  taker: string,
-  quote: Quote | undefined,
-): Promise<Answer<Quote>> {
+async function take(context: Context, taker: string, quote: Quote | undefined): Promise<Answer<Quote>> {
   if (!quote) return refuse('quote_unknown')
   if (await context.database.run((db) => insertTaking(db, quote, taker))) {
     const { id: quoteId, pair, minorPerUsd, spreadBps } = quote
@@ -74,12 +64,9 @@ async function take(
     return ok(quote)
   }
   // Taken, perhaps by an earlier try, or expired.
-  const { requestFingerprint, nowMs } = await context.database.read((db) =>
-    findTaking(db, quote.id),
-  )
+  const { requestFingerprint, nowMs } = await context.database.read((db) => findTaking(db, quote.id))
   const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
-  if ('ok' in judged && requestFingerprint === null)
-    throw new Error(`quote ${quote.id} is neither taken nor expired`)
+  if ('ok' in judged && requestFingerprint === null) throw new Error(`quote ${quote.id} is neither taken nor expired`)
   return judged
 }
 

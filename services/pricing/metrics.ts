@@ -9,12 +9,7 @@ export const readings = (figures: Figures): Metric[] => [
     gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
   ),
   ...each(figures, 'pair', (figure, labels) =>
-    seconds(
-      'rate_age',
-      "Age of the rate by the source's own date.",
-      'rate' in figure ? figure.ageMs : null,
-      labels,
-    ),
+    seconds('rate_age', "Age of the rate by the source's own date.", 'rate' in figure ? figure.ageMs : null, labels),
   ),
   ...each(figures, 'pair', (figure, labels) =>
     gauge(

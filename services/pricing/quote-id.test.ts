@@ -6,7 +6,8 @@ const secret = 'a secret of ours'
 const mark = 115
 const lock = {
   pair: 'USD/MYR',
-  ...{ minorPerUsd: 421n, spreadBps: 50n },
+  minorPerUsd: 421n,
+  spreadBps: 50n,
   expiresAtMs: 1_790_000_060_000,
 } as const
 
@@ -16,10 +17,7 @@ describe('the id of a quote', () => {
     ['rupiah', { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n }],
     ['the highest rate there is room for', { ...lock, minorPerUsd: rateEnd - 1n }],
     ['the widest spread there is room for', { ...lock, spreadBps: spreadEnd - 1n }],
-    [
-      'nothing but zeros',
-      { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, expiresAtMs: endsFromMs },
-    ],
+    ['nothing but zeros', { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, expiresAtMs: endsFromMs }],
     ['the last moment there is room for', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 - 1 }],
   ] as const)('contains the locked values: %s', (_, locked) => {
     const id = mintQuoteId(secret, locked, mark)

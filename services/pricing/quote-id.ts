@@ -33,8 +33,7 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
     [BigInt(mark), widths.mark],
   ] as const
   const said = fields.reduce((packed, [value, width]) => {
-    if (value < 0n || value >> width !== 0n)
-      throw new Error(`${value} does not fit into a quote id`)
+    if (value < 0n || value >> width !== 0n) throw new Error(`${value} does not fit into a quote id`)
     return (packed << width) | value
   }, 0n)
   return uuidOf((said << widths.proof) | proofOf(secret, said))
@@ -55,12 +54,10 @@ export function readQuoteId(secrets: readonly string[], id: string): Lock | unde
   return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps, expiresAtMs }
 }
 
-const split = (packed: bigint, width: bigint) =>
-  [packed >> width, packed & ((1n << width) - 1n)] as const
+const split = (packed: bigint, width: bigint) => [packed >> width, packed & ((1n << width) - 1n)] as const
 
 const proofOf = (secret: string, said: bigint): bigint =>
-  createHmac('sha256', secret).update(`${signedPrefix}:${said}`).digest().readBigUInt64BE() >>
-  (64n - widths.proof)
+  createHmac('sha256', secret).update(`${signedPrefix}:${said}`).digest().readBigUInt64BE() >> (64n - widths.proof)
 
 function same(given: bigint, right: bigint): boolean {
   const bytesOf = (proof: bigint) => {

@@ -84,22 +84,12 @@ async function tryStore<T>(log: Log, work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function recall(
-  { rates, log }: Context,
-  { seen }: Memory,
-  source: RateSource,
-  pair: Pair,
-): Promise<void> {
+async function recall({ rates, log }: Context, { seen }: Memory, source: RateSource, pair: Pair): Promise<void> {
   const last = await tryStore(log, rates.recall(source.name, pair))
   if (last) seen.set(keyOf(source.name, pair), last)
 }
 
-async function askSource(
-  { rates, log }: Context,
-  memory: Memory,
-  source: RateSource,
-  pair: Pair,
-): Promise<void> {
+async function askSource({ rates, log }: Context, memory: Memory, source: RateSource, pair: Pair): Promise<void> {
   try {
     const sighting = await source.ask(pair)
     const before = memory.seen.get(keyOf(source.name, pair))

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Pair } from '#shared/money/pair'
-import {
-  distanceBpsCeil,
-  localE8From,
-  localE8FromMinor,
-  minorPerUsdText,
-  quotedMinorPerUsdCeil,
-} from './rate'
+import { distanceBpsCeil, localE8From, localE8FromMinor, minorPerUsdText, quotedMinorPerUsdCeil } from './rate'
 
 const sighting = (pair: Pair, localE8PerUsd: bigint) => ({
   source: 's',
@@ -59,12 +53,9 @@ test.each([
   ['USD/IDR', 1_625_000_000_001n, '16250.00000001'],
   ['USD/MYR', 421_350_000n, '421.35'],
   ['USD/MYR', 1n, '0.000001'],
-] as const)(
-  'the reference rate of %s at %p is written exactly: %s',
-  (pair, localE8PerUsd, text) => {
-    expect(minorPerUsdText(sighting(pair, localE8PerUsd))).toBe(text)
-  },
-)
+] as const)('the reference rate of %s at %p is written exactly: %s', (pair, localE8PerUsd, text) => {
+  expect(minorPerUsdText(sighting(pair, localE8PerUsd))).toBe(text)
+})
 
 test.each([
   [10_000n, 10_000n, 0n],

@@ -32,8 +32,7 @@ export function localE8From(value: unknown): bigint | undefined {
 }
 
 /** Exact. Minor units (`421` sen) to 10⁻⁸. */
-export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint =>
-  (minorPerUsd * scale) / minorPerMajor(pair)
+export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint => (minorPerUsd * scale) / minorPerMajor(pair)
 
 /**
  * Returns reference × (1 + spread), rounded up to a minor unit; no other function rounds rates. The

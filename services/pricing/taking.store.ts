@@ -35,10 +35,7 @@ export async function insertTaking(
 }
 
 /** `nowMs`: the database's. */
-export async function findTaking(
-  db: Db,
-  id: string,
-): Promise<{ requestFingerprint: string | null; nowMs: number }> {
+export async function findTaking(db: Db, id: string): Promise<{ requestFingerprint: string | null; nowMs: number }> {
   const taker = db
     .select({ requestFingerprint: quotesTaken.requestFingerprint })
     .from(quotesTaken)

@@ -16,7 +16,9 @@ import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
 const config = readConfig('pricing', fields, {
-  ...{ NATS_URL: 'nats://localhost', NATS_PASSWORD: 'x', DATABASE_URL: 'postgres://localhost/x' },
+  NATS_URL: 'nats://localhost',
+  NATS_PASSWORD: 'x',
+  DATABASE_URL: 'postgres://localhost/x',
   PROVIDER_KIND: 'sandbox',
   QUOTE_SECRETS: 'the secret that the quotes of suites have',
 })
@@ -51,12 +53,15 @@ export async function openFixture() {
   const openCopy = async (): Promise<Context> => {
     const bus = await open('pricing')
     const context: Context = {
-      ...{ database: rows.database, log },
-      ...{ quoteSecrets: config.quoteSecrets, quoteTtlMs: config.quoteTtlMs },
+      database: rows.database,
+      log,
+      quoteSecrets: config.quoteSecrets,
+      quoteTtlMs: config.quoteTtlMs,
       sources: sourcesFrom(config, clock),
       guards: guardsFrom(config),
       rates: await openRateStore(bus.js),
-      ...{ pollMs: 60_000, clock },
+      pollMs: 60_000,
+      clock,
     }
     const board = closing.use(await openRateBoard(context))
     const mint = openMint(context)
@@ -68,11 +73,13 @@ export async function openFixture() {
   const contexts = [await openCopy(), await openCopy()] as const
   const asking = asker(await open('gateway'))
   const taking = asker(await open('payouts'))
-  const ask = ((question, ...rest) =>
-    (question.askers.includes('gateway') ? asking : taking)(question, ...rest)) as Ask
+  const ask = ((question, ...rest) => (question.askers.includes('gateway') ? asking : taking)(question, ...rest)) as Ask
   const opened = closing.move()
   return {
-    ...{ time, ask, rows, context: contexts[0] },
+    time,
+    ask,
+    rows,
+    context: contexts[0],
     open: (user: keyof typeof passwords) => open(user, opened),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -16,8 +16,7 @@ import type { Form } from '#shared/messages/form'
 const verificationStatuses = ['none', 'started', 'in_review', 'rejected', 'approved'] as const
 const verificationActions = ['verify', 'wait', 'contact support'] as const
 
-const orNull = <T extends TSchema>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
+const orNull = <T extends TSchema>(schema: T, description: string) => Type.Union([schema, Type.Null()], { description })
 
 const Verification = Type.Object(
   {
@@ -47,10 +46,7 @@ const Held = Type.Object(
       description: 'Why it is on hold: the payment can still be reversed.',
     }),
     ausd: AusdAmount,
-    shares: orNull(
-      ShareAmount,
-      'The amount in shares; null for a repayment, which is not collateral.',
-    ),
+    shares: orNull(ShareAmount, 'The amount in shares; null for a repayment, which is not collateral.'),
     until: UnixSeconds,
     sentence: Type.String({ description: 'Text to show to the user; its wording may change.' }),
   },
@@ -102,8 +98,7 @@ export const GetMe = route({
         },
         {
           title: 'Collateral',
-          description:
-            'Available collateral (`value`, `shares`) and collateral on hold (the pending fields).',
+          description: 'Available collateral (`value`, `shares`) and collateral on hold (the pending fields).',
         },
       ),
       pendingUntil: until,
@@ -116,14 +111,9 @@ export const GetMe = route({
       }),
       available: AusdAmount,
       score: amountOf('Credit score in points: starts at 0 and changes when a cycle closes.'),
-      ratioBps: amountOf(
-        'Share of the collateral that may be borrowed, in hundredths of a percent.',
-      ),
+      ratioBps: amountOf('Share of the collateral that may be borrowed, in hundredths of a percent.'),
       cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
-      cycle: orNull(
-        Cycle,
-        'The open cycle; null if none is open: nothing is owed, or the debt has defaulted.',
-      ),
+      cycle: orNull(Cycle, 'The open cycle; null if none is open: nothing is owed, or the debt has defaulted.'),
       defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
       frozen: Type.Boolean({
         description: 'Whether the wallet is frozen: a payment was reversed after its hold.',
@@ -135,8 +125,7 @@ export const GetMe = route({
         },
         {
           title: 'Limits',
-          description:
-            'Daily limits of the wallet. Open top-ups and bank accounts have limits of their own, too.',
+          description: 'Daily limits of the wallet. Open top-ups and bank accounts have limits of their own, too.',
         },
       ),
       balance: Type.Object(
@@ -179,8 +168,7 @@ export const PostVerification = route({
   answer: Type.Object(
     {
       verified: Type.Boolean({
-        description:
-          'Whether the user is verified; the flag on the chain may follow a moment later.',
+        description: 'Whether the user is verified; the flag on the chain may follow a moment later.',
       }),
       url: orNull(
         Type.String(),

@@ -8,8 +8,7 @@ import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
 
 const { pairs } = PricingTerms.answer.properties
-const { currencies, methods, heldChannels, cancellationsPerDayMax } =
-  PaymentsTerms.answer.properties
+const { currencies, methods, heldChannels, cancellationsPerDayMax } = PaymentsTerms.answer.properties
 const { chainId, ausd, creditLine, treasury, cycle } = ChainTerms.answer.properties
 
 const LanguageName = Type.Enum([...languages], {
@@ -29,12 +28,14 @@ export const GetConfig = route({
     {
       pairs,
       languages: Type.Array(LanguageName, {
-        description:
-          'Languages of errors and sentences, for `Accept-Language`; the first is the default.',
+        description: 'Languages of errors and sentences, for `Accept-Language`; the first is the default.',
       }),
       chain: Type.Object(
         {
-          ...{ chainId, ausd, creditLine, treasury },
+          chainId,
+          ausd,
+          creditLine,
+          treasury,
           gasLimits: Type.Object(
             {
               draw: gas,
@@ -45,8 +46,7 @@ export const GetConfig = route({
             },
             {
               title: 'GasLimits',
-              description:
-                'Gas units sufficient for each function of the credit line, for any account.',
+              description: 'Gas units sufficient for each function of the credit line, for any account.',
             },
           ),
         },
@@ -104,8 +104,7 @@ export const GetConfig = route({
         {
           daysMax: Type.Integer({ description: 'Longest period of a statement, in days.' }),
           itemsMax: Type.Integer({
-            description:
-              'Maximum number of items of a statement: payments, cash-outs, and events each.',
+            description: 'Maximum number of items of a statement: payments, cash-outs, and events each.',
           }),
         },
         { title: 'StatementTerms', description: 'Limits of a statement.' },

@@ -45,9 +45,7 @@ export const GetRecord = route({
       account: Address,
       verified: Type.Boolean({ description: 'Whether the owner of the wallet is verified.' }),
       score: amountOf(score),
-      ratioBps: amountOf(
-        'Share of the collateral that may be borrowed, in hundredths of a percent.',
-      ),
+      ratioBps: amountOf('Share of the collateral that may be borrowed, in hundredths of a percent.'),
       cycles: Type.Integer({ description: 'Number of closed cycles, including reversed ones.' }),
       defaulted: Type.Boolean({ description: 'Whether a debt was not repaid in time.' }),
       history: Type.Union([History, Type.Null()], {

@@ -1,11 +1,7 @@
 import type { Static, StaticDecode, TSchema } from 'typebox'
 
 /** Gateway, documents and client are built from it, so they cannot diverge. */
-export type Route<
-  P extends string = string,
-  B extends TSchema | null = TSchema | null,
-  A extends TSchema = TSchema,
-> = {
+export type Route<P extends string = string, B extends TSchema | null = TSchema | null, A extends TSchema = TSchema> = {
   readonly method: 'GET' | 'POST'
   /** Router syntax: `/verify/:wallet`. */
   readonly path: P

@@ -19,8 +19,7 @@ afterEach(() => {
 })
 
 const result = ({ id }: Call) => ({ jsonrpc: '2.0', id, result: '0x279f' })
-const good: Reply = (asked) =>
-  Response.json(Array.isArray(asked) ? asked.map(result) : result(asked))
+const good: Reply = (asked) => Response.json(Array.isArray(asked) ? asked.map(result) : result(asked))
 const noBatches: Reply = (asked, times) =>
   Array.isArray(asked)
     ? Response.json({ error: { code: -32600, message: 'no batches here' } }, { status: 400 })
@@ -98,9 +97,7 @@ test('the loss of an endpoint is logged once, and so is its return', async () =>
   const how = { timeoutMs: 2_000, batches: true }
   const ask = openAsker({ endpoints, chain: chainOf(10_143), ...how })
   for (let times = 0; times < 5; times++) await ask(chainId).catch(() => {})
-  expect(lines).toMatchObject([
-    { msg: 'rpc endpoint unavailable', endpoint: new URL(endpoint.url).host },
-  ])
+  expect(lines).toMatchObject([{ msg: 'rpc endpoint unavailable', endpoint: new URL(endpoint.url).host }])
   endpoint.reply = good
   await waitUntil('the return being told', async () => {
     await ask(chainId)
@@ -130,18 +127,14 @@ describe('an endpoint that reports a rate limit', () => {
   })
 
   test('gets the same call again after the pause, if there is no other', async () => {
-    const busy = serve((asked, times) =>
-      times === 1 ? tooMany('1')(asked, times) : good(asked, times),
-    )
+    const busy = serve((asked, times) => (times === 1 ? tooMany('1')(asked, times) : good(asked, times)))
     const { ask } = open([busy.url], { timeoutMs: 20_000 })
     expect(await ask(chainId)).toBe('0x279f')
     expect(busy.asked).toHaveLength(2)
   })
 
   test('is paused no longer when the machine clock is set back', async () => {
-    const busy = serve((asked, times) =>
-      times === 1 ? tooMany('0')(asked, times) : good(asked, times),
-    )
+    const busy = serve((asked, times) => (times === 1 ? tooMany('0')(asked, times) : good(asked, times)))
     const { ask, endpoints } = open([busy.url], { timeoutMs: 20_000 })
     const asked = ask(chainId)
     await waitUntil('the pause', () => endpoints.all[0]!.counts.tooMany === 1)
@@ -263,7 +256,11 @@ test('calls are counted per block, and eth_call separately', async () => {
   expect(endpoints.figures().perBlock).toEqual({ requests: 0.2, ethCalls: 0.1, overhead: 0.2 })
   expect(endpoints.figures().endpoints).toEqual({
     [new URL(endpoint.url).host]: {
-      ...{ requests: 6, ethCalls: 3, tooMany: 0, waited: 0, batches: null },
+      requests: 6,
+      ethCalls: 3,
+      tooMany: 0,
+      waited: 0,
+      batches: null,
     },
   })
 })

@@ -1,12 +1,4 @@
-import {
-  BaseError,
-  type Chain,
-  HttpRequestError,
-  http,
-  shouldThrow,
-  TimeoutError,
-  type Transport,
-} from 'viem'
+import { BaseError, type Chain, HttpRequestError, http, shouldThrow, TimeoutError, type Transport } from 'viem'
 import { steadyClock, systemClock } from '#platform/clock'
 import { Overdue, within } from '#platform/deadline'
 import { inSpan } from '#platform/tracing/spans'
@@ -119,10 +111,7 @@ export function openAsker(options: AskerOptions): ChainAsk {
   return (call, how) => inSpan(`chain ${call.method}`, { kind: 'client' }, () => ask(call, how))
 }
 
-async function turnAmong(
-  endpoints: RpcEndpoints,
-  turn: Parameters<RpcEndpoints['turn']>[0],
-): Promise<RpcEndpoint> {
+async function turnAmong(endpoints: RpcEndpoints, turn: Parameters<RpcEndpoints['turn']>[0]): Promise<RpcEndpoint> {
   try {
     return await endpoints.turn(turn)
   } catch (error) {
@@ -150,8 +139,7 @@ async function beforeEnd(
 function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOptions) {
   const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(input, init)
-    if (response.status === 429)
-      throw new AskedTooOften(retryAfterMs(response.headers, systemClock()))
+    if (response.status === 429) throw new AskedTooOften(retryAfterMs(response.headers, systemClock()))
     return response
   }
   const open = (batch: false | { batchSize: number }) =>
@@ -173,8 +161,9 @@ function closedForMs(error: unknown): number | undefined {
   if (!(error instanceof BaseError)) return undefined
   const told = error.walk((one) => one instanceof AskedTooOften)
   if (told) return (told as AskedTooOften).forMs
-  const { code } = (error.walk((one) => typeof (one as { code?: unknown }).code === 'number') ??
-    {}) as { code?: number }
+  const { code } = (error.walk((one) => typeof (one as { code?: unknown }).code === 'number') ?? {}) as {
+    code?: number
+  }
   return isTooOften(code, error.details ?? '') ? closedDefaultMs : undefined
 }
 
@@ -191,6 +180,4 @@ const isCut = (error: unknown): boolean =>
 
 /** viem throws a TypeError on a non-list response to a batch. */
 const isNoBatch = (error: unknown): boolean =>
-  error instanceof BaseError &&
-  error.walk((one) => one instanceof TypeError) !== null &&
-  !isAway(error)
+  error instanceof BaseError && error.walk((one) => one instanceof TypeError) !== null && !isAway(error)

@@ -40,8 +40,7 @@ export function openCallsPerBlock(clock: Clock): CallsPerBlockCounter {
       if (!newer || head >= newer.head + windowBlocks) [older, newer] = [newer ?? last, last]
     },
     read: () => {
-      if (!older || !last || last.head === older.head)
-        return { requests: null, ethCalls: null, overhead: null }
+      if (!older || !last || last.head === older.head) return { requests: null, ethCalls: null, overhead: null }
       const blocks = last.head - older.head
       const perBlock = (calls: number) => Math.round((calls / blocks) * 100) / 100
       return {

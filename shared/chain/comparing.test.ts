@@ -23,7 +23,10 @@ type Call = { id: number; method: string; params: [string, ...unknown[]] }
 /** Counts the calls other than comparisons. */
 function serve(changes: Partial<Chain> = {}) {
   const chain: Chain = {
-    ...{ head: headNow, genesis: '0xaa', chainId: 10_143, code: '0x60' },
+    head: headNow,
+    genesis: '0xaa',
+    chainId: 10_143,
+    code: '0x60',
     ...changes,
   }
   const resultOf = ({ method, params: [first] }: Call) => {
@@ -83,9 +86,7 @@ describe('with two endpoints, the first of which', () => {
       return endpoints.inOrder()[0] !== one
     }
     await waitUntil('the first being left', isLeft)
-    expect(await headOf('finalized')).toBeGreaterThanOrEqual(
-      1_000 + Math.floor((beganAt - bornAt) / 100),
-    )
+    expect(await headOf('finalized')).toBeGreaterThanOrEqual(1_000 + Math.floor((beganAt - bornAt) / 100))
     first.chain.head = headNow
     await waitUntil('the first being used again', async () => endpoints.inOrder()[0] === one)
   })

@@ -51,11 +51,7 @@ async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<
   endpoints.judge(endpoint, finalized, block, askedAt)
 }
 
-async function callOne(
-  endpoints: RpcEndpoints,
-  endpoint: RpcEndpoint,
-  call: RpcCall,
-): Promise<unknown> {
+async function callOne(endpoints: RpcEndpoints, endpoint: RpcEndpoint, call: RpcCall): Promise<unknown> {
   const response = await fetch(endpoint.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -15,7 +15,5 @@ test('a call is encoded as viem encodes it, the first time and later', () => {
     expect(encode('topUp', args)).toBe(expected)
   }
   for (const ops of [[], [op], [op, { ...op, kind: 3 }]])
-    expect(encode('many', [ops])).toBe(
-      encodeFunctionData({ abi, functionName: 'many', args: [ops] }),
-    )
+    expect(encode('many', [ops])).toBe(encodeFunctionData({ abi, functionName: 'many', args: [ops] }))
 })

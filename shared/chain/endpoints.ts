@@ -5,13 +5,7 @@ import { type Outage, openOutage } from '#platform/outage'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
 import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
-import {
-  BudgetSpent,
-  ethCallsIn,
-  openTurns,
-  type RpcBudget,
-  type Urgency,
-} from '#shared/chain/turns'
+import { BudgetSpent, ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
 
 export type RpcCall = { readonly method: string; readonly params?: unknown }
 
@@ -61,10 +55,7 @@ export type RpcEndpoints = {
    * Asks which chain it serves, before its first use and after an outage. Throws `AnotherChain`, or
    * the error of `ask`.
    */
-  readonly identify: (
-    endpoint: RpcEndpoint,
-    ask: (call: RpcCall) => Promise<unknown>,
-  ) => Promise<void>
+  readonly identify: (endpoint: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => Promise<void>
   /** In Unix ms by `steadyClock`. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
@@ -118,8 +109,7 @@ export function openRpcEndpoints(options: {
   const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
   /** A lagging endpoint responds, so it comes before one that does not. */
   const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
-  const isKnown = (number: string) =>
-    /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
+  const isKnown = (number: string) => /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
   const check = identity && openIdentifying(identity)
   const foreignUntil = new Map<RpcEndpoint, number>()
   const identifying = new Map<RpcEndpoint, Promise<void>>()
@@ -158,8 +148,7 @@ export function openRpcEndpoints(options: {
           if (!(spent instanceof BudgetSpent)) throw spent
         })
       }
-      const { url, waited } =
-        (await preferred()) ?? (await next(among, patienceMs - (clock() - askedAt)))
+      const { url, waited } = (await preferred()) ?? (await next(among, patienceMs - (clock() - askedAt)))
       const endpoint = among.find((one) => one.url === url)!
       const ethCalls = ethCallsIn(methods)
       endpoint.counts.requests += methods.length
@@ -212,7 +201,9 @@ const awayErrors: ReadonlySet<string> = new Set(['HttpRequestError', 'TimeoutErr
 
 const outageOf = (endpoint: string, log: Log): Outage =>
   openOutage({
-    ...{ name: 'rpc endpoint', log, fields: { endpoint } },
+    name: 'rpc endpoint',
+    log,
+    fields: { endpoint },
     ofIt: (error) => awayErrors.has(error.name),
   })
 

@@ -97,7 +97,5 @@ export const cancelTypes = {
   ],
 } as const
 
-export const typedCancel = (
-  domain: TokenDomain,
-  message: { readonly authorizer: Address; readonly nonce: Hex },
-) => ({ domain, types: cancelTypes, primaryType: 'CancelAuthorization', message }) as const
+export const typedCancel = (domain: TokenDomain, message: { readonly authorizer: Address; readonly nonce: Hex }) =>
+  ({ domain, types: cancelTypes, primaryType: 'CancelAuthorization', message }) as const

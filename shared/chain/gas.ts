@@ -83,5 +83,4 @@ export const bundledTransferGas = 95_000n
 const bundleBase = 60_000n
 
 /** Only for transfers signed by EOAs. */
-export const bundleGasLimit = (transfers: number): bigint =>
-  bundleBase + BigInt(transfers) * bundledTransferGas
+export const bundleGasLimit = (transfers: number): bigint => bundleBase + BigInt(transfers) * bundledTransferGas

@@ -6,18 +6,13 @@ const blocksOf = ({ from, to }: BlockSpan) =>
   Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at))
 const limited = (blocksMax: number) => (span: BlockSpan) => {
   const blocks = blocksOf(span)
-  return blocks.length > blocksMax
-    ? Promise.reject(new BaseError('range'))
-    : Promise.resolve(blocks)
+  return blocks.length > blocksMax ? Promise.reject(new BaseError('range')) : Promise.resolve(blocks)
 }
 const hundred = { from: 0n, to: 99n }
 
-test.each([100, 10, 1])(
-  'a range is read whole and in order with a limit of %d blocks',
-  async (most) => {
-    expect(await readInHalves(hundred, { read: limited(most) })).toEqual(blocksOf(hundred))
-  },
-)
+test.each([100, 10, 1])('a range is read whole and in order with a limit of %d blocks', async (most) => {
+  expect(await readInHalves(hundred, { read: limited(most) })).toEqual(blocksOf(hundred))
+})
 
 test('a single block that is refused is read in the other way', async () => {
   const read = (span: BlockSpan) =>

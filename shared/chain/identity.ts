@@ -28,9 +28,7 @@ export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdenti
     ])
     // guard: the service signs only for its configured chain
     if (Number(id) !== chainId)
-      throw new AnotherChain(
-        `RPC_URLS points to chain ${Number(id)}, but CHAIN_ID is ${chainId}: fix one of them`,
-      )
+      throw new AnotherChain(`RPC_URLS points to chain ${Number(id)}, but CHAIN_ID is ${chainId}: fix one of them`)
     if (!genesis) throw new BaseError('the endpoint has no block 0')
     if (genesisHash !== 'unchecked' && genesis.hash !== genesisHash)
       throw new AnotherChain(
@@ -40,9 +38,7 @@ export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdenti
     const told = new Map([['block 0', genesis.hash]])
     for (const [at, code] of codes.entries()) {
       if (typeof code !== 'string' || code === '0x')
-        throw new AnotherChain(
-          `no contract at ${contracts[at]}: fix RPC_URLS, or deploy it first (bun run deploy)`,
-        )
+        throw new AnotherChain(`no contract at ${contracts[at]}: fix RPC_URLS, or deploy it first (bun run deploy)`)
       told.set(`code of ${contracts[at]}`, keccak256(code as Hex))
     }
     for (const [what, hash] of told)

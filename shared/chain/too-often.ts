@@ -7,7 +7,4 @@ const rangeWords = /range|blocks|logs|results|size/i
 
 /** A rate limit means that nothing was done. */
 export const isTooOften = (code: number | undefined, message: string): boolean =>
-  code === 429 ||
-  code === -32007 ||
-  words.test(message) ||
-  (code === -32005 && !rangeWords.test(message))
+  code === 429 || code === -32007 || words.test(message) || (code === -32005 && !rangeWords.test(message))

@@ -12,7 +12,9 @@ const budgetOf = (requestsPerSecond: number, ethCallsPerSecond = requestsPerSeco
 })
 const ask = (methods: string | string[], more: { among?: string[]; patienceMs?: number } = {}) => ({
   methods: [methods].flat(),
-  ...{ among, patienceMs, ...more },
+  among,
+  patienceMs,
+  ...more,
 })
 
 describe('with a budget of 24 requests a second, of which 4 may be used at once', () => {
@@ -73,8 +75,12 @@ test('while budgets are used up, the most urgent call goes first, and equal ones
   time.now = 100
   await Promise.all(asking)
   expect(order).toEqual([
-    ...['eth_sendRawTransaction', 'eth_getTransactionReceipt', 'eth_getTransactionCount'],
-    ...['eth_call', 'eth_getCode', 'eth_getLogs'],
+    'eth_sendRawTransaction',
+    'eth_getTransactionReceipt',
+    'eth_getTransactionCount',
+    'eth_call',
+    'eth_getCode',
+    'eth_getLogs',
   ])
 })
 
@@ -82,9 +88,7 @@ test('a call that is overtaken until its deadline fails', async () => {
   const turns = openTurns(budgetOf(6), systemClock)
   const first = turns.next(ask('eth_getBlockByNumber', { among: [best] }))
   const sweep = turns.next(ask('eth_getLogs', { among: [best], patienceMs: 300 }))
-  const urgent = Array.from({ length: 3 }, () =>
-    turns.next(ask('eth_sendRawTransaction', { among: [best] })),
-  )
+  const urgent = Array.from({ length: 3 }, () => turns.next(ask('eth_sendRawTransaction', { among: [best] })))
   await expect(sweep).rejects.toThrow(BudgetSpent)
   expect(await Promise.all([first, ...urgent])).toHaveLength(4)
 })

@@ -29,8 +29,7 @@ export const rankOf = (methods: readonly string[], urgency?: Urgency): number =>
 
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-export const ethCallsIn = (methods: readonly string[]): number =>
-  methods.filter((method) => apart.has(method)).length
+export const ethCallsIn = (methods: readonly string[]): number => methods.filter((method) => apart.has(method)).length
 
 export class BudgetSpent extends Error {
   override name = 'BudgetSpent'
@@ -74,8 +73,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
 
   const waitMs = ({ methods }: TurnRequest, url: string): number =>
     Math.max(requests.waitMs(url), ethCallsIn(methods) > 0 ? ethCalls.waitMs(url) : 0)
-  const soonestMs = (asked: TurnRequest): number =>
-    Math.min(...asked.among.map((url) => waitMs(asked, url)))
+  const soonestMs = (asked: TurnRequest): number => Math.min(...asked.among.map((url) => waitMs(asked, url)))
 
   const take = async ({ methods }: TurnRequest, url: string, waited: boolean): Promise<Turn> => {
     let placeMs = 0
@@ -85,8 +83,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
     if (placeMs > 0) await pause(placeMs)
     return { url, waited: waited || placeMs > 0 }
   }
-  const freeAmong = (asked: TurnRequest): string | undefined =>
-    asked.among.find((url) => waitMs(asked, url) === 0)
+  const freeAmong = (asked: TurnRequest): string | undefined => asked.among.find((url) => waitMs(asked, url) === 0)
 
   const serve = () => {
     clearTimeout(timer)

@@ -136,8 +136,7 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
     /** Until it is no longer in flight. */
-    waitFor: (id: string, patience?: Patience) =>
-      waitForItem(async () => okOf(await item(id)), id, patience),
+    waitFor: (id: string, patience?: Patience) => waitForItem(async () => okOf(await item(id)), id, patience),
     /** For example `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) =>
       waitForMe(async () => okOf(await me()), isSo, patience),

@@ -8,8 +8,7 @@ const said = (status: number, code: string | null, rest: Record<string, string> 
   headers: new Headers({ ...(code === null ? {} : { 'x-error-code': code }), ...rest }),
   body: { error: 'a sentence' },
 })
-const refusalIn = (verdict: object): ClientRefusal | undefined =>
-  (verdict as { refused?: ClientRefusal }).refused
+const refusalIn = (verdict: object): ClientRefusal | undefined => (verdict as { refused?: ClientRefusal }).refused
 
 describe('a response', () => {
   test('with 200 is the result', () => {
@@ -113,13 +112,10 @@ describe('an exchange', () => {
   test.each([
     ['chain_unavailable', 503],
     ['sign_in_again', 401],
-  ])(
-    'security: %s never hides an earlier attempt that may have been processed',
-    async (code, status) => {
-      const { hasty } = service(lost, no(status, code))
-      await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
-    },
-  )
+  ])('security: %s never hides an earlier attempt that may have been processed', async (code, status) => {
+    const { hasty } = service(lost, no(status, code))
+    await expect(exchange(hasty, sent)).rejects.toBeInstanceOf(Unanswered)
+  })
   test('that is refused until the deadline ends as refused', async () => {
     const { bodies, hasty } = service(no(503, 'chain_unavailable'))
     expect(await exchange(hasty, sent)).toMatchObject({ refused: { code: 'chain_unavailable' } })

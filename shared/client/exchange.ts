@@ -1,12 +1,5 @@
 import { pause } from '#platform/deadline'
-import {
-  type Answered,
-  type ClientRefusal,
-  isPassing,
-  Refused,
-  refusalOf,
-  Unanswered,
-} from '#shared/client/refusal'
+import { type Answered, type ClientRefusal, isPassing, Refused, refusalOf, Unanswered } from '#shared/client/refusal'
 import type { Language } from '#shared/language/language'
 
 /** The same bytes on every attempt. */
@@ -38,10 +31,7 @@ export type Tried =
   | { readonly status: number; readonly headers: Headers; readonly body: unknown }
   | { readonly fault: unknown }
 
-export async function tryOnce(
-  { baseUrl, language, fetch: own }: ClientTarget,
-  sent: SentCall,
-): Promise<Tried> {
+export async function tryOnce({ baseUrl, language, fetch: own }: ClientTarget, sent: SentCall): Promise<Tried> {
   const { method, path, headers, body } = sent
   const ask = own ?? fetch
   try {
@@ -85,8 +75,7 @@ export function verdictOn<T>(tried: Tried, turn: number): CallVerdict<T> {
     }
   const afterMs = Math.max(refused.retryAfterMs ?? 0, restMs)
   // The request may have been processed: timeouts use these codes too.
-  if (refused.code === 'unavailable' || refused.code === 'internal')
-    return { unknown: new Refused(refused), afterMs }
+  if (refused.code === 'unavailable' || refused.code === 'internal') return { unknown: new Refused(refused), afterMs }
   return isPassing(refused) ? { again: refused, afterMs } : { refused }
 }
 

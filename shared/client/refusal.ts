@@ -49,18 +49,16 @@ const known: ReadonlySet<string> = new Set(errorCodes)
 const isCode = (word: string | null): word is ErrorCode => word !== null && known.has(word)
 
 /** Undefined if not the service's own: a proxy's error page does not reveal the outcome. */
-export function refusalOf(
-  status: number,
-  headers: Headers,
-  body: unknown,
-): ClientRefusal | undefined {
+export function refusalOf(status: number, headers: Headers, body: unknown): ClientRefusal | undefined {
   const message = (body as { error?: unknown } | null)?.error
   if (status < 400 || typeof message !== 'string') return undefined
   const word = headers.get(errorCodeHeader)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return {
     code: isCode(word) ? word : generalCodeOf(status),
-    ...{ status, message, requestId: headers.get('x-request-id') },
+    status,
+    message,
+    requestId: headers.get('x-request-id'),
     ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
   }
 }

@@ -12,8 +12,7 @@ import {
   waitForMe,
 } from '#shared/client/waiting'
 
-const itemOf = (id: string, status: string, inFlight: boolean) =>
-  ({ id, status, inFlight }) as SingleItem
+const itemOf = (id: string, status: string, inFlight: boolean) => ({ id, status, inFlight }) as SingleItem
 const answering = (...answers: (SingleItem | Error)[]) => {
   let asked = 0
   return async () => {
@@ -39,7 +38,8 @@ describe('waitFor', () => {
     const asked: string[] = []
     const account = privateKeyToAccount(generatePrivateKey())
     const client = openClient({
-      ...{ baseUrl: 'http://gateway', account },
+      baseUrl: 'http://gateway',
+      account,
       fetch: async (url) => {
         asked.push(url)
         const isPage = new URL(url).pathname === '/me/activity'
@@ -52,7 +52,8 @@ describe('waitFor', () => {
   })
   test('ends for an unknown id at its deadline', async () => {
     const waiting = waitForItem(answering(refusedWith('not_found')), 'pay_1', {
-      ...{ everyMs: 1, deadlineMs: 20 },
+      everyMs: 1,
+      deadlineMs: 20,
     })
     await expect(waiting).rejects.toThrow('pay_1 is not listed after 20 ms')
   })

@@ -93,8 +93,7 @@ function unlessUnknown(error: unknown): undefined {
 const unlessPassing =
   <T>(last: T) =>
   (error: unknown): T => {
-    const passes =
-      error instanceof Unanswered || (error instanceof Refused && isPassing(error.refusal))
+    const passes = error instanceof Unanswered || (error instanceof Refused && isPassing(error.refusal))
     if (passes) return last
     throw error
   }

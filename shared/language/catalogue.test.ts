@@ -20,7 +20,9 @@ import { refusals } from '#shared/refusals'
 const entries = Object.entries(catalogue) as [Code, Text][]
 
 const values: Readonly<Record<string, string>> = {
-  ...{ ausd: '1234567890000', dueAt: '1797836459', defaultsAt: '1798441200' },
+  ausd: '1234567890000',
+  dueAt: '1797836459',
+  defaultsAt: '1798441200',
   since: '2026-11-21T07:00:00.000Z',
 }
 const refOf = (code: Code): TextRef => {
@@ -42,8 +44,7 @@ describe('a text of the catalogue', () => {
     for (const language of languages) {
       const rendered = textIn(language, [refOf(code)])
       expect(rendered).not.toMatch(/undefined|NaN|Invalid|[{}]/)
-      for (const name of parametersOf(text.en))
-        if (!values[name]) expect(rendered).toContain(`<${name}>`)
+      for (const name of parametersOf(text.en)) if (!values[name]) expect(rendered).toContain(`<${name}>`)
     }
   })
 
@@ -97,9 +98,7 @@ test('a time is never after the one it stands for, and has a form however late i
     expect(timeText(1e30, language)).toMatch(/^13 September 275760\b/)
   }
   expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'id')).toBe('1 Maret 2026 pukul 23.59 WIB')
-  expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'ms')).toBe(
-    '2 Mac 2026, 00:59 waktu Malaysia',
-  )
+  expect(timeText(Date.parse('2026-03-01T16:59:59Z'), 'ms')).toBe('2 Mac 2026, 00:59 waktu Malaysia')
 })
 
 test('a time in no form is shown as it is', () => {
@@ -113,10 +112,7 @@ test('a value with a brace or a dollar sign is shown as it is', () => {
 })
 
 test('texts of a service are known by code and parameters, and their English goes with them', () => {
-  const sent = [
-    { code: 'payment.reason.refunded_after_credit' },
-    { code: 'payment.owed', ausd: '5' },
-  ]
+  const sent = [{ code: 'payment.reason.refunded_after_credit' }, { code: 'payment.owed', ausd: '5' }]
   expect(sent.every(isKnown)).toBe(true)
   for (const odd of [
     { code: 'payment.owed' },
@@ -127,7 +123,5 @@ test('texts of a service are known by code and parameters, and their English goe
     { code: 'due.in_time', dueAt: 'tomorrow' },
   ])
     expect(isKnown(odd)).toBe(false)
-  expect(sentenceOf([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith(
-    'You owe 0.000005 AUSD',
-  )
+  expect(sentenceOf([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith('You owe 0.000005 AUSD')
 })

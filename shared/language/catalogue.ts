@@ -9,15 +9,17 @@ import { moneyText } from '#shared/money/text'
 
 /** A missing language is a type error. No native speaker has read the Indonesian or Malay yet. */
 export const catalogue = {
-  ...{ ...refusalTexts, ...requestTexts, ...accountTexts },
-  ...{ ...paymentTexts, ...cashoutTexts, ...sendTexts },
+  ...refusalTexts,
+  ...requestTexts,
+  ...accountTexts,
+  ...paymentTexts,
+  ...cashoutTexts,
+  ...sendTexts,
 }
 type Catalogue = typeof catalogue
 export type Code = keyof Catalogue
 
-type Parameter<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Parameter<Rest>
-  : never
+type Parameter<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameter<Rest> : never
 
 type Plain = { [K in Code]: Parameter<Catalogue[K]['en']> extends never ? K : never }[Code]
 
@@ -36,7 +38,8 @@ export type TextRef =
 const seconds = (text: string, language: Language) => timeText(Number(text) * 1_000, language)
 const formats: Readonly<Record<string, (value: string, language: Language) => string>> = {
   ausd: (micro, language) => moneyText(micro, 'AUSD', language),
-  ...{ dueAt: seconds, defaultsAt: seconds },
+  dueAt: seconds,
+  defaultsAt: seconds,
   since: (iso, language) => {
     const ms = Date.parse(iso)
     return language === 'en' || Number.isNaN(ms) ? iso : timeText(ms, language)
@@ -54,8 +57,7 @@ const filled = (text: string, values: Readonly<Record<string, string>>, language
     return formats[name]?.(value, language) ?? value
   })
 
-export const parametersOf = (text: string): string[] =>
-  [...text.matchAll(parameter)].map(([, name]) => name!)
+export const parametersOf = (text: string): string[] => [...text.matchAll(parameter)].map(([, name]) => name!)
 
 /** From another service, whose code may be newer than this process. */
 type Received = Readonly<Record<string, unknown>> & { readonly code: string }

@@ -2,10 +2,7 @@
 export const languages = ['en', 'id', 'ms'] as const
 export type Language = (typeof languages)[number]
 
-export const locales = { en: 'en-GB', id: 'id-ID', ms: 'ms-MY' } as const satisfies Record<
-  Language,
-  string
->
+export const locales = { en: 'en-GB', id: 'id-ID', ms: 'ms-MY' } as const satisfies Record<Language, string>
 
 /** `{name}` stands for a parameter; every language has each. */
 export type Text = Readonly<Record<Language, string>>

@@ -1,11 +1,6 @@
 import type { Text } from '#shared/language/language'
 import { paymentLabels } from '#shared/language/payments'
-import type {
-  ActivityEntry,
-  activityStatuses,
-  ChannelKind,
-  PaidAccount,
-} from '#shared/messages/activity'
+import type { ActivityEntry, activityStatuses, ChannelKind, PaidAccount } from '#shared/messages/activity'
 
 type Status = (typeof activityStatuses)[keyof typeof activityStatuses][number]
 
@@ -15,8 +10,7 @@ export const titleTexts = {
 } as const satisfies Record<string, Text>
 
 /** Writes a bank account as in `Bank Central Asia •••• 7890`. */
-export const accountText = ({ name, lastDigits }: PaidAccount): string =>
-  `${name} •••• ${lastDigits}`
+export const accountText = ({ name, lastDigits }: PaidAccount): string => `${name} •••• ${lastDigits}`
 
 export const rowTexts = {
   fiat: { en: 'Local currency', id: 'Mata uang lokal', ms: 'Mata wang tempatan' },

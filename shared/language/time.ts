@@ -18,8 +18,14 @@ const zones = {
 
 const formatOf = (language: Language) =>
   new Intl.DateTimeFormat(locales[language], {
-    ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: zones[language].timeZone },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: zones[language].timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
   })
 const formats = { en: formatOf('en'), id: formatOf('id'), ms: formatOf('ms') }
 

@@ -39,8 +39,7 @@ export const chart = {
   clawback: {
     assets: ['AUSD'],
     side: 'owned',
-    about:
-      'receivable from wallets: reversed at the provider, not yet on the chain and not recovered',
+    about: 'receivable from wallets: reversed at the provider, not yet on the chain and not recovered',
   },
   promises: {
     assets: ['AUSD'],

@@ -1,13 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import {
-  check,
-  index,
-  type PgSchema,
-  primaryKey,
-  smallint,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { check, index, type PgSchema, primaryKey, smallint, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { amountColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
 import type { Beside } from '#platform/db/compiled-query'
 import { lockNamed } from '#platform/db/lock'
@@ -40,9 +32,7 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       primaryKey({ columns: [table.posting, table.line] }),
       index('journal_item').on(table.item),
       index('journal_booked').on(table.bookedAt),
-      uniqueIndex('journal_reversed')
-        .on(table.reverses, table.line)
-        .where(sql`reverses is not null`),
+      uniqueIndex('journal_reversed').on(table.reverses, table.line).where(sql`reverses is not null`),
       check('journal_account', sql`${table.account} in (${quotedList(accountNames)})`),
       check('journal_asset', sql`${table.asset} in (${quotedList(assets)})`),
       check('journal_amount', sql`${table.amount} <> 0`),
@@ -81,8 +71,7 @@ export function bookBeside(journal: JournalTable, posting: Posting): Beside | un
 
 function rowsOf({ event, item, lines, reverses }: Posting) {
   const wrong = unbalanced(lines)
-  if (wrong.length > 0)
-    throw new Error(`posting does not balance: ${event} of ${item}, in ${wrong}`)
+  if (wrong.length > 0) throw new Error(`posting does not balance: ${event} of ${item}, in ${wrong}`)
   const posting = `${item}/${crypto.randomUUID()}`
   return lines.map((line, at) => ({
     ...line,
@@ -105,10 +94,7 @@ export async function bookAll(
   wanted: ReadonlyMap<string, Position>,
 ): Promise<number> {
   const { item: name, account, asset, amount } = journal
-  const said = await tx
-    .select({ item: name, account, asset, amount })
-    .from(journal)
-    .where(isOneOf(name, wanted.keys()))
+  const said = await tx.select({ item: name, account, asset, amount }).from(journal).where(isOneOf(name, wanted.keys()))
   const byItem = Map.groupBy(said, ({ item }) => item)
   const rows = [...wanted].flatMap(([item, lines]) =>
     rowsOf({ event, item, lines: difference(position(byItem.get(item) ?? []), lines) }),
@@ -150,8 +136,7 @@ export async function bookTo(
 }
 
 const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<boolean> =>
-  (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1))
-    .length > 0
+  (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1)).length > 0
 
 /** The message names the posting. */
 export class NotReversible extends Error {
@@ -164,25 +149,25 @@ export async function reverse(
   journal: JournalTable,
   { posting: reverses, reason }: { posting: string; reason: string },
 ): Promise<{ posting: string; item: string } | undefined> {
-  const lines = await tx
-    .select()
-    .from(journal)
-    .where(eq(journal.posting, reverses))
-    .orderBy(asc(journal.line))
+  const lines = await tx.select().from(journal).where(eq(journal.posting, reverses)).orderBy(asc(journal.line))
   const [first] = lines
   if (!first) return undefined
   const { item } = first
   await lockItem(tx, item)
-  const before = await tx
-    .select({ posting: journal.posting })
-    .from(journal)
-    .where(eq(journal.reverses, reverses))
+  const before = await tx.select({ posting: journal.posting }).from(journal).where(eq(journal.reverses, reverses))
   if (before[0]) throw new NotReversible(`${reverses} was already reversed by ${before[0].posting}`)
   const posting = `${item}/${crypto.randomUUID()}`
   const event = `reversed: ${reason}`
   await tx.insert(journal).values(
     lines.map(({ line, account, asset, amount }) => ({
-      ...{ posting, line, event, item, reverses, account, asset, amount: -amount },
+      posting,
+      line,
+      event,
+      item,
+      reverses,
+      account,
+      asset,
+      amount: -amount,
     })),
   )
   return { posting, item }

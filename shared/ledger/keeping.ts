@@ -23,7 +23,9 @@ const everyMs = 5_000
 
 export const startKeeping = (keeping: Keeping): Loop =>
   startLoop({
-    ...{ name: 'books', everyMs, log: keeping.log },
+    name: 'books',
+    everyMs,
+    log: keeping.log,
     work: () => bookCorrected(keeping),
   })
 

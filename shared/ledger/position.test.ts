@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { difference, type JournalLine, position, unbalanced } from '#shared/ledger/position'
 
-const line = (
-  account: JournalLine['account'],
-  amount: bigint,
-  asset: JournalLine['asset'] = 'AUSD',
-): JournalLine => ({
+const line = (account: JournalLine['account'], amount: bigint, asset: JournalLine['asset'] = 'AUSD'): JournalLine => ({
   account,
   asset,
   amount,
@@ -33,11 +29,7 @@ describe('a position', () => {
 describe('ledger lines', () => {
   test.each([
     ['that come to 0 in each asset', [line('treasury', 1n), line('promises', -1n)], []],
-    [
-      'that come to 0 only together',
-      [line('treasury', 1n), line('exchange', -1n, 'IDR')],
-      ['AUSD', 'IDR'],
-    ],
+    ['that come to 0 only together', [line('treasury', 1n), line('exchange', -1n, 'IDR')], ['AUSD', 'IDR']],
     ['of which one asset is short', [line('lanes', -3n, 'MON'), line('gas', 2n, 'MON')], ['MON']],
   ] as const)('%s', (_, lines, assets) => {
     expect(unbalanced(lines)).toEqual([...assets])

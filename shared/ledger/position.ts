@@ -15,8 +15,7 @@ export function position(lines: readonly JournalLine[]): Position {
   const sums = new Map<string, JournalLine>()
   for (const line of lines) {
     const { account, asset, amount } = line
-    if (!(chart[account].assets as readonly Asset[]).includes(asset))
-      throw new Error(`${account} has no ${asset}`)
+    if (!(chart[account].assets as readonly Asset[]).includes(asset)) throw new Error(`${account} has no ${asset}`)
     const key = `${account} ${asset}`
     sums.set(key, { account, asset, amount: (sums.get(key)?.amount ?? 0n) + amount })
   }

@@ -9,40 +9,79 @@ export const activityKinds = ['topup', 'settlement', 'cashout', 'send'] as const
 /** The owning service defines the lifecycle. */
 export const activityStatuses = {
   topup: [
-    ...['awaiting_payment', 'expired', 'paid', 'held', 'credited'],
-    ...['revoking', 'revoked', 'refunded', 'review', 'refunding', 'accepted'],
+    'awaiting_payment',
+    'expired',
+    'paid',
+    'held',
+    'credited',
+    'revoking',
+    'revoked',
+    'refunded',
+    'review',
+    'refunding',
+    'accepted',
   ],
   settlement: [
-    ...['awaiting_payment', 'expired', 'replaced', 'paid', 'repaid'],
-    ...['revoking', 'revoked', 'refunded', 'review', 'refunding', 'accepted'],
+    'awaiting_payment',
+    'expired',
+    'replaced',
+    'paid',
+    'repaid',
+    'revoking',
+    'revoked',
+    'refunded',
+    'review',
+    'refunding',
+    'accepted',
   ],
   cashout: ['taking', 'taken', 'paying', 'paid', 'failed', 'returning', 'returned'],
   send: ['sending', 'sent', 'failed'],
 } as const
 
 export const activityReasons = [
-  ...['not_paid_in_time', 'paid_late', 'awaiting_rate', 'amount_differs', 'currency_differs'],
-  ...[
-    'sender_unverified',
-    'excess_refused',
-    'paid_twice',
-    'second_refunded',
-    'replaced',
-    'made_good',
-    'refunded_before_credit',
-  ],
-  ...['refunded_in_part', 'refunded_during_hold', 'refunded_after_credit', 'refund_undone'],
-  ...['credit_failed', 'repay_failed', 'revoke_failed'],
-  ...['authorization_expired', 'authorization_used', 'authorization_cancelled'],
-  ...['authorization_used_elsewhere', 'balance_too_low', 'account_frozen', 'signature_invalid'],
-  ...['gas_budget_spent', 'content_refused', 'transfer_refused', 'take_failed', 'taken_late'],
-  ...['account_unknown', 'name_differs', 'account_limit', 'bank_unavailable', 'bank_refused'],
-  ...['bank_reversed', 'cancelled', 'compliance', 'provider_refused'],
+  'not_paid_in_time',
+  'paid_late',
+  'awaiting_rate',
+  'amount_differs',
+  'currency_differs',
+  'sender_unverified',
+  'excess_refused',
+  'paid_twice',
+  'second_refunded',
+  'replaced',
+  'made_good',
+  'refunded_before_credit',
+  'refunded_in_part',
+  'refunded_during_hold',
+  'refunded_after_credit',
+  'refund_undone',
+  'credit_failed',
+  'repay_failed',
+  'revoke_failed',
+  'authorization_expired',
+  'authorization_used',
+  'authorization_cancelled',
+  'authorization_used_elsewhere',
+  'balance_too_low',
+  'account_frozen',
+  'signature_invalid',
+  'gas_budget_spent',
+  'content_refused',
+  'transfer_refused',
+  'take_failed',
+  'taken_late',
+  'account_unknown',
+  'name_differs',
+  'account_limit',
+  'bank_unavailable',
+  'bank_refused',
+  'bank_reversed',
+  'cancelled',
+  'compliance',
+  'provider_refused',
 ] as const
 
-export const channelKinds = [
-  ...['bank', 'qr', 'card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'],
-] as const
+export const channelKinds = ['bank', 'qr', 'card', 'ewallet', 'counter', 'paylater', 'direct_debit', 'unknown'] as const
 
 export const nextActions = ['pay', 'wait', 'contact support'] as const
 
@@ -53,8 +92,7 @@ export type NextAction = (typeof nextActions)[number]
 export const Method = Type.Enum(['bank', 'card', 'qr'], {
   says: 'method' satisfies Form,
   title: 'Method',
-  description:
-    'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
+  description: 'Payment method picked by the user; any method but `card` shows every channel at the checkout.',
 })
 export const ChannelKindName = Type.Enum([...channelKinds], {
   title: 'ChannelKind',
@@ -90,9 +128,7 @@ export const ActivityItem = Type.Object(
       }),
     ),
     bank: Type.Optional(PaidAccount),
-    checkoutUrl: Type.Optional(
-      Type.String({ description: 'Checkout page; present while it can be paid.' }),
-    ),
+    checkoutUrl: Type.Optional(Type.String({ description: 'Checkout page; present while it can be paid.' })),
     expiresAt: Type.Optional(Timestamp),
     txHash: Type.Optional(Hash),
     createdAt: Timestamp,
@@ -112,8 +148,7 @@ export const ActivityItem = Type.Object(
       { description: 'Next step of the user; null if none is needed.' },
     ),
     sentence: Type.String({
-      description:
-        'Text to show to the user: what happened and what comes next. Its wording may change.',
+      description: 'Text to show to the user: what happened and what comes next. Its wording may change.',
     }),
     reason: Type.Optional(
       Type.Enum([...activityReasons], {
@@ -131,9 +166,7 @@ export const ActivityItem = Type.Object(
 export const ActivityEntry = Type.Object({
   ...ActivityItem.properties,
   /** Sentence by code. Open: an earlier gateway shows `sentence` for a code that it does not know. */
-  texts: Type.Optional(
-    Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) })),
-  ),
+  texts: Type.Optional(Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) }))),
   /** Not yet onchain, or not yet confirmed by the provider. */
   inFlight: Type.Boolean(),
 })

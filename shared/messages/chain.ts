@@ -1,65 +1,52 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
-import {
-  Address,
-  Amount,
-  AusdAmount,
-  Authorization,
-  Hash,
-  Timestamp,
-  UnixSeconds,
-} from '#shared/messages/fields'
+import { Address, Amount, AusdAmount, Authorization, Hash, Timestamp, UnixSeconds } from '#shared/messages/fields'
 import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { question } from '#shared/messages/topic'
 
 /** At the newest block. Refused: chain_unavailable. */
-export const ChainAccount = question(
-  'chain.account',
-  'chain-relayer',
-  ['gateway', 'payments', 'payouts'],
-  {
-    request: Type.Object({ wallet: Address }),
-    answer: Type.Object({
-      wallet: Address,
-      verified: Type.Boolean(),
-      defaulted: Type.Boolean(),
-      frozen: Type.Boolean(),
-      score: Amount,
-      ratioBps: Amount,
-      cycles: Type.Integer(),
-      collateral: Type.Object({
-        value: Amount,
-        shares: Amount,
-        pendingShares: Amount,
-        /** Current value in 10⁻⁶ AUSD. */
-        pendingValue: Amount,
-        pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
-      }),
-      limit: Amount,
-      drawn: Amount,
-      /** Repaid by payments that may still be reversed; frees no collateral yet. */
-      encumbered: Amount,
-      encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
-      available: Amount,
-      balance: Type.Object({ ausd: Amount, native: Amount }),
-      /** Chain time. `dueAt` is the last second in time, `defaultsAt` the last before it may be defaulted. */
-      cycle: Type.Union([
-        Type.Object({
-          number: Type.Integer(),
-          openedAt: UnixSeconds,
-          dueAt: UnixSeconds,
-          defaultsAt: UnixSeconds,
-        }),
-        Type.Null(),
-      ]),
-      /** During a pause; its end moves all due dates by its length. Earlier versions do not send it. */
-      paused: Type.Optional(Type.Boolean()),
-      blockNumber: Amount,
-      blockTime: UnixSeconds,
+export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway', 'payments', 'payouts'], {
+  request: Type.Object({ wallet: Address }),
+  answer: Type.Object({
+    wallet: Address,
+    verified: Type.Boolean(),
+    defaulted: Type.Boolean(),
+    frozen: Type.Boolean(),
+    score: Amount,
+    ratioBps: Amount,
+    cycles: Type.Integer(),
+    collateral: Type.Object({
+      value: Amount,
+      shares: Amount,
+      pendingShares: Amount,
+      /** Current value in 10⁻⁶ AUSD. */
+      pendingValue: Amount,
+      pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
     }),
-    repeat: 'changes nothing',
-  },
-)
+    limit: Amount,
+    drawn: Amount,
+    /** Repaid by payments that may still be reversed; frees no collateral yet. */
+    encumbered: Amount,
+    encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
+    available: Amount,
+    balance: Type.Object({ ausd: Amount, native: Amount }),
+    /** Chain time. `dueAt` is the last second in time, `defaultsAt` the last before it may be defaulted. */
+    cycle: Type.Union([
+      Type.Object({
+        number: Type.Integer(),
+        openedAt: UnixSeconds,
+        dueAt: UnixSeconds,
+        defaultsAt: UnixSeconds,
+      }),
+      Type.Null(),
+    ]),
+    /** During a pause; its end moves all due dates by its length. Earlier versions do not send it. */
+    paused: Type.Optional(Type.Boolean()),
+    blockNumber: Amount,
+    blockTime: UnixSeconds,
+  }),
+  repeat: 'changes nothing',
+})
 
 /** These never change. Refused: chain_unavailable. */
 export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments'], {
@@ -166,19 +153,14 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
  * the takes among these and of those that ended lately. Refused: wallet_frozen, signature_invalid,
  * balance_too_low, nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
  */
-export const AuthorizationCheck = question(
-  'chain.authorization.check',
-  'chain-relayer',
-  ['payouts'],
-  {
-    request: Type.Object({ authorization: Authorization }),
-    answer: Type.Object({
-      free: Amount,
-      counted: Type.Array(Type.String()),
-    }),
-    repeat: 'changes nothing',
-  },
-)
+export const AuthorizationCheck = question('chain.authorization.check', 'chain-relayer', ['payouts'], {
+  request: Type.Object({ authorization: Authorization }),
+  answer: Type.Object({
+    free: Amount,
+    counted: Type.Array(Type.String()),
+  }),
+  repeat: 'changes nothing',
+})
 
 /** For contract wallets (ERC-1271, EIP-191). */
 export const SignatureCheck = question('chain.signature.check', 'chain-relayer', ['gateway'], {

@@ -127,8 +127,7 @@ export const Authorization = Type.Object(
     signature: Type.Decode(
       Type.String({
         pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
-        description:
-          'The EIP-712 signature by `from`: 0x and 65 bytes of hex, or more from a contract wallet.',
+        description: 'The EIP-712 signature by `from`: 0x and 65 bytes of hex, or more from a contract wallet.',
         says: 'signature' satisfies Form,
       }),
       (written) => written.toLowerCase() as `0x${string}`,
@@ -137,8 +136,7 @@ export const Authorization = Type.Object(
   {
     additionalProperties: false,
     title: 'Authorization',
-    description:
-      'A signed ERC-3009 TransferWithAuthorization of AUSD; `GET /config` returns its EIP-712 domain.',
+    description: 'A signed ERC-3009 TransferWithAuthorization of AUSD; `GET /config` returns its EIP-712 domain.',
     says: 'object' satisfies Form,
   },
 )

@@ -9,8 +9,4 @@ export const IdentityDecided = event(
 )
 
 /** Readers erase their copies of the wallet's personal data. */
-export const IdentityErased = event(
-  'identity.erased',
-  'gateway',
-  Type.Object({ wallet: Address, erasedAt: Timestamp }),
-)
+export const IdentityErased = event('identity.erased', 'gateway', Type.Object({ wallet: Address, erasedAt: Timestamp }))

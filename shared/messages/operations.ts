@@ -19,12 +19,10 @@ export const ConsoleItem = question('operations.console.item', 'operations', ['g
   ...asked,
 })
 
-export const ConsoleAttention = question(
-  'operations.console.attention',
-  'operations',
-  ['gateway'],
-  { request: Type.Object(token), ...asked },
-)
+export const ConsoleAttention = question('operations.console.attention', 'operations', ['gateway'], {
+  request: Type.Object(token),
+  ...asked,
+})
 
 /** Keeps the live feed going for `feedLeaseMs`. With `recent`, returns the last messages and overview. */
 export const ConsoleWatch = question('operations.console.watch', 'operations', ['gateway'], {

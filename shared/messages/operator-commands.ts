@@ -10,10 +10,7 @@ export const deedFields = {
 }
 
 /** Text for the operator: done (now or earlier), or refused. */
-export const DeedOutcome = Type.Union([
-  Type.Object({ done: Type.String() }),
-  Type.Object({ refused: Type.String() }),
-])
+export const DeedOutcome = Type.Union([Type.Object({ done: Type.String() }), Type.Object({ refused: Type.String() })])
 
 /**
  * Operations in progress go on. `revision` is that of the pause the operator saw, 0 if there was none. Each

@@ -7,15 +7,7 @@ import {
   ItemRequest,
   Method,
 } from '#shared/messages/activity'
-import {
-  Address,
-  Amount,
-  AusdAmount,
-  DayLimit,
-  FiatAmount,
-  Pair,
-  Uuid,
-} from '#shared/messages/fields'
+import { Address, Amount, AusdAmount, DayLimit, FiatAmount, Pair, Uuid } from '#shared/messages/fields'
 import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 

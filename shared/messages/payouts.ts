@@ -62,8 +62,7 @@ export const BankTerms = Type.Object(
   },
   {
     title: 'BankTerms',
-    description:
-      'A supported bank: minimum and maximum of one transfer in rupiah, and the increment of amounts.',
+    description: 'A supported bank: minimum and maximum of one transfer in rupiah, and the increment of amounts.',
   },
 )
 /** Refused: provider_unavailable. */

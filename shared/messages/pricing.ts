@@ -13,8 +13,7 @@ const Reference = Type.Object(
   {
     rate: Type.String({
       pattern: '^[0-9]+(\\.[0-9]+)?$',
-      description:
-        'Smallest units of the local currency per US dollar, exactly, as a decimal number.',
+      description: 'Smallest units of the local currency per US dollar, exactly, as a decimal number.',
       examples: ['421.35'],
     }),
     source: Type.String({ description: 'Name of the rate source.', examples: ['frankfurter'] }),

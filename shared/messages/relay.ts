@@ -47,7 +47,9 @@ export const RevokeOrdered = command(
   'relay.revoke',
   ['payments'],
   Type.Object({
-    ...{ refId: RefId, wallet: Address, of: Type.Enum(['topup', 'settlement']) },
+    refId: RefId,
+    wallet: Address,
+    of: Type.Enum(['topup', 'settlement']),
     left: Type.Optional(Amount),
   }),
 )
@@ -76,7 +78,8 @@ export const TakeOrdered = command(
   'relay.take',
   ['payouts'],
   Type.Object({
-    ...{ payoutId: Type.String(), authorization: Authorization },
+    payoutId: Type.String(),
+    authorization: Authorization,
     /** When the cash-out was accepted; the authorization was unused then. */
     receivedAt: Type.Optional(UnixSeconds),
   }),
@@ -106,8 +109,6 @@ const Settled = Type.Object({
 const Failed = Type.Object({ ...outcome, reason: Type.String() })
 
 /** Final on the chain. May follow `failed` for a take that another holder of the authorization submitted. */
-export const relaySettled = <K extends RelayKind>(kind: K) =>
-  event(`relay.${kind}.settled`, 'chain-relayer', Settled)
+export const relaySettled = <K extends RelayKind>(kind: K) => event(`relay.${kind}.settled`, 'chain-relayer', Settled)
 /** The relayer will never do it under this cause. */
-export const relayFailed = <K extends RelayKind>(kind: K) =>
-  event(`relay.${kind}.failed`, 'chain-relayer', Failed)
+export const relayFailed = <K extends RelayKind>(kind: K) => event(`relay.${kind}.failed`, 'chain-relayer', Failed)

@@ -2,14 +2,7 @@ import type { Static, StaticDecode, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { type Answer, refusalCodes } from '#shared/refusals'
 
-export const serviceNames = [
-  'gateway',
-  'pricing',
-  'payments',
-  'payouts',
-  'chain-relayer',
-  'indexer-reader',
-] as const
+export const serviceNames = ['gateway', 'pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
 export const processNames = [...serviceNames, 'operations'] as const
@@ -55,10 +48,12 @@ export type AnswerOf<Q extends Question> = Answer<Static<Q['answer']>>
 export type ReadAnswerOf<Q extends Question> = Answer<StaticDecode<Q['answer']>>
 
 /** Stored by the gateway; its subjects begin with `subject`. */
-export const webhook = <S extends TSchema>(
-  subject: string,
-  schema: S,
-): Topic<S, StaticDecode<S>> => ({ subject, schema, stream: 'WEBHOOKS', publishers: ['gateway'] })
+export const webhook = <S extends TSchema>(subject: string, schema: S): Topic<S, StaticDecode<S>> => ({
+  subject,
+  schema,
+  stream: 'WEBHOOKS',
+  publishers: ['gateway'],
+})
 
 export const command = <S extends TSchema>(
   subject: string,

@@ -30,18 +30,13 @@ describe('conversion at Rp 16,250 and RM 4.21 per dollar', () => {
     const debts = fc.bigInt({ min: 1n, max: 10n ** 15n })
     const rates = fc.bigInt({ min: 1n, max: 10n ** 6n })
     fc.assert(
-      fc.property(
-        debts,
-        rates,
-        fc.constantFrom<Fiat>('IDR', 'MYR'),
-        (debt, minorPerUsd, currency) => {
-          const rate = { minorPerUsd, currency }
-          const due = toFiatCeil(money(debt, 'AUSD'), rate)
-          const less = money(due.minor - 1n, currency)
-          expect(due.minor * 1_000_000n >= debt * minorPerUsd).toBe(true)
-          expect(less.minor * 1_000_000n < debt * minorPerUsd).toBe(true)
-        },
-      ),
+      fc.property(debts, rates, fc.constantFrom<Fiat>('IDR', 'MYR'), (debt, minorPerUsd, currency) => {
+        const rate = { minorPerUsd, currency }
+        const due = toFiatCeil(money(debt, 'AUSD'), rate)
+        const less = money(due.minor - 1n, currency)
+        expect(due.minor * 1_000_000n >= debt * minorPerUsd).toBe(true)
+        expect(less.minor * 1_000_000n < debt * minorPerUsd).toBe(true)
+      }),
     )
   })
 
@@ -59,12 +54,9 @@ describe('conversion at Rp 16,250 and RM 4.21 per dollar', () => {
 })
 
 describe('an amount is digits only', () => {
-  test.each(['', '-1', '+1', '1.0', '1e3', ' 1', '1 ', '1\n', '0x1', '١', '9'.repeat(100)])(
-    '%p is refused',
-    (text) => {
-      expect(parseAmount(text)).toBeUndefined()
-    },
-  )
+  test.each(['', '-1', '+1', '1.0', '1e3', ' 1', '1 ', '1\n', '0x1', '١', '9'.repeat(100)])('%p is refused', (text) => {
+    expect(parseAmount(text)).toBeUndefined()
+  })
   test.each([
     ['0', 0n],
     ['007', 7n],

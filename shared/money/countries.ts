@@ -39,10 +39,7 @@ export const column = <K extends keyof Row>(name: K) =>
   countries.map((row) => row[name]) as unknown as Column<typeof countries, K>
 
 /** Such as `countryBy('currency', 'IDR')`; throws if there is none. */
-export function countryBy<K extends 'country' | 'currency' | 'pair' | 'account'>(
-  name: K,
-  value: Row[K],
-): Row {
+export function countryBy<K extends 'country' | 'currency' | 'pair' | 'account'>(name: K, value: Row[K]): Row {
   const row = countries.find((one) => one[name] === value)
   if (!row) throw new Error(`no country has ${name} ${value}`)
   return row

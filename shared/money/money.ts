@@ -18,5 +18,4 @@ export const amountDigitsMax = 30
 const amountPattern = new RegExp(`^[0-9]{1,${amountDigitsMax}}$`)
 
 /** Digits only, smallest unit; undefined for anything else. */
-export const parseAmount = (text: string): bigint | undefined =>
-  amountPattern.test(text) ? BigInt(text) : undefined
+export const parseAmount = (text: string): bigint | undefined => (amountPattern.test(text) ? BigInt(text) : undefined)

@@ -14,12 +14,7 @@ export const separators = {
  * Divides by 10 to the power of `places` exactly: digits are moved, never computed. At least `shown`
  * decimals; further zeros are left out.
  */
-export function decimalText(
-  number: string,
-  places: number,
-  language: Language,
-  shown = places,
-): string {
+export function decimalText(number: string, places: number, language: Language, shown = places): string {
   const [thousands, decimal] = separators[language]
   const [integer = '', fraction = ''] = number.split('.')
   const digits = integer.padStart(places + 1, '0')
@@ -36,11 +31,7 @@ export function amountText(amount: bigint, asset: string, language: Language = '
 }
 
 /** `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian `Rp 50.000`. */
-export function moneyText(
-  amount: bigint | string,
-  asset: string,
-  language: Language = 'en',
-): string {
+export function moneyText(amount: bigint | string, asset: string, language: Language = 'en'): string {
   const text = amountText(BigInt(amount), asset, language)
   const sign = signs[asset]
   return sign ? `${sign} ${text}` : `${text} ${asset}`

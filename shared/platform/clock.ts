@@ -7,8 +7,7 @@ export const systemClock: Clock = () => Date.now()
 export const steadyClock: Clock = () => performance.timeOrigin + performance.now()
 
 /** False for a time in the future, which a clock that was set back would keep recent for long. */
-export const isRecent = (at: number, now: number, withinMs: number): boolean =>
-  at <= now && now - at < withinMs
+export const isRecent = (at: number, now: number, withinMs: number): boolean => at <= now && now - at < withinMs
 
 /** Of a stored time, which another clock may have put a moment into the future. */
 export const ageMs = (at: Date | number, now: number): number => Math.abs(now - Number(at))

@@ -15,8 +15,6 @@ test.each(['say', 'fail'] as const)(
   'security: a command prints the characters that a terminal obeys as codes (%s)',
   async (how) => {
     const text = 'payer \u001b]0;title\u0007 \u009b31m \u202emoc\r\tRp 5\nnext'
-    expect(await printed(text, how)).toBe(
-      'payer \\u001b]0;title\\u0007 \\u009b31m \\u202emoc\\u000d\tRp 5\nnext\n',
-    )
+    expect(await printed(text, how)).toBe('payer \\u001b]0;title\\u0007 \\u009b31m \\u202emoc\\u000d\tRp 5\nnext\n')
   },
 )

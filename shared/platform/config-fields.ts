@@ -34,16 +34,13 @@ export const encryptionFields = {
   }),
 }
 
-const isLoopback = (host: string) =>
-  host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
+const isLoopback = (host: string) => host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
 
 /** Whether every URL names this machine or a host that may be reached without TLS. */
 function staysHere(urls: readonly string[], unencrypted: string | undefined): boolean {
   const allowed = (unencrypted ?? '').split(',').map((host) => host.trim())
   if (allowed.includes('*')) return true
-  return urls
-    .map((one) => new URL(one).hostname)
-    .every((host) => isLoopback(host) || allowed.includes(host))
+  return urls.map((one) => new URL(one).hostname).every((host) => isLoopback(host) || allowed.includes(host))
 }
 
 /**
@@ -55,8 +52,7 @@ export const natsServers = (words: FieldText) =>
     if (raw === '' && words.fallback === '') return raw
     const servers = raw.split(',')
     const isServer = (one: string) => /^(?:nats|tls):\/\/[^/?#]+$/.test(one) && URL.canParse(one)
-    if (!servers.every(isServer))
-      throw new Error('must be nats://host:port, or several of them separated by commas')
+    if (!servers.every(isServer)) throw new Error('must be nats://host:port, or several of them separated by commas')
     const isEncrypted = servers.every((one) => one.startsWith('tls://'))
     if (!isEncrypted && !staysHere(servers, other?.('UNENCRYPTED_HOSTS')))
       throw new Error('must be tls://host:port, because it names another machine')
@@ -75,13 +71,9 @@ export const databaseUrl = (words: FieldText) =>
     const several = hosts.split(',')
     const each = several.map((host) => raw.replace(hosts, host))
     if (hosts === '' || !each.every((one) => URL.canParse(one)) || several.includes(''))
-      throw new Error(
-        'must be postgres://role@host:port/name, or several hosts separated by commas',
-      )
+      throw new Error('must be postgres://role@host:port/name, or several hosts separated by commas')
     if (several.length > 1 && !/[?&]target_session_attrs=read-write(?:&|$)/.test(raw))
-      throw new Error(
-        'must end with ?target_session_attrs=read-write, because it has several hosts',
-      )
+      throw new Error('must end with ?target_session_attrs=read-write, because it has several hosts')
     const isEncrypted = /[?&]sslmode=verify-full(?:&|$)/.test(raw)
     if (!isEncrypted && !staysHere(each, other?.('UNENCRYPTED_HOSTS')))
       throw new Error('must have sslmode=verify-full, because it names another machine')
@@ -164,20 +156,12 @@ function isNetwork(text: string): boolean {
 }
 
 export const address = (words: FieldText) =>
-  field(
-    'address',
-    words,
-    (raw) => mustMatch(/^0x[0-9a-fA-F]{40}$/, 'an address')(raw).toLowerCase() as `0x${string}`,
-  )
+  field('address', words, (raw) => mustMatch(/^0x[0-9a-fA-F]{40}$/, 'an address')(raw).toLowerCase() as `0x${string}`)
 
 const keyPattern = /^0x[0-9a-fA-F]{64}$/
 
 const hash = (words: FieldText) =>
-  field(
-    '32-byte hash',
-    words,
-    (raw) => mustMatch(keyPattern, 'a 32-byte hash')(raw).toLowerCase() as `0x${string}`,
-  )
+  field('32-byte hash', words, (raw) => mustMatch(keyPattern, 'a 32-byte hash')(raw).toLowerCase() as `0x${string}`)
 
 export const privateKey = (words: Omit<FieldText, 'secret' | 'fallback'>) =>
   field(
@@ -188,9 +172,7 @@ export const privateKey = (words: Omit<FieldText, 'secret' | 'fallback'>) =>
 
 export const privateKeys = (words: Omit<FieldText, 'secret' | 'fallback'>) =>
   field('private keys', { ...words, secret: true }, (raw) => {
-    const keys = raw
-      .split(',')
-      .map((key) => mustMatch(keyPattern, 'private keys, comma-separated')(key.trim()))
+    const keys = raw.split(',').map((key) => mustMatch(keyPattern, 'private keys, comma-separated')(key.trim()))
     if (new Set(keys).size !== keys.length) throw new Error('must not contain a key twice')
     return keys as `0x${string}`[]
   })

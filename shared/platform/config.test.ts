@@ -55,38 +55,28 @@ describe('configuration', () => {
     writeFileSync(file, `${good.LANE_KEY}\n`)
     const fromFile = { DATABASE_URL: good.DATABASE_URL, LANE_KEY_FILE: file }
     expect(readConfig('payments', fields, fromFile).laneKey).toBe(good.LANE_KEY as `0x${string}`)
-    expect(() => readConfig('payments', fields, { ...fromFile, ...good })).toThrow(
-      /LANE_KEY is set twice/,
+    expect(() => readConfig('payments', fields, { ...fromFile, ...good })).toThrow(/LANE_KEY is set twice/)
+    expect(() => readConfig('payments', fields, { ...good, LANE_KEY: '', LANE_KEY_FILE: '/nowhere' })).toThrow(
+      /cannot be read/,
     )
-    expect(() =>
-      readConfig('payments', fields, { ...good, LANE_KEY: '', LANE_KEY_FILE: '/nowhere' }),
-    ).toThrow(/cannot be read/)
   })
 
   test.each([
-    [
-      'a password of the local stack',
-      'postgres://payments:local-only-payments@postgres:5432/postgres',
-    ],
+    ['a password of the local stack', 'postgres://payments:local-only-payments@postgres:5432/postgres'],
     ['a token of it', 'sbx:local-only'],
     ['one of its keys among others', `0x${'1'.repeat(64)}, ${devKey('lane 1').toUpperCase()}`],
     ['its key that opens account numbers', localVariables().BANK_DETAILS_KEYS!],
-  ])(
-    'security: refuses %s, unless the configuration states that the stack is unreachable',
-    (_, SECRET) => {
-      const secret = { SECRET: text({ about: 'a', secret: true }) }
-      expect(() => readConfig('x', secret, { SECRET })).toThrow(/SECRET is public/)
-      expect(() => readConfig('x', secret, { SECRET })).not.toThrow(SECRET)
-      expect(readConfig('x', secret, { SECRET, PUBLIC_SECRETS: 'allowed' })).toEqual({
-        secret: SECRET,
-      })
-    },
-  )
+  ])('security: refuses %s, unless the configuration states that the stack is unreachable', (_, SECRET) => {
+    const secret = { SECRET: text({ about: 'a', secret: true }) }
+    expect(() => readConfig('x', secret, { SECRET })).toThrow(/SECRET is public/)
+    expect(() => readConfig('x', secret, { SECRET })).not.toThrow(SECRET)
+    expect(readConfig('x', secret, { SECRET, PUBLIC_SECRETS: 'allowed' })).toEqual({
+      secret: SECRET,
+    })
+  })
 
   test('security: every secret of the local composition is known to be public', () => {
-    const secrets = Object.entries(localVariables()).filter(([name]) =>
-      /PASSWORD|TOKEN|SECRET|_KEYS?$/.test(name),
-    )
+    const secrets = Object.entries(localVariables()).filter(([name]) => /PASSWORD|TOKEN|SECRET|_KEYS?$/.test(name))
     expect(secrets.filter(([, value]) => !isPublicSecret(value!))).toEqual([])
     expect(secrets.length).toBeGreaterThan(20)
   })

@@ -28,11 +28,7 @@ export class Misconfigured extends Error {
  * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured`, without
  * values. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed.
  */
-export function readConfig<F extends Fields>(
-  service: string,
-  fields: F,
-  env: Environment = process.env,
-): ConfigOf<F> {
+export function readConfig<F extends Fields>(service: string, fields: F, env: Environment = process.env): ConfigOf<F> {
   const faults: string[] = []
   const config: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(fields)) {
@@ -46,8 +42,7 @@ export function readConfig<F extends Fields>(
       faults.push(`${name} ${(fault as Error).message}`)
     }
   }
-  if (faults.length > 0)
-    throw new Misconfigured(`${service}: invalid configuration\n  ${faults.join('\n  ')}`)
+  if (faults.length > 0) throw new Misconfigured(`${service}: invalid configuration\n  ${faults.join('\n  ')}`)
   return config as ConfigOf<F>
 }
 
@@ -78,5 +73,4 @@ function rawOf(name: string, env: Environment): string | undefined {
   }
 }
 
-const camel = (name: string) =>
-  name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+const camel = (name: string) => name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

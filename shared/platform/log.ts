@@ -63,12 +63,7 @@ function ofRequest() {
 }
 
 /** Lowers lines with an excused error to debug, except alarms. */
-const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (
-  this: Log,
-  args,
-  method,
-  level,
-) {
+const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (this: Log, args, method, level) {
   const [fields] = args as [unknown]
   const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as LogLine
   const isNoNews = (level === 40 || level === 50) && err && !alarm && isExcused(this, err)
@@ -86,7 +81,10 @@ const keysMax = 1_000
 
 export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {
   const logged = new LRUCache<string, true>({
-    ...{ max: keysMax, ttl: everyMs, ttlResolution: 0, perf: { now: clock } },
+    max: keysMax,
+    ttl: everyMs,
+    ttlResolution: 0,
+    perf: { now: clock },
   })
   return (key, fields, message) => {
     if (logged.has(key)) return

@@ -11,7 +11,9 @@ function open(level = 'info') {
   const log = openLog('suite', level, { write: (line) => void lines.push(JSON.parse(line)) })
   let now = 1_000_000
   const outage = openOutage({
-    ...{ name: 'postgres', log, clock: () => now },
+    name: 'postgres',
+    log,
+    clock: () => now,
     ofIt: (error) => error instanceof Away,
   })
   const told = () => lines.map(({ msg }) => msg)
@@ -26,11 +28,7 @@ describe('an outage', () => {
       outage.failed(new Away('refused\nselect 1'))
       pass(1_000)
     }
-    expect(told()).toEqual([
-      'postgres unavailable',
-      'postgres still unavailable',
-      'postgres still unavailable',
-    ])
+    expect(told()).toEqual(['postgres unavailable', 'postgres still unavailable', 'postgres still unavailable'])
     expect(lines[0]).toMatchObject({ level: 'warn', reason: 'refused' })
     outage.works()
     outage.works()
@@ -92,12 +90,7 @@ describe('an error caused by an outage', () => {
     fail()
     outage.back()
     fail()
-    expect(told().slice(3)).toEqual([
-      'postgres unavailable',
-      'other',
-      'postgres available again',
-      'other',
-    ])
+    expect(told().slice(3)).toEqual(['postgres unavailable', 'other', 'postgres available again', 'other'])
     pass(2_001)
     fail()
     expect(told().slice(7)).toEqual(['directly', 'as a cause', 'other'])

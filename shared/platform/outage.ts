@@ -49,8 +49,7 @@ export function openOutage(options: {
     isSaid = true
   }
   const end = () => {
-    if (isSaid)
-      log.info({ ...fields, awayMs: clock() - since!, failures }, `${name} available again`)
+    if (isSaid) log.info({ ...fields, awayMs: clock() - since!, failures }, `${name} available again`)
     since = undefined
     isSaid = false
     failures = 0

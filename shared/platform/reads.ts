@@ -16,9 +16,7 @@ export function batched<K, V>(
       next = null
       return load(keys)
     }
-    const before = Number.isFinite(patienceMs)
-      ? within(running, patienceMs, 'the previous read')
-      : running
+    const before = Number.isFinite(patienceMs) ? within(running, patienceMs, 'the previous read') : running
     const read = before.then(begin, begin)
     running = read
     return { keys, read }

@@ -12,9 +12,7 @@ export const secretWordsOf = (raw: string): string[] =>
 /** Errors quote the URL as given or normalized; a server may quote only the key in it. */
 function ofUrl(raw: string): string[] {
   const { href, origin, pathname, searchParams, username, password } = new URL(raw)
-  const parts = [...pathname.split('/'), ...searchParams.values()].filter(
-    (part) => part.length >= keyMin,
-  )
+  const parts = [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= keyMin)
   // Without a password, a long user name may be a key; a short one is a Postgres role.
   const lone = !password && username.length >= keyMin ? username : ''
   const credentials = [password || lone, password && btoa(`${username}:${password}`)]
@@ -27,15 +25,15 @@ function ofUrl(raw: string): string[] {
 const ofKey = (raw: string): string[] =>
   raw.length < wordMin
     ? []
-    : [raw, ...raw.split(':').slice(1), raw.replace(/^0x/, '')].filter(
-        (part) => part.length >= wordMin,
-      )
+    : [raw, ...raw.split(':').slice(1), raw.replace(/^0x/, '')].filter((part) => part.length >= wordMin)
 
 /** Also removes the JSON and URL encodings of the words. */
 export function redactorOf(words: readonly string[]): (text: string) => string {
   const forms = words.flatMap((word) => [
-    ...[word, JSON.stringify(word).slice(1, -1)],
-    ...[encodeURI(word), encodeURIComponent(word)],
+    word,
+    JSON.stringify(word).slice(1, -1),
+    encodeURI(word),
+    encodeURIComponent(word),
   ])
   const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length)
   if (longestFirst.length === 0) return (text) => text

@@ -7,10 +7,7 @@ const read = readerOf(
   Type.Object(
     {
       amount: Type.String({ pattern: '^[0-9]+$', says: 'amount' }),
-      bank: Type.Object(
-        { code: Type.String({ maxLength: 5, says: 'bank_code' }) },
-        { additionalProperties: false },
-      ),
+      bank: Type.Object({ code: Type.String({ maxLength: 5, says: 'bank_code' }) }, { additionalProperties: false }),
     },
     { additionalProperties: false },
   ),
@@ -25,19 +22,11 @@ describe('a reader names the first error', () => {
     ['a missing field', { bank }, 'amount is missing'],
     ['a missing inner field', { amount: '1', bank: {} }, 'bank.code is missing'],
     ['an unknown field', { amount: '1', bank, more: 1 }, 'more is not a known field'],
-    [
-      'an unknown inner field',
-      { amount: '1', bank: { ...bank, x: 1 } },
-      'bank.x is not a known field',
-    ],
+    ['an unknown inner field', { amount: '1', bank: { ...bank, x: 1 } }, 'bank.x is not a known field'],
     ['a number for a string', { amount: 1, bank }, 'amount is not a valid amount'],
     ['a sign', { amount: '-1', bank }, 'amount is not a valid amount'],
     ['a trailing newline', { amount: '1\n', bank }, 'amount is not a valid amount'],
-    [
-      'too long inside',
-      { amount: '1', bank: { code: 'abcdef' } },
-      'bank.code is not a valid bank_code',
-    ],
+    ['too long inside', { amount: '1', bank: { code: 'abcdef' } }, 'bank.code is not a valid bank_code'],
     ['a prototype key', { amount: '1', bank, constructor: 1 }, 'constructor is not a known field'],
   ])('%s', (_, value, fault) => {
     expect(read(value)).toMatchObject({ fault })
@@ -103,12 +92,15 @@ describe('addresses are read in lower case', () => {
 
   test('and so are nonce and signature of an authorization', () => {
     const given = {
-      ...{ from: written, to: written, value: '0007', validAfter: '00', validBefore: '9' },
-      ...{ nonce: `0x${'CD'.repeat(32)}`, signature: `0x${'EF'.repeat(65)}` },
+      from: written,
+      to: written,
+      value: '0007',
+      validAfter: '00',
+      validBefore: '9',
+      nonce: `0x${'CD'.repeat(32)}`,
+      signature: `0x${'EF'.repeat(65)}`,
     }
-    const lower = Object.fromEntries(
-      Object.entries(given).map(([name, text]) => [name, text.toLowerCase()]),
-    )
+    const lower = Object.fromEntries(Object.entries(given).map(([name, text]) => [name, text.toLowerCase()]))
     expect(readerOf(Authorization)(given)).toEqual({ value: lower as never })
   })
 })

@@ -70,8 +70,7 @@ function spellFields(properties: Record<string, TSchema>): Spell {
   return (value) => {
     const object = value as Record<string, unknown>
     for (const { name, spell } of fields)
-      if (object[name] !== undefined && Object.hasOwn(object, name))
-        object[name] = spell(object[name])
+      if (object[name] !== undefined && Object.hasOwn(object, name)) object[name] = spell(object[name])
     return object
   }
 }
@@ -92,8 +91,7 @@ function spellItems(values: unknown[], spell: Spell): unknown[] {
 const plain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const asObject = (value: unknown): Record<string, unknown> | undefined =>
-  plain(value) ? value : undefined
+export const asObject = (value: unknown): Record<string, unknown> | undefined => (plain(value) ? value : undefined)
 
 export function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
@@ -124,8 +122,7 @@ const faults = {
   'not an object': () => 'the body must be a JSON object',
   missing: (field) => `${field} is missing`,
   unknown: (field) => `${field} is not a known field`,
-  invalid: (field, says) =>
-    says ? `${field} is not a valid ${says}` : `${field} has an invalid value`,
+  invalid: (field, says) => (says ? `${field} is not a valid ${says}` : `${field} has an invalid value`),
 } as const satisfies Record<Misfit['why'], (field: string, says?: string) => string>
 
 function misfit(why: Misfit['why'], path: string, says?: string): Misfit {
@@ -136,11 +133,7 @@ function misfit(why: Misfit['why'], path: string, says?: string): Misfit {
 /** `/bank/accountNumber` becomes `bank.accountNumber`. Truncated: the name may be caller input. */
 const nameOf = (path: string): string => path.slice(1).replaceAll('/', '.').slice(0, 60)
 
-function saysAt(
-  schema: TSchema,
-  path: string,
-  about: 'says' | 'saysUnknown' = 'says',
-): string | undefined {
+function saysAt(schema: TSchema, path: string, about: 'says' | 'saysUnknown' = 'says'): string | undefined {
   let node: unknown = schema
   for (const key of path.split('/').slice(1)) {
     const properties = (node as { properties?: Record<string, unknown> }).properties

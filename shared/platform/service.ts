@@ -1,15 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type BusOptions, openBus } from '#platform/bus/open'
 import { type ConfigOf, type Fields, readConfig, secretsOf } from '#platform/config'
-import {
-  databaseUrl,
-  encryptionFields,
-  integer,
-  natsServers,
-  oneOf,
-  percent,
-  text,
-} from '#platform/config-fields'
+import { databaseUrl, encryptionFields, integer, natsServers, oneOf, percent, text } from '#platform/config-fields'
 import { openDatabase } from '#platform/db/open'
 import { databaseUrlOf } from '#platform/db/url'
 import { startBeating, type Vital } from '#platform/health'
@@ -112,10 +104,7 @@ export async function runService<F extends Fields>(
 /** Loaded only if configured: tracing takes memory and time. */
 async function openTraces(
   service: string,
-  {
-    tracesUrl: url = '',
-    traceSamplePercent: share = 100,
-  }: { tracesUrl?: string; traceSamplePercent?: number },
+  { tracesUrl: url = '', traceSamplePercent: share = 100 }: { tracesUrl?: string; traceSamplePercent?: number },
   log: Log,
 ): Promise<AsyncDisposable | undefined> {
   if (url === '') return undefined

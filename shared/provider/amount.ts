@@ -10,10 +10,7 @@ const minorMax = 999_999_999_999_999n
 const plain = /^([0-9]{1,16})(?:\.([0-9]{1,18}))?$/
 
 /** From major units, exactly: `5`, `5.0` and `5.00` are 500 sen. Undefined for exponents, signs and too many digits. */
-export function fromProviderAmount<C extends Fiat>(
-  { decimal }: ProviderNumber,
-  currency: C,
-): Money<C> | undefined {
+export function fromProviderAmount<C extends Fiat>({ decimal }: ProviderNumber, currency: C): Money<C> | undefined {
   const [, whole, fraction = ''] = plain.exec(decimal) ?? []
   if (whole === undefined) return undefined
   const places = decimals[currency]

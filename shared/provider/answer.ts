@@ -62,18 +62,13 @@ export function retryAfterMs(headers: Headers, nowMs: number): number {
   return named.length === 0 ? strayMs : Math.min(Math.max(...named), waitMaxMs)
 }
 
-const hasCallsLeft = (headers: Headers): boolean =>
-  Number(headers.get('Rate-Limit-Remaining') ?? '0') > 0
+const hasCallsLeft = (headers: Headers): boolean => Number(headers.get('Rate-Limit-Remaining') ?? '0') > 0
 
 export const exhaustedForMs = (headers: Headers): number =>
-  headers.get('Rate-Limit-Remaining') === '0'
-    ? Math.min(secondsMs(headers.get('Rate-Limit-Reset')) ?? 0, waitMaxMs)
-    : 0
+  headers.get('Rate-Limit-Remaining') === '0' ? Math.min(secondsMs(headers.get('Rate-Limit-Reset')) ?? 0, waitMaxMs) : 0
 
 const secondsMs = (text: string | null): number | undefined =>
-  text !== null && /^[0-9]{1,9}(\.[0-9]{1,9})?$/.test(text)
-    ? Math.ceil(Number(text) * 1_000)
-    : undefined
+  text !== null && /^[0-9]{1,9}(\.[0-9]{1,9})?$/.test(text) ? Math.ceil(Number(text) * 1_000) : undefined
 
 function untilMs(text: string | null, nowMs: number): number | undefined {
   const at = text === null ? Number.NaN : Date.parse(text)

@@ -15,7 +15,8 @@ export async function readBalance(
 ): Promise<bigint> {
   const { currency } = countryBy('account', client.account)
   const query = new URLSearchParams({
-    ...{ account_type: 'CASH', currency },
+    account_type: 'CASH',
+    currency,
     ...(at && { at_timestamp: at.toISOString() }),
   })
   const answer = await client.get(`/balance?${query}`, {
@@ -34,8 +35,7 @@ export async function readBalance(
 
 /** Rounds down to the smallest unit. */
 export function floorMinor(decimal: string, currency: Fiat): bigint | undefined {
-  const [, minus, whole, fraction = ''] =
-    /^(-?)([0-9]{1,18})(?:\.([0-9]{1,18}))?$/.exec(decimal) ?? []
+  const [, minus, whole, fraction = ''] = /^(-?)([0-9]{1,18})(?:\.([0-9]{1,18}))?$/.exec(decimal) ?? []
   if (whole === undefined) return undefined
   const places = decimals[currency]
   const minor = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'))

@@ -148,9 +148,7 @@ test('a rejected key or address raises an alarm at any log level', async () => {
   const log = openLog('payments', 'error', { write: (line: string) => void logged.push(line) })
   const api = { baseUrl: server.url.origin, secretKey, account: 'ID' as const, log }
   await openProviderClient({ ...api, requestsPerMinute: 60_000 }).get('/x', { schema })
-  expect(logged.map((line) => JSON.parse(line))).toMatchObject([
-    { alarm: true, code: 'UNAUTHORIZED_SENDER_IP' },
-  ])
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ alarm: true, code: 'UNAUTHORIZED_SENDER_IP' }])
 })
 
 describe('an unknown outcome', () => {
@@ -189,7 +187,11 @@ describe('an unknown outcome', () => {
     const log = openLog('payments', 'fatal')
     const baseUrl = 'http://127.0.0.1:9'
     const nobody = openProviderClient({
-      ...{ baseUrl, secretKey, account: 'MY', requestsPerMinute: 600, log },
+      baseUrl,
+      secretKey,
+      account: 'MY',
+      requestsPerMinute: 600,
+      log,
     })
     await expect(nobody.post('/x', { schema })).rejects.toBeInstanceOf(ProviderUnknown)
   })

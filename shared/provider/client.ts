@@ -6,14 +6,7 @@ import { requestSeconds, timer } from '#platform/metrics/measures'
 import { readerOf } from '#platform/schema'
 import { inSpan, noteInSpan } from '#platform/tracing/spans'
 import type { ProviderAccount } from '#shared/money/pair'
-import {
-  endpointOf,
-  exhaustedForMs,
-  parseExact,
-  readBody,
-  refusalFrom,
-  retryAfterMs,
-} from '#shared/provider/answer'
+import { endpointOf, exhaustedForMs, parseExact, readBody, refusalFrom, retryAfterMs } from '#shared/provider/answer'
 import { openProviderClock, type ProviderClock } from '#shared/provider/clock'
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
@@ -37,15 +30,9 @@ export type ProviderClient = {
   readonly aheadMs: () => number
   readonly now: () => number
   /** Retried if the outcome is unknown, since reading has no effect. */
-  readonly get: <S extends TSchema>(
-    path: string,
-    options: ResponseForm<S>,
-  ) => Promise<ProviderAnswer<Static<S>>>
+  readonly get: <S extends TSchema>(path: string, options: ResponseForm<S>) => Promise<ProviderAnswer<Static<S>>>
   /** Sent once, except after a 429, when nothing was done. */
-  readonly post: <S extends TSchema>(
-    path: string,
-    options: Writing<S>,
-  ) => Promise<ProviderAnswer<Static<S>>>
+  readonly post: <S extends TSchema>(path: string, options: Writing<S>) => Promise<ProviderAnswer<Static<S>>>
 }
 
 export type ProviderOptions = {
@@ -141,10 +128,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
       continue
     }
     const { unknown } = outcome
-    means.log.warn(
-      { account: means.account, endpoint, attempt, err: unknown },
-      'provider outcome unknown',
-    )
+    means.log.warn({ account: means.account, endpoint, attempt, err: unknown }, 'provider outcome unknown')
     const restMs = 100 * 3 ** attempt * (0.5 + Math.random())
     if (method !== 'GET' || last || steadyClock() + restMs >= call.endsAt) throw unknown
     await pause(restMs)
@@ -164,8 +148,7 @@ function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unkno
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
     // At error level, so that the log level cannot hide the alarm.
-    if (meaning === 'account_misconfigured')
-      log.error({ ...fields, alarm: true }, 'provider rejected request')
+    if (meaning === 'account_misconfigured') log.error({ ...fields, alarm: true }, 'provider rejected request')
     else log.info(fields, 'provider rejected request')
   }
   return answer

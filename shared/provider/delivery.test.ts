@@ -22,10 +22,7 @@ describe('what is kept of a delivery', () => {
         data: { id: 'disb-1', reference_id: 'r-1', status: 'SUCCEEDED' },
       },
     ],
-    [
-      'a v3 payout',
-      { event: 'v3_payout.succeeded', data: { payout_id: 'po-1', status: 'SUCCEEDED' } },
-    ],
+    ['a v3 payout', { event: 'v3_payout.succeeded', data: { payout_id: 'po-1', status: 'SUCCEEDED' } }],
     [
       'a payment',
       {
@@ -33,10 +30,7 @@ describe('what is kept of a delivery', () => {
         data: { payment_id: 'py-1', payment_request_id: 'pr-1', status: 'SUCCEEDED' },
       },
     ],
-    [
-      'a wrapped refund',
-      { event: 'refund.succeeded', data: { data: { id: 'rfd-1', payment_id: 'py-1' } } },
-    ],
+    ['a wrapped refund', { event: 'refund.succeeded', data: { data: { id: 'rfd-1', payment_id: 'py-1' } } }],
   ])('of %s: its event, ids, reference and status, and nobody’s details', (_, body) => {
     const { event, data } = body as { event: string; data: { data?: object } }
     const inner = data.data ? { data: { ...data.data, ...personal } } : data

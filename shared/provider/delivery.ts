@@ -26,9 +26,7 @@ export function keptDelivery(body: string): string {
 }
 
 const keptIn = (object: Record<string, unknown>) =>
-  Object.fromEntries(
-    used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]),
-  )
+  Object.fromEntries(used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]))
 
 /** Empties an object: its content is not read. */
 const keptValue = (value: unknown): unknown => {

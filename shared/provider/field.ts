@@ -8,9 +8,7 @@ import { ProviderUnknown } from '#shared/provider/problem'
 
 /** By default at most the provider's own limit. Null also with a NUL, which Postgres does not store. */
 export const textFrom = (value: unknown, lengthMax = 255): string | null =>
-  typeof value === 'string' && value !== '' && value.length <= lengthMax && !value.includes('\0')
-    ? value
-    : null
+  typeof value === 'string' && value !== '' && value.length <= lengthMax && !value.includes('\0') ? value : null
 
 /** Throws if an answer is about another object than `id`. The body may omit its id. */
 export function demandSame(named: unknown, id: string): void {
@@ -34,9 +32,7 @@ export function dateFrom(value: unknown): Date | null {
   return ms >= earliestMs ? new Date(ms) : null
 }
 
-const currencies: ReadonlyMap<unknown, Fiat> = new Map(
-  column('currency').map((currency) => [currency, currency]),
-)
+const currencies: ReadonlyMap<unknown, Fiat> = new Map(column('currency').map((currency) => [currency, currency]))
 
 /** From major units to the smallest; null if it is not exact or the currency is unknown. */
 export function minorFrom(value: unknown, currencyWord: string | null): bigint | null {

@@ -116,19 +116,13 @@ export async function findListed(
     db
       .select({ account: listings.account })
       .from(listings)
-      .where(
-        and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)), isPast(listings)),
-      ),
+      .where(and(eq(listings.window, window), gt(listings.readAt, fromNow(-withinMs)), isPast(listings))),
   )
   return rows.map(({ account }) => account)
 }
 
 /** When the newest complete read of any window began. */
-export async function lastReadAt(
-  db: Db,
-  listings: ListingTable,
-  account: ProviderAccount,
-): Promise<Date | null> {
+export async function lastReadAt(db: Db, listings: ListingTable, account: ProviderAccount): Promise<Date | null> {
   const rows = await db
     .select({ readAt: listings.readAt })
     .from(listings)

@@ -56,11 +56,7 @@ const beforeOldestMs = 86_400_000
 const failuresMax = 5
 
 /** Reads at the configured intervals until disposed. Calls `poke` after each read. */
-export const startReadingList = (
-  listing: Listing,
-  settings: ListingSettings,
-  poke: () => void,
-): AsyncDisposable => {
+export const startReadingList = (listing: Listing, settings: ListingSettings, poke: () => void): AsyncDisposable => {
   // A loop per window, because a read of the whole window may take an hour.
   const loops = listingWindows.flatMap((window) => {
     const everyMs = timesOf(settings, window)?.everyMs
@@ -161,16 +157,11 @@ export async function receiveRows(
   const done = await listing.done(account, rows)
   const faults: unknown[] = []
   // Refunds and disputes come before their charge, so that no order is given for one that is gone.
-  const ordered = rows.toSorted(
-    (a, b) => Number(a.type === 'payment') - Number(b.type === 'payment'),
-  )
+  const ordered = rows.toSorted((a, b) => Number(a.type === 'payment') - Number(b.type === 'payment'))
   for (const row of ordered) {
     signal?.throwIfAborted()
     if (!done.has(row)) await listing.receive(account, row).catch((error) => faults.push(error))
   }
   if (faults.length > 0)
-    throw new AggregateError(
-      faults,
-      `${faults.length} rows of the transaction list could not be processed`,
-    )
+    throw new AggregateError(faults, `${faults.length} rows of the transaction list could not be processed`)
 }

@@ -60,35 +60,62 @@ const groups: readonly [ProviderMeaning, readonly string[]][] = [
   [
     'request_wrong',
     [
-      ...['API_VALIDATION_ERROR', 'INVALID_VALUE_ERROR', 'INVALID_URL', 'INVALID_EXPIRY_DATE'],
-      ...['INVALID_CUSTOMER_ID', 'INVALID_METADATA', 'INVALID_ITEM_METADATA', 'MISSING_CUSTOMER'],
-      ...['ITEMS_NOT_SUPPORTED', 'SESSION_TYPE_NOT_SUPPORTED', 'MODE_NOT_SUPPORTED'],
-      ...['DISALLOWED_CAPTURE_METHOD', 'INVALID_CURRENCY', 'INVALID_COUNTRY'],
-      ...['INVALID_PAYMENT_DETAILS', 'INVALID_TOKEN', 'CARD_EXPIRED', 'SKIP_3DS_FORBIDDEN'],
+      'API_VALIDATION_ERROR',
+      'INVALID_VALUE_ERROR',
+      'INVALID_URL',
+      'INVALID_EXPIRY_DATE',
+      'INVALID_CUSTOMER_ID',
+      'INVALID_METADATA',
+      'INVALID_ITEM_METADATA',
+      'MISSING_CUSTOMER',
+      'ITEMS_NOT_SUPPORTED',
+      'SESSION_TYPE_NOT_SUPPORTED',
+      'MODE_NOT_SUPPORTED',
+      'DISALLOWED_CAPTURE_METHOD',
+      'INVALID_CURRENCY',
+      'INVALID_COUNTRY',
+      'INVALID_PAYMENT_DETAILS',
+      'INVALID_TOKEN',
+      'CARD_EXPIRED',
+      'SKIP_3DS_FORBIDDEN',
     ],
   ],
   [
     'amount_outside_limits',
     [
-      ...['INVALID_AMOUNT', 'MINIMUM_TRANSFER_LIMIT_ERROR', 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
-      ...['AMOUNT_INCREMENT_NOT_SUPPORTED', 'REFUND_AMOUNT_EXCEEDED', 'INSUFFICIENT_BALANCE'],
-      ...['MAXIMUM_REFUND_AMOUNT_REACHED', 'PARTIAL_REFUND_COUNTS_EXCEEDED'],
+      'INVALID_AMOUNT',
+      'MINIMUM_TRANSFER_LIMIT_ERROR',
+      'MAXIMUM_TRANSFER_LIMIT_ERROR',
+      'AMOUNT_INCREMENT_NOT_SUPPORTED',
+      'REFUND_AMOUNT_EXCEEDED',
+      'INSUFFICIENT_BALANCE',
+      'MAXIMUM_REFUND_AMOUNT_REACHED',
+      'PARTIAL_REFUND_COUNTS_EXCEEDED',
     ],
   ],
   [
     'channel_unavailable',
     [
-      ...['INVALID_PAYMENT_CHANNEL', 'INVALID_PRIMARY_PAYMENT_CHANNEL', 'CHANNEL_UNAVAILABLE'],
-      ...['CHANNEL_CODE_NOT_SUPPORTED', 'REFUND_NOT_SUPPORTED', 'PARTIAL_REFUND_NOT_SUPPORTED'],
+      'INVALID_PAYMENT_CHANNEL',
+      'INVALID_PRIMARY_PAYMENT_CHANNEL',
+      'CHANNEL_UNAVAILABLE',
+      'CHANNEL_CODE_NOT_SUPPORTED',
+      'REFUND_NOT_SUPPORTED',
+      'PARTIAL_REFUND_NOT_SUPPORTED',
     ],
   ],
   ['destination_wrong', ['RECIPIENT_ACCOUNT_NUMBER_ERROR', 'INVALID_DESTINATION']],
   [
     'account_misconfigured',
     [
-      ...['INVALID_API_KEY', 'REQUEST_FORBIDDEN_ERROR', 'REQUEST_FORBIDDEN', 'UNAUTHORIZED'],
-      ...['INVALID_MERCHANT_SETTINGS', 'ACCOUNT_ACCESS_BLOCKED', 'UNAUTHORIZED_SENDER_IP'],
-      ...['FEATURE_NOT_AVAILABLE'],
+      'INVALID_API_KEY',
+      'REQUEST_FORBIDDEN_ERROR',
+      'REQUEST_FORBIDDEN',
+      'UNAUTHORIZED',
+      'INVALID_MERCHANT_SETTINGS',
+      'ACCOUNT_ACCESS_BLOCKED',
+      'UNAUTHORIZED_SENDER_IP',
+      'FEATURE_NOT_AVAILABLE',
     ],
   ],
   ['not_found', ['NOT_FOUND', 'DATA_NOT_FOUND', 'TRANSACTION_NOT_FOUND']],
@@ -96,18 +123,20 @@ const groups: readonly [ProviderMeaning, readonly string[]][] = [
   [
     'state_wrong',
     [
-      ...['INVALID_SESSION_STATUS', 'INACTIVE_PAYMENT_REQUEST', 'CANCELLATION_NOT_ALLOWED'],
-      ...['INELIGIBLE_TRANSACTION_STATUS', 'INELIGIBLE_TRANSACTION', 'REFUND_IN_PROGRESS'],
-      ...['ACCOUNT_ALREADY_LINKED'],
+      'INVALID_SESSION_STATUS',
+      'INACTIVE_PAYMENT_REQUEST',
+      'CANCELLATION_NOT_ALLOWED',
+      'INELIGIBLE_TRANSACTION_STATUS',
+      'INELIGIBLE_TRANSACTION',
+      'REFUND_IN_PROGRESS',
+      'ACCOUNT_ALREADY_LINKED',
     ],
   ],
   ['try_later', ['RATE_LIMIT_EXCEEDED', 'PAYMENT_REQUEST_RATE_LIMITED', 'TEMPORARILY_UNAVAILABLE']],
 ]
 
 /** Error codes from the provider's references for sessions, payments, refunds and payouts. */
-const meanings = new Map(
-  groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
-)
+const meanings = new Map(groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)))
 
 /** An unknown code with 401 or 403 concerns our key, address or account, not the request. */
 export const meaningOf = (code: string, status = 400): ProviderMeaning =>

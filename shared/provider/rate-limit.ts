@@ -22,8 +22,7 @@ export type Share = {
 }
 
 /** At least one call. */
-export const shareOf = (requestsMax: number, among: number): number =>
-  Math.max(1, requestsMax / Math.max(1, among))
+export const shareOf = (requestsMax: number, among: number): number => Math.max(1, requestsMax / Math.max(1, among))
 
 const minuteMs = 60_000
 type Window = { readonly windowMs?: number }

@@ -22,10 +22,7 @@ beforeEach(() => {
   seen.length = 0
 })
 
-const read = (
-  order: Partial<Parameters<typeof listTransactions>[1]> = {},
-  requestsPerMinute = 60_000,
-) =>
+const read = (order: Partial<Parameters<typeof listTransactions>[1]> = {}, requestsPerMinute = 60_000) =>
   listTransactions(
     openProviderClient({
       baseUrl: server.url.origin,
@@ -48,17 +45,25 @@ const thrownBy = (work: Promise<unknown>) => work.then(() => undefined).catch((e
 
 /** A payment as the reference's sample has it, and fields of a recorded one; ids are replaced. */
 const sample = {
-  ...{ id: 'txn_aaaaaaaa-0000-4000-8000-000000000001', type: 'PAYMENT', status: 'SUCCESS' },
-  ...{ product_id: 'py-aaaaaaaa-0000-4000-8000-000000000002', reference_id: 'pay_1_1f2e3d4c-1' },
-  ...{ channel_category: 'EWALLET', channel_code: 'ID_SHOPEEPAY', account_identifier: null },
-  ...{ currency: 'IDR', amount: 100_000, net_amount: 99_000, net_amount_currency: 'IDR' },
-  ...{
-    cashflow: 'MONEY_IN',
-    settlement_status: 'PENDING',
-    business_id: '6a10c0ffee00000000000b12',
-  },
-  ...{ estimated_settlement_time: '2026-08-03T10:00:00Z', payment_date: null },
-  ...{ created: '2026-08-01T09:59:00Z', updated: '2026-08-01T10:01:00.250Z' },
+  id: 'txn_aaaaaaaa-0000-4000-8000-000000000001',
+  type: 'PAYMENT',
+  status: 'SUCCESS',
+  product_id: 'py-aaaaaaaa-0000-4000-8000-000000000002',
+  reference_id: 'pay_1_1f2e3d4c-1',
+  channel_category: 'EWALLET',
+  channel_code: 'ID_SHOPEEPAY',
+  account_identifier: null,
+  currency: 'IDR',
+  amount: 100_000,
+  net_amount: 99_000,
+  net_amount_currency: 'IDR',
+  cashflow: 'MONEY_IN',
+  settlement_status: 'PENDING',
+  business_id: '6a10c0ffee00000000000b12',
+  estimated_settlement_time: '2026-08-03T10:00:00Z',
+  payment_date: null,
+  created: '2026-08-01T09:59:00Z',
+  updated: '2026-08-01T10:01:00.250Z',
   fee: { xendit_fee: 1_000, value_added_tax: 0, status: 'COMPLETED' },
   product_data: {
     capture_id: 'cptr-1',
@@ -175,15 +180,16 @@ describe('a row of the list', () => {
   test('with only an id is of unknown type and status', async () => {
     const unknown = { type: 'unknown', status: 'unknown' } as const
     const nothing = {
-      ...{ productId: null, paymentRequestId: null, reference: null, channel: null },
-      ...{
-        currency: null,
-        amountMinor: null,
-        cashflow: null,
-        feeMinor: null,
-        created: null,
-        updated: null,
-      },
+      productId: null,
+      paymentRequestId: null,
+      reference: null,
+      channel: null,
+      currency: null,
+      amountMinor: null,
+      cashflow: null,
+      feeMinor: null,
+      created: null,
+      updated: null,
     }
     const bare: Listed = { transactionId: 'txn_1', ...unknown, ...nothing }
     replies = [page([{ id: 'txn_1' }])]
@@ -210,10 +216,7 @@ describe('reading the list', () => {
     const [{ pathname, searchParams }] = seen as [URL]
     expect(pathname).toBe('/transactions')
     expect([...searchParams]).toEqual([
-      ...['PAYMENT', 'REFUND', 'CHARGEBACK', 'DISBURSEMENT'].map((type): [string, string] => [
-        'types',
-        type,
-      ]),
+      ...['PAYMENT', 'REFUND', 'CHARGEBACK', 'DISBURSEMENT'].map((type): [string, string] => ['types', type]),
       ['updated[gte]', '2026-08-01T00:00:00.000Z'],
       ['updated[lte]', '2026-08-02T00:00:00.000Z'],
       ['limit', '50'],
@@ -221,18 +224,10 @@ describe('reading the list', () => {
   })
 
   test('fetches page after page until there is no more', async () => {
-    replies = [
-      page([{ id: 'txn_1' }, { id: 'txn_2' }], true),
-      page([{ id: 'txn_3' }], true),
-      page([{ id: 'txn_4' }]),
-    ]
+    replies = [page([{ id: 'txn_1' }, { id: 'txn_2' }], true), page([{ id: 'txn_3' }], true), page([{ id: 'txn_4' }])]
     const ids = (await read()).map(({ transactionId }) => transactionId)
     expect(ids).toEqual(['txn_1', 'txn_2', 'txn_3', 'txn_4'])
-    expect(seen.map(({ searchParams }) => searchParams.get('after_id'))).toEqual([
-      null,
-      'txn_2',
-      'txn_3',
-    ])
+    expect(seen.map(({ searchParams }) => searchParams.get('after_id'))).toEqual([null, 'txn_2', 'txn_3'])
     expect(new Set(seen.map(({ searchParams }) => searchParams.get('updated[gte]'))).size).toBe(1)
   })
 

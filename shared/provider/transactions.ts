@@ -69,9 +69,18 @@ const cashflows: ReadonlyMap<unknown, 'in' | 'out'> = new Map([
 const anything = Type.Optional(Type.Unknown())
 const WireRow = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
-  ...{ type: anything, status: anything, product_id: anything, reference_id: anything },
-  ...{ channel_code: anything, currency: anything, amount: anything, product_data: anything },
-  ...{ cashflow: anything, fee: anything, created: anything, updated: anything },
+  type: anything,
+  status: anything,
+  product_id: anything,
+  reference_id: anything,
+  channel_code: anything,
+  currency: anything,
+  amount: anything,
+  product_data: anything,
+  cashflow: anything,
+  fee: anything,
+  created: anything,
+  updated: anything,
 })
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
@@ -79,10 +88,7 @@ const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRo
  * Every row that changed within the window, unordered. Throws unless the list is complete. A row that changes
  * during paging may be missed, so the next window must overlap.
  */
-export async function listTransactions(
-  client: ProviderClient,
-  order: ListingOrder,
-): Promise<Listed[]> {
+export async function listTransactions(client: ProviderClient, order: ListingOrder): Promise<Listed[]> {
   const pagesMax = order.pagesMax ?? pagesMaxDefault
   const rows: Listed[] = []
   let afterId: string | undefined
@@ -92,9 +98,7 @@ export async function listTransactions(
     if (!hasMore) return rows
     const lastId = data.at(-1)?.id
     if (lastId === undefined || lastId === afterId)
-      throw new ProviderUnknown(
-        'provider transaction list reports more rows but returned no further ones',
-      )
+      throw new ProviderUnknown('provider transaction list reports more rows but returned no further ones')
     afterId = lastId
   }
   throw new WindowTooWide(pagesMax)
@@ -120,10 +124,7 @@ const openHalfMs = 3_600_000
  * Splits a window that is too wide. A row that changes meanwhile may occur twice but is not missed: the later half
  * is read later. A window without an end keeps none, to reach rows ahead of our clock.
  */
-export async function listAllTransactions(
-  client: ProviderClient,
-  order: ListingOrder,
-): Promise<Listed[]> {
+export async function listAllTransactions(client: ProviderClient, order: ListingOrder): Promise<Listed[]> {
   try {
     return await listTransactions(client, order)
   } catch (error) {
@@ -138,9 +139,7 @@ export async function listAllTransactions(
 
 /** Only an operator can grant the key the permission *Transaction Read*. */
 export const lacksTransactionRead = (error: unknown): boolean =>
-  error instanceof ProviderUnknown &&
-  error.refusal?.status === 403 &&
-  error.refusal.code !== 'UNAUTHORIZED_SENDER_IP'
+  error instanceof ProviderUnknown && error.refusal?.status === 403 && error.refusal.code !== 'UNAUTHORIZED_SENDER_IP'
 
 async function pageOf(
   client: ProviderClient,

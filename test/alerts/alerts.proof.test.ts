@@ -3,12 +3,7 @@ import { readAlerts } from '#infra/documents/blocks'
 import { openRateWorld } from '../conformance/rates/rate-world'
 import { verifiedUser } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
-import {
-  absent,
-  findProgram,
-  type Prometheus,
-  startPrometheus,
-} from '../support/telemetry/prometheus'
+import { absent, findProgram, type Prometheus, startPrometheus } from '../support/telemetry/prometheus'
 import { becomes, waitUntil } from '../support/wait'
 import { conditions, type Scene } from './conditions'
 import { hurried, rulesFile } from './hurry'
@@ -29,14 +24,18 @@ describe.skipIf(!program)(program ? 'on a running stack' : `alerts (${absent})`,
         ...quickChecks,
         payouts: { ...quickChecks.payouts, BALANCE_EVERY_MS: '2000' },
         gateway: {
-          ...{ STREAMS_EVERY_MS: '1000', RECHECK_EVERY_MS: '1000' },
+          STREAMS_EVERY_MS: '1000',
+          RECHECK_EVERY_MS: '1000',
           IDENTITY_RECHECK_OPEN_MS: '5000',
         },
         operations: { BOOKS_EVERY_MS: '3000' },
         pricing: {
           RATE_SOURCES: 'frankfurter,bnm,open-er-api',
-          ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
-          ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '1000' },
+          FRANKFURTER_URL: world.url,
+          BNM_URL: world.url,
+          OPEN_ER_API_URL: world.url,
+          RATE_POLL_MS: '500',
+          RATE_DEADLINE_MS: '1000',
         },
       },
     })

@@ -65,12 +65,7 @@ const node = ({ stack: { info } }: Scene) =>
   })
 const lane = privateKeyToAddress(laneKeys[0] as Hex)
 
-const reaches = (
-  { stack }: Scene,
-  name: string,
-  least: number,
-  labels: Readonly<Record<string, string>> = {},
-) =>
+const reaches = ({ stack }: Scene, name: string, least: number, labels: Readonly<Record<string, string>> = {}) =>
   waitUntil(
     `${name} reaching ${least}`,
     async () => (valueIn(await scrape(stack), name, labels) ?? 0) >= least,

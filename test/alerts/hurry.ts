@@ -12,5 +12,4 @@ export const hurried = (rule: Alert): Alert => ({
     .replace(/(?<=increase\(.*) > \d+$/, ' > 1'),
 })
 
-export const rulesFile = (rules: readonly Alert[]): string =>
-  JSON.stringify({ groups: [{ name: 'hurried', rules }] })
+export const rulesFile = (rules: readonly Alert[]): string => JSON.stringify({ groups: [{ name: 'hurried', rules }] })

@@ -39,8 +39,7 @@ const nats = Bun.listen({
   hostname: '127.0.0.1',
   port: 0,
   socket: {
-    open: (socket) =>
-      void socket.write('INFO {"version":"2.14.0","max_payload":1024,"headers":true}\r\n'),
+    open: (socket) => void socket.write('INFO {"version":"2.14.0","max_payload":1024,"headers":true}\r\n'),
     data: (socket) => void socket.end(`-ERR '${refusal}'\r\n`),
   },
 })
@@ -65,16 +64,16 @@ const commands: readonly Command[] = [
     'infra/deploy/main.ts',
     ['--dry-run'],
     {
-      ...{ RPC_URLS: rpcUrl, ADMIN_KEY: devKey('admin'), TREASURY_KEY: devKey('treasury') },
-      ...{ LANE_KEYS: devKey('lane 0'), FINAL_WITHIN_MS: '100', PUBLIC_SECRETS: 'allowed' },
+      RPC_URLS: rpcUrl,
+      ADMIN_KEY: devKey('admin'),
+      TREASURY_KEY: devKey('treasury'),
+      LANE_KEYS: devKey('lane 0'),
+      FINAL_WITHIN_MS: '100',
+      PUBLIC_SECRETS: 'allowed',
       ADDRESSES_FILE: join(dir, 'addresses.json'),
     },
   ],
-  [
-    'infra/operations/record/verify-record.ts',
-    [wallet, '--rpc', rpcUrl, '--credit-line', wallet],
-    {},
-  ],
+  ['infra/operations/record/verify-record.ts', [wallet, '--rpc', rpcUrl, '--credit-line', wallet], {}],
   ['infra/operations/cli/main.ts', ['books'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/operations/cli/main.ts', ['reconcile'], { ...operator, DATABASE_OPS_URL: databaseUrl }],
   [
@@ -86,11 +85,7 @@ const commands: readonly Command[] = [
   ['infra/operations/cli/main.ts', ['review', 'list'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/operations/cli/main.ts', ['unexplained', 'list'], { DATABASE_OPS_URL: databaseUrl }],
   ['infra/operations/cli/main.ts', ['dead-letters', 'list'], { DATABASE_OPS_URL: databaseUrl }],
-  [
-    'infra/operations/cli/main.ts',
-    ['in-flight'],
-    { DATABASE_OPS_URL: `postgres://owner:${key}@[none/none` },
-  ],
+  ['infra/operations/cli/main.ts', ['in-flight'], { DATABASE_OPS_URL: `postgres://owner:${key}@[none/none` }],
   [
     'infra/operations/cli/main.ts',
     ['pause', 'payouts', '--reason', 'ticket 7'],
@@ -101,9 +96,7 @@ const commands: readonly Command[] = [
     [],
     {
       DATABASE_ADMIN_URL: databaseUrl,
-      ...Object.fromEntries(
-        loginRoles.map((role) => [`DATABASE_PASSWORD_${role.toUpperCase()}`, 'none-of-these']),
-      ),
+      ...Object.fromEntries(loginRoles.map((role) => [`DATABASE_PASSWORD_${role.toUpperCase()}`, 'none-of-these'])),
     },
   ],
   ['infra/nats/provision.ts', [], { ...bus, NATS_PASSWORD_ADMIN: key }],
@@ -111,7 +104,9 @@ const commands: readonly Command[] = [
     'services/indexer-reader/rebuild.ts',
     [],
     {
-      ...{ DATABASE_URL: databaseUrl, CHAIN_ID: '10143', DEPLOY_BLOCK: '0' },
+      DATABASE_URL: databaseUrl,
+      CHAIN_ID: '10143',
+      DEPLOY_BLOCK: '0',
       CREDIT_LINE_ADDRESS: wallet,
     },
   ],
@@ -119,24 +114,19 @@ const commands: readonly Command[] = [
 
 describe('an operator command that was given a key by mistake', () => {
   // Eleven programs at once are too slow on a busy machine.
-  test.each(commands)(
-    '%s fails with a reason and does not print the key',
-    async (path, args, env) => {
-      const child = Bun.spawn([process.execPath, path, ...args], {
-        cwd: repositoryDir,
-        env: { PATH: process.env.PATH ?? '', ...env },
-        stdout: 'pipe',
-        stderr: 'pipe',
-        timeout: 50_000,
-      })
-      const printed = await Promise.all(
-        [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
-      )
-      expect(printed.join('\n')).not.toContain(key)
-      expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime prints code and fields.
-      expect(printed.join('\n').trim()).not.toBe('')
-      // 2: the configuration is refused; 3: a record cannot be checked.
-      expect([1, 2, 3]).toContain(await child.exited)
-    },
-  )
+  test.each(commands)('%s fails with a reason and does not print the key', async (path, args, env) => {
+    const child = Bun.spawn([process.execPath, path, ...args], {
+      cwd: repositoryDir,
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: 50_000,
+    })
+    const printed = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()))
+    expect(printed.join('\n')).not.toContain(key)
+    expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime prints code and fields.
+    expect(printed.join('\n').trim()).not.toBe('')
+    // 2: the configuration is refused; 3: a record cannot be checked.
+    expect([1, 2, 3]).toContain(await child.exited)
+  })
 })

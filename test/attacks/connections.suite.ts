@@ -90,12 +90,7 @@ describe('a malformed or slow connection is answered or ended, and does not affe
   const cases: readonly Case[] = [
     ['says nothing', '', {}, []],
     ['sends its headers a byte at a time', get('/config', 'x: '), { more: 'y' }, []],
-    [
-      'sends headers without end',
-      get('/config'),
-      { more: `x: ${'y'.repeat(90)}\r\n`, everyMs: 10 },
-      [431],
-    ],
+    ['sends headers without end', get('/config'), { more: `x: ${'y'.repeat(90)}\r\n`, everyMs: 10 }, [431]],
     ['has a header of 200 KB', get('/config', `x: ${'y'.repeat(200_000)}\r\n\r\n`), {}, [431]],
     ['has 2,000 headers', get('/config', `${'x: y\r\n'.repeat(2_000)}\r\n`), {}, [431]],
     ['has a path of 100 KB', get(`/${'y'.repeat(100_000)}`, '\r\n'), {}, [431]],
@@ -103,18 +98,8 @@ describe('a malformed or slow connection is answered or ended, and does not affe
     ['never sends the rest of its body', post('Content-Length: 1000\r\n', '{'), {}, [400]],
     ['ends within its body', post('Content-Length: 1000\r\n', '{'), { endsItself: true }, []],
     ['ends within its headers', get('/config', 'x: y'), { endsItself: true }, []],
-    [
-      'sends small chunks without end',
-      post('Transfer-Encoding: chunked\r\n'),
-      { more: '1\r\na\r\n' },
-      [400],
-    ],
-    [
-      'sends big chunks without end',
-      post('Transfer-Encoding: chunked\r\n'),
-      { more: chunk, everyMs: 10 },
-      [413],
-    ],
+    ['sends small chunks without end', post('Transfer-Encoding: chunked\r\n'), { more: '1\r\na\r\n' }, [400]],
+    ['sends big chunks without end', post('Transfer-Encoding: chunked\r\n'), { more: chunk, everyMs: 10 }, [413]],
     [
       'has a chunk of 280 TB',
       post('Transfer-Encoding: chunked\r\n', 'ffffffffffff\r\n'),
@@ -127,18 +112,8 @@ describe('a malformed or slow connection is answered or ended, and does not affe
       { more: 'x'.repeat(9_000), everyMs: 10 },
       [413],
     ],
-    [
-      'sends more than 64 KiB',
-      post('Content-Length: 100000\r\n'),
-      { more: 'a'.repeat(900) },
-      [413],
-    ],
-    [
-      'sends more than the server accepts',
-      post('Content-Length: 9000000\r\n'),
-      { more: 'a'.repeat(900) },
-      [413],
-    ],
+    ['sends more than 64 KiB', post('Content-Length: 100000\r\n'), { more: 'a'.repeat(900) }, [413]],
+    ['sends more than the server accepts', post('Content-Length: 9000000\r\n'), { more: 'a'.repeat(900) }, [413]],
     [
       'sends an unexpected body without end',
       `POST /nowhere HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n`,
@@ -152,12 +127,7 @@ describe('a malformed or slow connection is answered or ended, and does not affe
       [200],
     ],
     ['has two lengths', post('Content-Length: 5\r\nContent-Length: 6\r\n', '{}    '), {}, [400]],
-    [
-      'has a length and chunks',
-      post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
-      {},
-      [400],
-    ],
+    ['has a length and chunks', post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'), {}, [400]],
     ['has a length that is none', post('Content-Length: 5x\r\n', '{}   '), {}, [400]],
     ['does not speak HTTP', '\x16\x03\x01\x02\x00\x01\x00', {}, [400]],
   ]
@@ -175,18 +145,14 @@ describe('a malformed or slow connection is answered or ended, and does not affe
         isOver = true
       })
       while (!isOver) {
-        others.push(
-          (await person.get('/me')).status,
-          (await fetch(`${stack.info.gateway}/config`)).status,
-        )
+        others.push((await person.get('/me')).status, (await fetch(`${stack.info.gateway}/config`)).status)
         await pause(250)
       }
     })
     expect(all).toHaveLength(cases.length)
     const wrong = all.flatMap(({ what, statuses, seen: { said, endedMs } }) => [
       ...(endedMs === undefined ? [`one that ${what} stays open`] : []),
-      ...(statuses.some((status) => answers(said, status) !== 1) ||
-      (statuses.length === 0 && said !== '')
+      ...(statuses.some((status) => answers(said, status) !== 1) || (statuses.length === 0 && said !== '')
         ? [`one that ${what} is answered: ${said.slice(0, 80)}`]
         : []),
     ])
@@ -200,9 +166,7 @@ describe('a malformed or slow connection is answered or ended, and does not affe
 
 describe('a well-formed connection', () => {
   test('may send several requests before it reads the first response, if each is answered at once', async () => {
-    const connection = open(
-      `${get('/health', '\r\n').repeat(20)}${get('/nowhere', 'Connection: close\r\n\r\n')}`,
-    )
+    const connection = open(`${get('/health', '\r\n').repeat(20)}${get('/nowhere', 'Connection: close\r\n\r\n')}`)
     await connection.ended
     const { said } = connection.seen
     expect([answers(said, 200), answers(said, 404)]).toEqual([20, 1])

@@ -3,7 +3,9 @@ import { watchful } from './fixture'
 import { market } from './market'
 
 const pricing = {
-  ...{ RATE_SOURCES: 'frankfurter', FRANKFURTER_URL: market.url, RATE_POLL_MS: '200' },
+  RATE_SOURCES: 'frankfurter',
+  FRANKFURTER_URL: market.url,
+  RATE_POLL_MS: '200',
   RATE_JUMP_MAX_BPS: '10000',
   // A hundred top-ups use their quotes in sequence.
   QUOTE_TTL_MS: '300000',

@@ -57,9 +57,7 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
   const { rpcUrl, chainId, creditLine } = stack.info.chain
   const { account } = person
   const chain = chainOf(chainId)
-  const client = createWalletClient({ account, chain, transport: http(rpcUrl) }).extend(
-    publicActions,
-  )
+  const client = createWalletClient({ account, chain, transport: http(rpcUrl) }).extend(publicActions)
   const hash = await client.writeContract({
     address: creditLine as Address,
     abi: creditLineAbi,
@@ -83,12 +81,7 @@ export async function settleBy(stack: Stack, person: Person, channel: string): P
 
 /** Waits until the chain's clock is past it. */
 export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
-  waitUntil(
-    `chain time ${seconds}`,
-    async () => (await chainSeconds(stack)) > seconds,
-    deadlineMs,
-    150,
-  )
+  waitUntil(`chain time ${seconds}`, async () => (await chainSeconds(stack)) > seconds, deadlineMs, 150)
 
 /** AUSD 10⁻⁶. */
 export const liquidityOf = (stack: Stack): Promise<bigint> =>
@@ -183,10 +176,7 @@ export async function openBooks(stack: Stack, ...people: Person[]) {
 }
 
 /** `meanwhile` runs while the server is down. */
-export async function loseJetStream(
-  stack: Stack,
-  meanwhile: () => Promise<unknown> = async () => {},
-) {
+export async function loseJetStream(stack: Stack, meanwhile: () => Promise<unknown> = async () => {}) {
   const server = stack.process('nats-server')
   await server.stop('SIGKILL')
   rmSync(join(stack.dir, 'nats'), { recursive: true, force: true })

@@ -28,8 +28,7 @@ const asAdmin = () => {
   const { url, admin } = stack.info.nats
   return connect({ servers: url, user: admin.user, pass: admin.password })
 }
-const addressOf = (number: number) =>
-  `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
+const addressOf = (number: number) => `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
 /** The chain must be asked whether a contract accepts this session. */
 function contractSignInOf(number: number) {
   const wallet = `0x${number.toString(16).padStart(40, '5')}`
@@ -52,8 +51,7 @@ const quoteOf = (number: number) =>
 
 const crowded = 'the service is busy, try again in a moment'
 /** Repeats a refused request, unless the flood caused the refusal. */
-const goesOn = (ask: () => Promise<Reply>) =>
-  answered(ask, { meant: ({ body }) => body.error === crowded })
+const goesOn = (ask: () => Promise<Reply>) => answered(ask, { meant: ({ body }) => body.error === crowded })
 
 describe('an attacker with many addresses', () => {
   test('fills the public requests while their service hangs: few wait, and signed requests succeed', async () => {
@@ -64,9 +62,7 @@ describe('an attacker with many addresses', () => {
     await suspend(stack.process('pricing').pid())
     try {
       const startedAt = Date.now()
-      const all = Promise.all(
-        Array.from({ length: 8 * publicConcurrencyMax }, (_, n) => quoteOf(n)),
-      )
+      const all = Promise.all(Array.from({ length: 8 * publicConcurrencyMax }, (_, n) => quoteOf(n)))
       await waitUntil('the flood', () => through >= publicConcurrencyMax)
       expect(await goesOn(() => person.get('/me'))).toMatchObject({ status: 200 })
       const answers = await all
@@ -98,9 +94,7 @@ describe('an attacker with many addresses', () => {
     await suspend(stack.process('chain').pid())
     try {
       const startedAt = Date.now()
-      const all = Promise.all(
-        Array.from({ length: 8 * publicConcurrencyMax }, (_, n) => contractSignInOf(n)),
-      )
+      const all = Promise.all(Array.from({ length: 8 * publicConcurrencyMax }, (_, n) => contractSignInOf(n)))
       await waitUntil('the flood', () => through >= publicConcurrencyMax)
       const newcomer = personOf(stack.info, generatePrivateKey())
       const country = () => newcomer.post('/me/country', { country: 'ID' })
@@ -123,10 +117,7 @@ describe('an attacker with many addresses', () => {
     const manager = await nc.jetstreamManager()
     const stored = async () => (await manager.getAccountInfo()).storage
     const taken = async () => {
-      const [row] = await query<{ rows: number }>(
-        stack,
-        'select count(*)::int as rows from pricing.quotes_taken',
-      )
+      const [row] = await query<{ rows: number }>(stack, 'select count(*)::int as rows from pricing.quotes_taken')
       return row!.rows
     }
     const before = { bytes: await stored(), rows: await taken() }

@@ -11,16 +11,7 @@ import { ausdOf } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { cashoutBody, entryIn, openCheckout } from '../support/requests'
 import { becomes } from '../support/wait'
-import {
-  codeOf,
-  explained,
-  happens,
-  openBooks,
-  payCode,
-  recorded,
-  tries,
-  withdrawCollateral,
-} from './fixture'
+import { codeOf, explained, happens, openBooks, payCode, recorded, tries, withdrawCollateral } from './fixture'
 
 let stack: Stack
 let outside: ExternalControls

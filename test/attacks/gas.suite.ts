@@ -64,15 +64,12 @@ describe('a send whose gas the relayer pays', () => {
     ['the token', 'ausd', 'authorization.to must not be the token contract'],
   ] as const
 
-  test.each(places)(
-    'that moves AUSD to %s costs no more than its limit',
-    async (_, place, error) => {
-      const to = stack.info.chain[place] as Address
-      const authorization = await person.sign({ to, valueMicro: 1_000_000n })
-      const reply = await person.insist('/sends', { authorization })
-      expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
-    },
-  )
+  test.each(places)('that moves AUSD to %s costs no more than its limit', async (_, place, error) => {
+    const to = stack.info.chain[place] as Address
+    const authorization = await person.sign({ to, valueMicro: 1_000_000n })
+    const reply = await person.insist('/sends', { authorization })
+    expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
+  })
 
   test('whose authorization expires before a block includes it', async () => {
     const terms = { to: anybody(), valueMicro: 1_000_000n }
@@ -165,8 +162,7 @@ async function choosingProposers() {
     chain: chainOf(chainId),
     transport: http(rpcUrl),
   })
-  const proposer = (liked: boolean) =>
-    client.setCoinbase({ address: `0x${'00'.repeat(19)}${liked ? '02' : '01'}` })
+  const proposer = (liked: boolean) => client.setCoinbase({ address: `0x${'00'.repeat(19)}${liked ? '02' : '01'}` })
   const stop = new AbortController()
   const block = () => client.mine({ blocks: 1 })
   await client.setIntervalMining({ interval: 0 })
@@ -228,8 +224,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
   const ways = [
     [
       'cash-out',
-      async (person: Person) =>
-        person.insist('/cashouts', await cashoutBody(stack, person, { ausdMicro: 1_000_000n })),
+      async (person: Person) => person.insist('/cashouts', await cashoutBody(stack, person, { ausdMicro: 1_000_000n })),
     ],
     [
       'send',
@@ -238,24 +233,21 @@ describe('a contract wallet that accepts only one block proposer', () => {
     ],
   ] as const
 
-  test.each(ways)(
-    'has one %s after the other revert, each after its simulation passed',
-    async (_, ask) => {
-      const person = await trickster(3)
-      const revertedSoFar = await watchGas()
-      const before = alarmsOf('chain-relayer').length
-      await using _choosing = await choosingProposers()
-      const { failed, reply } = await insist(person, () => ask(person))
-      const reverted = await revertedSoFar()
-      expect(reverted).toBeLessThanOrEqual(3)
-      expect({ status: reply.status, body: reply.body }).toEqual(budgetSpent)
-      expect(Number(reply.headers.get('Retry-After'))).toBeGreaterThan(2)
-      // One attempt each without an alarm; a wallet that exhausts its budget raises one.
-      expect(failed).toBe(reverted)
-      const called = alarmsOf('chain-relayer').slice(before)
-      expect(called.map(({ msg }) => msg)).toEqual(['wallet exceeded its daily gas budget'])
-    },
-  )
+  test.each(ways)('has one %s after the other revert, each after its simulation passed', async (_, ask) => {
+    const person = await trickster(3)
+    const revertedSoFar = await watchGas()
+    const before = alarmsOf('chain-relayer').length
+    await using _choosing = await choosingProposers()
+    const { failed, reply } = await insist(person, () => ask(person))
+    const reverted = await revertedSoFar()
+    expect(reverted).toBeLessThanOrEqual(3)
+    expect({ status: reply.status, body: reply.body }).toEqual(budgetSpent)
+    expect(Number(reply.headers.get('Retry-After'))).toBeGreaterThan(2)
+    // One attempt each without an alarm; a wallet that exhausts its budget raises one.
+    expect(failed).toBe(reverted)
+    const called = alarmsOf('chain-relayer').slice(before)
+    expect(called.map(({ msg }) => msg)).toEqual(['wallet exceeded its daily gas budget'])
+  })
 })
 
 describe('a compromised service with its own permissions', () => {
@@ -271,7 +263,10 @@ describe('a compromised service with its own permissions', () => {
   }
   const newRefId = () => idFor('payment', crypto.randomUUID())
   const order = (person: Person, ausd: bigint) => ({
-    ...{ refId: newRefId(), wallet: person.wallet, ausd: String(ausd), held: false },
+    refId: newRefId(),
+    wallet: person.wallet,
+    ausd: String(ausd),
+    held: false,
   })
 
   test('cannot have a million credited, repaid or given back', async () => {
@@ -286,9 +281,7 @@ describe('a compromised service with its own permissions', () => {
     const { wallet } = person
     const back = { payoutId: crypto.randomUUID(), wallet, ausd: String(million) }
     await ordering('payouts', 'relay.return', back)
-    const told = await happens(
-      waitUntil('an alarm for each', () => refused().length === before + 3, 60_000),
-    )
+    const told = await happens(waitUntil('an alarm for each', () => refused().length === before + 3, 60_000))
     expect(await books.close()).toEqual(explained)
     expect(told).toBe(true)
   })
@@ -298,14 +291,11 @@ describe('a compromised service with its own permissions', () => {
     ['relay.drip', {}],
     ['relay.verify', { verified: true, revision: '9999999999999' }],
   ] as const
-  test.each(foreign)(
-    'cannot order what belongs to another service: %s',
-    async (subject, payload) => {
-      const wallet = anybody()
-      const asked = ordering('payments', subject, { ...payload, wallet })
-      await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
-    },
-  )
+  test.each(foreign)('cannot order what belongs to another service: %s', async (subject, payload) => {
+    const wallet = anybody()
+    const asked = ordering('payments', subject, { ...payload, wallet })
+    await expect(asked).rejects.toThrow(/Permissions Violation for Publish|TIMEOUT/)
+  })
 })
 
 test('after the attacks on gas the books balance', () => booksClose(stack))

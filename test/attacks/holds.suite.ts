@@ -10,15 +10,7 @@ import { chainSeconds } from '../support/ledger'
 import { verifiedUser } from '../support/people'
 import { verify } from '../support/verify'
 import { becomes } from '../support/wait'
-import {
-  explained,
-  liquidityOf,
-  openBooks,
-  passing,
-  settleBy,
-  tries,
-  withdrawCollateral,
-} from './fixture'
+import { explained, liquidityOf, openBooks, passing, settleBy, tries, withdrawCollateral } from './fixture'
 
 const { minCycleSeconds } = localTerms
 
@@ -39,11 +31,10 @@ const newBorrower = () => borrower(stack, { wei: 10n ** 19n }, rupiah)
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const draw = (person: Person, micro: bigint) => tries(person.draw(micro))
 
-const accountAndSums =
-  (person: Person, books: { close: () => Promise<typeof explained> }) => async () => {
-    const { drawn, score, ratioBps } = await person.me()
-    return { drawn, score, ratioBps, ...(await books.close()) }
-  }
+const accountAndSums = (person: Person, books: { close: () => Promise<typeof explained> }) => async () => {
+  const { drawn, score, ratioBps } = await person.me()
+  return { drawn, score, ratioBps, ...(await books.close()) }
+}
 const asBefore = { score: '0', ratioBps: '5000', ...explained }
 
 describe('a user who owes 10 AUSD', () => {
@@ -150,8 +141,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
     await settleBy(stack, person, 'CARDS')
     const fields = async () => {
-      const { score, ratioBps, drawn, encumbered, encumberedUntil, limit, available, frozen } =
-        await person.me()
+      const { score, ratioBps, drawn, encumbered, encumberedUntil, limit, available, frozen } = await person.me()
       return { score, ratioBps, drawn, encumbered, encumberedUntil, limit, available, frozen }
     }
     const paid = { score: '10', drawn: '0', frozen: false }

@@ -38,7 +38,8 @@ function openIdle() {
   const open = new Set<{ end: () => void }>()
   const openOne = async (says: string): Promise<void> => {
     const socket = await Bun.connect({
-      ...{ hostname, port: Number(port) },
+      hostname,
+      port: Number(port),
       socket: {
         data: () => {},
         close: (ended) => void open.delete(ended),
@@ -74,8 +75,7 @@ test('10,000 idle connections do not affect other clients, and all are closed in
   try {
     await idle.fillUpTo(count)
     const opened = idle.count()
-    if (opened < count)
-      console.log(`only ${opened} connections: the first were ended before the last`)
+    if (opened < count) console.log(`only ${opened} connections: the first were ended before the last`)
     expect(opened).toBeGreaterThan(leastOpen)
     expect(filesOf(gateway)).toBeGreaterThan(opened * 0.9)
     const statuses: number[] = []

@@ -48,7 +48,10 @@ beforeAll(async () => {
   await entryIn(ana, sendId, 'sent')
   const { nextCursor } = (await answered(() => ana.get('/me/activity?limit=1'))).body
   hers = {
-    ...{ quoteId, topup, ids: [paymentId, sendId], cursor: nextCursor },
+    quoteId,
+    topup,
+    ids: [paymentId, sendId],
+    cursor: nextCursor,
     toFriend: await ana.sign({ to: friend, valueMicro: 2_000_000n }),
     toTreasury: await ana.sign({ to: treasury, valueMicro: 3_000_000n }),
   }
@@ -73,11 +76,7 @@ const used = 'This quote has already been used.'
 const notTheirs = 'authorization.from must be your wallet'
 const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answer>])[] = [
   ['her quote, for a top-up', used, (who) => as(who, 'POST', '/topups', hers.topup)],
-  [
-    'her quote, for a settlement',
-    used,
-    (who) => as(who, 'POST', '/settlements', { quoteId: hers.quoteId }),
-  ],
+  ['her quote, for a settlement', used, (who) => as(who, 'POST', '/settlements', { quoteId: hers.quoteId })],
   [
     'her quote, for a cash-out',
     used,
@@ -86,11 +85,7 @@ const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answ
       return as(who, 'POST', '/cashouts', { quoteId: hers.quoteId, authorization, bank })
     },
   ],
-  [
-    'her transfer, as a send',
-    notTheirs,
-    (who) => as(who, 'POST', '/sends', { authorization: hers.toFriend }),
-  ],
+  ['her transfer, as a send', notTheirs, (who) => as(who, 'POST', '/sends', { authorization: hers.toFriend })],
   [
     'her transfer, for a cash-out to their own bank',
     notTheirs,
@@ -111,27 +106,21 @@ describe.each(strangers)('%s', (who) => {
 
   test("gets the same answer for another user's items as for items that do not exist", async () => {
     const unknown = [`pay_${'x'.repeat(22)}`, `snd_${'x'.repeat(22)}`, crypto.randomUUID()]
-    const answers = await Promise.all(
-      [...hers.ids, ...unknown].map((id) => as(who, 'GET', `/me/activity/${id}`)),
-    )
+    const answers = await Promise.all([...hers.ids, ...unknown].map((id) => as(who, 'GET', `/me/activity/${id}`)))
     const [first] = answers
     expect(first!.status).toBe(who === 'nobody' ? 401 : 404)
-    for (const { status, body } of answers)
-      expect([status, body]).toEqual([first!.status, first!.body])
+    for (const { status, body } of answers) expect([status, body]).toEqual([first!.status, first!.body])
   })
 
   test("cannot cancel another user's checkout, and gets the answer for an unknown id", async () => {
     const [open] = hers.ids
     const ids = [open!, `pay_${'x'.repeat(22)}`]
     const answers = await Promise.all(
-      ['topups', 'settlements'].flatMap((of) =>
-        ids.map((id) => as(who, 'POST', `/${of}/${id}/cancel`)),
-      ),
+      ['topups', 'settlements'].flatMap((of) => ids.map((id) => as(who, 'POST', `/${of}/${id}/cancel`))),
     )
     const [first] = answers
     expect(first!.status).toBe(who === 'nobody' ? 401 : 404)
-    for (const { status, body } of answers)
-      expect([status, body]).toEqual([first!.status, first!.body])
+    for (const { status, body } of answers) expect([status, body]).toEqual([first!.status, first!.body])
     expect(okOf(await ana.api.item(open!)).status).toBe('awaiting_payment')
   })
 

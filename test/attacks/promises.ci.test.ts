@@ -27,7 +27,8 @@ beforeAll(async () => {
   const payouts = { ...quickChecks.payouts, BALANCE_EVERY_MS: '300' }
   stack = await ownStack({
     env: { ...quickChecks, payouts, operations: { BOOKS_EVERY_MS: '3600000' } },
-    ...{ terms: { minCycleSeconds: 0 }, operations: true },
+    terms: { minCycleSeconds: 0 },
+    operations: true,
   })
   outside = outsideOf(stack.info)
   treasury = stack.info.chain.treasury as Address
@@ -62,13 +63,16 @@ const topup = async (person: Person, change: object = {}): Promise<Reply> => {
   return post(person, '/topups', { amount, method: 'qr', quoteId, ...change })
 }
 const said = ({ status, body, headers }: Reply) => ({
-  ...{ status, error: body.error, code: headers.get('x-error-code') },
+  status,
+  error: body.error,
+  code: headers.get('x-error-code'),
   waits: headers.has('retry-after'),
 })
 const short = {
-  ...{ status: 503, code: 'treasury_short', waits: true },
-  error:
-    "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
+  status: 503,
+  code: 'treasury_short',
+  waits: true,
+  error: "We can't accept a top-up of this size right now. Try a smaller amount or try again later.",
 }
 
 async function status() {
@@ -112,11 +116,7 @@ describe('a user wants more AUSD than the treasury has', () => {
     expect(opened).toHaveLength(10)
     for (const reply of replies) if (reply.status !== 200) expect(said(reply)).toEqual(short)
     for (const { body } of opened) await outside.pay(body.paymentId, 'QRIS')
-    await waitUntil(
-      'every credit',
-      async () => (await ausdOf(stack, treasury)) === topupMicro,
-      60_000,
-    )
+    await waitUntil('every credit', async () => (await ausdOf(stack, treasury)) === topupMicro, 60_000)
   })
 
   test('AUSD of a cash-out that the bank has not paid covers no top-up', async () => {
@@ -151,9 +151,10 @@ test('a debt that was drawn today can be settled only if the treasury covers it 
   await treasuryHas(4_000_000n - 1n)
   const quoteId = (await person.quote('USD/IDR')).id
   expect(said(await post(person, '/settlements', { quoteId }))).toEqual({
-    ...{ status: 503, code: 'treasury_empty', waits: true },
-    error:
-      "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
+    status: 503,
+    code: 'treasury_empty',
+    waits: true,
+    error: "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
   })
   // 3.2 AUSD are committed; an unpaid settlement may hold half of the rest.
   await treasuryHas(topupMicro + 8_000_000n - 1n)
@@ -169,7 +170,9 @@ describe('a user wants more rupiah than the provider holds', () => {
   const cashout = async (person: Person) =>
     post(person, '/cashouts', await cashoutBody(stack, person, { ausdMicro: payoutMicro }))
   const tooFew = {
-    ...{ status: 503, code: 'payouts_short', waits: true },
+    status: 503,
+    code: 'payouts_short',
+    waits: true,
     error: "We can't pay out that much rupiah right now. Try a smaller amount or try again later.",
   }
   const has = async (rupiah: number) => {
@@ -216,14 +219,11 @@ test('money that an operator deposits and withdraws is reported, and one command
   await outside.control('balance', { amount: fullMinor })
   const place = placeOf(stack.info)
   await using books = await openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
-  const atProvider =
-    /^provider_unknown (txn_\S+) .*: the provider has a movement of \d+, money (?:in|out), /
+  const atProvider = /^provider_unknown (txn_\S+) .*: the provider has a movement of \d+, money (?:in|out), /
   const onChain = /^treasury_moved (0x\S+) .* out of \d+, 0x0*dead, .* booked 0$/
   const items = await waitUntil('the transfers by hand', async () => {
     const breaks = await checkBooks(place, stack.adminUrl, { checksMax: 1, betweenMs: 0 })
-    const named = [atProvider, onChain].map((words) =>
-      breaks.flatMap((one) => words.exec(one)?.[1] ?? []),
-    )
+    const named = [atProvider, onChain].map((words) => breaks.flatMap((one) => words.exec(one)?.[1] ?? []))
     return named.every((some) => some.length > 0) && named.flat()
   })
   for (const item of items) await acceptAsCapital(books, item, 'float of the payouts')

@@ -86,9 +86,7 @@ describe('a user pays after the checkout has ended', () => {
     // Rp 1,625,000 at Rp 16,900, not at 16,250.
     await becomes(ending, { value: '96153846', ...explained })
     expect(entry).toMatchObject({ ausd: '96153846', reason: 'paid_late', nextAction: null })
-    expect(entry.sentence).toMatch(
-      /^It was paid after the checkout closed, so a later exchange rate/,
-    )
+    expect(entry.sentence).toMatch(/^It was paid after the checkout closed, so a later exchange rate/)
   })
 
   test('after the rate moved in their favour, for more than promised', async () => {
@@ -199,7 +197,8 @@ describe('a user exceeds the limits of one wallet', () => {
     answered(() => person.post(path, body), { deadlineMs: 180_000 })
   const topup = async (person: Person, dollars: number, quoteId?: string) =>
     post(person, '/topups', {
-      ...{ amount: usd(dollars), method: 'bank' },
+      amount: usd(dollars),
+      method: 'bank',
       quoteId: quoteId ?? (await person.quote('USD/IDR')).id,
     })
   const tally = (replies: readonly Reply[]) =>
@@ -209,8 +208,7 @@ describe('a user exceeds the limits of one wallet', () => {
         .map(([what, { length }]) => [what, length]),
     )
   const said = ({ status, body }: Reply) => (status === 200 ? 'ok' : `${status} ${body.error}`)
-  const tooMuch =
-    '400 Your open top-ups exceed the limit. Pay or cancel one, or wait for one to expire.'
+  const tooMuch = '400 Your open top-ups exceed the limit. Pay or cancel one, or wait for one to expire.'
   const dayOver = '429 Daily limit reached. Try a smaller amount, or try again after 00:00 UTC.'
 
   test('by forty checkouts at once; a refusal leaves its quote unused', async () => {
@@ -233,8 +231,7 @@ describe('a user exceeds the limits of one wallet', () => {
   test('by a hundred and ten small checkouts', async () => {
     const person = await newcomer()
     const replies = await Promise.all(Array.from({ length: 110 }, () => topup(person, 1)))
-    const tooMany =
-      '400 You have too many open top-ups. Pay or cancel one, or wait for one to expire.'
+    const tooMany = '400 You have too many open top-ups. Pay or cancel one, or wait for one to expire.'
     expect(tally(replies)).toEqual({ ok: 100, [tooMany]: 10 })
   })
 

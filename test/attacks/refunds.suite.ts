@@ -141,11 +141,7 @@ describe('within the hold', () => {
 
 describe('after yield of 10 percent, when a share is worth another amount than at first', () => {
   test('payments are refunded within their holds, in whole and in part, to the unit, and the part that stays keeps its yield', async () => {
-    const [whole, part, debtor] = [
-      await userWithoutAusd(),
-      await userWithoutAusd(),
-      await userWithoutAusd(),
-    ]
+    const [whole, part, debtor] = [await userWithoutAusd(), await userWithoutAusd(), await userWithoutAusd()]
     await credited(await userWithoutAusd())
     await addYield(stack, 1n)
     const payments = await Promise.all([held(whole), held(part), settled(debtor)])

@@ -20,8 +20,7 @@ const who = `person ${crypto.randomUUID()}`
 let first: Person
 let second: Person
 
-const approve = (person: Person) =>
-  outside.control(`identity/${person.wallet}`, { verdict: 'approved', person: who })
+const approve = (person: Person) => outside.control(`identity/${person.wallet}`, { verdict: 'approved', person: who })
 const because = ['--reason', 'ticket 35', '--by', 'sari']
 const persons = (...words: string[]) => operate(stack, 'persons', ...words)
 

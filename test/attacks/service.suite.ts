@@ -9,11 +9,7 @@ import { type Person, personOf } from '#infra/demo/person'
 import type { Stack, StackProcess } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { streams as plans } from '#infra/nats/topology'
-import {
-  type Dependencies,
-  startBackbone,
-  startGateway,
-} from '../../services/gateway/test-support/dependencies'
+import { type Dependencies, startBackbone, startGateway } from '../../services/gateway/test-support/dependencies'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { newUser, verifiedUser } from '../support/people'
@@ -31,8 +27,7 @@ beforeAll(async () => {
 
 describe('an attacker forges the cursor of a list', () => {
   const good = '2026-11-21T06:09:00.000Z'
-  const cursorOf = (createdAt: string, id: string) =>
-    Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
+  const cursorOf = (createdAt: string, id: string) => Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
   test.each([
     ['a NUL byte in its id', cursorOf(good, 'pay_\0')],
     ['31 February', cursorOf('2026-02-31T00:00:00.000Z', 'pay_1')],
@@ -42,10 +37,7 @@ describe('an attacker forges the cursor of a list', () => {
     ['half a surrogate pair', cursorOf(good, 'pay_\ud800')],
   ])('with %s, and gets a 400 instead of an internal error', async (_, cursor) => {
     const { status, body } = await answered(() => person.get(`/me/activity?cursor=${cursor}`))
-    expect([status, body.error]).toEqual([
-      400,
-      'cursor is invalid: use nextCursor of the previous page',
-    ])
+    expect([status, body.error]).toEqual([400, 'cursor is invalid: use nextCursor of the previous page'])
   })
 })
 
@@ -57,8 +49,7 @@ describe("an attacker overloads the operators' routes", () => {
 
   test('by requesting the metrics of all services, which the public port does not serve', async () => {
     expect((await at('/metrics')).status).toBe(404)
-    const isUp = async () =>
-      valueIn(await scrape(stack), 'ausd_service_up', { service: 'payments' })
+    const isUp = async () => valueIn(await scrape(stack), 'ausd_service_up', { service: 'payments' })
     await becomes(isUp, 1)
   })
 
@@ -174,8 +165,7 @@ describe('a dependency of the service hangs', () => {
       country: 'ID',
     })
   }
-  const signInByKey = () =>
-    personOf(stack.info, generatePrivateKey()).post('/me/country', { country: 'ID' })
+  const signInByKey = () => personOf(stack.info, generatePrivateKey()).post('/me/country', { country: 'ID' })
   let bodies: Record<'/topups' | '/settlements' | '/cashouts' | '/sends', object>
   const money = (path: keyof typeof bodies) => () => person.post(path, bodies[path])
 
@@ -211,18 +201,10 @@ describe('a dependency of the service hangs', () => {
 
   test.each<[string, () => Promise<() => unknown>, (() => Promise<{ status: number }>)[]]>([
     ['Postgres', hangPostgres, [me, activity, country, ...allMoney]],
-    [
-      'NATS',
-      hang('nats-server'),
-      [quote, record, me, activity, webhook, signInByContract, ...allMoney],
-    ],
+    ['NATS', hang('nats-server'), [quote, record, me, activity, webhook, signInByContract, ...allMoney]],
     ['pricing', hang('pricing'), [quote, money('/topups'), money('/cashouts')]],
     ['payments', hang('payments'), [activity]],
-    [
-      'the relayer',
-      hang('chain-relayer'),
-      [record, me, activity, signInByContract, ...allMoney.slice(0, 3)],
-    ],
+    ['the relayer', hang('chain-relayer'), [record, me, activity, signInByContract, ...allMoney.slice(0, 3)]],
     ['the chain', hang('chain'), [record, me, signInByContract, ...allMoney]],
   ])('%s: callers get a 503 soon, so requests do not pile up', async (_, begin, calls) => {
     const end = await begin()
@@ -353,8 +335,7 @@ describe('an attacker floods one stream', () => {
     try {
       expect(await deliver('in a flood')).toBe(503)
       const log = join(stack.dir, 'logs/gateway.log')
-      const called = () =>
-        /"alarm":true,"stream":"WEBHOOKS".*stream nearly full/.test(readFileSync(log, 'utf8'))
+      const called = () => /"alarm":true,"stream":"WEBHOOKS".*stream nearly full/.test(readFileSync(log, 'utf8'))
       await waitUntil('an alarm', called)
       await waitUntil('the figure', async () => {
         const samples = await scrape(stack)

@@ -72,10 +72,7 @@ describe('a user opens two checkouts for one debt', () => {
     const code = await codeOf(stack, first.paymentId, 'BCA_VIRTUAL_ACCOUNT')
     const second = await settleMore(person)
     const status = await statusOf(person, first.paymentId)
-    const payments = [
-      () => outside.pay(second.paymentId, 'BCA_VIRTUAL_ACCOUNT'),
-      () => payCode(stack, code),
-    ]
+    const payments = [() => outside.pay(second.paymentId, 'BCA_VIRTUAL_ACCOUNT'), () => payCode(stack, code)]
     for (const pay of oldFirst ? payments.reverse() : payments) {
       await pay()
       await person.until('the repayment', (me) => me.drawn !== '11000000')
@@ -113,9 +110,7 @@ describe('a user opens two checkouts for one debt', () => {
   test('at the same instant, four times', async () => {
     const { person } = await debtor()
     const quotes = await Promise.all([1, 2, 3, 4].map(() => person.quote('USD/IDR')))
-    const replies = await Promise.all(
-      quotes.map((quote) => person.insist('/settlements', { quoteId: quote.id })),
-    )
+    const replies = await Promise.all(quotes.map((quote) => person.insist('/settlements', { quoteId: quote.id })))
     expect(replies.map(said)).toEqual(replies.map(() => ({ status: 200, error: undefined })))
     const [first, ...others] = replies.map(({ body }) => body as Checkout)
     expect(others).toEqual([first!, first!, first!])

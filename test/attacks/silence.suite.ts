@@ -83,16 +83,8 @@ const flows: [string, Begin, unknown][] = [
   ['a top-up charged back in its hold is taken back', topUpBy('CARDS', 'chargeback'), gone],
   ['a settlement refunded in its hold is owed again', settled('CARDS', 'refund'), indebted],
   ['a settlement charged back in its hold is too', settled('CARDS', 'chargeback'), indebted],
-  [
-    'a top-up refunded after its hold freezes',
-    topUpBy('CARDS', 'refund', 'after'),
-    { ...good, frozen: true },
-  ],
-  [
-    'a top-up charged back after its hold freezes',
-    topUpBy('CARDS', 'chargeback', 'after'),
-    { ...good, frozen: true },
-  ],
+  ['a top-up refunded after its hold freezes', topUpBy('CARDS', 'refund', 'after'), { ...good, frozen: true }],
+  ['a top-up charged back after its hold freezes', topUpBy('CARDS', 'chargeback', 'after'), { ...good, frozen: true }],
   ['a cash-out is paid', cashedOut('1234567890'), { status: 'paid', ausd: '15000000' }],
   [
     'a cash-out that the bank sends back after it was paid is returned',

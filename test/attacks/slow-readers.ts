@@ -33,9 +33,7 @@ export function openSlowReaders(
   new DataView(address.buffer).setUint16(2, port)
   address.set([127, 0, 0, 1], 4)
   const requestOf = (connection: number) =>
-    new TextEncoder().encode(
-      `GET ${path} HTTP/1.1\r\nHost: gateway\r\n${headersOf(connection)}\r\n`,
-    )
+    new TextEncoder().encode(`GET ${path} HTTP/1.1\r\nHost: gateway\r\n${headersOf(connection)}\r\n`)
   const option = (fd: number, level: number, name: number, value: number) =>
     libc.setsockopt(fd, level, name, ptr(new Int32Array([value])), 4)
   const openOne = (connection: number): number => {
@@ -71,8 +69,7 @@ const largeBytes = 16_384
 export async function largePathsOf(gateway: string): Promise<string[]> {
   const headers = { 'x-forwarded-for': '10.2.0.1' }
   const read = async (path: string) => (await fetch(`${gateway}${path}`, { headers })).text()
-  const linked = (text: string) =>
-    [...text.matchAll(/(?:href|src)="(\/[^"#]*)/g)].map(([, path]) => path!)
+  const linked = (text: string) => [...text.matchAll(/(?:href|src)="(\/[^"#]*)/g)].map(([, path]) => path!)
   const pages = await Promise.all(['/docs', '/docs/guide'].map(read))
   const paths = new Set([...pages.flatMap(linked), '/docs/client.tgz', '/llms.txt', '/config'])
   const found: string[] = []

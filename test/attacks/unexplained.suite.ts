@@ -35,8 +35,7 @@ async function ops(...words: string[]) {
   const { code, said, complaint } = await operate(stack, 'unexplained', ...words)
   return { code, told: `${said}${complaint}` }
 }
-const giveBack = (name: string, by = 'sari') =>
-  ops('return', name, '--reason', 'ticket 12', '--by', by)
+const giveBack = (name: string, by = 'sari') => ops('return', name, '--reason', 'ticket 12', '--by', by)
 
 /** Repeated while the relayer is late or down; the return happens once. */
 const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
@@ -63,10 +62,7 @@ async function rob(person: Person) {
   const body = await cashoutBody(stack, person, { ausdMicro: lostMicro })
   const { transactionHash, blockNumber } = await thief.submit(body.authorization)
   const reply = await person.insist('/cashouts', body)
-  expect([reply.status, reply.body.error]).toEqual([
-    400,
-    'authorization.nonce has already been used or cancelled',
-  ])
+  expect([reply.status, reply.body.error]).toEqual([400, 'authorization.nonce has already been used or cancelled'])
   const name = await transferTo(treasury(), transactionHash)
   await sql`
     insert into books.chain_moves
@@ -90,11 +86,7 @@ const once = [
   ['went back', lostMicro],
 ]
 const isBack = (person: Person) =>
-  waitUntil(
-    'the AUSD being back',
-    async () => (await ausdOf(stack, person.wallet)) === hasMicro,
-    60_000,
-  )
+  waitUntil('the AUSD being back', async () => (await ausdOf(stack, person.wallet)) === hasMicro, 60_000)
 const journalOf = async (name: string) => {
   const rows = await sql<{ account: string; amount: string }[]>`
     select account, amount::text from chain_relayer.journal where item = ${name} order by line`
@@ -116,12 +108,8 @@ describe('a signed cash-out that is submitted on chain before it is requested', 
       checksMax: 1,
       betweenMs: 0,
     })
-    expect(found.join()).toContain(
-      `treasury_moved ${victim.name} ${lostMicro} AUSD: in of ${lostMicro}, `,
-    )
-    expect(before.told).toContain(
-      `${victim.person.wallet}  5.000000 AUSD  ${victim.name}  no return requested`,
-    )
+    expect(found.join()).toContain(`treasury_moved ${victim.name} ${lostMicro} AUSD: in of ${lostMicro}, `)
+    expect(before.told).toContain(`${victim.person.wallet}  5.000000 AUSD  ${victim.name}  no return requested`)
 
     const first = await giveBackInTheEnd(victim.name)
     expect(first.told).toMatch(
@@ -129,9 +117,7 @@ describe('a signed cash-out that is submitted on chain before it is requested', 
     )
     expect(first.code).toBe(0)
     const again = await giveBackInTheEnd(victim.name, 'dewi')
-    expect(again.told).toMatch(
-      /^return requested by sari .*, returned in 0x\w+ \(already done by sari, /,
-    )
+    expect(again.told).toMatch(/^return requested by sari .*, returned in 0x\w+ \(already done by sari, /)
     expect((await ops('list')).told).not.toContain(victim.name)
     await isBack(victim.person)
     expect(await between(victim.person)).toEqual(once)
@@ -146,22 +132,19 @@ describe('a signed cash-out that is submitted on chain before it is requested', 
     'chain-relayer:broadcast',
     'chain-relayer:final-before-commit',
     'chain-relayer:final',
-  ])(
-    'is returned once when two operators ask at once and the relayer dies at %s',
-    async (boundary) => {
-      const { person, name } = await robbed()
-      const file = stack.failpointFile('chain-relayer')
-      writeFileSync(file, boundary)
-      const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
-      await isBack(person)
-      await answers
-      await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
-      expect(existsSync(file)).toBe(false)
-      expect((await giveBackInTheEnd(name)).code).toBe(0)
-      expect(await between(person)).toEqual(once)
-      expect(await journalOf(name)).toEqual(booked)
-    },
-  )
+  ])('is returned once when two operators ask at once and the relayer dies at %s', async (boundary) => {
+    const { person, name } = await robbed()
+    const file = stack.failpointFile('chain-relayer')
+    writeFileSync(file, boundary)
+    const answers = Promise.all([giveBackInTheEnd(name), giveBackInTheEnd(name, 'dewi')])
+    await isBack(person)
+    await answers
+    await waitUntil('the end being in the books', async () => (await journalOf(name)).length > 0)
+    expect(existsSync(file)).toBe(false)
+    expect((await giveBackInTheEnd(name)).code).toBe(0)
+    expect(await between(person)).toEqual(once)
+    expect(await journalOf(name)).toEqual(booked)
+  })
 
   test('is returned once when it was requested while the relayer was down, and two instances start', async () => {
     const victims = [await robbed(), await robbed(), await robbed()]
@@ -209,10 +192,7 @@ async function anotherRelayer(): Promise<AsyncDisposable> {
 describe('security: a request to return AUSD that is not owed', () => {
   test('returns nothing for a transfer that a cash-out took and the bank was paid for', async () => {
     const person = await verifiedUser(stack, { ausdMicro: hasMicro })
-    const reply = await person.insist(
-      '/cashouts',
-      await cashoutBody(stack, person, { ausdMicro: lostMicro }),
-    )
+    const reply = await person.insist('/cashouts', await cashoutBody(stack, person, { ausdMicro: lostMicro }))
     await entryIn(person, reply.body.payoutId, 'paid')
     const [taken] = await transfersOf(stack, person.wallet)
     const name = await transferTo(treasury(), taken!.txHash as Hex)

@@ -23,6 +23,5 @@ const rpcPath = `/v2/${rpcKey}?apikey=${rpcKey}`
 
 onOneStack(() => ({ env, proxied: true, rpcPath }), {
   unnoticed: () => import('./unnoticed.suite'),
-  'verdicts of sumsub': async () =>
-    (await import('../failures/verdicts.suite')).verdictsAreNotMissed(),
+  'verdicts of sumsub': async () => (await import('../failures/verdicts.suite')).verdictsAreNotMissed(),
 })

@@ -33,8 +33,7 @@ beforeAll(() => {
 })
 afterAll(() => sql?.end({ timeout: 1 }))
 
-const logOf = (service: string) =>
-  readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
+const logOf = (service: string) => readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')
 
 describe('a dead letter', () => {
   type Owner = 'payments' | 'payouts'
@@ -46,7 +45,10 @@ describe('a dead letter', () => {
     values (${owner}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up after 40 attempts')`
 
   const delivery = (body: string, deliveryId: string) => ({
-    ...{ account: 'ID', deliveryId, receivedAt: new Date().toISOString(), body },
+    account: 'ID',
+    deliveryId,
+    receivedAt: new Date().toISOString(),
+    body,
   })
   const buryWebhook = (owner: Owner, id: string, body: string) =>
     bury(owner, id, paymentsWebhookSubject('ID', id), delivery(body, id))
@@ -73,8 +75,7 @@ describe('a dead letter', () => {
 
     const dead = await listDeadLetters(sql)
     expect(dead).toHaveLength(17)
-    const operator = (by: string) =>
-      operate(stack, 'dead-letters', 'redrive', 'all', '--reason', 'mended', '--by', by)
+    const operator = (by: string) => operate(stack, 'dead-letters', 'redrive', 'all', '--reason', 'mended', '--by', by)
     const asked = await Promise.all([operator('sari'), operator('dewi')])
     await becomes(async () => (await listDeadLetters(sql)).map(({ reason }) => reason), [], 60_000)
     expect(asked.map(({ code }) => code)).toEqual([0, 0])
@@ -156,8 +157,8 @@ describe('an item that is stuck', () => {
     const untold = async () => {
       const samples = await scrape(stack)
       return all.filter(({ service, state }) => {
-        const [age, limit] = ['ausd_state_oldest_age_seconds', 'ausd_state_age_limit_seconds'].map(
-          (name) => valueIn(samples, name, { service, state }),
+        const [age, limit] = ['ausd_state_oldest_age_seconds', 'ausd_state_age_limit_seconds'].map((name) =>
+          valueIn(samples, name, { service, state }),
         )
         return age === undefined || limit === undefined || age <= limit
       })
@@ -229,10 +230,7 @@ describe('the key of an RPC endpoint', () => {
     }
     proxy.setFaults({})
     for (const file of readdirSync(join(stack.dir, 'logs')))
-      expect([file, readFileSync(join(stack.dir, 'logs', file), 'utf8').includes(rpcKey)]).toEqual([
-        file,
-        false,
-      ])
+      expect([file, readFileSync(join(stack.dir, 'logs', file), 'utf8').includes(rpcKey)]).toEqual([file, false])
   })
 })
 

@@ -7,5 +7,4 @@ export function heedSignals(): void {
 }
 
 /** Throws on a termination signal, so that scopes are disposed. */
-export const unlessInterrupted = <T>(work: Promise<T>): Promise<T> =>
-  Promise.race([work, interrupted.promise])
+export const unlessInterrupted = <T>(work: Promise<T>): Promise<T> => Promise.race([work, interrupted.promise])

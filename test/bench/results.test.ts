@@ -28,9 +28,7 @@ describe('withResults', () => {
     expect(written).toStartWith('above\n<!-- results -->\n')
     expect(written).toEndWith('<!-- /results -->\nbelow\n')
     expect(written).not.toContain('old')
-    expect(written).toMatch(
-      /reader +6,075 events\/s {2}0\.286 {2}viem loop {2}ratio ≥ 0\.8, missed/,
-    )
+    expect(written).toMatch(/reader +6,075 events\/s {2}0\.286 {2}viem loop {2}ratio ≥ 0\.8, missed/)
     expect(written).not.toContain('Ponder')
   })
 

@@ -22,9 +22,7 @@ export function tableOf(figures: readonly Figure[]): string {
   return rows
     .map((row) =>
       row
-        .map((cell, column) =>
-          isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
-        )
+        .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
         .join('  ')
         .trimEnd(),
     )

@@ -4,8 +4,7 @@ import type { Limits } from '#platform/metrics/state-limits'
 import { limits as paymentLimits } from '../../services/payments/payment'
 import { limits as cashoutLimits } from '../../services/payouts/cashout'
 
-const resting = (limits: Limits<string>) =>
-  Object.keys(limits).filter((state) => 'rests' in limits[state]!)
+const resting = (limits: Limits<string>) => Object.keys(limits).filter((state) => 'rests' in limits[state]!)
 
 describe('outbox rows may be pruned in the final states of their service', () => {
   test('of a payment: every final state but review', () => {

@@ -14,8 +14,13 @@ import { logPlans, plansIn, type Ran } from './plans'
 const rowsEach = 20_000
 const connection = { application_name: 'suite' }
 const workers = [
-  ...['gateway', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'],
-  ...['books', 'pruning'], // Connections of operations.
+  'gateway',
+  'payments',
+  'payouts',
+  'chain-relayer',
+  'indexer-reader',
+  'books',
+  'pruning', // Connections of operations.
 ]
 
 let stack: Stack

@@ -25,8 +25,7 @@ const settings = {
 
 /** Logs the plan of every statement except this session's. */
 export async function logPlans(sql: Sql, url: string): Promise<void> {
-  for (const [name, value] of Object.entries(settings))
-    await sql.unsafe(`alter system set ${name} = '${value}'`)
+  for (const [name, value] of Object.entries(settings)) await sql.unsafe(`alter system set ${name} = '${value}'`)
   await sql`select pg_reload_conf()`
   // New sessions load the library once Postgres has read the setting.
   await waitUntil('new sessions with auto_explain', () => loadsExplain(url))

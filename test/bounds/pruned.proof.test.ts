@@ -56,9 +56,7 @@ async function effects() {
     moves: await rowsOf('books', 'chain_moves'),
     transactions: await rowsOf('chain_relayer', 'transaction'),
     operations: await rowsOf('chain_relayer', 'operation'),
-    postings: await Promise.all(
-      ['payments', 'payouts', 'chain_relayer'].map((schema) => rowsOf(schema, 'journal')),
-    ),
+    postings: await Promise.all(['payments', 'payouts', 'chain_relayer'].map((schema) => rowsOf(schema, 'journal'))),
     anomalies: await rowsOf('payments', 'anomalies'),
     states: await admin`select id, state from payments.payments union all
       select id, state from payouts.payouts order by 1`,
@@ -69,7 +67,10 @@ async function effects() {
 async function deliverAllAgain(): Promise<void> {
   const { url, admin: user } = stack.info.nats
   const nc = await connect({
-    ...{ servers: url, user: user.user, pass: user.password, inboxPrefix: '_INBOX_admin' },
+    servers: url,
+    user: user.user,
+    pass: user.password,
+    inboxPrefix: '_INBOX_admin',
   })
   const manager = await nc.jetstreamManager()
   const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
@@ -80,9 +81,7 @@ async function deliverAllAgain(): Promise<void> {
   for (const [stream, name] of readers) await manager.consumers.delete(stream, name)
   await stack.provision()
   await waitUntil('everything being handled again', async () => {
-    const states = await Promise.all(
-      readers.map(([stream, name]) => manager.consumers.info(stream, name)),
-    )
+    const states = await Promise.all(readers.map(([stream, name]) => manager.consumers.info(stream, name)))
     const handled = states.reduce((sum, { ack_floor: floor }) => sum + floor.consumer_seq, 0)
     return handled > 0 && states.every((one) => one.num_pending + one.num_ack_pending === 0)
   })
@@ -120,15 +119,11 @@ describe('after everything prunable was pruned', () => {
     expect(await rowsOf('chain_relayer', 'inbox')).toBeGreaterThan(5)
     // A repeated order's outcome is published and handled again.
     await waitUntil('the outboxes being empty', async () => {
-      const open = await Promise.all(
-        movers.map((schema) => rowsOf(schema, 'outbox', 'published_at is null')),
-      )
+      const open = await Promise.all(movers.map((schema) => rowsOf(schema, 'outbox', 'published_at is null')))
       return open.every((rows) => rows === 0)
     })
     expect(await effects()).toEqual(before)
-    expect(await Promise.all(movers.map((schema) => rowsOf(schema, 'dead_letter')))).toEqual([
-      0, 0, 0, 0,
-    ])
+    expect(await Promise.all(movers.map((schema) => rowsOf(schema, 'dead_letter')))).toEqual([0, 0, 0, 0])
   })
 
   test('and after JetStream lost its store, pending work is still done once', async () => {

@@ -7,8 +7,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome']
 export const browserPath = (): string | undefined =>
   process.env.CHROMIUM || names.flatMap((name) => Bun.which(name) ?? [])[0]
 
-export const noBrowser =
-  'Chromium not found, so no page was opened: run apt-get install chromium, or set CHROMIUM.'
+export const noBrowser = 'Chromium not found, so no page was opened: run apt-get install chromium, or set CHROMIUM.'
 
 export type Opened = AsyncDisposable & {
   /** `phone` is as narrow as a small phone. */

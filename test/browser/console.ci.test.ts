@@ -43,8 +43,7 @@ async function press(deed: string, choose: Record<string, string> = {}): Promise
   await view('Motion')
   await view('Sandbox') // Reopened, because the choices have changed.
   const form = page.getByRole('form', { name: deed, exact: true })
-  for (const [label, value] of Object.entries(choose))
-    await form.getByLabel(label).selectOption({ value })
+  for (const [label, value] of Object.entries(choose)) await form.getByLabel(label).selectOption({ value })
   await form.getByRole('button', { name: 'Run', exact: true }).click()
   await form.getByRole('button', { name: 'Confirm' }).click()
   const outcome = form.locator('.outcome')
@@ -59,9 +58,7 @@ withBrowser('the token leaves the address at once and opens the console', async 
 })
 
 withBrowser('messages appear in Motion, from the checkout to the chain', async () => {
-  expect(await press('Decide an identity check', { Verdict: 'approved' })).toStartWith(
-    'Verdict sent: approved.',
-  )
+  expect(await press('Decide an identity check', { Verdict: 'approved' })).toStartWith('Verdict sent: approved.')
   await view('Motion')
   await page.getByText('native coin drip final on the chain').waitFor()
 

@@ -5,11 +5,9 @@ export const faultsOf = (page: Page): Promise<string[]> =>
     const faults: string[] = []
     const isShown = (element: Element) => element.checkVisibility({ visibilityProperty: true })
     for (const field of document.querySelectorAll<HTMLInputElement>('input, select, textarea'))
-      if (isShown(field) && field.labels?.length === 0 && !field.ariaLabel)
-        faults.push(`no label: ${field.outerHTML}`)
+      if (isShown(field) && field.labels?.length === 0 && !field.ariaLabel) faults.push(`no label: ${field.outerHTML}`)
     for (const one of document.querySelectorAll('button, a[href], summary'))
-      if (isShown(one) && !(one.textContent?.trim() || one.ariaLabel))
-        faults.push(`no name: ${one.outerHTML}`)
+      if (isShown(one) && !(one.textContent?.trim() || one.ariaLabel)) faults.push(`no name: ${one.outerHTML}`)
     const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id)
     for (const id of ids.filter((one, at) => ids.indexOf(one) !== at)) faults.push(`twice: #${id}`)
     if (!document.documentElement.lang) faults.push('no language')
@@ -38,8 +36,7 @@ export const faultsOf = (page: Page): Promise<string[]> =>
       const hasText = [...element.childNodes].some(
         (node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim(),
       )
-      if (!hasText || !isShown(element) || element.matches(':disabled, .unseen, .skip, noscript'))
-        continue
+      if (!hasText || !isShown(element) || element.matches(':disabled, .unseen, .skip, noscript')) continue
       const tones = [luminance(getComputedStyle(element).color), luminance(groundOf(element))]
       const ratio = (Math.max(...tones) + 0.05) / (Math.min(...tones) + 0.05)
       if (ratio < 4.5) faults.push(`contrast ${ratio.toFixed(2)}: ${element.textContent?.trim()}`)

@@ -84,15 +84,12 @@ withBrowser('a newcomer creates a wallet and verifies its owner', async () => {
 
 withBrowser('the page asks an unverified user for the verification before any form', async () => {
   const other = await browser.open(`${stack.info.sandbox}/app`, { phone: true })
-  const see = (text: string) =>
-    other.getByText(text, { exact: false }).and(other.locator(':visible')).first().waitFor()
+  const see = (text: string) => other.getByText(text, { exact: false }).and(other.locator(':visible')).first().waitFor()
   await other.getByRole('button', { name: t.createWallet }).click()
   for (const slug of ['top-up', 'borrow', 'send'] as const) {
     await other.getByRole('link', { name: t.sections[slug], exact: true }).click()
     await see(accountTexts['verification.none'].en)
-    expect(
-      await other.locator('main').getByRole('button').and(other.locator(':visible')).count(),
-    ).toBe(0)
+    expect(await other.locator('main').getByRole('button').and(other.locator(':visible')).count()).toBe(0)
   }
   await other.getByRole('link', { name: t.sections['cash-out'], exact: true }).click()
   await see(t.checkWhenVerified)
@@ -118,9 +115,7 @@ withBrowser('the keyboard alone asks for a price and opens a checkout', async ()
   expect(await page.locator(':focus').textContent()).toBe(t.offer)
   await see(/Rp\s16,250 per dollar/)
   await tabTo(t.openCheckout)
-  expect(await page.locator(':focus').evaluate((one) => getComputedStyle(one).outlineStyle)).toBe(
-    'solid',
-  )
+  expect(await page.locator(':focus').evaluate((one) => getComputedStyle(one).outlineStyle)).toBe('solid')
   await page.keyboard.press('Enter')
   await see(t.accepted)
   await payThere()
@@ -161,26 +156,23 @@ withBrowser('an offer ends with its quote on a device whose clock is two hours f
   await page.reload()
 })
 
-withBrowser(
-  'a card payment in ringgit is held, and the page explains it before and after',
-  async () => {
-    await shown(page.getByLabel(t.country)).selectOption('MY')
-    await press(t.save)
-    await see(t.saved)
-    await go('top-up')
-    await type(t.amountIn('MYR'), '50,00')
-    await press(t.getPrice)
-    await see(t.notAnAmount('50.00'))
-    await type(t.amountIn('MYR'), '50.00')
-    await shown(page.getByLabel(t.methods.card)).check()
-    await press(t.getPrice)
-    await see(t.hold('15 seconds'))
-    await press(t.openCheckout)
-    await payThere()
-    // A busy machine may load the page after the hold, which then has become collateral.
-    await see(/can still be reversed|42\.645714\sAUSD/)
-  },
-)
+withBrowser('a card payment in ringgit is held, and the page explains it before and after', async () => {
+  await shown(page.getByLabel(t.country)).selectOption('MY')
+  await press(t.save)
+  await see(t.saved)
+  await go('top-up')
+  await type(t.amountIn('MYR'), '50,00')
+  await press(t.getPrice)
+  await see(t.notAnAmount('50.00'))
+  await type(t.amountIn('MYR'), '50.00')
+  await shown(page.getByLabel(t.methods.card)).check()
+  await press(t.getPrice)
+  await see(t.hold('15 seconds'))
+  await press(t.openCheckout)
+  await payThere()
+  // A busy machine may load the page after the hold, which then has become collateral.
+  await see(/can still be reversed|42\.645714\sAUSD/)
+})
 
 /** While `isLost`, requests are carried out but get no answer. */
 async function loseAnswers(address: string, word = '') {
@@ -214,24 +206,21 @@ withBrowser('a loan whose answer is lost is taken once, and shows its due date',
   await see(/^Repay by /)
 })
 
-withBrowser(
-  'an order without an answer is continued after a reload, as the same order',
-  async () => {
-    const lost = await loseAnswers('**/settlements')
-    await go('repay')
-    await press(t.getPrice)
-    await press(t.openCheckout)
-    await waitUntil('two attempts', () => lost.bodies.length >= 2)
-    lost.isLost = false
-    await page.reload()
-    await shown(page.getByRole('link', { name: t.goToPayment })).waitFor()
-    // The list of orders may show the link before the answer to the order has arrived.
-    await page.waitForFunction(() => !Object.keys(localStorage).some((key) => /^order/.test(key)))
-    expect([...new Set(lost.bodies)]).toHaveLength(1)
-    expect(await page.getByRole('link', { name: t.goToPayment }).count()).toBe(1)
-    await page.unroute('**/settlements')
-  },
-)
+withBrowser('an order without an answer is continued after a reload, as the same order', async () => {
+  const lost = await loseAnswers('**/settlements')
+  await go('repay')
+  await press(t.getPrice)
+  await press(t.openCheckout)
+  await waitUntil('two attempts', () => lost.bodies.length >= 2)
+  lost.isLost = false
+  await page.reload()
+  await shown(page.getByRole('link', { name: t.goToPayment })).waitFor()
+  // The list of orders may show the link before the answer to the order has arrived.
+  await page.waitForFunction(() => !Object.keys(localStorage).some((key) => /^order/.test(key)))
+  expect([...new Set(lost.bodies)]).toHaveLength(1)
+  expect(await page.getByRole('link', { name: t.goToPayment }).count()).toBe(1)
+  await page.unroute('**/settlements')
+})
 
 withBrowser('a canceled settlement can be opened again and paid', async () => {
   await press(t.cancel)
@@ -247,38 +236,35 @@ withBrowser('a canceled settlement can be opened again and paid', async () => {
   expect(await shown(page.getByRole('button', { name: t.getPrice })).count()).toBe(0)
 })
 
-withBrowser(
-  'a cash-out is signed, checked and followed to the bank, and a transfer to its wallet',
-  async () => {
-    await go('cash-out')
-    const bank = shown(page.getByRole('combobox', { name: t.bank, exact: true }))
-    await bank.fill('bank m')
-    await press(t.checkAccount)
-    await see(t.chooseBank) // Several banks have this in their names.
-    await bank.fill('bca')
-    await bank.press('Tab')
-    expect(await bank.inputValue()).toBe('Bank Central Asia')
-    await type(t.accountNumber, '1234567890')
-    await type(t.accountHolder, 'Budi Santoso')
-    await press(t.checkAccount)
-    await see(/does not have this account/)
-    await type(t.accountHolder, 'Sari Dewi')
-    // A verdict disappears when its account is changed.
-    expect(await page.getByText(/does not have this account/).count()).toBe(0)
-    await press(t.checkAccount)
-    await see(/^The bank has this account/)
-    await type(t.amountIn('AUSD'), '1')
-    await press(t.getPrice)
-    await press(t.signCashOut)
-    await see(t.accepted)
-    await see(/bank transfer is complete/i)
-    await go('send')
-    await type(t.toWallet, `0x${'1'.repeat(40)}`)
-    await type(t.amountIn('AUSD'), '0.5')
-    await press(t.signSend)
-    await see(/transfer is complete/i)
-  },
-)
+withBrowser('a cash-out is signed, checked and followed to the bank, and a transfer to its wallet', async () => {
+  await go('cash-out')
+  const bank = shown(page.getByRole('combobox', { name: t.bank, exact: true }))
+  await bank.fill('bank m')
+  await press(t.checkAccount)
+  await see(t.chooseBank) // Several banks have this in their names.
+  await bank.fill('bca')
+  await bank.press('Tab')
+  expect(await bank.inputValue()).toBe('Bank Central Asia')
+  await type(t.accountNumber, '1234567890')
+  await type(t.accountHolder, 'Budi Santoso')
+  await press(t.checkAccount)
+  await see(/does not have this account/)
+  await type(t.accountHolder, 'Sari Dewi')
+  // A verdict disappears when its account is changed.
+  expect(await page.getByText(/does not have this account/).count()).toBe(0)
+  await press(t.checkAccount)
+  await see(/^The bank has this account/)
+  await type(t.amountIn('AUSD'), '1')
+  await press(t.getPrice)
+  await press(t.signCashOut)
+  await see(t.accepted)
+  await see(/bank transfer is complete/i)
+  await go('send')
+  await type(t.toWallet, `0x${'1'.repeat(40)}`)
+  await type(t.amountIn('AUSD'), '0.5')
+  await press(t.signSend)
+  await see(/transfer is complete/i)
+})
 
 withBrowser('each item opens its detail, and a receipt to print', async () => {
   await go('activity')
@@ -292,23 +278,19 @@ withBrowser('each item opens its detail, and a receipt to print', async () => {
   await receipt.close()
 })
 
-withBrowser(
-  'the statement is shown, downloaded and printed without the rest of the page',
-  async () => {
-    await go('statement')
-    await press(t.showStatement)
-    await see(t.closing)
-    for (const kind of ['drawn', 'cashout', 'cashout_paid'] as const)
-      await see(t.statementKinds[kind])
-    const [file] = await Promise.all([page.waitForEvent('download'), press(t.downloadCsv)])
-    expect(readFileSync(await file.path(), 'utf8')).toStartWith('at,kind,id,ausd')
-    await page.emulateMedia({ media: 'print' })
-    expect(await page.getByRole('navigation').isVisible()).toBe(false)
-    expect(await page.getByRole('button', { name: t.print }).isVisible()).toBe(false)
-    expect(await page.getByRole('table').isVisible()).toBe(true)
-    await page.emulateMedia({ media: 'screen' })
-  },
-)
+withBrowser('the statement is shown, downloaded and printed without the rest of the page', async () => {
+  await go('statement')
+  await press(t.showStatement)
+  await see(t.closing)
+  for (const kind of ['drawn', 'cashout', 'cashout_paid'] as const) await see(t.statementKinds[kind])
+  const [file] = await Promise.all([page.waitForEvent('download'), press(t.downloadCsv)])
+  expect(readFileSync(await file.path(), 'utf8')).toStartWith('at,kind,id,ausd')
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.getByRole('navigation').isVisible()).toBe(false)
+  expect(await page.getByRole('button', { name: t.print }).isVisible()).toBe(false)
+  expect(await page.getByRole('table').isVisible()).toBe(true)
+  await page.emulateMedia({ media: 'screen' })
+})
 
 withBrowser('the statement ends today by the chain, whose clock may be ahead', async () => {
   const node = `${stack.info.chain.rpcUrl}/**`
@@ -318,8 +300,7 @@ withBrowser('the statement ends today by the chain, whose clock may be ahead', a
   await page.route(node, async (route) => {
     const response = await route.fetch()
     const answer = await response.json()
-    if (answer.result?.timestamp)
-      Object.assign(answer.result, blockOf(Math.floor(Date.parse(today) / 1_000)))
+    if (answer.result?.timestamp) Object.assign(answer.result, blockOf(Math.floor(Date.parse(today) / 1_000)))
     await route.fulfill({ response, json: answer })
   })
   await page.reload()
@@ -359,35 +340,27 @@ withBrowser('the drawer shows each request without the session, to copy as curl'
   await page.getByText(t.requests).click()
 })
 
-withBrowser(
-  'in each language and theme, no section is cut off or has an accessibility fault',
-  async () => {
-    const axe = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
-    await page.evaluate(axe)
-    for (const [language, texts] of Object.entries({ en: english, id: indonesian, ms: malay })) {
-      await page.emulateMedia({ colorScheme: language === 'ms' ? 'dark' : 'light' })
-      await page.locator('header select').selectOption(language)
-      await page.getByText(texts.creditLine).first().waitFor({ state: 'attached' })
-      expect(await page.locator('html').getAttribute('lang')).toBe(language)
-      for (const slug of slugs) {
-        await page.evaluate((to) => {
-          location.hash = to
-        }, slug)
-        await page.getByRole('heading', { name: texts.sections[slug], exact: true }).waitFor()
-        const width = await page.evaluate(() => document.documentElement.scrollWidth)
-        if (slug === 'activity' && language !== 'en')
-          expect(await page.locator('main').textContent()).not.toContain(
-            'The transfer is complete.',
-          )
-        const violations =
-          language === 'id'
-            ? []
-            : await page.evaluate('axe.run().then((found) => found.violations)')
-        expect([language, slug, width, violations]).toEqual([language, slug, 360, []])
-      }
+withBrowser('in each language and theme, no section is cut off or has an accessibility fault', async () => {
+  const axe = readFileSync(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir), 'utf8')
+  await page.evaluate(axe)
+  for (const [language, texts] of Object.entries({ en: english, id: indonesian, ms: malay })) {
+    await page.emulateMedia({ colorScheme: language === 'ms' ? 'dark' : 'light' })
+    await page.locator('header select').selectOption(language)
+    await page.getByText(texts.creditLine).first().waitFor({ state: 'attached' })
+    expect(await page.locator('html').getAttribute('lang')).toBe(language)
+    for (const slug of slugs) {
+      await page.evaluate((to) => {
+        location.hash = to
+      }, slug)
+      await page.getByRole('heading', { name: texts.sections[slug], exact: true }).waitFor()
+      const width = await page.evaluate(() => document.documentElement.scrollWidth)
+      if (slug === 'activity' && language !== 'en')
+        expect(await page.locator('main').textContent()).not.toContain('The transfer is complete.')
+      const violations = language === 'id' ? [] : await page.evaluate('axe.run().then((found) => found.violations)')
+      expect([language, slug, width, violations]).toEqual([language, slug, 360, []])
     }
-  },
-)
+  }
+})
 
 withBrowser('the page threw no error and kept its content security policy', () => {
   // Browsers log each lost answer, and the refusal.

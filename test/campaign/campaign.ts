@@ -48,7 +48,9 @@ export async function runCampaign(options: Options, say: (line: string) => void)
     everybody.push(person)
     await person.until('verification', (me) => me.verified, 90_000)
     const scene: Scene = {
-      ...{ person, record, treasury },
+      person,
+      record,
+      treasury,
       outside: world.outside,
       chance: chanceOf(seed, index),
       signal: stop.signal,
@@ -60,15 +62,12 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   say(`${count} users verified`)
 
   const restMs = Math.max(restLeastMs, count * restOfEachMs)
-  const living = first.map(({ scene, isContract }) =>
-    live(scene, isContract ? flows.contract : flows.own, restMs),
-  )
+  const living = first.map(({ scene, isContract }) => live(scene, isContract ? flows.contract : flows.own, restMs))
   living.push(lateTakers(join, count, stop.signal))
   const faults = faultsWith(failpoints()).filter(
     ({ name }) => options.faults.length === 0 || options.faults.some((one) => name.includes(one)),
   )
-  if (faults.length === 0)
-    throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)
+  if (faults.length === 0) throw new Error(`--faults matches no fault: ${options.faults.join(', ')}`)
   const trouble = makeTrouble(world, faults, chanceOf(seed, -1), stop.signal)
   const upgrade = options.upgradeFrom ? replaceOlder(world, minutes, stop.signal) : undefined
   const ending = setTimeout(() => stop.abort(), minutes * 60_000)
@@ -91,16 +90,18 @@ export async function runCampaign(options: Options, say: (line: string) => void)
   }
   const judge = async (entries: Entry[]) =>
     audit({
-      ...{ entries, treasury, deeds: record.deeds },
+      entries,
+      treasury,
+      deeds: record.deeds,
       book: await world.outside.book(),
       chain: await readChain(place),
     })
   const { verdict, last } = await quietly(everybody, judge, options.quietSeconds * 1_000)
   const quietMs = performance.now() - quietFrom
   const isMeant = (words: string) => verdict.waiting.some(({ id }) => words.includes(id))
-  const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl).catch(
-    (error: Error) => [`the books cannot be compared: ${error.message}`],
-  )
+  const found = await checkBooks(placeOf(world.stack.info), world.stack.adminUrl).catch((error: Error) => [
+    `the books cannot be compared: ${error.message}`,
+  ])
   const breaks = found.filter((words) => !isMeant(words))
   const noted = await notedAsPublished(world.stack)
   const stored = await storedMessages(world.stack)

@@ -1,13 +1,4 @@
-import {
-  type Address,
-  createPublicClient,
-  type Hex,
-  http,
-  keccak256,
-  parseAbi,
-  parseEventLogs,
-  toHex,
-} from 'viem'
+import { type Address, createPublicClient, type Hex, http, keccak256, parseAbi, parseEventLogs, toHex } from 'viem'
 
 /** These are the published signatures: the audit shares no code with the services. */
 const events = parseAbi([
@@ -60,10 +51,7 @@ export async function readChain(place: {
     const raw = await client.getLogs({ address, fromBlock: from, toBlock: to })
     logs.push(...parseEventLogs({ abi: events, logs: raw }))
   }
-  const refs = new Map<
-    Hex,
-    { added: bigint[]; repaid: bigint[]; revoked: bigint[]; accounts: Set<string> }
-  >()
+  const refs = new Map<Hex, { added: bigint[]; repaid: bigint[]; revoked: bigint[]; accounts: Set<string> }>()
   const of = (ref: Hex) => {
     const known = refs.get(ref) ?? { added: [], repaid: [], revoked: [], accounts: new Set() }
     refs.set(ref, known)
@@ -75,10 +63,7 @@ export async function readChain(place: {
   const byHash = new Map<Hex, { name: string; amountMicro: bigint; ref?: Hex }[]>()
   for (const { eventName, args, transactionHash: hash } of logs) {
     const note = (amountMicro: bigint, ref?: Hex) =>
-      byHash.set(hash, [
-        ...(byHash.get(hash) ?? []),
-        { name: eventName, amountMicro, ...(ref ? { ref } : {}) },
-      ])
+      byHash.set(hash, [...(byHash.get(hash) ?? []), { name: eventName, amountMicro, ...(ref ? { ref } : {}) }])
     if (eventName === 'Transfer') {
       const { from, to, value } = args
       transfers.push({ from: from.toLowerCase(), to: to.toLowerCase(), valueMicro: value, hash })

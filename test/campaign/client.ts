@@ -10,17 +10,10 @@ const betweenMs = 300
 export type Answered = { ok: any } | { refused: string }
 
 /** Null after the last retry: the outcome is unknown, and the audit allows either. */
-export async function ask(
-  record: Record,
-  person: Person,
-  path: string,
-  body?: unknown,
-): Promise<Answered | null> {
+export async function ask(record: Record, person: Person, path: string, body?: unknown): Promise<Answered | null> {
   const givesUpAt = performance.now() + patienceMs
   while (performance.now() < givesUpAt) {
-    const reply = await (body === undefined ? person.get(path) : person.post(path, body)).catch(
-      () => undefined,
-    )
+    const reply = await (body === undefined ? person.get(path) : person.post(path, body)).catch(() => undefined)
     if (reply?.status === 200) {
       record.count('200')
       return { ok: reply.body }

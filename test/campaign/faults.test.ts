@@ -21,6 +21,5 @@ test('after an upgrade has stopped the first instances, the second ones are stil
   const retired = new Set(serviceNames.map((name) => targetOf(name, 1)))
   const faults = faultsWith(new Map(serviceNames.map((name) => [name, ['a step']])))
   const left = faults.filter(({ target }) => !retired.has(target)).map(({ name }) => name)
-  for (const name of serviceNames)
-    expect(left).toContain(`an instance of ${name} is killed between two steps`)
+  for (const name of serviceNames) expect(left).toContain(`an instance of ${name} is killed between two steps`)
 })

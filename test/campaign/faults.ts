@@ -14,10 +14,7 @@ export type Fault = {
   readonly target: string
   /** Shortest and longest, in ms. */
   readonly lastsMs: readonly [number, number]
-  readonly begin: (
-    world: World,
-    chance: Chance,
-  ) => (() => void | Promise<void>) | Promise<() => void>
+  readonly begin: (world: World, chance: Chance) => (() => void | Promise<void>) | Promise<() => void>
   /** Polled until true, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
@@ -138,9 +135,7 @@ const provider = (
   begin: async ({ outside }, chance) => {
     const section = kind === 'webhooks' ? 'webhooks' : 'api'
     const end = async () => {
-      await waitUntil('the sandbox to accept new settings', () =>
-        outside.faults({ [section]: noFaults[section] }),
-      )
+      await waitUntil('the sandbox to accept new settings', () => outside.faults({ [section]: noFaults[section] }))
     }
     try {
       await outside.faults({ ...faults, seed: chance.belowMs(1_000_000) })
@@ -180,12 +175,7 @@ const providerFaults = [
   provider('provider', 'refunds are listed without an id', { api: { namelessRefunds: 1 } }),
   provider('provider', 'the list of transactions is forbidden', { api: { forbidList: 1 } }),
   provider('provider', 'the list of transactions is late', { api: { listDelayMs: 4_000 } }),
-  provider(
-    'provider',
-    'captures are one unit short',
-    { api: { wrongAmount: 0.2 } },
-    [1_000, 3_000],
-  ),
+  provider('provider', 'captures are one unit short', { api: { wrongAmount: 0.2 } }, [1_000, 3_000]),
   provider('webhooks', 'webhooks are lost', { webhooks: { drop: 0.8 } }),
   provider('webhooks', 'webhooks are doubled and reordered', {
     webhooks: { duplicate: 0.8, reorder: true },
@@ -223,7 +213,8 @@ const chainFaults = [
   chain('the endpoint has no finalized block', { finalizedIsNull: true }),
   chain('the endpoint serves receipts of discarded blocks', { discardedBlockRate: 0.5 }),
   chain('the endpoint serves another chain after outages', {
-    ...{ otherGenesis: true, disconnectRate: 0.2 },
+    otherGenesis: true,
+    disconnectRate: 0.2,
   }),
   chain('log ranges are capped', { logsRangeMax: 5, logsRangeStatus: 413 }),
   chain('log results are capped', { logsResultsMax: 3 }),

@@ -116,7 +116,10 @@ async function askCashout(
 ): Promise<CashoutDeed> {
   const { nonce, value } = authorization
   const deed = record.note<CashoutDeed>({
-    ...{ kind: 'cashout', wallet: person.wallet, nonce, valueMicro: BigInt(value) },
+    kind: 'cashout',
+    wallet: person.wallet,
+    nonce,
+    valueMicro: BigInt(value),
     answer: null,
   })
   const body = { quoteId, authorization, bank: { ...bank, accountNumber } }
@@ -187,9 +190,7 @@ const kinds: readonly Kind[] = [
   ['top-up by FPX', topup('USD/MYR', 'MAYB2U_FPX')],
   ['top-up by virtual account', topup('USD/IDR', 'BCA_VIRTUAL_ACCOUNT')],
   ['top-up by card', topup('USD/IDR', 'CARDS')],
-  ...Object.keys(fates).flatMap((fate): Kind[] => [
-    [`top-up ${fate}`, goesBack('topup', fate as Fate)],
-  ]),
+  ...Object.keys(fates).flatMap((fate): Kind[] => [[`top-up ${fate}`, goesBack('topup', fate as Fate)]]),
   ['top-up in ringgit refunded', goesBack('topup', 'refunded', 'USD/MYR')],
   ['top-up in ringgit disputed', goesBack('topup', 'dispute won', 'USD/MYR')],
   ['settlement refunded', goesBack('settlement', 'refunded')],
@@ -221,9 +222,7 @@ const contractKinds: readonly Kind[] = [
 
 export function flowsWith(words: readonly string[]): Flows {
   const isMeant = ([name]: Kind) => words.length === 0 || words.some((one) => name.includes(one))
-  const [own, contract] = [kinds, contractKinds].map((all) =>
-    all.filter(isMeant).map(([, flow]) => flow),
-  )
+  const [own, contract] = [kinds, contractKinds].map((all) => all.filter(isMeant).map(([, flow]) => flow))
   if (own!.length === 0) throw new Error(`--flows matches no flow: ${words.join(', ')}`)
   return { own: own!, contract: contract! }
 }

@@ -13,9 +13,7 @@ test.each([
   ['nothing in words of another kind', 'metrics', 'ausd_total 123456789', []],
 ])('%s is found, and reported without repeating it', (_, where, text, names) => {
   const found = leaksIn([{ where, text }], secrets)
-  expect(found.map((sentence) => names.filter((name) => sentence.includes(name)))).toEqual(
-    names.map((name) => [name]),
-  )
+  expect(found.map((sentence) => names.filter((name) => sentence.includes(name)))).toEqual(names.map((name) => [name]))
   for (const sentence of found) expect(sentence).toStartWith(`${where} has `)
   expect(found.join()).not.toMatch(/0xabcdef|1234567890/)
 })

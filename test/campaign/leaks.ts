@@ -18,9 +18,7 @@ export type Leaks = {
 
 export function leaksIn(told: readonly SearchedText[], secrets: readonly Secret[]): string[] {
   return told.flatMap(({ where, text }) =>
-    secrets
-      .filter((secret) => text.includes(secret.text))
-      .map(({ name }) => `${where} has ${name}`),
+    secrets.filter((secret) => text.includes(secret.text)).map(({ name }) => `${where} has ${name}`),
   )
 }
 
@@ -38,8 +36,7 @@ function secretsOf(stack: Stack): Secret[] {
       const value = rest.join('=')
       const [, inUrl] = /\/\/[^:/@]+:([^@/]+)@/.exec(value) ?? []
       const parts = isSecretName.test(variable) ? value.split(/[,:]/) : inUrl ? [inUrl] : []
-      for (const part of parts)
-        if (part.length >= shortest) secrets.set(part, `${variable} of ${name}`)
+      for (const part of parts) if (part.length >= shortest) secrets.set(part, `${variable} of ${name}`)
     }
   }
   return [...secrets].map(([text, name]) => ({ name, text }))
@@ -48,7 +45,8 @@ function secretsOf(stack: Stack): Secret[] {
 async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   const sessions = await Promise.all(
     people.map(async ({ authorization }) => ({
-      ...{ name: "a user's session", text: (await authorization()).replace(/^\S+ /, '') },
+      name: "a user's session",
+      text: (await authorization()).replace(/^\S+ /, ''),
     })),
   )
   return [
@@ -76,9 +74,7 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<SearchedText[]> {
   try {
     const schemas = ['gateway', 'payments', 'payouts', 'chain_relayer']
     const rows = await Promise.all(
-      schemas.map(
-        (schema) => sql`select to_jsonb(d)::text as row from ${sql(schema)}.dead_letter d`,
-      ),
+      schemas.map((schema) => sql`select to_jsonb(d)::text as row from ${sql(schema)}.dead_letter d`),
     )
     return rows.flat().map(({ row }) => ({ where: 'dead letter', text: row as string }))
   } finally {

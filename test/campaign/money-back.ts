@@ -10,10 +10,7 @@ type Case = {
   readonly part: (share: number) => { amount: number }
   /** Returns the changed object, or undefined if refused. */
   readonly control: (path: string, body?: object) => Promise<{ id: string } | undefined>
-  readonly onPayment: (
-    name: 'refund' | 'chargeback' | 'tell',
-    body?: object,
-  ) => Promise<{ id: string } | undefined>
+  readonly onPayment: (name: 'refund' | 'chargeback' | 'tell', body?: object) => Promise<{ id: string } | undefined>
   readonly rest: (maxMs: number) => Promise<void>
   /** Recorded beforehand. */
   readonly mayComeBack: () => void
@@ -121,7 +118,8 @@ export async function giveBack(
     return made
   }
   await fates[fate]({
-    ...{ chance, control },
+    chance,
+    control,
     part: (share) => {
       const minor = Math.max(1, Math.floor(Number(fiatMinor) * share))
       return { amount: deed.pair === 'USD/MYR' ? minor / 100 : minor }
@@ -141,6 +139,5 @@ export async function endPending({ book, control }: ExternalControls): Promise<v
   for (const { id, status } of chargebacks)
     if (status === 'PENDING') await end(`chargebacks/${id}`, { status: 'SUCCESS' })
   for (const { payment_id: id, status, captures, listed_status } of payments)
-    if (captures.length > 0 && status !== 'SUCCEEDED' && listed_status === null)
-      await end(`payments/${id}/tell`)
+    if (captures.length > 0 && status !== 'SUCCEEDED' && listed_status === null) await end(`payments/${id}/tell`)
 }

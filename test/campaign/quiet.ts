@@ -7,12 +7,22 @@ import type { CampaignVerdict, Entry } from './evidence'
 
 /** These are not pending; the audit decides whether they are right. */
 const resting = new Set([
-  ...['credited', 'repaid', 'replaced', 'expired', 'revoked', 'refunded', 'review', 'accepted'],
-  ...['awaiting_payment', 'paid', 'returned', 'failed', 'sent'],
+  'credited',
+  'repaid',
+  'replaced',
+  'expired',
+  'revoked',
+  'refunded',
+  'review',
+  'accepted',
+  'awaiting_payment',
+  'paid',
+  'returned',
+  'failed',
+  'sent',
 ])
 /** `paid` is final for cash-outs only. */
-const isOpen = ({ kind, status }: Entry) =>
-  !resting.has(status) || (kind !== 'cashout' && status === 'paid')
+const isOpen = ({ kind, status }: Entry) => !resting.has(status) || (kind !== 'cashout' && status === 'paid')
 
 const lastMax = 5
 const listsAtOnce = 8
@@ -43,8 +53,7 @@ export async function quietly(
       const lists = await pMap(waiting, entriesOf, { concurrency: listsAtOnce })
       const afterMs = performance.now() - startedAt
       const owns = lists.map((entries) => entries.filter(isOpen))
-      for (const { id, kind, status } of owns.flat())
-        open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
+      for (const { id, kind, status } of owns.flat()) open.set(id, { words: `${kind} ${id} was ${status}`, afterMs })
       waiting = waiting.filter((_, at) => owns[at]!.length > 0)
       noteLeft(owns.flat().length)
       return waiting.length === 0

@@ -33,9 +33,7 @@ export function reportText(report: Report): string {
   const faults = [...kinds].map(([kind, all]) => {
     const tookMs = recoveries(kind)
     const recovered =
-      tookMs.length === 0
-        ? ''
-        : `ready after p50 ${quantile(tookMs, 0.5)} ms, p99 ${quantile(tookMs, 0.99)} ms`
+      tookMs.length === 0 ? '' : `ready after p50 ${quantile(tookMs, 0.5)} ms, p99 ${quantile(tookMs, 0.99)} ms`
     return row([kind.padEnd(9), String(all.length).padStart(5), recovered])
   })
   const all = (words: readonly string[]) => [

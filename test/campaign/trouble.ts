@@ -42,7 +42,10 @@ export async function makeTrouble(
       await end()
     }
     const one: Happened = {
-      ...{ name: fault.name, kind: fault.kind, atMs, lastedMs: now() - atMs },
+      name: fault.name,
+      kind: fault.kind,
+      atMs,
+      lastedMs: now() - atMs,
       recoveredMs: null,
     }
     happened.push(one)

@@ -47,7 +47,8 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
     ...(older === null ? {} : { codeDir: (copy) => (copy === 1 ? older : undefined) }),
     env: {
       payments: {
-        ...{ ...quickChecks.payments, HOLD_MARGIN_MS: '5000' },
+        ...quickChecks.payments,
+        HOLD_MARGIN_MS: '5000',
         // A fault sets the provider's clock back by two hours; in production the overlap is days.
         PROVIDER_LIST_RECENT_MS: '10800000',
       },
@@ -58,14 +59,15 @@ export async function openWorld({ seed }: Options, older: string | null): Promis
   const outside = outsideOf(info)
   const reached = { info, dir: stack.dir, adminUrl: stack.adminUrl }
   return {
-    ...{ stack, outside, wires: wires as World['wires'], retired: new Set() },
+    stack,
+    outside,
+    wires: wires as World['wires'],
+    retired: new Set(),
     newPerson: async (index) => {
       const key = keyOf(seed, index)
       const isContract = index % contractEvery === contractEvery - 1
       const owner = privateKeyToAccount(key)
-      const signer = isContract
-        ? walletSigner(await deployWallet(stack, owner.address), owner)
-        : key
+      const signer = isContract ? walletSigner(await deployWallet(stack, owner.address), owner) : key
       const has = { ausdMicro: startMicro, wei: isContract ? 0n : startWei }
       const person = await newUser(reached, has, signer)
       await outside.identity(person.wallet, 'approved')

@@ -20,9 +20,7 @@ const real = deployment()
 const overlay = readComposition('compose/secrets.yaml')
 const services = Object.entries(composition.services)
 const isOneShot = ({ restart }: Service) => restart === 'no'
-const { devDependencies: versions } = JSON.parse(
-  readFileSync(join(repositoryDir, 'package.json'), 'utf8'),
-)
+const { devDependencies: versions } = JSON.parse(readFileSync(join(repositoryDir, 'package.json'), 'utf8'))
 const stacks = { 'a deployment': real, 'a stack on this machine': composition }
 /** Only hands new volumes to their users. */
 const owner = 'volumes'
@@ -74,17 +72,11 @@ describe('the compose files', () => {
   })
 
   test('a deployment has the six services and operations, and neither chain nor sandbox', () => {
-    const started = (from: typeof real, profiles: string[]) =>
-      Object.keys(activeServices(from, profiles)).sort()
-    const common = [
-      ...processNames,
-      ...['nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings'],
-    ]
+    const started = (from: typeof real, profiles: string[]) => Object.keys(activeServices(from, profiles)).sort()
+    const common = [...processNames, 'nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings']
     expect(started(real, [])).toEqual(common.toSorted())
     expect(localVariables().COMPOSE_FILE).toBe('compose.yaml:compose/local.yaml')
-    expect(started(composition, [])).toEqual(
-      [...common, 'anvil', 'chain-keeper', 'sandbox', 'deploy'].sort(),
-    )
+    expect(started(composition, [])).toEqual([...common, 'anvil', 'chain-keeper', 'sandbox', 'deploy'].sort())
   })
 
   test('security: only a local stack may use public secrets', () => {
@@ -117,22 +109,17 @@ describe('reachable ports', () => {
     const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'ops']
     expect(composition.networks.backbone).toEqual({ internal: true })
     expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
-    expect(on('edge').sort()).toEqual(
-      [...processNames, 'anvil', 'chain-keeper', 'deploy', 'ops', 'sandbox'].sort(),
-    )
+    expect(on('edge').sort()).toEqual([...processNames, 'anvil', 'chain-keeper', 'deploy', 'ops', 'sandbox'].sort())
   })
 })
 
 describe('every container', () => {
-  test.each(services)(
-    '%s writes nowhere but to its volumes and /tmp, and can do little',
-    (_, it) => {
-      expect(it.read_only).toBe(true)
-      expect(it.tmpfs).toContain('/tmp')
-      expect(it.cap_drop).toEqual(['ALL'])
-      expect(it.security_opt).toEqual(['no-new-privileges:true'])
-    },
-  )
+  test.each(services)('%s writes nowhere but to its volumes and /tmp, and can do little', (_, it) => {
+    expect(it.read_only).toBe(true)
+    expect(it.tmpfs).toContain('/tmp')
+    expect(it.cap_drop).toEqual(['ALL'])
+    expect(it.security_opt).toEqual(['no-new-privileges:true'])
+  })
 
   test.each(services.filter(([name]) => name !== owner))('%s is not root', (_, service) => {
     expect(service.user).toMatch(/^(1000:1000|postgres)$/)
@@ -152,8 +139,7 @@ describe('every container', () => {
   test.each(services)('%s ends, or is health-checked and restarted', (name, service) => {
     if (isOneShot(service)) expect(service.healthcheck).toBeUndefined()
     else expect(service.restart).toBe('unless-stopped')
-    if (!isOneShot(service) && !['nats-box', 'chain-keeper'].includes(name))
-      expect(service.healthcheck).toBeDefined()
+    if (!isOneShot(service) && !['nats-box', 'chain-keeper'].includes(name)) expect(service.healthcheck).toBeDefined()
   })
 
   test.each(services)('%s mounts declared volumes, and folders read-only', (_, it) => {
@@ -176,24 +162,19 @@ test('nats-server gets its configuration and the included file in one folder', (
 })
 
 describe('the start order', () => {
-  test.each(services)(
-    '%s waits for its dependencies in the way each can be waited for',
-    (_, it) => {
-      for (const [name, { condition }] of Object.entries(it.depends_on ?? {})) {
-        const target = composition.services[name]!
-        expect(target).toBeDefined()
-        const expected = isOneShot(target) ? 'service_completed_successfully' : 'service_healthy'
-        expect(condition).toBe(expected)
-      }
-    },
-  )
+  test.each(services)('%s waits for its dependencies in the way each can be waited for', (_, it) => {
+    for (const [name, { condition }] of Object.entries(it.depends_on ?? {})) {
+      const target = composition.services[name]!
+      expect(target).toBeDefined()
+      const expected = isOneShot(target) ? 'service_completed_successfully' : 'service_healthy'
+      expect(condition).toBe(expected)
+    }
+  })
 
   test('nothing starts before the settings were checked', () => {
     const settled = (name: string): boolean => {
       const on = Object.entries(composition.services[name]!.depends_on ?? {})
-      return (
-        name === 'settings' || on.some(([to, { required }]) => required !== false && settled(to))
-      )
+      return name === 'settings' || on.some(([to, { required }]) => required !== false && settled(to))
     }
     expect(services.map(([name]) => name).filter((name) => !settled(name))).toEqual([])
   })
@@ -210,9 +191,7 @@ describe('the start order', () => {
   test.each(Object.entries(stacks))('in %s every dependency is started', (_, from) => {
     const active = activeServices(from, [])
     const lacking = Object.values(active).flatMap(({ depends_on: on }) =>
-      Object.entries(on ?? {}).filter(
-        ([name, { required }]) => required !== false && !active[name],
-      ),
+      Object.entries(on ?? {}).filter(([name, { required }]) => required !== false && !active[name]),
     )
     expect(lacking).toEqual([])
   })

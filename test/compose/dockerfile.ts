@@ -28,8 +28,7 @@ export function readDockerfile(text: string): Stage[] {
 
 const known = new Set('FROM WORKDIR COPY RUN ENV USER STOPSIGNAL ENTRYPOINT CMD'.split(' '))
 
-export const ourStages = (): Stage[] =>
-  readDockerfile(readFileSync(join(infraDir, 'Dockerfile'), 'utf8'))
+export const ourStages = (): Stage[] => readDockerfile(readFileSync(join(infraDir, 'Dockerfile'), 'utf8'))
 
 /** Paths from the repository, not from another stage. */
 export const copiesOf = ({ instructions }: Stage): Copy[] =>
@@ -50,8 +49,7 @@ export function readIgnore(text: string): (path: string) => boolean {
       const pattern = admits ? line.slice(1) : line
       return { admits, globs: [new Glob(pattern), new Glob(`${pattern}/**`)] }
     })
-  return (path) =>
-    rules.findLast(({ globs }) => globs.some((glob) => glob.match(path)))?.admits ?? true
+  return (path) => rules.findLast(({ globs }) => globs.some((glob) => glob.match(path)))?.admits ?? true
 }
 
 export const isSent = readIgnore(readFileSync(join(infraDir, 'Dockerfile.dockerignore'), 'utf8'))

@@ -48,9 +48,7 @@ const example = readEnvFile(readFileSync(join(infraDir, 'env.example'), 'utf8'))
 const filledIn: Variables = Object.fromEntries(
   Object.entries(example).map(([name, value]) => [name, value || (samples[name] ?? 'filled in')]),
 )
-const proposed = [...testnetValues.keys()].filter((name) =>
-  Object.values(processes).some((fields) => name in fields),
-)
+const proposed = [...testnetValues.keys()].filter((name) => Object.values(processes).some((fields) => name in fields))
 /** The shell gives these to `deploy`. */
 const withAdmin = (variables: Variables): Variables => ({ ADMIN_KEY: devKey('x'), ...variables })
 
@@ -123,9 +121,7 @@ describe('the settings check of a deployment', () => {
   })
 
   test('security: with the secrets of .env fails, whatever else is right', () => {
-    expect(faults({ ...filledIn, STACK: 'local' })).toEqual([
-      expect.stringContaining('STACK is local'),
-    ])
+    expect(faults({ ...filledIn, STACK: 'local' })).toEqual([expect.stringContaining('STACK is local')])
   })
 })
 
@@ -171,7 +167,9 @@ describe('secrets from files', () => {
       writeFileSync(join(dir, 'testnet.env'), settings)
       const dc = 'dc() { echo "$@"; env | grep ^NATS_PASSWORD_ADMIN=; }'
       const child = Bun.spawn(['sh', '-ec', `${dc}\n${block}\noper main.ts`], {
-        ...{ cwd: dir, env: { PATH: process.env.PATH ?? '' }, stderr: 'inherit' },
+        cwd: dir,
+        env: { PATH: process.env.PATH ?? '' },
+        stderr: 'inherit',
       })
       return new Response(child.stdout).text()
     }
@@ -189,40 +187,32 @@ describe('secrets from files', () => {
     const printing = script!.replaceAll('/run/secrets', dir).replace('exec nats-server "$@"', 'env')
     const child = Bun.spawn([shell!, flag!, printing], { env: { PATH: process.env.PATH ?? '' } })
     const told = readEnvFile(await new Response(child.stdout).text())
-    for (const user of natsUsers)
-      expect(told[passwordVariable(user)]).toBe(`"${filledIn[passwordVariable(user)]}"`)
+    for (const user of natsUsers) expect(told[passwordVariable(user)]).toBe(`"${filledIn[passwordVariable(user)]}"`)
     rmSync(dir, { recursive: true })
   })
 
-  test.each(['a variable', 'a file'])(
-    'nats-box signs in with the password from %s',
-    async (from) => {
-      const dir = secretsIn(inFiles)
-      const { entrypoint, command, environment } = (from === 'a file' ? withFiles : composition)
-        .services['nats-box']!
-      const [shell, flag] = wordsOf(entrypoint, filledIn)
-      const [script] = wordsOf(command, filledIn)
-      const printing = `nats() { echo "$@"; }\n${script!.replace('exec sleep infinity', 'true')}`
-      const files = { NATS_PASSWORD_OPS_FILE: join(dir, 'nats_password_ops') }
-      const inVariable = { NATS_PASSWORD_OPS: filledIn.NATS_PASSWORD_OPS! }
-      expect(Object.keys(environment!)).toContain(
-        from === 'a file' ? 'NATS_PASSWORD_OPS_FILE' : 'NATS_PASSWORD_OPS',
-      )
-      const child = Bun.spawn([shell!, flag!, printing], {
-        env: { PATH: process.env.PATH ?? '', ...(from === 'a file' ? files : inVariable) },
-      })
-      const said = await new Response(child.stdout).text()
-      expect(said).toContain(`--user ops --password ${filledIn.NATS_PASSWORD_OPS} `)
-      rmSync(dir, { recursive: true })
-    },
-  )
+  test.each(['a variable', 'a file'])('nats-box signs in with the password from %s', async (from) => {
+    const dir = secretsIn(inFiles)
+    const { entrypoint, command, environment } = (from === 'a file' ? withFiles : composition).services['nats-box']!
+    const [shell, flag] = wordsOf(entrypoint, filledIn)
+    const [script] = wordsOf(command, filledIn)
+    const printing = `nats() { echo "$@"; }\n${script!.replace('exec sleep infinity', 'true')}`
+    const files = { NATS_PASSWORD_OPS_FILE: join(dir, 'nats_password_ops') }
+    const inVariable = { NATS_PASSWORD_OPS: filledIn.NATS_PASSWORD_OPS! }
+    expect(Object.keys(environment!)).toContain(from === 'a file' ? 'NATS_PASSWORD_OPS_FILE' : 'NATS_PASSWORD_OPS')
+    const child = Bun.spawn([shell!, flag!, printing], {
+      env: { PATH: process.env.PATH ?? '', ...(from === 'a file' ? files : inVariable) },
+    })
+    const said = await new Response(child.stdout).text()
+    expect(said).toContain(`--user ops --password ${filledIn.NATS_PASSWORD_OPS} `)
+    rmSync(dir, { recursive: true })
+  })
 
   const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
   /** One file for each, as an operator creates them. */
   function secretsIn(variables: readonly string[]): string {
     const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
-    for (const variable of variables)
-      writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable] ?? ''}\n`)
+    for (const variable of variables) writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable] ?? ''}\n`)
     return dir
   }
   const withFiles = merged(composition, overlay)
@@ -231,14 +221,11 @@ describe('secrets from files', () => {
       Object.entries(withAdmin(filledIn)).filter(([variable]) => !inFiles.includes(variable)),
     )
     const env = environmentOf(withFiles.services[name]!, rest)
-    return Object.fromEntries(
-      Object.entries(env).map(([key, value]) => [key, value.replace('/run/secrets', dir)]),
-    )
+    return Object.fromEntries(Object.entries(env).map(([key, value]) => [key, value.replace('/run/secrets', dir)]))
   }
   /** The settings and the operator's variables are those of all processes. */
   const fieldsOf = (name: string): Fields => {
-    if (name === 'settings' || name === 'ops')
-      return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }
+    if (name === 'settings' || name === 'ops') return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }
     return processes[name] ?? backbone
   }
 })

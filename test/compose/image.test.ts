@@ -22,19 +22,15 @@ const programs = [
       .map((word) => word.replace(/^bundles\/(.+)\.js$/, 'services/$1/main.ts'))
       .filter((word) => word.endsWith('.ts')),
   ),
-  ...[
-    'infra/operations/cli/main.ts',
-    'infra/operations/cli/wallets.ts',
-    'infra/operations/restore/main.ts',
-  ],
+  'infra/operations/cli/main.ts',
+  'infra/operations/cli/wallets.ts',
+  'infra/operations/restore/main.ts',
   'services/indexer-reader/rebuild.ts',
 ]
 
 const filesUnder = (path: string): string[] =>
   statSync(join(repositoryDir, path)).isDirectory()
-    ? [...new Glob('**/*').scanSync({ cwd: join(repositoryDir, path), dot: true })].map(
-        (file) => `${path}/${file}`,
-      )
+    ? [...new Glob('**/*').scanSync({ cwd: join(repositoryDir, path), dot: true })].map((file) => `${path}/${file}`)
     : [path]
 
 describe('the image', () => {

@@ -2,13 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
-import {
-  deployment,
-  environmentOf,
-  localStack,
-  localVariables,
-  wordsOf,
-} from '#infra/compose/composition'
+import { deployment, environmentOf, localStack, localVariables, wordsOf } from '#infra/compose/composition'
 import { deployContracts } from '#infra/contracts/deploy'
 import { chainAnswers, localTerms, planChain } from '#infra/local/chain'
 import type { Child } from '#infra/local/child'
@@ -41,8 +35,7 @@ beforeAll(async () => {
 afterAll(() => rehearsal[Symbol.asyncDispose]())
 
 const healthchecks = localStack().services
-const check = (name: string) =>
-  rehearsal.exec(name, wordsOf(healthchecks[name]!.healthcheck!.test.slice(1), variables))
+const check = (name: string) => rehearsal.exec(name, wordsOf(healthchecks[name]!.healthcheck!.test.slice(1), variables))
 const logOf = (name: string) => readFileSync(join(rehearsal.dir, `logs/${name}.log`), 'utf8')
 
 describe('a local stack whose containers run as processes with the same commands and variables', () => {
@@ -91,11 +84,7 @@ describe('a local stack whose containers run as processes with the same commands
       return answer.ok ? ((await answer.json()) as { status: string }).status : answer.status
     }
     const token = variables.PAYMENTS_CALLBACK_TOKENS_ID!
-    expect([await probe(token), await probe(token), await probe('x')]).toEqual([
-      'recorded',
-      'duplicate',
-      401,
-    ])
+    expect([await probe(token), await probe(token), await probe('x')]).toEqual(['recorded', 'duplicate', 401])
   })
 
   test('the session of the runbook signs a user in', async () => {
@@ -159,9 +148,7 @@ describe('.env', () => {
   })
 
   test('security: has no password that could be mistaken for a real one', () => {
-    const passwords = Object.entries(variables).filter(([name]) =>
-      /PASSWORD|TOKEN|SECRET/.test(name),
-    )
+    const passwords = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN|SECRET/.test(name))
     expect(passwords.filter(([, value]) => !/local.only/.test(value!))).toEqual([])
   })
 

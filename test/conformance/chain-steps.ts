@@ -80,8 +80,7 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
       name: 'a native transfer needs the configured gas',
       expected: `${gasLimits.nativeTransfer} gas`,
       fact: 'gas-limits',
-      see: async () =>
-        `${await direct.estimateGas({ account: nobody, to: nobody, value: 0n })} gas`,
+      see: async () => `${await direct.estimateGas({ account: nobody, to: nobody, value: 0n })} gas`,
     },
     {
       name: 'bytes that are no transaction are refused with a known error',

@@ -14,10 +14,7 @@ const fiats = {
 } as const
 
 /** Lasts 15 minutes. */
-export const orderOf = (
-  account: keyof typeof fiats,
-  over: Partial<CheckoutOrder> = {},
-): CheckoutOrder => ({
+export const orderOf = (account: keyof typeof fiats, over: Partial<CheckoutOrder> = {}): CheckoutOrder => ({
   account,
   reference: crypto.randomUUID(),
   fiat: fiats[account],
@@ -25,16 +22,17 @@ export const orderOf = (
   cardsOnly: false,
   lifeMs: 15 * minuteMs,
   promised: {
-    ...{ kind: 'topup', wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
-    ...{ quote_id: crypto.randomUUID(), request_fingerprint: 'A'.repeat(43) },
+    kind: 'topup',
+    wallet: `0x${'0'.repeat(40)}`,
+    rate: '1',
+    ausd: '1',
+    quote_id: crypto.randomUUID(),
+    request_fingerprint: 'A'.repeat(43),
   },
   ...over,
 })
 
-export const checkoutSteps = (bench: PaymentBench): Step[] => [
-  ...lifeSteps(bench),
-  ...refusalSteps(bench),
-]
+export const checkoutSteps = (bench: PaymentBench): Step[] => [...lifeSteps(bench), ...refusalSteps(bench)]
 
 function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
   const provider = providerOf(client)
@@ -87,9 +85,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
       expected: 'canceled',
       see: async () => {
         await provider.cancelCheckout(account, left(checkoutId, 'checkout'))
-        return (
-          (await provider.findCheckout(account, left(checkoutId, 'checkout')))?.status ?? 'gone'
-        )
+        return (await provider.findCheckout(account, left(checkoutId, 'checkout')))?.status ?? 'gone'
       },
     },
     {
@@ -121,11 +117,7 @@ const cardsStep = (account: ProviderAccount, provider: PaymentProvider): Step =>
   },
 })
 
-export async function outcomeOf(
-  client: ProviderClient,
-  path: string,
-  body?: object,
-): Promise<string> {
+export async function outcomeOf(client: ProviderClient, path: string, body?: object): Promise<string> {
   const answer = await client.post(path, { schema: WireSession, body })
   if ('ok' in answer) return 'accepted'
   return `${answer.refused.status} ${answer.refused.code}: ${answer.refused.meaning}`
@@ -135,8 +127,13 @@ function refusalSteps({ account, client }: PaymentBench): Step[] {
   const provider = providerOf(client)
   const open = (over: object) =>
     outcomeOf(client, '/sessions', {
-      ...{ reference_id: crypto.randomUUID(), session_type: 'PAY', mode: 'PAYMENT_LINK' },
-      ...{ country: account, currency: fiats[account].currency, amount: 20_000, ...over },
+      reference_id: crypto.randomUUID(),
+      session_type: 'PAY',
+      mode: 'PAYMENT_LINK',
+      country: account,
+      currency: fiats[account].currency,
+      amount: 20_000,
+      ...over,
     })
   return [
     {

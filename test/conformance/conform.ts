@@ -23,8 +23,7 @@ export async function conform(
   try {
     await using target = await openTarget(asked, env, say)
     const results = await runAll(target, asked.only, say)
-    if (asked.only === null || results.some(hasFacts))
-      say(factsText(factsOf(results, asked.target)))
+    if (asked.only === null || results.some(hasFacts)) say(factsText(factsOf(results, asked.target)))
     say(summaryOf(results))
     const rows = results.flatMap((result) => result.rows)
     const found = rows.filter(({ verdict }) => verdict === 'fail').length
@@ -39,11 +38,8 @@ export async function conform(
 
 const hasFacts = ({ rows }: SuiteResult): boolean => rows.some(({ fact }) => fact !== undefined)
 
-const openTarget = (
-  { target, payerMs }: Arguments,
-  env: Environment,
-  say: (line: string) => void,
-) => (target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say }))
+const openTarget = ({ target, payerMs }: Arguments, env: Environment, say: (line: string) => void) =>
+  target === 'sandbox' ? openSandboxTarget() : openTestModeTarget(env, { payerMs, say })
 
 export async function runAll(
   { suites, secrets }: Pick<Target, 'suites' | 'secrets'>,

@@ -10,9 +10,18 @@ import type { Target } from './step'
 import { openTestModeTarget } from './test-mode-target'
 
 const names = [
-  ...['payments: account ID', 'refunds: account ID', 'payments: account MY', 'refunds: account MY'],
-  ...['payouts: account ID', 'payouts v3: account ID', 'identity: sumsub', 'identity: persona'],
-  ...['rates: frankfurter', 'rates: bnm', 'rates: open-er-api', 'chain'],
+  'payments: account ID',
+  'refunds: account ID',
+  'payments: account MY',
+  'refunds: account MY',
+  'payouts: account ID',
+  'payouts v3: account ID',
+  'identity: sumsub',
+  'identity: persona',
+  'rates: frankfurter',
+  'rates: bnm',
+  'rates: open-er-api',
+  'chain',
 ]
 const closing = new AsyncDisposableStack()
 afterAll(() => closing.disposeAsync())
@@ -47,7 +56,11 @@ describe('against the sandbox', () => {
 
 describe('the facts of a run', () => {
   const row = (verdict: 'pass' | 'fail' | 'not here', fact: FactName) => ({
-    ...{ name: 'a step', expected: 'so', seen: 'so', verdict, fact },
+    name: 'a step',
+    expected: 'so',
+    seen: 'so',
+    verdict,
+    fact,
   })
   const stateOf = (rows: ReturnType<typeof row>[], target: 'sandbox' | 'test-mode') =>
     factsOf([{ name: 'suite', rows }], target).find(({ name }) => name === 'captures')!.state
@@ -93,7 +106,7 @@ const wrongly = (change: Change) => (sandbox: string) =>
     const { pathname: path, search } = new URL(request.url)
     const { method, headers } = request
     const body = method === 'POST' ? await request.text() : undefined
-    const answer = await fetch(`${sandbox}${path}${search}`, { method, headers, ...{ body } })
+    const answer = await fetch(`${sandbox}${path}${search}`, { method, headers, body })
     const changed = change(await answer.text(), { path, method })
     if (changed instanceof Response) return changed
     const { status } = answer
@@ -157,8 +170,7 @@ describe('a provider with a different response fails the matching step:', () => 
       'a list by reference that ignores the reference',
       'payouts: account ID',
       'it is found by our reference',
-      (text, { path, method }) =>
-        path === '/v2/payouts' && method === 'GET' ? '{"has_more":false,"data":[]}' : text,
+      (text, { path, method }) => (path === '/v2/payouts' && method === 'GET' ? '{"has_more":false,"data":[]}' : text),
     ],
     [
       'a list of transactions without this payment',
@@ -200,15 +212,13 @@ describe('a provider with a different response fails the matching step:', () => 
       'a reversed payout that is listed as paid',
       'payouts: account ID',
       'every payout is in the list',
-      (text, { path }) =>
-        path === '/transactions' ? text.replaceAll('"REVERSED"', '"SUCCESS"') : text,
+      (text, { path }) => (path === '/transactions' ? text.replaceAll('"REVERSED"', '"SUCCESS"') : text),
     ],
     [
       'a refund of another payment request',
       'refunds: account ID',
       'the refund is found',
-      (text, { path }) =>
-        path.startsWith('/refunds/') ? text.replace(/"pr-[^"]*"/, '"pr-other"') : text,
+      (text, { path }) => (path.startsWith('/refunds/') ? text.replace(/"pr-[^"]*"/, '"pr-other"') : text),
     ],
   ]
   test.each(cases)('%s', async (_, suite, step, change) => {
@@ -243,21 +253,18 @@ describe('test mode', () => {
     ['XENDIT_MY_TEST_KEY', 'some-other-abc123'],
     ['SUMSUB_APP_TOKEN', 'prd:abc123'],
     ['PERSONA_API_KEY', 'persona_production_abc123'],
-  ])(
-    'security: a live key in %s is refused before any call, and never printed',
-    async (name, key) => {
-      let calls = 0
-      const url = serve(() => {
-        calls++
-        return Response.json({})
-      })
-      const env = { XENDIT_URL: url, SUMSUB_URL: url, PERSONA_URL: url, [name]: key }
-      const { code, text } = await saying(['--target', 'test-mode'], env)
-      expect({ code, calls }).toEqual({ code: 1, calls: 0 })
-      expect(text).toContain(`${name} is not a test key`)
-      expect(text).not.toContain(key)
-    },
-  )
+  ])('security: a live key in %s is refused before any call, and never printed', async (name, key) => {
+    let calls = 0
+    const url = serve(() => {
+      calls++
+      return Response.json({})
+    })
+    const env = { XENDIT_URL: url, SUMSUB_URL: url, PERSONA_URL: url, [name]: key }
+    const { code, text } = await saying(['--target', 'test-mode'], env)
+    expect({ code, calls }).toEqual({ code: 1, calls: 0 })
+    expect(text).toContain(`${name} is not a test key`)
+    expect(text).not.toContain(key)
+  })
 
   test('security: a key repeated by the provider is never printed', async () => {
     const key = freshSecret('xnd_development_')

@@ -11,9 +11,7 @@ export type IdentityBench = {
   /** Has another webhook secret. */
   readonly deaf: IdentityProvider
   /** Undefined where no webhook can arrive. */
-  readonly hear:
-    | ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>)
-    | undefined
+  readonly hear: ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>) | undefined
   readonly resets: boolean
 }
 
@@ -23,11 +21,7 @@ const noWebhook = () =>
 export function identitySteps(bench: IdentityBench): Step[] {
   // Random, so that no applicant repeats.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
-  return [
-    ...questionSteps(bench, wallet),
-    ...linkSteps(bench, wallet),
-    ...webhookSteps(bench, wallet),
-  ]
+  return [...questionSteps(bench, wallet), ...linkSteps(bench, wallet), ...webhookSteps(bench, wallet)]
 }
 
 const questionSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`): Step[] => [
@@ -66,10 +60,7 @@ const verdictOf = (by: IdentityProvider, { body, headers }: Heard) =>
 /** Treats the applicant as one that we created. */
 const ownRefs = ({ providerRef }: Statement) => new Set(providerRef ? [providerRef] : [])
 
-function webhookSteps(
-  { provider, deaf, hear, resets }: IdentityBench,
-  wallet: `0x${string}`,
-): Step[] {
+function webhookSteps({ provider, deaf, hear, resets }: IdentityBench, wallet: `0x${string}`): Step[] {
   let heard: Heard | undefined
   const resetStep: Step = {
     name: 'a reset withdraws the verdict, whatever environment it names',

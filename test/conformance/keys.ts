@@ -2,10 +2,7 @@
 export class LiveKey extends Error {
   override name = 'LiveKey'
   constructor(variable: string, begins: string) {
-    super(
-      `${variable} is not a test key: it must begin with ${begins}. ` +
-        'Live accounts are never called',
-    )
+    super(`${variable} is not a test key: it must begin with ${begins}. Live accounts are never called`)
   }
 }
 
@@ -40,10 +37,7 @@ export function testModeKeys(env: Environment) {
 }
 export type TestModeKeys = ReturnType<typeof testModeKeys>
 
-function all<const N extends string>(
-  env: Environment,
-  names: readonly N[],
-): Record<N, string> | { missing: N[] } {
+function all<const N extends string>(env: Environment, names: readonly N[]): Record<N, string> | { missing: N[] } {
   const missing = names.filter((name) => !env[name])
   if (missing.length > 0) return { missing }
   return Object.fromEntries(names.map((name) => [name, env[name]!])) as Record<N, string>

@@ -31,8 +31,11 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   accountNumber,
   accountHolderName: 'Sari Dewi',
   promised: {
-    ...{ wallet: `0x${'0'.repeat(40)}`, rate: '1', ausd: '1' },
-    ...{ quote_id: crypto.randomUUID(), request_fingerprint: `cashout:${'A'.repeat(43)}` },
+    wallet: `0x${'0'.repeat(40)}`,
+    rate: '1',
+    ausd: '1',
+    quote_id: crypto.randomUUID(),
+    request_fingerprint: `cashout:${'A'.repeat(43)}`,
     authorization_nonce: `0x${'0'.repeat(64)}`,
   },
   ...over,
@@ -60,8 +63,7 @@ export function payoutSteps(bench: PayoutBench): Step[] {
   const keptStep: Step = {
     name: 'it keeps our metadata, so that a lost row can be restored',
     expected: 'unchanged',
-    see: () =>
-      keptBy(bench.client, `/v2/payouts/${left(ids.get(pending.id), 'payout')}`, pending.promised),
+    see: () => keptBy(bench.client, `/v2/payouts/${left(ids.get(pending.id), 'payout')}`, pending.promised),
   }
   const ofV3 = api === 'v3' ? ({ fact: 'payouts-v3' } as const) : {}
   return [
@@ -112,10 +114,7 @@ export function payoutSteps(bench: PayoutBench): Step[] {
         const answer = await provider.create(made, api)
         if ('refused' in answer) return `refused: ${answer.refused.meaning}`
         const read = () => provider.find(answer.ok.payoutId)
-        return (
-          (await until(bench.waiting, read, (seen) => seen?.status === 'succeeded'))?.status ??
-          'gone'
-        )
+        return (await until(bench.waiting, read, (seen) => seen?.status === 'succeeded'))?.status ?? 'gone'
       },
     },
     {

@@ -32,12 +32,8 @@ function linesOf(rows: readonly Row[]): string[] {
     verdict === 'fail' ? flat(seen) : short(seen),
   ])
   const table = [heads, ...cells]
-  const widths = heads.map((_, column) =>
-    Math.min(widthMax, Math.max(...table.map((line) => line[column]!.length))),
-  )
-  return table.map((line) =>
-    `  ${line.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd(),
-  )
+  const widths = heads.map((_, column) => Math.min(widthMax, Math.max(...table.map((line) => line[column]!.length))))
+  return table.map((line) => `  ${line.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
 }
 
 const flat = (text: string) => text.replace(/\s+/g, ' ').slice(0, 400)
@@ -68,19 +64,14 @@ export type FactRow = {
 }
 
 /** The sandbox proves nothing about the provider. */
-export function factsOf(
-  results: readonly SuiteResult[],
-  target: 'sandbox' | 'test-mode',
-): FactRow[] {
+export function factsOf(results: readonly SuiteResult[], target: 'sandbox' | 'test-mode'): FactRow[] {
   const rows = results.flatMap((result) => result.rows)
   const shownAs = (name: FactName) => {
     if (target === 'sandbox') return 'in the sandbox only'
     return facts[name].run ? 'confirmed' : 'not contradicted'
   }
   return (Object.keys(facts) as FactName[]).map((name) => {
-    const seen: readonly StepVerdict[] = rows
-      .filter((row) => row.fact === name)
-      .map((row) => row.verdict)
+    const seen: readonly StepVerdict[] = rows.filter((row) => row.fact === name).map((row) => row.verdict)
     if (seen.includes('fail')) return { name, state: 'NOT SO' }
     const whole = seen.length > 0 && seen.every((verdict) => verdict === 'pass')
     return { name, state: whole ? shownAs(name) : 'open' }

@@ -74,21 +74,22 @@ const listen = (heard: Heard[]) =>
   })
 
 const configOf = (gatewayUrl: string): Config => ({
-  ...{
-    host: '127.0.0.1',
-    port: 0,
-    publicUrl: null,
-    bookPath: null,
-    hasReferenceApp: false,
-    rpcUrl: null,
-    gatewayUrl,
-  },
+  host: '127.0.0.1',
+  port: 0,
+  publicUrl: null,
+  bookPath: null,
+  hasReferenceApp: false,
+  rpcUrl: null,
+  gatewayUrl,
   appUrl: 'https://app.example.org/',
   secretKeys: { ID: freshSecret('xnd_development_'), MY: freshSecret('xnd_development_') },
   callbackTokens: { ID: freshSecret(), MY: freshSecret() },
   identity: {
-    ...{ provider: 'sumsub', level: 'basic-kyc-level' },
-    ...{ webhookSecret: freshSecret(), appToken: freshSecret('sbx:'), secretKey: freshSecret() },
+    provider: 'sumsub',
+    level: 'basic-kyc-level',
+    webhookSecret: freshSecret(),
+    appToken: freshSecret('sbx:'),
+    secretKey: freshSecret(),
   },
   webhookRetryScale: 0.001,
   payoutSettleMs: 400,
@@ -96,12 +97,8 @@ const configOf = (gatewayUrl: string): Config => ({
   floatIdrMinor: 1_000_000_000_000n,
 })
 
-const clientOf = (
-  baseUrl: string,
-  secretKey: string,
-  account: ProviderAccount,
-  requestsPerMinute = 60_000,
-) => openProviderClient({ baseUrl, secretKey, account, requestsPerMinute, log })
+const clientOf = (baseUrl: string, secretKey: string, account: ProviderAccount, requestsPerMinute = 60_000) =>
+  openProviderClient({ baseUrl, secretKey, account, requestsPerMinute, log })
 
 function benchOf(
   { api, sandbox }: { api: string; sandbox: string },
@@ -109,8 +106,7 @@ function benchOf(
   account: ProviderAccount,
   waiting: Waiting,
 ): PaymentBench {
-  const open = (requestsPerMinute: number) =>
-    clientOf(api, secretKeys[account], account, requestsPerMinute)
+  const open = (requestsPerMinute: number) => clientOf(api, secretKeys[account], account, requestsPerMinute)
   const other = account === 'ID' ? 'MY' : 'ID'
   return {
     account,
@@ -146,12 +142,7 @@ async function control(url: string, path: string, body: unknown): Promise<unknow
   return answer.json()
 }
 
-function identitySuite(
-  name: 'sumsub' | 'persona',
-  url: string,
-  { identity }: Config,
-  heard: Heard[],
-): Suite {
+function identitySuite(name: 'sumsub' | 'persona', url: string, { identity }: Config, heard: Heard[]): Suite {
   const open = (over: { secretKey?: string; webhookSecret?: string } = {}) =>
     identityProviderOf(
       {

@@ -50,10 +50,7 @@ export async function runSuite(
 }
 
 /** Skips a step that needs the result of a skipped one. */
-async function resultOf(
-  { see, expected }: Step,
-  isOpenEnded: boolean,
-): Promise<Pick<Row, 'seen' | 'verdict'>> {
+async function resultOf({ see, expected }: Step, isOpenEnded: boolean): Promise<Pick<Row, 'seen' | 'verdict'>> {
   try {
     const seen = await see()
     return { seen, verdict: seen === expected ? 'pass' : 'fail' }
@@ -64,8 +61,7 @@ async function resultOf(
   }
 }
 
-const thrownBy = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : 'no error'
+const thrownBy = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : 'no error')
 
 /** Name of the thrown error, as a seen value. */
 export async function faultOf(work: Promise<unknown>): Promise<string> {

@@ -8,8 +8,7 @@ import { balanceSteps, listSteps } from './transaction-steps'
 
 const paymentsName = (account: string) => `payments: account ${account}`
 const refundsName = (account: string) => `refunds: account ${account}`
-const payoutsName = (api: 'v2' | 'v3') =>
-  api === 'v2' ? 'payouts: account ID' : 'payouts v3: account ID'
+const payoutsName = (api: 'v2' | 'v3') => (api === 'v2' ? 'payouts: account ID' : 'payouts v3: account ID')
 
 export const paymentSuites = (bench: PaymentBench): Suite[] => [
   {
@@ -32,7 +31,8 @@ export const payoutSuite = (bench: PayoutBench): Suite => ({
 
 /** v3 is only tested if configured. */
 export const payoutsV3NotAsked: Suite = {
-  ...{ name: payoutsName('v3'), steps: [] },
+  name: payoutsName('v3'),
+  steps: [],
   skipped: 'PROVIDER_PAYOUTS_API is not v3',
 }
 

@@ -29,10 +29,7 @@ const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
 /** Runs as far as keys are set. Throws `LiveKey`. */
-export async function openTestModeTarget(
-  env: Environment,
-  options: TestModeOptions,
-): Promise<Target> {
+export async function openTestModeTarget(env: Environment, options: TestModeOptions): Promise<Target> {
   const keys = testModeKeys(env)
   const waiting = options.waiting ?? realWaiting
   const baseUrl = env.XENDIT_URL || 'https://api.xendit.co'
@@ -46,8 +43,13 @@ export async function openTestModeTarget(
     const other = account === 'ID' ? 'MY' : 'ID'
     const otherKey = keys.xendit[other]
     const bench: PaymentBench = {
-      ...{ account, client, wrongKey, limit: undefined, waiting },
-      ...{ chargeback: undefined, forbidSender: undefined },
+      account,
+      client,
+      wrongKey,
+      limit: undefined,
+      waiting,
+      chargeback: undefined,
+      forbidSender: undefined,
       neighbour: otherKey ? open(other, otherKey) : undefined,
       open: (perMinute) => open(account, key, perMinute),
       choose: chooser(client, waiting, options),
@@ -89,11 +91,7 @@ function chainSuites(env: Environment): Suite[] {
 }
 
 const chooser =
-  (
-    client: PaymentBench['client'],
-    waiting: Waiting,
-    { payerMs, say }: TestModeOptions,
-  ): PaymentBench['choose'] =>
+  (client: PaymentBench['client'], waiting: Waiting, { payerMs, say }: TestModeOptions): PaymentBench['choose'] =>
   async ({ checkoutId, checkoutUrl }, channel) => {
     if (payerMs === null) throw needsPayer()
     say(`pay through ${channel}, within ${Math.round(payerMs / 60_000)} minutes: ${checkoutUrl}`)
@@ -112,8 +110,7 @@ function identitySuites({ sumsub, persona }: TestModeKeys, env: Environment): Su
     url: string,
     api: { appToken: string; secretKey: string; level: string } | { missing: string[] },
   ): Suite => {
-    if ('missing' in api)
-      return { name: `identity: ${name}`, steps: [], skipped: `${api.missing.join(', ')} not set` }
+    if ('missing' in api) return { name: `identity: ${name}`, steps: [], skipped: `${api.missing.join(', ')} not set` }
     const open = (secretKey: string) =>
       identityProviderOf(
         {

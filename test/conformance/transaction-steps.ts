@@ -2,12 +2,7 @@ import { Type } from 'typebox'
 import { readBalance } from '#shared/provider/balance'
 import type { ProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
-import {
-  type Listed,
-  type ListedType,
-  lacksTransactionRead,
-  listTransactions,
-} from '#shared/provider/transactions'
+import { type Listed, type ListedType, lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
 import { WireRefunds } from '../../services/payments/providers/xendit/wire'
 import { type PaymentBench, until } from './payment-bench'
 import { faultOf, left, NotHere, type Step, type Waiting } from './step'
@@ -18,8 +13,7 @@ const windowMs = 600_000
 const latestMs = 60_000
 
 /** `confirmed` if the services' assumption holds. */
-const confirm = (isAsAssumed: boolean, seen: string): string =>
-  isAsAssumed ? 'confirmed' : `unconfirmed: ${seen}`
+const confirm = (isAsAssumed: boolean, seen: string): string => (isAsAssumed ? 'confirmed' : `unconfirmed: ${seen}`)
 
 const lately = (client: ProviderClient, type: ListedType): Promise<Listed[]> =>
   listTransactions(client, { types: [type], updatedFrom: new Date(Date.now() - windowMs) })
@@ -111,11 +105,7 @@ export type PaidHere = {
   readonly seenAt: number
 }
 
-export function listedPaymentSteps(
-  { client, waiting }: PaymentBench,
-  channel: string,
-  paid: () => PaidHere,
-): Step[] {
+export function listedPaymentSteps({ client, waiting }: PaymentBench, channel: string, paid: () => PaidHere): Step[] {
   let row: Listed | undefined
   let lateMs: number | undefined
   return [
@@ -153,11 +143,7 @@ export function listedPaymentSteps(
 const isOurs = (reference: string | null, paid: PaidHere): boolean =>
   reference === paid.reference || reference?.startsWith(`${paid.reference}_`) === true
 
-export function listedReturnSteps(
-  bench: PaymentBench,
-  paid: () => PaidHere,
-  refundId: () => string,
-): Step[] {
+export function listedReturnSteps(bench: PaymentBench, paid: () => PaidHere, refundId: () => string): Step[] {
   const { client, waiting } = bench
   let refund: Listed | undefined
   return [
@@ -230,8 +216,7 @@ export const listedPayoutStep = (
     const read = async () => {
       const rows = await lately(client, 'payout')
       return [...expected()].filter(
-        ([payoutId, ended]) =>
-          !rows.some((row) => row.productId === payoutId && wordsOf(row) === ended),
+        ([payoutId, ended]) => !rows.some((row) => row.productId === payoutId && wordsOf(row) === ended),
       )
     }
     const missing = await until(waiting, read, (others) => others.length === 0)

@@ -65,30 +65,46 @@ export const ofNoMoney: ReadonlySet<string> = new Set(['indexer-reader:span-writ
 
 /** A stored operation up to its final outcome. */
 export const onChain = [
-  ...['operation-stored', 'transaction-signed', 'transaction-stored', 'broadcast'],
-  ...['broadcast-noted', 'final-before-commit', 'final'],
+  'operation-stored',
+  'transaction-signed',
+  'transaction-stored',
+  'broadcast',
+  'broadcast-noted',
+  'final-before-commit',
+  'final',
 ].map((name) => `chain-relayer:${name}`)
 
 /** An order to the relayer up to its outcome; `there`: those between. */
 export const relayed = (by: string, kind: string, there: readonly string[] = []): string[] => [
-  ...[`${by}:published:relay.${kind}`, `chain-relayer:took:relay.${kind}`, ...there],
-  ...[`chain-relayer:published:relay.${kind}.settled`, `${by}:took:relay.${kind}.settled`],
+  `${by}:published:relay.${kind}`,
+  `chain-relayer:took:relay.${kind}`,
+  ...there,
+  `chain-relayer:published:relay.${kind}.settled`,
+  `${by}:took:relay.${kind}.settled`,
 ]
 
 export const delivered = (to: 'payments' | 'payouts'): string[] => [
-  ...['gateway:delivery-verified', 'gateway:delivery-recorded'],
-  ...[`${to}:found:webhooks.payments.>`, `${to}:took:webhooks.payments.>`],
+  'gateway:delivery-verified',
+  'gateway:delivery-recorded',
+  `${to}:found:webhooks.payments.>`,
+  `${to}:took:webhooks.payments.>`,
 ]
 
 /** A request up to its URL; `before`: those between quote and checkout. */
 export const checkedOut = (before: readonly string[] = []): string[] => [
-  ...['gateway:order-read', 'payments:row-stored', 'pricing:quote-taken', 'payments:quote-taken'],
-  ...[...before, 'payments:checkout-opened', 'payments:checkout-stored'],
+  'gateway:order-read',
+  'payments:row-stored',
+  'pricing:quote-taken',
+  'payments:quote-taken',
+  ...before,
+  'payments:checkout-opened',
+  'payments:checkout-stored',
   'gateway:order-answered',
 ]
 export const toppedUp = checkedOut()
 const paidAnd = (kind: string) => [
-  ...['payments:published:payments.paid', ...relayed('payments', kind, onChain)],
+  'payments:published:payments.paid',
+  ...relayed('payments', kind, onChain),
   'payments:published:payments.settled',
 ]
 export const credited = paidAnd('credit')
@@ -97,12 +113,20 @@ export const heldToTheEnd = ['payments:hold-asked', 'payments:hold-cleared', 'pa
 
 /** A cash-out up to its AUSD in the treasury. */
 export const taken = [
-  ...['gateway:order-read', 'payouts:row-stored', 'pricing:quote-taken'],
-  ...['payouts:quote-taken', 'payouts:take-ordered', 'gateway:order-answered'],
-  ...[...relayed('payouts', 'take', onChain), 'payouts:published:payouts.taken'],
+  'gateway:order-read',
+  'payouts:row-stored',
+  'pricing:quote-taken',
+  'payouts:quote-taken',
+  'payouts:take-ordered',
+  'gateway:order-answered',
+  ...relayed('payouts', 'take', onChain),
+  'payouts:published:payouts.taken',
 ]
 export const atTheBank = [
-  ...['payouts:taken', 'payouts:paying-stored', 'payouts:before-provider'],
-  ...['payouts:provider-answered', 'payouts:status-committed'],
+  'payouts:taken',
+  'payouts:paying-stored',
+  'payouts:before-provider',
+  'payouts:provider-answered',
+  'payouts:status-committed',
 ]
 export const givenBack = [...relayed('payouts', 'return'), 'payouts:published:payouts.returned']

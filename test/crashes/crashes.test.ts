@@ -5,7 +5,9 @@ import { planOf } from './plan'
 import { tryKills } from './trial'
 
 const path = (kind: Path['kind'], inPairs?: Path['inPairs']): Path => ({
-  ...{ kind, name: kind, boundaries: ['a', 'b', 'c:published:payments.paid'] },
+  kind,
+  name: kind,
+  boundaries: ['a', 'b', 'c:published:payments.paid'],
   ...(inPairs ? { inPairs } : {}),
   begin: async () => async () => async () => {},
 })
@@ -31,12 +33,9 @@ describe('the chosen trials', () => {
     expect(plan('--seed', '7')).not.toEqual(plan('--seed', '8'))
   })
 
-  test.each(['--part 4/3', '--path nowhere', '--seed x', '--odd 1', '--only'])(
-    '%s is refused',
-    (words) => {
-      expect(() => readOptions(words.split(' '))).toThrow()
-    },
-  )
+  test.each(['--part 4/3', '--path nowhere', '--seed x', '--odd 1', '--only'])('%s is refused', (words) => {
+    expect(() => readOptions(words.split(' '))).toThrow()
+  })
 })
 
 describe('the kills of a trial', () => {
@@ -49,7 +48,8 @@ describe('the kills of a trial', () => {
       arm: (kills: readonly string[]) => {
         armed = [...kills]
       },
-      ...{ left: () => armed, disarm: () => {} },
+      left: () => armed,
+      disarm: () => {},
     }
     const ready = async () => async () => (items.shift() ?? []).forEach(pass)
     return { world, ready }

@@ -50,10 +50,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
 }
 
 /** Until one trial fails; returns an error of the books. */
-async function tryOnOneStack(
-  left: Trial[],
-  tell: (tried: Tried) => void,
-): Promise<string | undefined> {
+async function tryOnOneStack(left: Trial[], tell: (tried: Tried) => void): Promise<string | undefined> {
   const { path } = left[0]!
   await using world = await openWorld(path.terms)
   const ready = await path.begin(world)

@@ -34,23 +34,24 @@ export function readOptions(words: readonly string[]): Options {
   }
   const number = (name: string, otherwise: string, min: number) => {
     const value = Number(said.get(name) ?? otherwise)
-    if (!Number.isInteger(value) || value < min)
-      throw new Error(`${name} must be a whole number of at least ${min}`)
+    if (!Number.isInteger(value) || value < min) throw new Error(`${name} must be a whole number of at least ${min}`)
     return value
   }
   const word = said.get('--path')
   const kind = kinds.find((one) => one === word)
   if (word !== undefined && !kind) throw new Error(`--path must be one of ${kinds.join(', ')}`)
   return {
-    ...{ kind, pairs: words.includes('--pairs'), only: said.get('--only') },
-    ...{ seed: number('--seed', '1', 0), stacks: number('--stacks', '2', 1) },
+    kind,
+    pairs: words.includes('--pairs'),
+    only: said.get('--only'),
+    seed: number('--seed', '1', 0),
+    stacks: number('--stacks', '2', 1),
     part: partOf(said.get('--part') ?? '1/1'),
   }
 }
 
 function partOf(text: string): Options['part'] {
   const [, at, of] = /^([1-9][0-9]*)\/([1-9][0-9]*)$/.exec(text) ?? []
-  if (!at || Number(at) > Number(of))
-    throw new Error('--part must be K/N with K up to N, such as 3/10')
+  if (!at || Number(at) > Number(of)) throw new Error('--part must be K/N with K up to N, such as 3/10')
   return { at: Number(at), of: Number(of) }
 }

@@ -14,39 +14,14 @@ import { unpassed } from './report'
  * processes are killed.
  */
 const outward: readonly (readonly [file: string, call: string, before: string, after: string])[] = [
-  [
-    'services/payments/checkout/provider-checkout.ts',
-    'provider.openCheckout(',
-    'quote-taken',
-    'checkout-opened',
-  ],
-  [
-    'services/payments/checkout/provider-checkout.ts',
-    'provider.cancelCheckout(',
-    'checkout-opened',
-    'checkout-ended',
-  ],
+  ['services/payments/checkout/provider-checkout.ts', 'provider.openCheckout(', 'quote-taken', 'checkout-opened'],
+  ['services/payments/checkout/provider-checkout.ts', 'provider.cancelCheckout(', 'checkout-opened', 'checkout-ended'],
   ['services/payments/checkout/open.ts', 'askOr(context, QuoteTake', 'row-stored', 'quote-taken'],
-  [
-    'services/payments/checkout/end.ts',
-    'provider.cancelCheckout(',
-    'quote-taken',
-    'checkout-ended',
-  ],
-  [
-    'services/payments/review/refund.ts',
-    'provider.createRefund(',
-    'before-refund',
-    'refund-answered',
-  ],
+  ['services/payments/checkout/end.ts', 'provider.cancelCheckout(', 'quote-taken', 'checkout-ended'],
+  ['services/payments/review/refund.ts', 'provider.createRefund(', 'before-refund', 'refund-answered'],
   ['services/payouts/request/open.ts', 'askOr(ask, QuoteTake', 'row-stored', 'quote-taken'],
   ['services/payouts/paying/pay.ts', 'provider.create(', 'before-provider', 'provider-answered'],
-  [
-    'services/chain-relayer/transactions/broadcast.ts',
-    'node.sendRaw(',
-    'transaction-stored',
-    'broadcast',
-  ],
+  ['services/chain-relayer/transactions/broadcast.ts', 'node.sendRaw(', 'transaction-stored', 'broadcast'],
   ['services/gateway/routes/webhooks.ts', '= publish({', 'delivery-verified', 'delivery-recorded'],
   ['services/gateway/http/order.ts', 'ask(question, order', 'order-read', 'order-answered'],
   ['shared/platform/bus/outbox-relay.ts', 'await publish(bus,', 'took', 'published'],
@@ -61,22 +36,17 @@ const sources = ['services/**/*.ts', 'shared/platform/bus/*.ts']
 
 test('every call with an external effect has boundaries', () => {
   const found = sources.flatMap((path) =>
-    [...readFileSync(join(repositoryDir, path), 'utf8').matchAll(acts)].map(
-      ([call]) => `${path}: ${call}`,
-    ),
+    [...readFileSync(join(repositoryDir, path), 'utf8').matchAll(acts)].map(([call]) => `${path}: ${call}`),
   )
   expect(found.sort()).toEqual(outward.map(([path, call]) => `${path}: ${call}`).sort())
 })
 
 const all = [...new Set(paths.flatMap(({ boundaries }) => boundaries))]
 
-test.each(outward)(
-  '%s, %s: is between %s and %s, which some path passes',
-  (_, __, before, after) => {
-    const isPassed = (name: string) => all.some((boundary) => boundary.split(':')[1] === name)
-    expect([before, after].filter((name) => !isPassed(name))).toEqual([])
-  },
-)
+test.each(outward)('%s, %s: is between %s and %s, which some path passes', (_, __, before, after) => {
+  const isPassed = (name: string) => all.some((boundary) => boundary.split(':')[1] === name)
+  expect([before, after].filter((name) => !isPassed(name))).toEqual([])
+})
 
 test('every boundary named in the code is explained, and is on a path', () => {
   const named = serviceNames.flatMap(boundariesOf)

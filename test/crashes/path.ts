@@ -4,15 +4,7 @@ import { verifiedUser } from '../support/people'
 import { insist } from '../support/requests'
 import type { Terms, World } from './world'
 
-export const kinds = [
-  'topup',
-  'settlement',
-  'cashout',
-  'refund',
-  'send',
-  'drip',
-  'identity',
-] as const
+export const kinds = ['topup', 'settlement', 'cashout', 'refund', 'send', 'drip', 'identity'] as const
 
 export type Path = {
   readonly kind: (typeof kinds)[number]
@@ -33,10 +25,7 @@ export type Item = () => Promise<void>
 export const patienceMs = 90_000
 
 /** A verified user whose drip has settled. */
-export async function settledUser(
-  world: World,
-  has: Parameters<typeof verifiedUser>[1] = {},
-): Promise<Person> {
+export async function settledUser(world: World, has: Parameters<typeof verifiedUser>[1] = {}): Promise<Person> {
   const { stack, sql } = world
   const person = await verifiedUser(stack, has)
   await rowOf('the drip to settle', () => dripOf(sql, person.wallet))
@@ -59,16 +48,11 @@ export const unheard =
   }
 
 /** A query costs less than a request to a service. */
-export const rowOf = (
-  what: string,
-  find: () => PromiseLike<readonly unknown[]>,
-): Promise<unknown> => waitUntil(what, async () => (await find())[0], patienceMs, 50)
+export const rowOf = (what: string, find: () => PromiseLike<readonly unknown[]>): Promise<unknown> =>
+  waitUntil(what, async () => (await find())[0], patienceMs, 50)
 
 export const paymentIn = ({ sql }: World, id: string, state: string): Promise<unknown> =>
-  rowOf(
-    `${id} to be ${state}`,
-    () => sql`select id from payments.payments where id = ${id} and state = ${state}`,
-  )
+  rowOf(`${id} to be ${state}`, () => sql`select id from payments.payments where id = ${id} and state = ${state}`)
 
 export function same<T extends bigint | number | string>(what: string, seen: T, wanted: T): void {
   if (seen !== wanted) throw new Error(`${what}: ${seen} instead of ${wanted}`)

@@ -12,9 +12,7 @@ function pairsOf({ inPairs, boundaries }: Path): string[][] {
   if (!inPairs) return []
   const tried = boundaries.filter((boundary) => !isHeardByNobody(boundary))
   const isWanted = (boundary: string) => inPairs === 'all' || inPairs.includes(boundary)
-  return tried.flatMap((first) =>
-    tried.flatMap((then) => (isWanted(first) || isWanted(then) ? [[first, then]] : [])),
-  )
+  return tried.flatMap((first) => tried.flatMap((then) => (isWanted(first) || isWanted(then) ? [[first, then]] : [])))
 }
 
 /** Shuffled by the seed, so that parts are alike. */

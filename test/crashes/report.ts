@@ -16,8 +16,11 @@ export function summaryOf(tried: readonly Tried[], wholeSeconds: number): string
     const once = own.filter(({ fault }) => fault === null)
     const again = own.filter(({ metIn }) => metIn.length > 1 && metIn.every((count) => count === 1))
     return [
-      ...[name.padEnd(34), String(boundaries.size).padStart(10), String(own.length).padStart(8)],
-      ...[String(once.length).padStart(8), String(again.length).padStart(10)],
+      name.padEnd(34),
+      String(boundaries.size).padStart(10),
+      String(own.length).padStart(8),
+      String(once.length).padStart(8),
+      String(again.length).padStart(10),
       meanOf(own).padStart(8),
     ].join('')
   })

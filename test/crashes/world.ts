@@ -27,16 +27,15 @@ export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
 const usualHoldSeconds = 5
 
 const quickEnv = {
-  ...{
-    gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
-    // A quote is requested before its item starts and must outlive restarts.
-    pricing: { QUOTE_TTL_MS: '300000' },
-    'chain-relayer': {},
-    'indexer-reader': {},
-  },
+  gateway: { IDENTITY_RECHECK_OPEN_MS: '1000' },
+  // A quote is requested before its item starts and must outlive restarts.
+  pricing: { QUOTE_TTL_MS: '300000' },
+  'chain-relayer': {},
+  'indexer-reader': {},
   payments: { ...quickChecks.payments, HOLD_MARGIN_MS: '2000', RECHECK_AFTER_MS: '1500' },
   payouts: {
-    ...{ ...quickChecks.payouts, RECHECK_AFTER_MS: '1500' },
+    ...quickChecks.payouts,
+    RECHECK_AFTER_MS: '1500',
     CASHOUT_REFUSED_DAY_MAX: '1000000', // A few users repeat every path.
   },
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
@@ -55,8 +54,7 @@ export async function openWorld(terms: Terms = {}): Promise<World> {
     ...quickEnv[name],
     ...(name === 'payments' || name === 'payouts' ? terms[name] : {}),
   })
-  const armed = (name: (typeof serviceNames)[number]) =>
-    [name, { ...envOf(name), FAILPOINT_FILE: file }] as const
+  const armed = (name: (typeof serviceNames)[number]) => [name, { ...envOf(name), FAILPOINT_FILE: file }] as const
   const stack = await ownStack({
     terms: { holdSeconds: terms.holdSeconds ?? usualHoldSeconds, minCycleSeconds: 0 },
     env: { ...Object.fromEntries(serviceNames.map(armed)), sandbox: envOf('sandbox') },
@@ -68,7 +66,10 @@ export async function openWorld(terms: Terms = {}): Promise<World> {
   const ends: AsyncDisposable[] = []
   const left = () => (existsSync(file) ? linesOf(file) : [])
   return {
-    ...{ stack, sql, left, outside: outsideOf(stack.info) },
+    stack,
+    sql,
+    left,
+    outside: outsideOf(stack.info),
     closing: (what) => void ends.push(what),
     arm: (boundaries) => writeWhole(file, boundaries),
     disarm: () => rmSync(file, { force: true }),

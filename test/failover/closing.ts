@@ -5,11 +5,7 @@ import { waitUntil } from '#infra/local/wait'
 import { booksClose } from '../support/books'
 import { type Load, statesOf } from './load'
 
-export async function endOfLoad(
-  stack: Stack,
-  load: Load,
-  deaths: readonly ProcessDeath[],
-): Promise<void> {
+export async function endOfLoad(stack: Stack, load: Load, deaths: readonly ProcessDeath[]): Promise<void> {
   await step('no service restarted', async () => {
     const told = deaths.map(({ name, how }) => `${name} (${how})`)
     expecting(told.length === 0, told.join(', '))
@@ -29,8 +25,8 @@ export async function endOfLoad(
       const states = await statesOf(stack, load.paid)
       return load.paid.filter((id) => states.get(id) !== 'credited')
     }
-    await waitUntil('all credits', async () => (await missing()).length === 0, 60_000, 300).catch(
-      async () => expecting(false, `not credited: ${(await missing()).join(', ')}`),
+    await waitUntil('all credits', async () => (await missing()).length === 0, 60_000, 300).catch(async () =>
+      expecting(false, `not credited: ${(await missing()).join(', ')}`),
     )
     return `${load.paid.length} payments, the last after ${seconds(Date.now() - startedAt)}`
   })

@@ -96,8 +96,7 @@ export async function startLoad(stack: Stack): Promise<Load> {
     const pending = [...open].map((wait) => ({ ...wait, waitedMs: now - wait.askedAt }))
     return [...waits, ...pending].filter(({ askedAt, waitedMs }) => askedAt + waitedMs >= startedAt)
   }
-  const longestMs = (startedAt: number) =>
-    Math.max(0, ...seen(startedAt).map(({ waitedMs }) => waitedMs))
+  const longestMs = (startedAt: number) => Math.max(0, ...seen(startedAt).map(({ waitedMs }) => waitedMs))
   return {
     failures,
     promised,
@@ -129,8 +128,7 @@ export async function startLoad(stack: Stack): Promise<Load> {
   }
 }
 
-const isCredited = async (stack: Stack, id: string) =>
-  (await statesOf(stack, [id])).get(id) === 'credited'
+const isCredited = async (stack: Stack, id: string) => (await statesOf(stack, [id])).get(id) === 'credited'
 
 /** Lost payments are missing. */
 export async function statesOf(stack: Stack, ids: readonly string[]): Promise<Map<string, string>> {

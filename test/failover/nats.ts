@@ -20,10 +20,9 @@ export async function natsFailover(): Promise<void> {
   await using cluster = await startNatsCluster()
   await using stack = await ownStack({
     own: {
-      ...{ NATS_URL: cluster.url, NATS_REPLICAS: '3' },
-      ...Object.fromEntries(
-        Object.entries(cluster.passwords).map(([user, word]) => [passwordVariable(user), word]),
-      ),
+      NATS_URL: cluster.url,
+      NATS_REPLICAS: '3',
+      ...Object.fromEntries(Object.entries(cluster.passwords).map(([user, word]) => [passwordVariable(user), word])),
     },
     onDeath: (death) => void deaths.push(death),
   })
@@ -65,9 +64,7 @@ const allCurrent = (manager: JetStreamManager) =>
       const infos = await Promise.all(names.map((name) => manager.streams.info(name)))
       return infos.every(
         ({ cluster }) =>
-          cluster?.leader &&
-          cluster.replicas?.length === 2 &&
-          cluster.replicas.every(({ current }) => current),
+          cluster?.leader && cluster.replicas?.length === 2 && cluster.replicas.every(({ current }) => current),
       )
     },
     60_000,

@@ -10,27 +10,19 @@ type Attempt = { status: number | null }
 /** Every message that JetStream confirmed is in its stream. */
 export async function unstored(stack: Stack, admin: NatsConnection): Promise<string> {
   const kept = new Set<string>()
-  for (const stream of ['COMMANDS', 'EVENTS'])
-    for await (const id of idsOf(admin, stream)) kept.add(id)
+  for (const stream of ['COMMANDS', 'EVENTS']) for await (const id of idsOf(admin, stream)) kept.add(id)
   const rows = await query<{ id: string }>(
     stack,
-    schemas
-      .map((name) => `select id from ${name}.outbox where published_at is not null`)
-      .join(' union all '),
+    schemas.map((name) => `select id from ${name}.outbox where published_at is not null`).join(' union all '),
   )
   const lost = rows.filter(({ id }) => !kept.has(id))
   expecting(lost.length === 0, `${lost.length} of ${rows.length} confirmed messages are missing`)
 
   const { webhooks } = await outsideOf(stack.info).book()
-  const taken = webhooks!.filter(({ attempts }) =>
-    attempts.some(({ status }: Attempt) => status === 200),
-  )
+  const taken = webhooks!.filter(({ attempts }) => attempts.some(({ status }: Attempt) => status === 200))
   const manager = await admin.jetstreamManager()
   const { messages } = (await manager.streams.info('WEBHOOKS')).state
-  expecting(
-    messages >= taken.length,
-    `only ${messages} of ${taken.length} webhook deliveries are stored`,
-  )
+  expecting(messages >= taken.length, `only ${messages} of ${taken.length} webhook deliveries are stored`)
   return `${rows.length} orders and events, ${taken.length} webhook deliveries`
 }
 

@@ -5,7 +5,9 @@ import { identityRechecks } from './verdicts.suite'
 const persona = { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' }
 /** Each connection of the slow readers has its own address. */
 const gateway = {
-  ...{ ...identityRechecks, ...persona, IDENTITY_RECHECKS_PER_MINUTE: '1200' },
+  ...identityRechecks,
+  ...persona,
+  IDENTITY_RECHECKS_PER_MINUTE: '1200',
   TRUSTED_PROXIES: '127.0.0.1',
 }
 

@@ -9,10 +9,7 @@ const root = join(import.meta.dir, '../..')
 export function boundariesOf(service: ServiceName): string[] {
   const names = new Set<string>()
   for (const path of new Glob(`services/${service}/**/*.ts`).scanSync(root)) {
-    for (const [, name] of readFileSync(join(root, path), 'utf8').matchAll(
-      /failpoint\('([^']+)'\)/g,
-    ))
-      names.add(name!)
+    for (const [, name] of readFileSync(join(root, path), 'utf8').matchAll(/failpoint\('([^']+)'\)/g)) names.add(name!)
   }
   return [...names].sort()
 }

@@ -35,10 +35,7 @@ async function failedCashout(person: Person, friend: Person) {
   await chain.setIntervalMining({ interval: 0 })
   const leaving = move(person, friend, hasMicro)
   try {
-    await waitUntil(
-      'the transfer waiting for a block',
-      async () => (await chain.getTxpoolStatus()).pending > 0,
-    )
+    await waitUntil('the transfer waiting for a block', async () => (await chain.getTxpoolStatus()).pending > 0)
     const reply = await person.insist('/cashouts', body)
     expect(reply.status).toBe(200)
     await chain.setIntervalMining({ interval: 1 })

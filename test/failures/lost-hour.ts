@@ -85,8 +85,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
   await entryIn(eka, paid, 'paid')
   await entryIn(eka, returned, 'returned')
   await entryIn(eka, sendId, 'sent')
-  for (const person of [budi, dewi])
-    await person.until('native coin', (me) => me.verified && me.balance.native !== '0')
+  for (const person of [budi, dewi]) await person.until('native coin', (me) => me.verified && me.balance.native !== '0')
   return {
     dewi,
     late,

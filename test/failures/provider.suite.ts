@@ -27,9 +27,7 @@ const exactlyOnce = async (paymentId: string, ausd: string | bigint) => {
     const { inFlight } = (await person.get('/me/activity')).body
     return !inFlight.some((entry: { id: string }) => entry.id === paymentId)
   })
-  expect(await creditsOf(stack, paymentId)).toEqual([
-    { wallet: person.wallet, ausdMicro: BigInt(ausd), held: false },
-  ])
+  expect(await creditsOf(stack, paymentId)).toEqual([{ wallet: person.wallet, ausdMicro: BigInt(ausd), held: false }])
 }
 
 const hasMicro = 20_000_000n
@@ -45,16 +43,11 @@ describe('an unclear response of the provider never causes a second transfer', (
     const body = await cashoutBody(stack, payer, { ausdMicro: takenMicro })
     const { payoutId } = await insist(payer, '/cashouts', body)
     await outside.faults({ api })
-    await waitUntil(
-      'the money being taken',
-      async () => (await ausdOf(stack, payer.wallet)) === hasMicro - takenMicro,
-    )
+    await waitUntil('the money being taken', async () => (await ausdOf(stack, payer.wallet)) === hasMicro - takenMicro)
     await waitUntil('some calls failing', async () => (await outside.book()).sessions !== undefined)
     await outside.calm()
     await entryIn(payer, payoutId, 'paid')
-    const transfers = (await outside.book()).payouts!.filter(
-      (payout) => payout.reference_id === payoutId,
-    )
+    const transfers = (await outside.book()).payouts!.filter((payout) => payout.reference_id === payoutId)
     expect(transfers).toHaveLength(1)
     expect(await ausdOf(stack, payer.wallet)).toBe(hasMicro - takenMicro)
   })
@@ -62,17 +55,11 @@ describe('an unclear response of the provider never causes a second transfer', (
 
 describe('a payment is credited exactly once', () => {
   test.each([
-    [
-      'every webhook comes five times, in any order',
-      { times: 5, reorder: true, duplicate: 0, drop: 0, delayMs: 50 },
-    ],
+    ['every webhook comes five times, in any order', { times: 5, reorder: true, duplicate: 0, drop: 0, delayMs: 50 }],
     ['only the session webhook comes', { only: ['payment_session.completed'] }],
     ['only the capture webhook comes', { only: ['payment.capture'] }],
     ['no webhook comes at all: the sweeper finds the payment', { drop: 1 }],
-    [
-      'half of the webhooks are lost and the rest come twice',
-      { drop: 0.5, duplicate: 1, reorder: true },
-    ],
+    ['half of the webhooks are lost and the rest come twice', { drop: 0.5, duplicate: 1, reorder: true }],
   ])('when %s', async (_, webhooks) => {
     await outside.faults({ webhooks })
     const { id, micro } = await topUp(stack, person)
@@ -99,19 +86,16 @@ describe('the provider fails while a checkout is opened', () => {
   test.each([
     ['answers 500', { errorRate: 1 }],
     ['accepts and never answers', { timeoutAfterAccept: 1 }],
-  ])(
-    'it %s: the app gets 503, repeats the same request, and one payment is credited once',
-    async (_, api) => {
-      const quote = await person.quote('USD/IDR')
-      const body = { amount: '50000', method: 'qr', quoteId: quote.id }
-      await outside.faults({ api })
-      expect((await person.post('/topups', body)).status).toBe(503)
-      await outside.calm()
-      const { paymentId, ausd } = await insist(person, '/topups', body)
-      await outside.pay(paymentId, 'QRIS')
-      await exactlyOnce(paymentId, ausd)
-    },
-  )
+  ])('it %s: the app gets 503, repeats the same request, and one payment is credited once', async (_, api) => {
+    const quote = await person.quote('USD/IDR')
+    const body = { amount: '50000', method: 'qr', quoteId: quote.id }
+    await outside.faults({ api })
+    expect((await person.post('/topups', body)).status).toBe(503)
+    await outside.calm()
+    const { paymentId, ausd } = await insist(person, '/topups', body)
+    await outside.pay(paymentId, 'QRIS')
+    await exactlyOnce(paymentId, ausd)
+  })
 })
 
 test("after the provider's failures the books balance", () => booksClose(stack))

@@ -27,29 +27,56 @@ afterAll(async () => {
 const wallet = `0x${'a'.repeat(40)}`
 const at = new Date('2026-11-01T00:00:00Z')
 const paid = (id: string) => ({
-  ...{ state: 'paid' as const, held: false, onchain_micro: 100_000_000n, paid_minor: 1_641_300n },
-  ...{ provider_payment_id: `py-${id}`, payment_request_id: null, channel: 'QRIS', paid_at: at },
+  state: 'paid' as const,
+  held: false,
+  onchain_micro: 100_000_000n,
+  paid_minor: 1_641_300n,
+  provider_payment_id: `py-${id}`,
+  payment_request_id: null,
+  channel: 'QRIS',
+  paid_at: at,
 })
 const promised = (id: string) => ({
-  ...{ id, kind: 'topup' as const, wallet, pair: 'USD/IDR', currency: 'IDR', account: 'ID' },
-  ...{ fiat_minor: 1_641_300n, ausd_micro: 100_000_000n, rate_minor_per_usd: 16_413n },
-  ...{ spread_bps: 100n, quote_id: id, request_fingerprint: 'me', method: 'qr', created_at: at },
-  ...{ checkout_id: `ps-${id}`, checkout_url: 'https://c', expires_at: at },
+  id,
+  kind: 'topup' as const,
+  wallet,
+  pair: 'USD/IDR',
+  currency: 'IDR',
+  account: 'ID',
+  fiat_minor: 1_641_300n,
+  ausd_micro: 100_000_000n,
+  rate_minor_per_usd: 16_413n,
+  spread_bps: 100n,
+  quote_id: id,
+  request_fingerprint: 'me',
+  method: 'qr',
+  created_at: at,
+  checkout_id: `ps-${id}`,
+  checkout_url: 'https://c',
+  expires_at: at,
 })
 const cashout = (id: string, state: 'paying' | 'returning' | 'failed') => ({
-  ...{ id, state, wallet, ausdMicro: 5_000_000n, fiatMinor: 82_065n, rateMinorPerUsd: 16_413n },
-  ...{
-    spreadBps: 100n,
-    quoteId: id,
-    requestFingerprint: 'me',
-    channelCode: 'ID_BCA',
-    createdAt: at,
-  },
-  ...{ providerPayoutId: null, reason: null, takeTxHash: null },
+  id,
+  state,
+  wallet,
+  ausdMicro: 5_000_000n,
+  fiatMinor: 82_065n,
+  rateMinorPerUsd: 16_413n,
+  spreadBps: 100n,
+  quoteId: id,
+  requestFingerprint: 'me',
+  channelCode: 'ID_BCA',
+  createdAt: at,
+  providerPayoutId: null,
+  reason: null,
+  takeTxHash: null,
   authorization: { nonce: id } as never,
 })
 const change: PutBack = {
-  ...{ since: at, asked: [], transactions: [], erased: new Map() },
+  since: at,
+  asked: [],
+  transactions: [],
+  erased: new Map(),
   payments: [
     { ...promised('expired'), state: 'expired' },
     { ...promised('paid'), ...paid('paid') },
@@ -57,27 +84,29 @@ const change: PutBack = {
   ],
   paid: ['late', 'refunded'].map((id) => ({ id, facts: paid(id) })),
   payouts: [
-    ...[cashout('a', 'paying'), cashout('b', 'returning'), cashout('c', 'failed')],
-    ...[cashout('opening', 'returning'), cashout('accepted', 'returning')],
+    cashout('a', 'paying'),
+    cashout('b', 'returning'),
+    cashout('c', 'failed'),
+    cashout('opening', 'returning'),
+    cashout('accepted', 'returning'),
   ],
 }
 
-const sorted = (lines: Position) =>
-  lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
+const sorted = (lines: Position) => lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
 
 test('a restore books each item once, whatever was booked before', async () => {
   const store = async (row: object) => {
-    const words = Object.entries(row).map(([name, value]) => [
-      name,
-      typeof value === 'bigint' ? `${value}` : value,
-    ])
+    const words = Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value])
     await sql`insert into payments.payments ${sql(Object.fromEntries(words))}`
   }
   await store({ ...promised('late'), state: 'expired', reason: 'awaiting_rate' })
   // The service counted its refund and never saw its credit.
   await store({
-    ...{ ...promised('refunded'), ...paid('refunded') },
-    ...{ state: 'refunded', refunded_minor: 500_000n, onchain_micro: 0n },
+    ...promised('refunded'),
+    ...paid('refunded'),
+    state: 'refunded',
+    refunded_minor: 500_000n,
+    onchain_micro: 0n,
   })
   // It booked money of a row it did not have.
   await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
@@ -91,15 +120,20 @@ test('a restore books each item once, whatever was booked before', async () => {
     ['accepted', 'taking'],
   ] as const)
     await sql`insert into payouts.payouts ${sql({
-      ...{ id, state, wallet, rate_minor_per_usd: '16413', ausd_micro: '5000000', spread_bps: 100 },
-      ...{
-        fiat_minor: '82065',
-        quote_id: id,
-        request_fingerprint: 'me',
-        authorizer: wallet,
-        channel_code: 'c',
-      },
-      ...{ authorization_nonce: id, authorization: sql.json({}), bank_details: 'sealed' },
+      id,
+      state,
+      wallet,
+      rate_minor_per_usd: '16413',
+      ausd_micro: '5000000',
+      spread_bps: 100,
+      fiat_minor: '82065',
+      quote_id: id,
+      request_fingerprint: 'me',
+      authorizer: wallet,
+      channel_code: 'c',
+      authorization_nonce: id,
+      authorization: sql.json({}),
+      bank_details: 'sealed',
       bank_details_key_id: 'k',
     })}`
   await putBack(sql, change)
@@ -109,14 +143,10 @@ test('a restore books each item once, whatever was booked before', async () => {
     ...(await db.select().from(payments)).map((row) => [row.id, paymentPosition(row)] as const),
     ...(await db.select().from(cashouts)).map((row) => [row.id, cashoutPosition(row)] as const),
   ]
-  const lines = [
-    ...(await db.select().from(paymentJournal)),
-    ...(await db.select().from(payoutJournal)),
-  ]
+  const lines = [...(await db.select().from(paymentJournal)), ...(await db.select().from(payoutJournal))]
   const said = Map.groupBy(lines, ({ item }) => item)
   expect(rows).toHaveLength(10)
-  for (const [id, wanted] of rows)
-    expect([id, sorted(position(said.get(id) ?? []))]).toEqual([id, sorted(wanted)])
+  for (const [id, wanted] of rows) expect([id, sorted(position(said.get(id) ?? []))]).toEqual([id, sorted(wanted)])
   expect(rows.filter(([, wanted]) => wanted.length > 0)).toHaveLength(7)
   const early = await sql`select id, state, bank_details as details from payouts.payouts
     where id in ('opening', 'accepted') order by id`
@@ -137,18 +167,23 @@ test('a restore erases again what the backup brings back of an erased wallet, an
   const erasedAt = new Date('2026-11-02T00:00:00Z')
   const insert = async (of: string, id: string, state: string, createdAt: Date) => {
     await sql`insert into payouts.payouts ${sql({
-      ...{
-        id,
-        state,
-        wallet: of,
-        authorizer: of,
-        quote_id: id,
-        request_fingerprint: 'me',
-        fiat_minor: 1,
-      },
-      ...{ authorization: {}, authorization_nonce: id, rate_minor_per_usd: 1, ausd_micro: 1 },
-      ...{ channel_code: 'ID_BCA', bank_details: 'box', bank_details_key_id: 'k' },
-      ...{ account_mark: 'mark', next_check_at: createdAt, created_at: createdAt },
+      id,
+      state,
+      wallet: of,
+      authorizer: of,
+      quote_id: id,
+      request_fingerprint: 'me',
+      fiat_minor: 1,
+      authorization: {},
+      authorization_nonce: id,
+      rate_minor_per_usd: 1,
+      ausd_micro: 1,
+      channel_code: 'ID_BCA',
+      bank_details: 'box',
+      bank_details_key_id: 'k',
+      account_mark: 'mark',
+      next_check_at: createdAt,
+      created_at: createdAt,
     })}`
     await sql`insert into gateway.identity_links (wallet, provider, provider_ref, created_at)
       values (${of}, 'persona', ${`inq-${id}`}, ${createdAt})`

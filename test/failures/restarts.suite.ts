@@ -39,21 +39,19 @@ const blows: [string, () => Promise<void> | void][] = [
 const moments = ['before the payment', 'right after the payment'] as const
 
 describe('a top-up is credited exactly once if, before the credit,', () => {
-  test.each(
-    blows.flatMap(([what, blow]) => moments.map((moment) => [what, moment, blow] as const)),
-  )('%s %s', async (_, moment, blow) => {
-    const person = await verifiedUser(stack)
-    const checkout = await openCheckout(person)
-    if (moment === 'before the payment') await blow()
-    await outside.pay(checkout.paymentId, 'QRIS')
-    if (moment === 'right after the payment') await blow()
-    await person.until('the credit', (me) => me.collateral?.value === checkout.ausd, 60_000)
-    await waitUntil(
-      'nothing in flight',
-      async () => (await person.get('/me/activity')).body.inFlight?.length === 0,
-    )
-    expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
-  })
+  test.each(blows.flatMap(([what, blow]) => moments.map((moment) => [what, moment, blow] as const)))(
+    '%s %s',
+    async (_, moment, blow) => {
+      const person = await verifiedUser(stack)
+      const checkout = await openCheckout(person)
+      if (moment === 'before the payment') await blow()
+      await outside.pay(checkout.paymentId, 'QRIS')
+      if (moment === 'right after the payment') await blow()
+      await person.until('the credit', (me) => me.collateral?.value === checkout.ausd, 60_000)
+      await waitUntil('nothing in flight', async () => (await person.get('/me/activity')).body.inFlight?.length === 0)
+      expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
+    },
+  )
 })
 
 test('after the restarts the books balance', () => booksClose(stack))

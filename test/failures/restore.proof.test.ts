@@ -28,22 +28,14 @@ import { verifiedUser } from '../support/people'
 import { answered, entryIn, entryNow } from '../support/requests'
 import { operate, ownStack } from '../support/stack'
 import { becomes } from '../support/wait'
-import {
-  type Before,
-  before,
-  type LostHour,
-  lostHour,
-  startServices,
-  stopServices,
-} from './lost-hour'
+import { type Before, before, type LostHour, lostHour, startServices, stopServices } from './lost-hour'
 
 let stack: Stack
 afterEach(() => stack?.[Symbol.asyncDispose]())
 
 const once = { checksMax: 1, betweenMs: 0 }
 const lanes = laneKeys.map((key) => privateKeyToAccount(key))
-const countsOfLanes = () =>
-  Promise.all(lanes.map(({ address }) => readerOf(stack).getTransactionCount({ address })))
+const countsOfLanes = () => Promise.all(lanes.map(({ address }) => readerOf(stack).getTransactionCount({ address })))
 /** No service runs that would move the lanes. */
 const stored = async () => ({
   ...(await rowsWritten(stack)),
@@ -52,17 +44,24 @@ const stored = async () => ({
 
 /** In place of a local stack's folder. */
 const told = ({ info }: Stack) => ({
-  ...{ DATABASE_ADMIN_URL: info.postgres.url, DEPLOY_BLOCK: '0' },
-  ...{ RPC_URL: info.chain.rpcUrl, AUSD_ADDRESS: info.chain.ausd },
-  ...{ CREDIT_LINE_ADDRESS: info.chain.creditLine, TREASURY_ADDRESS: info.chain.treasury },
-  ...{ NATS_URL: info.nats.url, NATS_PASSWORD_ADMIN: info.nats.admin.password },
-  ...{ PROVIDER_URL: info.sandbox, PROVIDER_ID_SECRET_KEY: info.provider.ID.secretKey },
+  DATABASE_ADMIN_URL: info.postgres.url,
+  DEPLOY_BLOCK: '0',
+  RPC_URL: info.chain.rpcUrl,
+  AUSD_ADDRESS: info.chain.ausd,
+  CREDIT_LINE_ADDRESS: info.chain.creditLine,
+  TREASURY_ADDRESS: info.chain.treasury,
+  NATS_URL: info.nats.url,
+  NATS_PASSWORD_ADMIN: info.nats.admin.password,
+  PROVIDER_URL: info.sandbox,
+  PROVIDER_ID_SECRET_KEY: info.provider.ID.secretKey,
   PROVIDER_MY_SECRET_KEY: info.provider.MY.secretKey,
 })
 
 async function restore(...words: string[]) {
   const run = Bun.spawn([process.execPath, 'infra/operations/restore/main.ts', ...words], {
-    ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
+    cwd: repositoryDir,
+    stdout: 'pipe',
+    stderr: 'pipe',
     env: {
       ...process.env,
       LOCAL_DIR: stack.dir,
@@ -79,7 +78,9 @@ const toDecide = (said: string) => said.split('\n').filter((line) => line.starts
 async function sendWithStolenKey(): Promise<string> {
   const { rpcUrl, chainId } = stack.info.chain
   const client = createWalletClient({
-    ...{ account: lanes[1]!, chain: chainOf(chainId), transport: http(rpcUrl) },
+    account: lanes[1]!,
+    chain: chainOf(chainId),
+    transport: http(rpcUrl),
   }).extend(publicActions)
   const to = privateKeyToAccount(generatePrivateKey()).address
   const hash = await client.sendTransaction({ to, value: 1n, gas: 21_000n, ...(await bid(client)) })
@@ -96,8 +97,12 @@ async function effectsOf(paymentId: string): Promise<string[]> {
   const { creditLine: address } = stack.info.chain
   const read = (eventName: 'CollateralAdded' | 'Repaid') =>
     readerOf(stack).getContractEvents({
-      ...{ address: address as `0x${string}`, abi: creditLineAbi, eventName, fromBlock: 0n },
-      ...{ args: { ref: refOf(paymentId) }, strict: true },
+      address: address as `0x${string}`,
+      abi: creditLineAbi,
+      eventName,
+      fromBlock: 0n,
+      args: { ref: refOf(paymentId) },
+      strict: true,
     })
   const events = [...(await read('CollateralAdded')), ...(await read('Repaid'))]
   return [...new Set(events.map(({ transactionHash }) => transactionHash as string))]
@@ -147,7 +152,8 @@ const paymentsOf = (was: Before, hour: LostHour): [Person, { paymentId: string }
 async function loseAnHour() {
   const settings = { 'chain-relayer': { BUMP_AFTER_MS: '2000' } }
   stack = await ownStack({
-    ...{ proxied: true, env: { ...watchful, ...settings } },
+    proxied: true,
+    env: { ...watchful, ...settings },
     terms: { holdSeconds: 12, minCycleSeconds: 0 },
   })
   const was = await before(stack)
@@ -172,14 +178,17 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     )
     expect(await effectsOf(paymentId)).toEqual([txHash!])
   }
-  for (const id of [was.settled, was.paying, was.taking, hour.paid])
-    await entryIn(was.eka, id, 'paid')
+  for (const id of [was.settled, was.paying, was.taking, hour.paid]) await entryIn(was.eka, id, 'paid')
   await entryIn(was.eka, hour.returned, 'returned')
   await entryIn(was.eka, hour.sendId, 'sent')
   // Four cash-outs of 5 were paid and 1.5 was sent; unpaid takes were returned.
   await becomes(() => ausdOf(stack, was.eka.account.address), 38_500_000n)
   expect(await transfersAtProvider()).toEqual({
-    ...{ [was.settled]: 1, [was.paying]: 1, [was.taking]: 1, [hour.paid]: 1, [hour.returned]: 1 },
+    [was.settled]: 1,
+    [was.paying]: 1,
+    [was.taking]: 1,
+    [hour.paid]: 1,
+    [hour.returned]: 1,
   })
   expect(await Promise.all([was.budi, hour.dewi].map(nativeOf))).toEqual(native)
   for (const person of [was.budi, hour.dewi]) expect((await person.me()).verified).toBe(true)
@@ -200,9 +209,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     [],
     60_000,
   )
-  expect(
-    await query(stack, 'select fault from chain_relayer.lane where fault is not null'),
-  ).toEqual([])
+  expect(await query(stack, 'select fault from chain_relayer.lane where fault is not null')).toEqual([])
   expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   for (const { account } of [was.ana, was.citra])
     expect(await checkRecord(placeOf(stack.info), account.address)).toEqual([])
@@ -220,17 +227,11 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       // Services start on the old rows, unaware of the restore.
       await startServices(stack)
       const log = () => readFileSync(join(stack.dir, 'logs/chain-relayer.log'), 'utf8')
-      await waitUntil('the relayer refusing', () =>
-        /"fault":"chain_ahead".*"alarm":true/.test(log()),
-      )
+      await waitUntil('the relayer refusing', () => /"fault":"chain_ahead".*"alarm":true/.test(log()))
       await entryIn(was.eka, was.paying, 'paid')
-      for (const one of [was.open, was.card, was.settlement])
-        await entryIn(was.ana, one.paymentId, 'paid')
+      for (const one of [was.open, was.card, was.settlement]) await entryIn(was.ana, one.paymentId, 'paid')
       const waiting = `select 1 from chain_relayer.operation where cause = '${was.card.paymentId}' and state = 'waiting'`
-      await waitUntil(
-        'its credit being ordered again',
-        async () => (await query(stack, waiting)).length > 0,
-      )
+      await waitUntil('its credit being ordered again', async () => (await query(stack, waiting)).length > 0)
       expect(await outsideNow(was, hour)).toEqual(then)
 
       // See infra/operations/runbook/restore.md.
@@ -282,25 +283,19 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       const dry = await restore('--since', since)
       expect(dry).toEndWith('nothing was changed\nexit 1')
       const asked = toDecide(dry)
-      const hashOf = (line: string | undefined) =>
-        /--(?:accept|give-back) (0x[0-9a-f]{64})/.exec(line ?? '')?.[1]
+      const hashOf = (line: string | undefined) => /--(?:accept|give-back) (0x[0-9a-f]{64})/.exec(line ?? '')?.[1]
       const money = asked.find((line) => line.includes(hour.uncredited.paymentId))
       expect(money).toContain('50000 IDR')
       const take = asked.find((line) => line.includes('--give-back'))
       expect(take).toContain(`5000000 micro-AUSD of ${was.eka.wallet}`)
-      const verified = hashOf(
-        asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)),
-      )
+      const verified = hashOf(asked.find((line) => line.includes('--accept') && hashOf(line) !== hashOf(take)))
       expect(asked).toHaveLength(4) // The take is also checked as a transaction.
       expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
 
       // Facts from both providers' dashboards and the list of payouts.
       const { sessions } = await outsideOf(stack.info).book()
       const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
-      const decided = [
-        ...['--checkout', checkout.payment_session_id, '--give-back', hashOf(take)!],
-        ...['--accept', verified!],
-      ]
+      const decided = ['--checkout', checkout.payment_session_id, '--give-back', hashOf(take)!, '--accept', verified!]
       const applied = await restore('--since', since, ...decided, '--apply')
       expect(applied).toEndWith('restored\nexit 0')
       await startServices(stack)

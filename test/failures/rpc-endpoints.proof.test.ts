@@ -34,8 +34,12 @@ const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
 /** One chain; the best endpoint first. */
 async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
   const anvil: AnvilProcess = await startAnvil([
-    ...['--block-time', '0.3', '--slots-in-an-epoch', '1'],
-    ...['--block-base-fee-per-gas', '100000000000'],
+    '--block-time',
+    '0.3',
+    '--slots-in-an-epoch',
+    '1',
+    '--block-base-fee-per-gas',
+    '100000000000',
   ])
   const endpoints = behaviours.map((faults) => openRpcProxy({ target: anvil.rpcUrl, faults }))
   const RPC_URLS = endpoints.map(({ url }) => url).join(',')

@@ -35,10 +35,7 @@ describe('the record matches the chain while the endpoint', () => {
     ['answers 413 to more than 5 blocks', { logsRangeMax: 5, logsRangeStatus: 413 }],
     ['returns no more than 2 logs of several blocks', { logsResultsMax: 2 }],
     ['clamps toBlock without a word', { logsClampBlocks: 4 }],
-    [
-      'leaves each log out at the first read, and some at any',
-      { lateLogsReads: 1, partialLogsRate: 0.1, seed: 2 },
-    ],
+    ['leaves each log out at the first read, and some at any', { lateLogsReads: 1, partialLogsRate: 0.1, seed: 2 }],
     ['lets its head go backwards', { headBackRate: 0.3, headBackBlocks: 6, seed: 4 }],
     ['lags behind', { headLagBlocks: 6 }],
     ['answers 429 or cuts connections', { tooManyRequestsRate: 0.2, disconnectRate: 0.2, seed: 6 }],
@@ -48,8 +45,7 @@ describe('the record matches the chain while the endpoint', () => {
     proxy.setFaults(faults)
     await goThroughCycle()
     // Mined, but not final at first.
-    const outcome = async () =>
-      (await servesTruth(stack, person.wallet, 120_000)).history.cycles.at(-1)?.outcome
+    const outcome = async () => (await servesTruth(stack, person.wallet, 120_000)).history.cycles.at(-1)?.outcome
     await becomes(outcome, 'Qualified')
   })
 })

@@ -19,19 +19,11 @@ const faults: [string, Partial<RpcFaults>, SendOutcome | undefined][] = [
   ['is Monad on a good day: `pending` is `latest`', { pendingIsLatest: true }, 'forwarded'],
   ['swallows half of the sends', { swallowSendRate: 0.5, seed: 3 }, 'swallowed'],
   ['delays every send', { delaySendRate: 1, delaySendMs: 1_500 }, 'delayed'],
-  [
-    'takes a send and never answers',
-    { timeoutAfterAcceptRate: 0.5, seed: 5 },
-    'forwarded without an answer',
-  ],
+  ['takes a send and never answers', { timeoutAfterAcceptRate: 0.5, seed: 5 }, 'forwarded without an answer'],
   ['shows a receipt, hides it, shows it again', { vanishReceiptReads: 3 }, undefined],
   ['lets its head go backwards', { headBackRate: 0.4, headBackBlocks: 6, seed: 7 }, undefined],
   ['lags behind', { headLagBlocks: 5 }, undefined],
-  [
-    'answers 429 or cuts the connection',
-    { tooManyRequestsRate: 0.15, disconnectRate: 0.15, seed: 11 },
-    undefined,
-  ],
+  ['answers 429 or cuts the connection', { tooManyRequestsRate: 0.15, disconnectRate: 0.15, seed: 11 }, undefined],
 ]
 const allAtOnce: Partial<RpcFaults> = {
   seed: 20_261,
@@ -77,8 +69,7 @@ async function newPair() {
 const balanceOf = ({ wallet }: Person) =>
   createPublicClient({ transport: http(stack.info.chain.rpcUrl) }).getBalance({ address: wallet })
 
-const outcomesSince = (seen: number) =>
-  proxy.journal.sends.slice(seen).map(({ outcome }) => outcome)
+const outcomesSince = (seen: number) => proxy.journal.sends.slice(seen).map(({ outcome }) => outcome)
 
 /** All while the endpoint is at its worst. */
 async function throughEverything(begin: () => void, during: () => Promise<unknown>) {
@@ -99,11 +90,7 @@ describe('one credit, take, return, send and drip happen when the endpoint', () 
     const seen = proxy.journal.sends.length
     await throughEverything(
       () => proxy.setFaults(change),
-      () =>
-        waitUntil(
-          'the fault biting',
-          () => outcome === undefined || outcomesSince(seen).includes(outcome),
-        ),
+      () => waitUntil('the fault biting', () => outcome === undefined || outcomesSince(seen).includes(outcome)),
     )
   })
 

@@ -40,11 +40,7 @@ const becomes = (person: Person, verified: boolean) =>
 
 /** Answered `recorded`, then lost with the stream's store. */
 async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
-  const [postgres, gateway, nats] = [
-    stack.process('postgres'),
-    stack.process('gateway'),
-    stack.process('nats-server'),
-  ]
+  const [postgres, gateway, nats] = [stack.process('postgres'), stack.process('gateway'), stack.process('nats-server')]
   await postgres.stop('SIGQUIT') // Recording needs only JetStream; nothing can be handled now.
   await outside.identity(person.wallet, verdict)
   await waitUntil('the answer to the webhook', async () => {
@@ -115,11 +111,8 @@ export const verdictsAreNotMissed = () => {
         return (
           log
             .split('\n')
-            .filter(
-              (line) =>
-                line.includes(person.wallet.toLowerCase()) &&
-                line.includes('identity recheck failed'),
-            ).length >= 3
+            .filter((line) => line.includes(person.wallet.toLowerCase()) && line.includes('identity recheck failed'))
+            .length >= 3
         )
       },
       60_000,
@@ -131,9 +124,7 @@ export const verdictsAreNotMissed = () => {
 
   test('security: no personal data of the provider is stored', async () => {
     const store = join(stack.dir, 'nats')
-    const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
-    )
+    const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const kept = [
       await everythingWritten(stack),
       ...files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1')),

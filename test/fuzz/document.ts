@@ -57,7 +57,9 @@ function operationOf(method: string, path: string, operation: Json): Operation {
   }
   const [security] = Object.keys(operation.security?.[0] ?? {})
   return {
-    ...{ method: method.toUpperCase(), path, security },
+    method: method.toUpperCase(),
+    path,
+    security,
     body: operation.requestBody?.content['application/json'].schema,
     parameters: operation.parameters ?? [],
     fits: (status) => fits.get(status),

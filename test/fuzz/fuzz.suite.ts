@@ -57,7 +57,9 @@ test('security: refused requests write nothing', () =>
   expectNothingWritten(stack, async () => {
     // Webhooks are always recorded.
     const { findings } = await fuzz(stack, person, {
-      ...{ requests: 200, seed: seed + 1, without: '/webhooks' },
+      requests: 200,
+      seed: seed + 1,
+      without: '/webhooks',
     })
     expect(findings).toEqual([])
   }))

@@ -77,13 +77,15 @@ function asksOf(
   const described = (mood: 'valid' | 'invalid') =>
     operation.chain((one) => {
       const body = one.body
-        ? (mood === 'valid' ? validOf(one.body) : invalidOf(one.body)).map((value) =>
-            JSON.stringify(value),
-          )
+        ? (mood === 'valid' ? validOf(one.body) : invalidOf(one.body)).map((value) => JSON.stringify(value))
         : fc.constant(undefined)
       return fc.tuple(body, pathOf(one)).map(
         ([text, path]): Ask => ({
-          ...{ mood, method: one.method, path, headers: headersOf(one), body: text },
+          mood,
+          method: one.method,
+          path,
+          headers: headersOf(one),
+          body: text,
           operation: one,
         }),
       )
@@ -130,7 +132,10 @@ type FuzzAnswer = { readonly status: number; readonly code: string | null; reado
 async function send(gateway: string, { method, path, headers, body }: Ask): Promise<FuzzAnswer> {
   try {
     const answer = await fetch(`${gateway}${path}`, {
-      ...{ method, headers, redirect: 'manual', signal: AbortSignal.timeout(deadlineMs) },
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(deadlineMs),
       ...(body === undefined ? {} : { body: body as string }),
     })
     const { status } = answer
@@ -145,11 +150,7 @@ const againForMs = 20_000
 const againEveryMs = 400
 
 /** A busy machine is sometimes late; a fault that the request causes recurs. */
-async function insist(
-  gateway: string,
-  ask: Ask,
-  onLate?: () => void,
-): Promise<{ said: FuzzAnswer; late: boolean }> {
+async function insist(gateway: string, ask: Ask, onLate?: () => void): Promise<{ said: FuzzAnswer; late: boolean }> {
   const first = await send(gateway, ask)
   const givesUpAt = Date.now() + againForMs
   let said = first
@@ -173,13 +174,11 @@ function wrongWith({ mood, method, operation }: Ask, { status, code, text }: Fuz
     const isRefusal = typeof body?.error === 'string' && Object.keys(body).length === 1
     if (method !== 'HEAD' && !isRefusal && status !== 431 && status !== 414)
       return `error ${status} without { error }: ${text.slice(0, 120)}`
-    if (method !== 'HEAD' && isRefusal && code === null)
-      return `error ${status} without x-error-code`
+    if (method !== 'HEAD' && isRefusal && code === null) return `error ${status} without x-error-code`
   }
   if (!operation) return undefined
   const fits = operation.fits(status)
-  if (!fits)
-    return unrouted.has(status) && status !== 400 ? undefined : `undocumented status ${status}`
+  if (!fits) return unrouted.has(status) && status !== 400 ? undefined : `undocumented status ${status}`
   if (!fits(parsed(text))) return `${status} does not match its schema: ${text.slice(0, 200)}`
   return undefined
 }

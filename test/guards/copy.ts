@@ -1,23 +1,11 @@
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Guard, root } from './guard'
 import { textOf, withoutGuard } from './mutations'
 
 /** Files that the suites of any service read. */
-const parts = [
-  ...['services', 'shared', 'infra', 'test'],
-  ...['package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock'],
-]
+const parts = ['services', 'shared', 'infra', 'test', 'package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock']
 
 export type Copy = Disposable & { readonly dir: string; readonly tmp: string }
 
@@ -28,8 +16,7 @@ export function openCopy(): Copy {
   for (const folder of [dir, tmp]) mkdirSync(folder)
   for (const folder of [home, dir, tmp]) chmodSync(folder, 0o755)
   const isOurs = (path: string) => !basename(path).startsWith('.local')
-  for (const part of parts)
-    cpSync(join(root, part), join(dir, part), { recursive: true, filter: isOurs })
+  for (const part of parts) cpSync(join(root, part), join(dir, part), { recursive: true, filter: isOurs })
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   return { dir, tmp, [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }) }
 }
@@ -72,11 +59,7 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
 const generators = [
   {
     of: 'infra/contracts/src/',
-    files: [
-      'infra/contracts/artifacts.gen.ts',
-      'shared/chain/ausd-abi.gen.ts',
-      'shared/chain/credit-line-abi.gen.ts',
-    ],
+    files: ['infra/contracts/artifacts.gen.ts', 'shared/chain/ausd-abi.gen.ts', 'shared/chain/credit-line-abi.gen.ts'],
     command: ['infra/contracts/compile.ts'],
   },
   {
@@ -88,7 +71,9 @@ const generators = [
 
 async function generate(dir: string, command: readonly string[]): Promise<void> {
   const run = Bun.spawn([process.execPath, ...command], {
-    ...{ cwd: dir, stdout: 'ignore', stderr: 'pipe' },
+    cwd: dir,
+    stdout: 'ignore',
+    stderr: 'pipe',
   })
   const said = await new Response(run.stderr).text()
   if ((await run.exited) !== 0) throw new Error(`${command.join(' ')} failed: ${said}`)

@@ -52,9 +52,7 @@ type Snapshot = { readonly tables: Readonly<Record<string, Table>> }
 type Table = {
   readonly name: string
   readonly schema: string
-  readonly columns: Readonly<
-    Record<string, { readonly name: string; readonly primaryKey: boolean }>
-  >
+  readonly columns: Readonly<Record<string, { readonly name: string; readonly primaryKey: boolean }>>
   readonly compositePrimaryKeys: Readonly<Record<string, { readonly name: string }>>
   readonly uniqueConstraints: Readonly<Record<string, { readonly name: string }>>
   readonly indexes: Readonly<Record<string, { readonly name: string; readonly isUnique: boolean }>>
@@ -80,8 +78,7 @@ export function uniqueIndexes(): UniqueIndex[] {
 
 function indexesOf(table: Table): UniqueIndex[] {
   const { schema, name: tableName } = table
-  const named = (one: Readonly<Record<string, { name: string }>>) =>
-    Object.values(one).map(({ name }) => name)
+  const named = (one: Readonly<Record<string, { name: string }>>) => Object.values(one).map(({ name }) => name)
   const isOwnKey = Object.values(table.columns).some(({ primaryKey }) => primaryKey)
   const constraints = [
     ...(isOwnKey ? [`${tableName}_pkey`] : []),
@@ -91,11 +88,13 @@ function indexesOf(table: Table): UniqueIndex[] {
   const plain = Object.values(table.indexes).filter(({ isUnique }) => isUnique)
   return [
     ...constraints.map((name) => ({
-      ...{ index: `${schema}.${name}`, schema },
+      index: `${schema}.${name}`,
+      schema,
       drop: `alter table "${schema}"."${tableName}" drop constraint "${name}" cascade;`,
     })),
     ...plain.map(({ name }) => ({
-      ...{ index: `${schema}.${name}`, schema },
+      index: `${schema}.${name}`,
+      schema,
       drop: `drop index "${schema}"."${name}";`,
     })),
   ]

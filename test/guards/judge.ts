@@ -10,15 +10,14 @@ export type GuardVerdict =
 const testMs = 40_000
 const runMs = 180_000
 
-export async function tryTests(
-  { dir, tmp }: Copy,
-  file: string,
-  tests: readonly NamedTest[],
-): Promise<GuardVerdict> {
+export async function tryTests({ dir, tmp }: Copy, file: string, tests: readonly NamedTest[]): Promise<GuardVerdict> {
   const patterns = tests.map(patternOf)
   const words = ['test', `./${file}`, '-t', patterns.map((one) => `(${one})`).join('|')]
   const run = Bun.spawn([process.execPath, ...words, '--timeout', String(testMs)], {
-    ...{ cwd: dir, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    cwd: dir,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
     env: { ...process.env, TMPDIR: tmp, NO_COLOR: '1' },
   })
   const timer = setTimeout(() => run.kill(), runMs)
@@ -84,6 +83,5 @@ const isExpected = (text: string): boolean =>
   )
 
 const firstFault = (text: string): string =>
-  /^(?:error|\w*Error): .*$|this test timed out after .*|did not happen within \d.*/m.exec(
-    text,
-  )?.[0] ?? text.trim().split('\n').slice(-3).join(' ')
+  /^(?:error|\w*Error): .*$|this test timed out after .*|did not happen within \d.*/m.exec(text)?.[0] ??
+  text.trim().split('\n').slice(-3).join(' ')

@@ -27,8 +27,7 @@ export function marksIn(text: string): Marked[] {
   if (!text.includes(' guard: ')) return []
   const lines = text.split('\n')
   const depthOf = (at: number) => lines[at]?.search(/\S/) ?? -1
-  const placeOf = (at: number) =>
-    lines.slice(0, at).reduce((sum, { length }) => sum + length + 1, 0)
+  const placeOf = (at: number) => lines.slice(0, at).reduce((sum, { length }) => sum + length + 1, 0)
   return lines.flatMap((line, at) => {
     const words = mark.exec(line)?.[1]
     if (words === undefined) return []

@@ -14,8 +14,7 @@ export function withoutGuard(guard: Guard, dir = root): ReadonlyMap<string, stri
   const texts = new Map<string, string>()
   const read = (file: string) => texts.get(file) ?? textOf(file, dir)
   for (const one of [guard, ...(guard.also ?? []).map(named)]) takeOut(one, texts, read)
-  for (const [file, text] of texts)
-    if (text === textOf(file, dir)) throw new Error(`${file} is unchanged`)
+  for (const [file, text] of texts) if (text === textOf(file, dir)) throw new Error(`${file} is unchanged`)
   if (texts.size === 0) throw new Error('nothing is changed')
   return texts
 }
@@ -26,11 +25,7 @@ function named(name: string): Guard {
   return found
 }
 
-function takeOut(
-  { guard, by, index }: Guard,
-  texts: Map<string, string>,
-  read: (file: string) => string,
-): void {
+function takeOut({ guard, by, index }: Guard, texts: Map<string, string>, read: (file: string) => string): void {
   const files = marks.get(guard) ?? []
   const operators = typeof by === 'function' ? files.map(() => by) : (by ?? [])
   if (operators.length !== files.length || (by && files.length === 0))

@@ -63,8 +63,7 @@ async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<stri
     failing.add(file)
     console.log(`${file} fails with every guard in place: ${told(verdict)}`)
   })
-  if (failing.size === 0)
-    console.log(`${secondsSince(startedMs)} s  every test passes with all guards in place`)
+  if (failing.size === 0) console.log(`${secondsSince(startedMs)} s  every test passes with all guards in place`)
   return failing
 }
 

@@ -50,8 +50,7 @@ describe('a cash-out', () => {
     const body = await cashoutBody(stack, person)
     const account = { channelCode: 'ID_BCA', accountNumber: body.bank.accountNumber }
     await outside.control('accounts', { ...holder, account_number: account.accountNumber })
-    const check = (accountHolderName: string) =>
-      person.api.checkAccount({ bank: { ...account, accountHolderName } })
+    const check = (accountHolderName: string) => person.api.checkAccount({ bank: { ...account, accountHolderName } })
     expect(okOf(await check('Marlina Rina'))).toEqual({
       verdict: 'match',
       sentence: 'The bank has this account in this name.',
@@ -84,10 +83,7 @@ describe('a cash-out', () => {
     const person = await newUser(stack, has)
     const body = await cashoutBody(stack, person, { accountNumber: '131313' })
     const { payoutId } = okOf(await person.api.cashOut(body))
-    const payout = await waitUntil(
-      'the payout reaching the provider',
-      async () => (await payoutsOf(payoutId))[0],
-    )
+    const payout = await waitUntil('the payout reaching the provider', async () => (await payoutsOf(payoutId))[0])
     const { inFlight } = okOf(await person.api.activity())
     expect(inFlight).toMatchObject([{ id: payoutId, kind: 'cashout' }])
     const { secretKey } = stack.info.provider.ID
@@ -134,9 +130,7 @@ describe('a bank account', () => {
       bank: { ...body.bank, accountHolderName: `  ${secretName} ` },
     })
     await entryIn(person, reply.body.payoutId, 'paid')
-    expect((await payoutsOf(reply.body.payoutId))[0].channel_properties.account_holder_name).toBe(
-      secretName,
-    )
+    expect((await payoutsOf(reply.body.payoutId))[0].channel_properties.account_holder_name).toBe(secretName)
     const { everythingWritten } = await import('../support/database')
     const written = await everythingWritten(stack)
     expect(written.includes(reply.body.payoutId)).toBe(true)

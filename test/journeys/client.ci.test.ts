@@ -18,20 +18,24 @@ import { bank } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
 const routes: readonly Route[] = [
-  ...[PostQuote, GetMe, PostCountry, PostVerification, GetActivity, GetActivityItem, GetRecord],
-  ...[PostTopup, PostSettlement, PostCashout, PostSend],
+  PostQuote,
+  GetMe,
+  PostCountry,
+  PostVerification,
+  GetActivity,
+  GetActivityItem,
+  GetRecord,
+  PostTopup,
+  PostSettlement,
+  PostCashout,
+  PostSend,
 ]
 const routeOf = (method: string, path: string) =>
-  routes.find(
-    (route) =>
-      route.method === method && new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path),
-  )
+  routes.find((route) => route.method === method && new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
 
 /** Additional fields are refused. */
-const closed = (schema: TSchema): TSchema =>
-  Type.Object(propertiesOf(schema), { additionalProperties: false })
-const propertiesOf = (schema: TSchema) =>
-  (schema as unknown as { properties: Record<string, TSchema> }).properties
+const closed = (schema: TSchema): TSchema => Type.Object(propertiesOf(schema), { additionalProperties: false })
+const propertiesOf = (schema: TSchema) => (schema as unknown as { properties: Record<string, TSchema> }).properties
 
 /** The first answer to every new request is lost. All others must fit their route's schema. */
 function lossyNetwork() {
@@ -66,7 +70,9 @@ beforeAll(async () => {
   stack = await sharedStack()
   person = await verifiedUser(stack, { ausdMicro: 20_000_000n, wei: 10n ** 18n })
   api = openClient({
-    ...{ baseUrl: stack.info.gateway, account: person.account, fetch: network.fetch },
+    baseUrl: stack.info.gateway,
+    account: person.account,
+    fetch: network.fetch,
   })
 })
 
@@ -135,7 +141,8 @@ describe('a refusal', () => {
     const answer = await refusedBy.topUp({ amount: '50000', method: 'qr', quoteId })
     expect(answer).toEqual({
       refused: {
-        ...{ code: 'quote_unknown', status: 400 },
+        code: 'quote_unknown',
+        status: 400,
         message: 'This quote is not valid. Request a new one.',
         requestId: expect.stringMatching(/./),
       },

@@ -73,14 +73,14 @@ describe('the reminders of a debt', () => {
     await awake.draw(3_000_000n)
     const { dueAt, defaultsAt } = await person.until('the cycle', ({ cycle }) => cycle)
     const moments = {
-      ...{ three_days_before: Number(dueAt) - 3 * day, one_day_before: Number(dueAt) - day },
-      ...{ due: Number(dueAt), grace_ends: Number(defaultsAt) },
+      three_days_before: Number(dueAt) - 3 * day,
+      one_day_before: Number(dueAt) - day,
+      due: Number(dueAt),
+      grace_ends: Number(defaultsAt),
     }
     const expected: string[] = []
     const arrived = (user: Person, kind: string) =>
-      waitUntil(`the reminder ${kind}`, () =>
-        notifier.idsOf(user.wallet).includes(`${user.wallet}:1:${kind}`),
-      )
+      waitUntil(`the reminder ${kind}`, () => notifier.idsOf(user.wallet).includes(`${user.wallet}:1:${kind}`))
     for (const [kind, at] of Object.entries(moments)) {
       await outside.advance(at - (await chainSeconds(stack)) + 60)
       await arrived(awake, kind)
@@ -120,7 +120,9 @@ describe('the clock of the sandbox', () => {
     const person = await borrower(stack, has)
     const before = await person.me()
     const checkout = await openCheckout(person, {
-      ...{ pair: 'USD/IDR', amount: '200000', method: 'card' },
+      pair: 'USD/IDR',
+      amount: '200000',
+      method: 'card',
     })
     await outside.pay(checkout.paymentId, 'CARDS')
     const held = await person.until('a held top-up', (me) => {
@@ -157,9 +159,7 @@ describe('the clock of the sandbox', () => {
     expect(sent.status).toBe(200)
     const paid = okOf(await person.api.cashOut(await cashoutBody(stack, person)))
     expect((await person.api.waitFor(paid.payoutId)).status).toBe('paid')
-    const refused = okOf(
-      await person.api.cashOut(await cashoutBody(stack, person, { accountNumber: '999999' })),
-    )
+    const refused = okOf(await person.api.cashOut(await cashoutBody(stack, person, { accountNumber: '999999' })))
     expect((await person.api.waitFor(refused.payoutId)).status).toBe('returned')
   })
 })

@@ -7,13 +7,17 @@ import { collector, world } from './external'
 
 /** This machine's requests may name their address. */
 const gateway = {
-  ...{ STREAMS_EVERY_MS: '500', PUBLIC_CONCURRENCY_MAX: String(publicConcurrencyMax) },
+  STREAMS_EVERY_MS: '500',
+  PUBLIC_CONCURRENCY_MAX: String(publicConcurrencyMax),
   TRUSTED_PROXIES: '127.0.0.1,::1',
 }
 const pricing = {
   RATE_SOURCES: 'frankfurter,bnm,open-er-api',
-  ...{ FRANKFURTER_URL: world.url, BNM_URL: world.url, OPEN_ER_API_URL: world.url },
-  ...{ RATE_POLL_MS: '500', RATE_DEADLINE_MS: '1000' },
+  FRANKFURTER_URL: world.url,
+  BNM_URL: world.url,
+  OPEN_ER_API_URL: world.url,
+  RATE_POLL_MS: '500',
+  RATE_DEADLINE_MS: '1000',
   // A quote outlasts a flood on a busy machine.
   QUOTE_TTL_MS: '300000',
 }
@@ -22,8 +26,12 @@ const pricing = {
  * limit.
  */
 const payments = {
-  ...{ RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '5000', PROVIDER_REQUESTS_PER_MINUTE: '30' },
-  ...{ LIST_EVERY_MS: '3600000', PROVIDER_LIST_LATEST_EVERY_MS: '5000', HOLD_MARGIN_MS: '40000' },
+  RECHECK_AFTER_MS: '2500',
+  RECHECK_EVERY_MS: '5000',
+  PROVIDER_REQUESTS_PER_MINUTE: '30',
+  LIST_EVERY_MS: '3600000',
+  PROVIDER_LIST_LATEST_EVERY_MS: '5000',
+  HOLD_MARGIN_MS: '40000',
 }
 const own: Record<string, Record<string, string>> = { ...quickChecks, gateway, pricing, payments }
 const env = Object.fromEntries(

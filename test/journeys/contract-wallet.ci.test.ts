@@ -36,8 +36,7 @@ describe('a contract wallet (ERC-1271)', () => {
     expect(await person.insist('/cashouts', body)).toMatchObject({
       status: 400,
       body: {
-        error:
-          'authorization.signature is not a valid signature of this transfer by authorization.from',
+        error: 'authorization.signature is not a valid signature of this transfer by authorization.from',
       },
     })
   })

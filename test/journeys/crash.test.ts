@@ -24,8 +24,7 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 const killAll = () => {
-  for (const name of ['payments', 'payouts', 'chain-relayer'] as const)
-    stack.process(name).kill('SIGKILL')
+  for (const name of ['payments', 'payouts', 'chain-relayer'] as const) stack.process(name).kill('SIGKILL')
 }
 
 test('a top-up is credited once though payments, payouts and chain-relayer are killed as it is paid', async () => {

@@ -9,8 +9,7 @@ test('an operator erases a user, who is then neither known nor verified; a user 
   const stack = await sharedStack()
   const person = await verifiedUser(stack, { ausdMicro: 5_000_000n })
   okOf(await person.api.setCountry('MY'))
-  const erase = (...words: string[]) =>
-    operate(stack, 'persons', 'erase', person.wallet, '--by', 'sari', ...words)
+  const erase = (...words: string[]) => operate(stack, 'persons', 'erase', person.wallet, '--by', 'sari', ...words)
 
   const to = `0x${'77'.repeat(20)}` as const
   const authorization = await person.sign({ to, valueMicro: 1_000_000n })

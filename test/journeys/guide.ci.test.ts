@@ -29,9 +29,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'guide-'))
   symlinkSync(process.execPath, join(folder, 'bun'))
   env = {
-    ...{ PATH: `${folder}:${process.env.PATH}`, HOME: folder },
-    ...{ BASE_URL: gateway, PRIVATE_KEY: key, SANDBOX: sandbox, WALLET: person.wallet },
-    ...{ RPC_URL: chain.rpcUrl, WEBHOOK_TOKEN: webhooks.payments.ID },
+    PATH: `${folder}:${process.env.PATH}`,
+    HOME: folder,
+    BASE_URL: gateway,
+    PRIVATE_KEY: key,
+    SANDBOX: sandbox,
+    WALLET: person.wallet,
+    RPC_URL: chain.rpcUrl,
+    WEBHOOK_TOKEN: webhooks.payments.ID,
   }
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -49,8 +54,11 @@ async function run(
     ? ['bash', '-eu', '-o', 'pipefail', join(examplesDir, name)]
     : [process.execPath, join(examplesDir, name), ...words]
   const child = Bun.spawn(program, {
-    ...{ cwd: name.endsWith('.sh') ? copyOfExamples() : folder },
-    ...{ env: { ...env, ...more }, stdout: 'pipe', stderr: 'pipe', timeout: runMs },
+    cwd: name.endsWith('.sh') ? copyOfExamples() : folder,
+    env: { ...env, ...more },
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: runMs,
   })
   const complaining = new Response(child.stderr).text()
   let said = ''
@@ -105,10 +113,7 @@ describe('a reader of the guide', () => {
     const onSaid = (soFar: string) => {
       if (soFar.includes('top-up: awaiting_payment')) listed.resolve()
     }
-    const [said, paymentId] = await Promise.all([
-      run('top-up.ts', [], {}, onSaid),
-      listed.promise.then(payNewest),
-    ])
+    const [said, paymentId] = await Promise.all([run('top-up.ts', [], {}, onSaid), listed.promise.then(payNewest)])
     expect(said).toContain('pay here: http')
     expect(said).toContain(`PAYMENT_ID=${paymentId}\n`)
     expect(said).toContain('top-up: awaiting_payment')
@@ -176,7 +181,8 @@ describe('a reader of the guide', () => {
       })
     expect(await withHistory('record.ts')).toMatch(/1 closed cycles\ncycle 1: Qualified\n/)
     expect(jsonIn(await withHistory('record.sh'))).toMatchObject({
-      ...{ cycles: 1, outcomes: ['Qualified'] },
+      cycles: 1,
+      outcomes: ['Qualified'],
     })
   })
 
@@ -203,9 +209,7 @@ test("every channel in the guide is in its country's checkout, and of its kind",
   })
   const wrong = rows.flatMap(({ kinds, codes }) =>
     (['ID', 'MY'] as const).flatMap((country) =>
-      codes[country].filter(
-        (code) => !findChannel(country, code) || !kinds.includes(channelKind(code)),
-      ),
+      codes[country].filter((code) => !findChannel(country, code) || !kinds.includes(channelKind(code))),
     ),
   )
   expect(rows.map(({ codes }) => codes.ID.length > 0)).toEqual([true, true, true, true])

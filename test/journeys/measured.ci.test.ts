@@ -27,8 +27,7 @@ const scrapeOfAll = (from: RunningStack) =>
   waitUntil('a scrape of all services', async () => {
     const found = await scrape(from)
     const isUp = (service: string) =>
-      valueIn(found, 'ausd_service_up', { service }) === 1 &&
-      valueIn(found, 'ausd_figures_up', { service }) === 1
+      valueIn(found, 'ausd_service_up', { service }) === 1 && valueIn(found, 'ausd_figures_up', { service }) === 1
     return serviceNames.every(isUp) && found
   })
 
@@ -72,9 +71,7 @@ describe('the metrics after a top-up, a cash-out and a send', () => {
     const free = [...values].filter(([key]) => !/ (copy|le|endpoint)$/.test(key))
     const looksLikeAnId = /0x[0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f]{4}-|\d{5}|[A-Za-z0-9_-]{30}/i
     const odd = free.flatMap(([key, said]) =>
-      [...said]
-        .filter((one) => looksLikeAnId.test(one) || one === 'other')
-        .map((one) => [key, one]),
+      [...said].filter((one) => looksLikeAnId.test(one) || one === 'other').map((one) => [key, one]),
     )
     expect(odd).toEqual([])
     expect(free.filter(([, said]) => said.size > 60)).toEqual([])

@@ -58,9 +58,7 @@ describe('while an operator has paused', () => {
       expect(first.said).toMatch(new RegExp(`^${what} paused since 20\\S+$`))
       const again = await ops('pause', what, '--reason', 'me too', '--by', 'dewi')
       expect(again.code).toBe(0)
-      expect(again.said).toBe(
-        `${first.said} (already done by sari, ${again.said.split('sari, ')[1]}`,
-      )
+      expect(again.said).toBe(`${first.said} (already done by sari, ${again.said.split('sari, ')[1]}`)
       const owner = { topups: 'payments', payouts: 'payouts', relaying: 'chain-relayer' } as const
       await stack.process(owner[what]).stop('SIGKILL')
       stack.process(owner[what]).start()
@@ -112,9 +110,7 @@ describe('a payment in review', () => {
     })
     expect(listed).toContain(`${id}  topup review, amount_differs  Rp 50,000 due, Rp 40,000 paid`)
     const both = await Promise.all(
-      ['sari', 'dewi'].map((by) =>
-        ops('review', 'resolve', id, 'refund', '--reason', 'ticket 13', '--by', by),
-      ),
+      ['sari', 'dewi'].map((by) => ops('review', 'resolve', id, 'refund', '--reason', 'ticket 13', '--by', by)),
     )
     for (const { code, said } of both) {
       expect(code).toBe(0)
@@ -128,12 +124,11 @@ describe('a payment in review', () => {
     expect(late.code).toBe(1)
     expect(late.said).toContain('refused: refund was decided by')
     expect(await ops('review', 'list')).toMatchObject({
-      ...{ code: 0, said: 'no payments need review' },
+      code: 0,
+      said: 'no payments need review',
     })
     const { refunds } = await outside.book()
-    expect(refunds!.filter(({ reference_id: of }) => of?.startsWith(`ordered-${id}`))).toHaveLength(
-      1,
-    )
+    expect(refunds!.filter(({ reference_id: of }) => of?.startsWith(`ordered-${id}`))).toHaveLength(1)
   })
 })
 
@@ -144,10 +139,7 @@ describe('a payment of another amount', () => {
   ] as const)('with decision %s becomes %s', async (word, status) => {
     const { paymentId: id } = (await told('topups')).body
     await outside.control(`sessions/${id}/pay`, { channel_code: 'QRIS', amount: 40_000 })
-    await waitUntil(
-      'the decision',
-      async () => (await ops('review', 'resolve', id, word, ...because)).code === 0,
-    )
+    await waitUntil('the decision', async () => (await ops('review', 'resolve', id, word, ...because)).code === 0)
     expect(await entryIn(person, id, status)).toMatchObject({
       fiat: word === 'credit' ? '40000' : '50000',
     })
@@ -159,7 +151,8 @@ describe('a payment of another amount', () => {
 
 test('ops wallets lists no frozen wallet, and clears none', async () => {
   expect(await ops('wallets', 'list')).toMatchObject({
-    ...{ code: 0, said: 'no frozen wallets, and no needless repayments' },
+    code: 0,
+    said: 'no frozen wallets, and no needless repayments',
   })
   const { code, said } = await ops('wallets', 'clear', person.wallet, ...because)
   expect(code).toBe(1)

@@ -5,13 +5,7 @@ import { beginPaths, flowsEnding, pathsCostMicro } from '../support/flows'
 import { verifiedUser } from '../support/people'
 import { sharedStack } from '../support/stack'
 import { scrape } from '../support/telemetry/metrics'
-import {
-  absent,
-  findProgram,
-  measuresIn,
-  readQueries,
-  startPrometheus,
-} from '../support/telemetry/prometheus'
+import { absent, findProgram, measuresIn, readQueries, startPrometheus } from '../support/telemetry/prometheus'
 import { becomes, waitUntil } from '../support/wait'
 
 let stack: RunningStack
@@ -38,29 +32,26 @@ test('every metric that a rule or the dashboard reads exists', async () => {
 
 const prometheus = findProgram('prometheus')
 
-describe.skipIf(!prometheus)(
-  prometheus ? 'a Prometheus that scrapes' : `Prometheus (${absent})`,
-  () => {
-    test('accepts every metric, and every query of the dashboard and of the rules has series', async () => {
-      await using running = await startPrometheus(prometheus!, stack.info.ops.gateway)
-      const { ask } = running
-      const queries = [
-        ...readQueries(),
-        ...readAlerts().map(({ alert, expr }) => ({
-          title: alert,
-          expr: withoutThreshold(expr),
-        })),
-      ].filter(({ expr }) => !measuresIn(expr).some(isOfBooks) && !expr.startsWith('absent('))
-      const withoutSeries = async () => {
-        const empty: string[] = []
-        for (const { title, expr } of queries)
-          if ((await ask(expr.replaceAll(/\[\d+m\]/g, '[1m]'))).length === 0) empty.push(title)
-        return empty
-      }
-      await becomes(withoutSeries, [], 60_000)
-    })
-  },
-)
+describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometheus (${absent})`, () => {
+  test('accepts every metric, and every query of the dashboard and of the rules has series', async () => {
+    await using running = await startPrometheus(prometheus!, stack.info.ops.gateway)
+    const { ask } = running
+    const queries = [
+      ...readQueries(),
+      ...readAlerts().map(({ alert, expr }) => ({
+        title: alert,
+        expr: withoutThreshold(expr),
+      })),
+    ].filter(({ expr }) => !measuresIn(expr).some(isOfBooks) && !expr.startsWith('absent('))
+    const withoutSeries = async () => {
+      const empty: string[] = []
+      for (const { title, expr } of queries)
+        if ((await ask(expr.replaceAll(/\[\d+m\]/g, '[1m]'))).length === 0) empty.push(title)
+      return empty
+    }
+    await becomes(withoutSeries, [], 60_000)
+  })
+})
 
 /** The series that a rule reads, whether or not it fires. */
 const withoutThreshold = (expr: string) =>

@@ -29,8 +29,7 @@ beforeEach(async () => {
 
 const hasNoRate = ({ headers }: Reply) => headers.get('x-error-code') === 'rate_unavailable'
 /** May return the refusal without a rate; retries a slow service. */
-const quote = (pair: string): Promise<Reply> =>
-  answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
+const quote = (pair: string): Promise<Reply> => answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
 const rateNow = async (pair: string): Promise<string> => (await quote(pair)).body.rate
 const quoted = (pair: string, status: number): Promise<Reply> =>
   waitUntil(
@@ -120,7 +119,9 @@ describe('without a usable rate, POST /quote returns 503', () => {
     world.turn('stale')
     await quoted('USD/IDR', 503)
     const opened = await person.insist('/topups', {
-      ...{ amount: '162500', method: 'qr', quoteId: locked.body.id },
+      amount: '162500',
+      method: 'qr',
+      quoteId: locked.body.id,
     })
     expect(opened).toMatchObject({ status: 200, body: { fiat: '162500', ausd: '10000000' } })
     const fresh = await quote('USD/IDR')

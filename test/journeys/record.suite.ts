@@ -111,8 +111,11 @@ describe('the record of a wallet with a debt', () => {
     expect(record).toMatchObject({ cycles: 0, history: { cycleCount: 0, cyclesOpened: 1 } })
     const { cycle } = await person.me()
     expect(cycle).toEqual({
-      ...{ number: 1, openedAt: unixSeconds, dueAt: record.history.cycles[0]!.dueAt },
-      ...{ defaultsAt: unixSeconds, sentence: expect.stringContaining('Repay') },
+      number: 1,
+      openedAt: unixSeconds,
+      dueAt: record.history.cycles[0]!.dueAt,
+      defaultsAt: unixSeconds,
+      sentence: expect.stringContaining('Repay'),
     })
     expect(record.history.cycles).toEqual([
       {
@@ -171,10 +174,16 @@ describe('the record of a wallet whose payment was reversed', () => {
     expect(record.history.cycles).toEqual([
       { ...given[0]!, outcome: 'Reversed', totalRepaid: '0', scoreAfter: '0' },
       {
-        ...{ number: 2, outcome: null, openedAt: given[0]!.openedAt, dueAt: given[0]!.dueAt },
+        number: 2,
+        outcome: null,
+        openedAt: given[0]!.openedAt,
+        dueAt: given[0]!.dueAt,
         closedAt: null,
-        ...{ peakDrawn: '4000000', totalRepaid: '0', scoreAfter: null },
-        ...{ openTxHash: hash, closeTxHash: null },
+        peakDrawn: '4000000',
+        totalRepaid: '0',
+        scoreAfter: null,
+        openTxHash: hash,
+        closeTxHash: null,
       },
     ])
     const back = { drawn: '4000000', encumbered: '0', encumberedUntil: null, score: '0' }

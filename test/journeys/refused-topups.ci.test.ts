@@ -44,30 +44,15 @@ const rows: [string, () => unknown, number, string][] = [
   ['another method', () => ({ ...good(), method: 'cash' }), 400, 'method must be bank, card or qr'],
   ['no uuid', () => ({ ...good(), quoteId: 'abc' }), 400, 'quoteId must be a uuid'],
   ['zero', () => ({ ...good(), amount: '0' }), 400, 'The minimum amount is Rp 10,000.'],
-  [
-    'less than Rp 10,000',
-    () => ({ ...good(), amount: '9999' }),
-    400,
-    'The minimum amount is Rp 10,000.',
-  ],
-  [
-    'less than RM 5.00',
-    () => ({ ...good(), quoteId: myr, amount: '499' }),
-    400,
-    'The minimum amount is RM 5.00.',
-  ],
+  ['less than Rp 10,000', () => ({ ...good(), amount: '9999' }), 400, 'The minimum amount is Rp 10,000.'],
+  ['less than RM 5.00', () => ({ ...good(), quoteId: myr, amount: '499' }), 400, 'The minimum amount is RM 5.00.'],
   [
     'more than any channel takes',
     () => ({ ...good(), amount: '9'.repeat(30) }),
     400,
     'Amount exceeds the limit of every payment method.',
   ],
-  [
-    'an unknown quote',
-    () => ({ ...good(), quoteId: nobody }),
-    400,
-    'This quote is not valid. Request a new one.',
-  ],
+  ['an unknown quote', () => ({ ...good(), quoteId: nobody }), 400, 'This quote is not valid. Request a new one.'],
 ]
 
 describe('a top-up is refused without writing anything for', () => {
@@ -78,7 +63,9 @@ describe('a top-up is refused without writing anything for', () => {
         const reply = await answered(() => person.call('POST', '/topups', body()))
         expect({ status: reply.status, body: reply.body }).toEqual({ status, body: { error } })
       },
-      ...[person.wallet, idr, myr],
+      person.wallet,
+      idr,
+      myr,
     )
   })
 
@@ -89,7 +76,8 @@ describe('a top-up is refused without writing anything for', () => {
         const reply = await unverified.insist('/topups', good())
         expect(reply).toMatchObject({ status: 403, body: { error: 'verify your identity first' } })
       },
-      ...[unverified.wallet, idr],
+      unverified.wallet,
+      idr,
     )
   })
 
@@ -113,8 +101,6 @@ describe('a top-up is refused without writing anything for', () => {
       expect((await person.insist('/topups', refused)).status).toBe(400)
     expect((await unverified.insist('/topups', good())).status).toBe(403)
     expect((await person.insist('/topups', good())).status).toBe(200)
-    expect(
-      (await person.insist('/topups', { ...good(), quoteId: myr, amount: '500' })).status,
-    ).toBe(200)
+    expect((await person.insist('/topups', { ...good(), quoteId: myr, amount: '500' })).status).toBe(200)
   })
 })

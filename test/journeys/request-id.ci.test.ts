@@ -34,9 +34,7 @@ test('every service logs and publishes a top-up under its request id, also after
     'chain-relayer': ['operation settled'],
   }
   const logged = async () =>
-    Object.fromEntries(
-      Object.keys(said).map((service) => [service, linesOf(stack, service, requestId)]),
-    )
+    Object.fromEntries(Object.keys(said).map((service) => [service, linesOf(stack, service, requestId)]))
   await becomes(logged, said)
 
   const sent = await query<{ subject: string }>(

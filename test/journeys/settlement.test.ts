@@ -86,10 +86,7 @@ describe('a settlement', () => {
     expect(me.collateral.pendingShares).toBe('0')
     expect(Number(me.encumberedUntil)).toBeGreaterThan(Date.now() / 1_000)
     await entryIn(person, checkout.paymentId, 'repaid')
-    const after = await person.until(
-      'the end of the hold',
-      (seen) => seen.encumbered === '0' && seen,
-    )
+    const after = await person.until('the end of the hold', (seen) => seen.encumbered === '0' && seen)
     expect(after.encumberedUntil).toBeNull()
     expect(BigInt(after.available)).toBeGreaterThanOrEqual(free + 5_000_000n)
   })
@@ -101,10 +98,7 @@ describe('a refund', () => {
     const { id } = await topUp(stack, person, { channel: 'CARDS' })
     await person.until('the hold', (me) => me.collateral.pendingShares !== '0')
     await outside.refund(id)
-    const me = await person.until(
-      'the revocation',
-      (seen) => seen.collateral.pendingShares === '0' && seen,
-    )
+    const me = await person.until('the revocation', (seen) => seen.collateral.pendingShares === '0' && seen)
     expect(me.collateral.value).toBe('0')
     await entryIn(person, id, 'revoked')
   })

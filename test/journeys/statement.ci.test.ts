@@ -42,13 +42,14 @@ beforeAll(async () => {
   await entryIn(person, settlement.paymentId, 'repaid')
   await entryIn(person, payoutId, 'paid')
   ids = {
-    ...{ topup: topup.paymentId, held: held.paymentId },
-    ...{ settlement: settlement.paymentId, cashout: payoutId },
+    topup: topup.paymentId,
+    held: held.paymentId,
+    settlement: settlement.paymentId,
+    cashout: payoutId,
   }
 })
 
-const statement = async (period: { from?: string; to?: string } = {}) =>
-  okOf(await person.api.statement(period))
+const statement = async (period: { from?: string; to?: string } = {}) => okOf(await person.api.statement(period))
 /** Reader and journals follow the chain. */
 const whole = () =>
   waitUntil('the statement of all items', async () => {
@@ -65,12 +66,9 @@ test('a statement closes with the collateral and debt of the contract, and with 
   expect(opening).toEqual({ collateral: '0', debt: '0', inFlight: '0', payouts: '0' })
   const { collateral, drawn } = okOf(await person.api.me())
   expect(closing.debt).toBe(drawn)
-  expect(BigInt(closing.collateral)).toBe(
-    BigInt(collateral.value) + BigInt(collateral.pendingValue),
-  )
+  expect(BigInt(closing.collateral)).toBe(BigInt(collateral.value) + BigInt(collateral.pendingValue))
   const kinds = items.map(({ kind }) => kind)
-  for (const kind of ['collateral_added', 'drawn', 'repaid', 'cashout'] as const)
-    expect(kinds).toContain(kind)
+  for (const kind of ['collateral_added', 'drawn', 'repaid', 'cashout'] as const) expect(kinds).toContain(kind)
   expect(items.find(({ id }) => id === ids.topup)).toMatchObject({
     fiat: '500000',
     ausd: '30769230',
@@ -89,9 +87,7 @@ test('a statement has the amounts of the journals, account by account', async ()
      ) lines where wallet = '${person.wallet.toLowerCase()}' group by account`,
   )
   const of = (...names: string[]) =>
-    booked
-      .filter(({ account }) => names.includes(account))
-      .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+    booked.filter(({ account }) => names.includes(account)).reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   const ours = items.filter(({ id }) => id !== undefined)
   expect(sumOf(ours, 'in', 'collateral')).toBe(of('collateral', 'collateral_held'))
   expect(sumOf(ours, 'out', 'debt')).toBe(of('repaid', 'repaid_held'))
@@ -129,8 +125,7 @@ test('the CSV of a statement has one row for each item, and the receipt of an it
   expect(rows.some((row) => row.includes(ids.cashout))).toBeTrue()
   const item = okOf(await person.api.item(ids.topup))
   const page = okOf(await person.api.receipt(ids.topup))
-  for (const text of ['Rp 500,000', '30.769230 AUSD', item.txHash!, ids.topup])
-    expect(page).toContain(text)
+  for (const text of ['Rp 500,000', '30.769230 AUSD', item.txHash!, ids.topup]) expect(page).toContain(text)
 })
 
 test('items of every owner and the account are in the language of the client, and the receipt too', async () => {
@@ -146,8 +141,10 @@ test('items of every owner and the account are in the language of the client, an
     const { items } = okOf(await api.activity())
     const said = (id: string) => items.find((item) => item.id === id)!.sentence
     expect([said(ids.topup), said(ids.settlement), said(ids.cashout), said(sendId)]).toEqual([
-      ...[sentenceOf('payment.credited'), sentenceOf('payment.repaid')],
-      ...[sentenceOf('cashout.paid'), sentenceOf('send.sent')],
+      sentenceOf('payment.credited'),
+      sentenceOf('payment.repaid'),
+      sentenceOf('cashout.paid'),
+      sentenceOf('send.sent'),
     ])
     const { verification } = okOf(await api.me())
     expect(verification.sentence).toBe(sentenceOf('verification.approved'))

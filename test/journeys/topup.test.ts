@@ -49,10 +49,7 @@ describe('a paid top-up', () => {
       const checkout = await openCheckout(person, { pair, amount, method })
       expect(checkout).toMatchObject({ fiat: amount, ausd })
       await outside.pay(checkout.paymentId, channel)
-      const me = await person.until(
-        'the credit',
-        (seen) => BigInt(seen.collateral.value) > before && seen,
-      )
+      const me = await person.until('the credit', (seen) => BigInt(seen.collateral.value) > before && seen)
       expect(BigInt(me.collateral.value) - before).toBe(BigInt(ausd))
       expect(me.collateral.pendingShares).toBe('0')
       expect(BigInt(me.limit)).toBeGreaterThan(0n)
@@ -77,10 +74,7 @@ describe('a paid top-up', () => {
       expect(held.collateral.value).toBe('0')
       expect(held.limit).toBe('0')
       expect(held.pendingUntil).toMatch(/^[0-9]{10}$/)
-      const free = await holder.until(
-        'the end of the hold',
-        (me) => me.collateral.value !== '0' && me,
-      )
+      const free = await holder.until('the end of the hold', (me) => me.collateral.value !== '0' && me)
       expect(free.collateral).toMatchObject({ value: checkout.ausd, pendingShares: '0' })
       expect(await creditsOf(stack, checkout.paymentId)).toHaveLength(1)
     },

@@ -70,9 +70,7 @@ describe("one top-up is one trace, the caller's", () => {
   test("each span has a parent in the trace, and the first one is a child of the caller's span", () => {
     const ids = new Set(spans.map(({ spanId }) => spanId))
     const hanging = spans.filter(({ parentSpanId = '' }) => !ids.has(parentSpanId))
-    expect(hanging.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([
-      ['POST /topups', callers.spanId],
-    ])
+    expect(hanging.map(({ name, parentSpanId }) => [name, parentSpanId])).toEqual([['POST /topups', callers.spanId]])
   })
 
   test('the effects of a webhook link to the trace of that webhook', async () => {
@@ -85,8 +83,7 @@ describe("one top-up is one trace, the caller's", () => {
 
   test("security: no span contains a wallet, a signature or a payer's name", () => {
     const said = JSON.stringify(collector.spans).toLowerCase()
-    for (const word of [person.wallet, 'bearer', 'signature', 'xnd_'])
-      expect(said).not.toContain(word.toLowerCase())
+    for (const word of [person.wallet, 'bearer', 'signature', 'xnd_']) expect(said).not.toContain(word.toLowerCase())
   })
 })
 
@@ -98,9 +95,7 @@ test("a top-up without a caller's span has its own trace, named by its request",
 })
 
 test('a cash-out continues in its trace after the chain and after the bank', async () => {
-  const reply = await answered(async () =>
-    person.post('/cashouts', await cashoutBody(stack, person)),
-  )
+  const reply = await answered(async () => person.post('/cashouts', await cashoutBody(stack, person)))
   await entryIn(person, reply.body.payoutId, 'paid')
   const { traceId } = originOf(reply.headers.get('x-request-id')!)
   await collector.whole(traceId, [

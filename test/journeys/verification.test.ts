@@ -15,8 +15,7 @@ test('GET /me shows the progress of the verification, from none to the flag on t
   const becomes = (status: string, nextAction: string | null) =>
     person.until(
       `${status}, ${nextAction}`,
-      ({ verification }) =>
-        [verification.status, verification.nextAction].join() === [status, nextAction].join(),
+      ({ verification }) => [verification.status, verification.nextAction].join() === [status, nextAction].join(),
     )
   await becomes('none', 'verify')
   expect((await person.me()).available).toBe('0')

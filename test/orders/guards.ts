@@ -14,17 +14,14 @@ export const locks: Guard = {
 export const together = (...guards: readonly Guard[]): Guard => ({
   name: guards.map(({ name }) => name).join(', '),
   without: (text) => guards.reduce((edited, guard) => guard.without(edited), text),
-  ...{ drop: guards.flatMap(({ drop }) => drop ?? [])[0] },
+  drop: guards.flatMap(({ drop }) => drop ?? [])[0],
 })
 
 export const states: Guard = {
   name: 'the state condition of an update',
   without: (text) =>
     text
-      .replace(
-        /"payments"\."payments"\."state" = (\$\d+)\) returning/,
-        '$1::text is not null) returning',
-      )
+      .replace(/"payments"\."payments"\."state" = (\$\d+)\) returning/, '$1::text is not null) returning')
       .replace(/ and "payouts"\."payouts"\."state" in \(([^)]*)\)/, (_, list: string) =>
         list
           .split(',')
@@ -45,10 +42,7 @@ export const inbox: Guard = {
 export const authorizations: Guard = {
   name: 'the check for another cash-out of the same transfer, and its unique key',
   without: (text) =>
-    text.replace(
-      /"payouts"\."authorization_nonce" = (\$\d+)/,
-      `"payouts"."authorization_nonce" = $1 || '?'`,
-    ),
+    text.replace(/"payouts"\."authorization_nonce" = (\$\d+)/, `"payouts"."authorization_nonce" = $1 || '?'`),
   drop: 'drop index payouts.payouts_authorization',
 }
 

@@ -100,9 +100,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
       if (!line) return
       const [row] = await watch<{ pids: number[] }[]>`select pg_blocking_pids(${line.pid()}) pids`
       const pids = row?.pids ?? []
-      blocker = line.isRunning()
-        ? [...other.lines].find((one) => pids.includes(one.pid()))
-        : undefined
+      blocker = line.isRunning() ? [...other.lines].find((one) => pids.includes(one.pid())) : undefined
       if (blocker && last) last.waited = true
     },
   }
@@ -110,11 +108,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
 type Session = ReturnType<typeof openSession>
 
 /** Each session has ended, holds a statement, or waits for the other's lock. */
-async function settled(
-  { rules }: Ground,
-  sessions: readonly Session[],
-  check: () => void,
-): Promise<void> {
+async function settled({ rules }: Ground, sessions: readonly Session[], check: () => void): Promise<void> {
   for (let waitMs = lookAfterMs.least; ; ) {
     check()
     for (const one of sessions) one.lookAgain(false)

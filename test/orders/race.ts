@@ -3,15 +3,7 @@ import postgres from 'postgres'
 import type { ScratchPostgres } from '#test/support/scratch-postgres'
 import { oneOf, seeded } from '../simulation/world/choices'
 import type { Statement } from './line'
-import {
-  type Choose,
-  type Ground,
-  type Order,
-  type Result,
-  runOrder,
-  told,
-  type Works,
-} from './order'
+import { type Choose, type Ground, type Order, type Result, runOrder, told, type Works } from './order'
 import { openSide, type Rules, type Side } from './side'
 
 export type Race = {
@@ -66,8 +58,7 @@ type Extent = {
 
 /** This process was slow and exceeded a service's limit: no fault. */
 const isLate = (result: Result): boolean =>
-  'error' in result &&
-  /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
+  'error' in result && /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
 /** Of an order in which a session was too slow. */
 const triesMax = 5
 
@@ -83,7 +74,11 @@ export async function runRace(
     return edited
   }
   const rules: Rules = {
-    ...{ isOn: false, order: 0, turns: race.turns ?? (() => true), edit, changed: () => {} },
+    isOn: false,
+    order: 0,
+    turns: race.turns ?? (() => true),
+    edit,
+    changed: () => {},
   }
   await using ends = new AsyncDisposableStack()
   const [left, right] = [await openSide('A', server, rules), await openSide('B', server, rules)]
@@ -110,8 +105,7 @@ export async function runRace(
     }
     if (untilWrong && tally.report().wrong.length > 0) break
   }
-  if (guard && edits === 0 && !guard.drop)
-    throw new Error(`${race.name}: no statement has "${guard.name}"`)
+  if (guard && edits === 0 && !guard.drop) throw new Error(`${race.name}: no statement has "${guard.name}"`)
   return { ...tally.report(), isWhole }
 }
 

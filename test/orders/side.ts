@@ -27,16 +27,14 @@ export type Rules = {
 
 const log = openLog('orders', process.env.SUITE_LOG ?? 'silent')
 
-export async function openSide(
-  name: string,
-  postgres: ScratchPostgres,
-  rules: Rules,
-): Promise<Side> {
+export async function openSide(name: string, postgres: ScratchPostgres, rules: Rules): Promise<Side> {
   const { hostname: host, port } = new URL(postgres.adminUrl)
   const lines = new Set<Line>()
   const server = createServer((client: Socket) => {
     const line = openLine({
-      ...{ client, server: { host, port: Number(port) }, edit: rules.edit },
+      client,
+      server: { host, port: Number(port) },
+      edit: rules.edit,
       order: () => rules.order,
       mustWait: (statement) => rules.isOn && rules.turns(statement),
       changed: () => rules.changed(),
@@ -87,6 +85,10 @@ export async function openSide(
 }
 
 const lineOfCall = (statement: Statement, letGo: () => void): Line => ({
-  ...{ pid: () => 0, isRunning: () => false, isInside: () => false, end: () => {} },
-  ...{ waiting: () => statement, letGo },
+  pid: () => 0,
+  isRunning: () => false,
+  isInside: () => false,
+  end: () => {},
+  waiting: () => statement,
+  letGo,
 })

@@ -43,15 +43,11 @@ export function readParse({ bytes }: WireMessage) {
   const name = textFrom(bytes, 5)
   const text = textFrom(bytes, name.end)
   const edited = (other: string): Buffer =>
-    withLetter(
-      'P',
-      Buffer.concat([Buffer.from(`${name.text}\0${other}\0`), bytes.subarray(text.end)]),
-    )
+    withLetter('P', Buffer.concat([Buffer.from(`${name.text}\0${other}\0`), bytes.subarray(text.end)]))
   return { name: name.text, text: text.text, edited }
 }
 
-export const statementOfBind = ({ bytes }: WireMessage): string =>
-  textFrom(bytes, textFrom(bytes, 5).end).text
+export const statementOfBind = ({ bytes }: WireMessage): string => textFrom(bytes, textFrom(bytes, 5).end).text
 
 /** The server's process id for this connection. */
 export const processOfKeyData = ({ bytes }: WireMessage): number => bytes.readInt32BE(5)

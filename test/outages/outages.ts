@@ -66,14 +66,9 @@ export async function outage(
 ): Promise<Recovery> {
   const { stack, outside } = world
   const people = await verifiedUsers(stack, terms.people, has)
-  const [payers, takers] = [
-    people.filter((_, index) => index % 3 < 2),
-    people.filter((_, index) => index % 3 === 2),
-  ]
+  const [payers, takers] = [people.filter((_, index) => index % 3 < 2), people.filter((_, index) => index % 3 === 2)]
   const payments = await Promise.all(payers.map(checkout))
-  const cashouts = await Promise.all(
-    takers.map((person) => cashOut(stack, person, { ausdMicro: takenMicro })),
-  )
+  const cashouts = await Promise.all(takers.map((person) => cashOut(stack, person, { ausdMicro: takenMicro })))
   await take(world)
   const startedAt = performance.now()
   const everyMs = (terms.seconds * 1_000) / (payments.length + 1)
@@ -88,13 +83,12 @@ export async function outage(
   const answersMs = answersAgain(world, name).then(since)
   const endsMs = await Promise.all(
     [...payments, ...cashouts].map(({ person, id, ends }) =>
-      waitUntil(`${id} to be ${ends}`, () => hasEnd(person, id, ends), endsMaxMs, lookEveryMs).then(
-        since,
-      ),
+      waitUntil(`${id} to be ${ends}`, () => hasEnd(person, id, ends), endsMaxMs, lookEveryMs).then(since),
     ),
   )
   return {
-    ...{ name, answersMs: await answersMs },
+    name,
+    answersMs: await answersMs,
     endsMs: endsMs.sort((left, right) => left - right),
   }
 }

@@ -36,8 +36,7 @@ const row = ({ name, answersMs, endsMs }: Recovery) =>
   console.log('| away | responds again, ms | items | completed, p50 ms | p99 ms |')
   console.log('| --- | ---: | ---: | ---: | ---: |')
   const chosen = dependencies.filter(({ name }) => !values.only || values.only === name)
-  for (const dependency of chosen)
-    console.log(row(await outage(world, dependency, { people, seconds })))
+  for (const dependency of chosen) console.log(row(await outage(world, dependency, { people, seconds })))
   await booksClose(stack)
   printOutcome({
     amount: `${seconds} s without each of ${chosen.length}, ${people} flows`,

@@ -23,10 +23,7 @@ function flip(file: string, within = statSync(file).size): void {
 export async function damagePage(machine: Machine, stack: Stack): Promise<string> {
   await stopServices(stack)
   using backup = await takeBaseBackup(machine)
-  const [found] = await query<{ path: string }>(
-    stack,
-    `select pg_relation_filepath('payments.payments') as path`,
-  )
+  const [found] = await query<{ path: string }>(stack, `select pg_relation_filepath('payments.payments') as path`)
   await machine.stop('postgres')
   flip(join(machine.dataDir, found!.path), pageBytes)
   await machine.start('postgres')
@@ -47,11 +44,7 @@ export async function damagePage(machine: Machine, stack: Stack): Promise<string
  * nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store repairs
  * it.
  */
-export async function damageStream(
-  machine: Machine,
-  stack: Stack,
-  audit: () => Promise<unknown>,
-): Promise<string> {
+export async function damageStream(machine: Machine, stack: Stack, audit: () => Promise<unknown>): Promise<string> {
   await stopServices(stack)
   await machine.stop('nats-server')
   flip(blockOf(machine.storeDir, 'COMMANDS'))
@@ -88,8 +81,5 @@ async function worksAgain(stack: Stack): Promise<void> {
 function blockOf(storeDir: string, stream: string): string {
   const dir = join(storeDir, 'jetstream/APP/streams', stream, 'msgs')
   const blocks = readdirSync(dir).filter((name) => name.endsWith('.blk'))
-  return join(
-    dir,
-    blocks.toSorted((left, right) => parseInt(left, 10) - parseInt(right, 10)).at(-1)!,
-  )
+  return join(dir, blocks.toSorted((left, right) => parseInt(left, 10) - parseInt(right, 10)).at(-1)!)
 }

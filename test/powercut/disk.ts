@@ -55,6 +55,5 @@ function shutDown(dir: string): void {
 
 function run(...words: string[]): void {
   const { exitCode, stderr } = Bun.spawnSync(words)
-  if (exitCode !== 0)
-    throw new Error(`${words.join(' ')}: ${stderr.toString().trim()} (needs root and loop devices)`)
+  if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${stderr.toString().trim()} (needs root and loop devices)`)
 }

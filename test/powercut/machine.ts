@@ -45,9 +45,10 @@ export async function startMachine(): Promise<Machine> {
       process.exit(1)
     })
   mkdirSync(join(disk.dir, 'logs'))
-  const passwords = Object.fromEntries(
-    natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
-  ) as Record<NatsUser, string>
+  const passwords = Object.fromEntries(natsUsers.map((user, index) => [user, `${index}e5-${user}`])) as Record<
+    NatsUser,
+    string
+  >
   const [port, natsPort, monitorPort] = [await freePort(), await freePort(), await freePort()]
   const { dir } = disk
   const plan = await planPostgres({ dir, port, password, durable: true })
@@ -73,9 +74,13 @@ export async function startMachine(): Promise<Machine> {
   }
   await Promise.all(engines.map((engine) => start(engine)))
   return {
-    ...{ adminUrl: plan.adminUrl, natsUrl: `nats://127.0.0.1:${natsPort}`, passwords },
-    ...{ dataDir: plan.dataDir, storeDir: join(dir, 'nats') },
-    ...{ start, stop },
+    adminUrl: plan.adminUrl,
+    natsUrl: `nats://127.0.0.1:${natsPort}`,
+    passwords,
+    dataDir: plan.dataDir,
+    storeDir: join(dir, 'nats'),
+    start,
+    stop,
     logOf: (engine) => readFileSync(logOf(engine), 'utf8'),
     cutPower: async () => {
       const parents = [...running.values()].map(({ pid }) => pid)

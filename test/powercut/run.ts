@@ -40,10 +40,9 @@ async function powerCuts(): Promise<void> {
   await using stack = await ownStack({
     onDeath: (death) => void deaths.push(death),
     own: {
-      ...{ DATABASE_URL: machine.adminUrl, NATS_URL: machine.natsUrl },
-      ...Object.fromEntries(
-        Object.entries(machine.passwords).map(([user, word]) => [passwordVariable(user), word]),
-      ),
+      DATABASE_URL: machine.adminUrl,
+      NATS_URL: machine.natsUrl,
+      ...Object.fromEntries(Object.entries(machine.passwords).map(([user, word]) => [passwordVariable(user), word])),
     },
   })
   const load = await startLoad(stack)

@@ -5,8 +5,7 @@ import { engines } from './engines'
 export const enginesBlock: Block = {
   page: 'test/README.md',
   name: 'engines',
-  lines: () =>
-    engines.map(({ name, proves, minutes }) => `- \`${name}\` (${minutes} min): ${proves}`),
+  lines: () => engines.map(({ name, proves, minutes }) => `- \`${name}\` (${minutes} min): ${proves}`),
 }
 
 if (import.meta.main) writePages([enginesBlock])

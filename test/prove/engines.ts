@@ -41,15 +41,13 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'breaks',
-    proves:
-      'the books of a running stack report each break that is planted in it, and nothing else',
+    proves: 'the books of a running stack report each break that is planted in it, and nothing else',
     minutes: 2,
     run: suites('./infra/operations/books/planted-breaks.proof.test.ts'),
   },
   {
     name: 'endpoints',
-    proves:
-      'every money path ends behind RPC endpoints that limit, hang, lag or serve another chain',
+    proves: 'every money path ends behind RPC endpoints that limit, hang, lag or serve another chain',
     minutes: 2,
     run: suites('./test/failures/rpc-endpoints.proof.test.ts', './test/failures/rpc.proof.test.ts'),
   },
@@ -74,23 +72,20 @@ export const engines: readonly Engine[] = [
   {
     name: 'fuzz',
     hasHelp: true,
-    proves:
-      'requests generated from the OpenAPI document never cause a 5xx or an undocumented response',
+    proves: 'requests generated from the OpenAPI document never cause a 5xx or an undocumented response',
     minutes: 2,
     run: ['test/fuzz/run.ts'],
   },
   {
     name: 'powercut',
-    proves:
-      'Postgres and JetStream lose nothing acknowledged in a power cut, and notice a changed byte',
+    proves: 'Postgres and JetStream lose nothing acknowledged in a power cut, and notice a changed byte',
     minutes: 3,
     run: ['test/powercut/run.ts'],
   },
   {
     name: 'campaign',
     hasHelp: true,
-    proves:
-      'under faults of every kind, an audit from outside finds every unit and no leaked secret',
+    proves: 'under faults of every kind, an audit from outside finds every unit and no leaked secret',
     minutes: 4,
     run: ['test/campaign/run.ts'],
     duration: '--minutes',
@@ -99,10 +94,7 @@ export const engines: readonly Engine[] = [
     name: 'canaries',
     proves: 'simulation and campaign find three defects that are planted in a copy of the code',
     minutes: 5,
-    run: suites(
-      './test/simulation/canaries.proof.test.ts',
-      './test/campaign/canaries.proof.test.ts',
-    ),
+    run: suites('./test/simulation/canaries.proof.test.ts', './test/campaign/canaries.proof.test.ts'),
   },
   {
     name: 'simulation',

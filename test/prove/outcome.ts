@@ -1,7 +1,6 @@
 export type Outcome = { readonly amount: string; readonly found: number }
 
-export const outcomeLine = ({ amount, found }: Outcome): string =>
-  `\nproof: ${amount}; ${found} found`
+export const outcomeLine = ({ amount, found }: Outcome): string => `\nproof: ${amount}; ${found} found`
 
 export const printOutcome = (outcome: Outcome): void => console.log(outcomeLine(outcome))
 

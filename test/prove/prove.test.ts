@@ -43,7 +43,9 @@ test('an interrupted engine has no outcome', () => {
 
 test('an engine without options says so for --help, and does not run', async () => {
   const child = Bun.spawn([process.execPath, 'test/prove/prove.ts', 'powercut', '--help'], {
-    ...{ cwd: repositoryDir, stdout: 'pipe', stderr: 'pipe' },
+    cwd: repositoryDir,
+    stdout: 'pipe',
+    stderr: 'pipe',
   })
   expect(await new Response(child.stdout).text()).toMatch(/^powercut: .* It takes no options\.\n$/)
   expect(await child.exited).toBe(0)

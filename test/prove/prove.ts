@@ -78,10 +78,7 @@ async function prove({ name, proves, minutes, run, duration }: Engine): Promise<
     stderr: 'pipe',
   })
   running = child
-  const [out, error] = await Promise.all([
-    shown(child.stdout, process.stdout),
-    shown(child.stderr, process.stderr),
-  ])
+  const [out, error] = await Promise.all([shown(child.stdout, process.stdout), shown(child.stderr, process.stderr)])
   const code = await child.exited
   const outcome = outcomeIn(out + error)
   const failed = code !== 0 ? `exit code ${code}` : 'nothing'
@@ -107,13 +104,14 @@ async function shown(stream: ReadableStream<Uint8Array>, out: NodeJS.WriteStream
 function tableOf(all: readonly Row[]): string {
   const heads = ['engine', 'amount', 'found', 'seconds', 'to repeat'] as const
   const lines = all.map(({ engine, amount, found, seconds, command }) => [
-    ...[engine, amount, found, String(seconds), command],
+    engine,
+    amount,
+    found,
+    String(seconds),
+    command,
   ])
-  const widths = heads.map((head, at) =>
-    Math.max(head.length, ...lines.map((line) => line[at]!.length)),
-  )
-  const row = (cells: readonly string[]) =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`
+  const widths = heads.map((head, at) => Math.max(head.length, ...lines.map((line) => line[at]!.length)))
+  const row = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`
   const rule = `|${widths.map((wide) => '-'.repeat(wide + 2)).join('|')}|`
   return [row(heads), rule, ...lines.map(row)].join('\n')
 }

@@ -20,20 +20,16 @@ beforeAll(async () => {
 afterAll(() => stack?.[Symbol.asyncDispose]())
 
 type Json = Record<string, unknown>
-const names = readdirSync(join(import.meta.dir, 'payments')).map(
-  (file) => `payments/${file.replace('.json', '')}`,
-)
+const names = readdirSync(join(import.meta.dir, 'payments')).map((file) => `payments/${file.replace('.json', '')}`)
 const oddValues = [undefined, null, '', 'NOBODY_KNOWS', 7, true, {}, [null]]
 
 /** `deep` enters objects. */
 function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json }> {
   for (const key of Object.keys(body)) {
-    for (const value of oddValues)
-      yield { what: `${key} ${JSON.stringify(value)}`, body: { ...body, [key]: value } }
+    for (const value of oddValues) yield { what: `${key} ${JSON.stringify(value)}`, body: { ...body, [key]: value } }
     const inner = body[key]
     if (!deep || typeof inner !== 'object' || inner === null || Array.isArray(inner)) continue
-    for (const one of oddOnes(inner as Json))
-      yield { what: `${key}.${one.what}`, body: { ...body, [key]: one.body } }
+    for (const one of oddOnes(inner as Json)) yield { what: `${key}.${one.what}`, body: { ...body, [key]: one.body } }
   }
   yield { what: 'a new field', body: { ...body, nobody_knows: { at: [1.5, null] } } }
 }
@@ -79,41 +75,14 @@ describe('an object of the provider with any malformed field', () => {
   }
   const refund = (recorded('payments/refund-succeeded').body.data as Json).data as Json
   test.each([
-    [
-      'payment',
-      () =>
-        serveAll(
-          'payment.capture',
-          '/v3/payments',
-          'payment_id',
-          'py',
-          data('payment-capture-card'),
-        ),
-    ],
+    ['payment', () => serveAll('payment.capture', '/v3/payments', 'payment_id', 'py', data('payment-capture-card'))],
     [
       'session',
-      () =>
-        serveAll(
-          'payment_session.completed',
-          '/sessions',
-          'payment_session_id',
-          'ps',
-          data('session-completed'),
-        ),
+      () => serveAll('payment_session.completed', '/sessions', 'payment_session_id', 'ps', data('session-completed')),
     ],
-    [
-      'refund',
-      () => serveAll('refund.succeeded', '/refunds', 'id', 'rfd', { ...refund, currency: 'IDR' }),
-    ],
-    [
-      'payout',
-      () => serveAll('payout.succeeded', '/v2/payouts', 'id', 'disb', data('payout-succeeded-v2')),
-    ],
-    [
-      'payout of v3',
-      () =>
-        serveAll('v3_payout.failed', '/v3/payouts', 'payout_id', 'po', data('payout-succeeded-v3')),
-    ],
+    ['refund', () => serveAll('refund.succeeded', '/refunds', 'id', 'rfd', { ...refund, currency: 'IDR' })],
+    ['payout', () => serveAll('payout.succeeded', '/v2/payouts', 'id', 'disb', data('payout-succeeded-v2'))],
+    ['payout of v3', () => serveAll('v3_payout.failed', '/v3/payouts', 'payout_id', 'po', data('payout-succeeded-v3'))],
   ])('of a %s that is not ours is handled', async (_, bodies) => {
     await deliverAll(bodies())
     expect(await stack.deadLetters()).toEqual([])
@@ -130,7 +99,9 @@ describe('an object of the provider with any malformed field', () => {
       const id = idOf('py')
       const at = new Date().toISOString()
       stack.served.serve(`GET /v3/payments/${id}`, {
-        ...{ ...body, reference_id: checkout.paymentId, created: at },
+        ...body,
+        reference_id: checkout.paymentId,
+        created: at,
       })
       const anomalies = await stack.deliver({ event: 'payment.capture', data: { payment_id: id } })
       const rows = await stack.sql<{ state: string }[]>`
@@ -146,11 +117,7 @@ describe('a refused lookup of an object', () => {
   test.each([
     ['404 as documented', 404, { error_code: 'NOT_FOUND', message: 'Session not found' }],
     ['404 with an unknown code', 404, { error_code: 'SESSION_GONE', message: '' }],
-    [
-      '400 with errors',
-      400,
-      { error_code: 'API_VALIDATION_ERROR', message: '', errors: [{ path: '/' }] },
-    ],
+    ['400 with errors', 400, { error_code: 'API_VALIDATION_ERROR', message: '', errors: [{ path: '/' }] }],
     ['400 with errors as text', 400, { error_code: 'INVALID_ID', errors: ['id'], message: null }],
     ['400 without a code', 400, { message: 'Bad Request', statusCode: 400 }],
     ['400 in the words of the older reference', 400, { error_code: 'X', error_message: 'no' }],
@@ -164,27 +131,20 @@ describe('a refused lookup of an object', () => {
   })
 
   test.each([
-    [
-      '401',
-      401,
-      { error_code: 'INVALID_API_KEY', message: 'API key is not authorized for this API' },
-    ],
+    ['401', 401, { error_code: 'INVALID_API_KEY', message: 'API key is not authorized for this API' }],
     ['403', 403, { error_code: 'REQUEST_FORBIDDEN_ERROR', message: '' }],
     ['429', 429, { error_code: 'RATE_LIMIT_EXCEEDED', message: '' }],
     ['500', 500, { error_code: 'SERVER_ERROR', message: '' }],
     ['a page of a proxy', 502, '<html>'],
-  ])(
-    'about our key or a temporary fault (%s) proves nothing and is repeated',
-    async (_, status, body) => {
-      const id = `rfd-${crypto.randomUUID()}`
-      const line = `GET /refunds/${id}`
-      stack.served.serve(line, body, status)
-      const delivering = stack.deliver({ event: 'refund.succeeded', data: { id } })
-      await waitUntil('its being asked for', async () => stack.served.asked.includes(line))
-      stack.served.serve(line, { error_code: 'DATA_NOT_FOUND', message: '' }, 404)
-      expect(await delivering).toEqual([`object_unknown ${id}`])
-    },
-  )
+  ])('about our key or a temporary fault (%s) proves nothing and is repeated', async (_, status, body) => {
+    const id = `rfd-${crypto.randomUUID()}`
+    const line = `GET /refunds/${id}`
+    stack.served.serve(line, body, status)
+    const delivering = stack.deliver({ event: 'refund.succeeded', data: { id } })
+    await waitUntil('its being asked for', async () => stack.served.asked.includes(line))
+    stack.served.serve(line, { error_code: 'DATA_NOT_FOUND', message: '' }, 404)
+    expect(await delivering).toEqual([`object_unknown ${id}`])
+  })
 })
 
 test('after malformed payment bodies no dead letter is left and nothing is repeated', async () => {

@@ -17,8 +17,7 @@ const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.string
 
 /** How many of the two payment services store something for a body. */
 export const concerned = (body: unknown): number =>
-  Number(readByPayments(textOf(body)).about !== 'payout') +
-  Number(readByPayouts(textOf(body)).about !== 'other')
+  Number(readByPayments(textOf(body)).about !== 'payout') + Number(readByPayouts(textOf(body)).about !== 'other')
 
 export async function openRecorded() {
   const place = { sandbox: '' }
@@ -61,7 +60,12 @@ export async function openRecorded() {
     return idFor('delivery', `${account}:${webhookId}:${stored}`)
   }
   return {
-    ...{ stack, served, sql, outside: outsideOf(stack.info), post, anomalies },
+    stack,
+    served,
+    sql,
+    outside: outsideOf(stack.info),
+    post,
+    anomalies,
     /** Waits until it is handled; returns the new anomalies. */
     deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
       const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))

@@ -9,19 +9,14 @@ import { identityAnomalies } from '../../services/gateway/identity/anomaly.store
 import { identities } from '../../services/gateway/identity/identity.store'
 import { insertLink } from '../../services/gateway/identity/link.store'
 import { deadLetters, inbox } from '../../services/gateway/schema.store'
-import {
-  type Dependencies,
-  startBackbone,
-  startGateway,
-} from '../../services/gateway/test-support/dependencies'
+import { type Dependencies, startBackbone, startGateway } from '../../services/gateway/test-support/dependencies'
 import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 
 // Bodies as identity vendors were seen to send and sign them. README.md names each source.
 
 type Body = Record<string, unknown>
-const recorded = (name: string): Body =>
-  JSON.parse(readFileSync(`${import.meta.dir}/identity/${name}.json`, 'utf8'))
+const recorded = (name: string): Body => JSON.parse(readFileSync(`${import.meta.dir}/identity/${name}.json`, 'utf8'))
 
 let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -33,7 +28,8 @@ const vendor = Bun.serve({
     const wallet = new URL(request.url).searchParams.get('filter[reference-id]') ?? 'nobody'
     asked.push(wallet)
     const attributes = {
-      ...{ status: 'approved', 'reference-id': wallet },
+      status: 'approved',
+      'reference-id': wallet,
       'decisioned-at': '2024-03-15T18:35:00.000Z',
     }
     const relationships = { 'inquiry-template': { data: { id: 'our-level' } } }
@@ -85,9 +81,7 @@ async function deliver(name: Vendor, body: Body): Promise<void> {
   await handled()
 }
 const anomaliesNow = () =>
-  backbone.database.read((db) =>
-    db.select().from(identityAnomalies).orderBy(identityAnomalies.noticedAt),
-  )
+  backbone.database.read((db) => db.select().from(identityAnomalies).orderBy(identityAnomalies.noticedAt))
 async function newAnomalies(work: () => Promise<void>): Promise<string[]> {
   const before = new Set((await anomaliesNow()).map(({ deliveryId }) => deliveryId))
   await work()
@@ -95,9 +89,7 @@ async function newAnomalies(work: () => Promise<void>): Promise<string[]> {
   return all.filter(({ deliveryId }) => !before.has(deliveryId)).map(({ kind }) => kind)
 }
 const stateOf = async (wallet: `0x${string}`) => {
-  const rows = await backbone.database.read((db) =>
-    db.select().from(identities).where(eq(identities.wallet, wallet)),
-  )
+  const rows = await backbone.database.read((db) => db.select().from(identities).where(eq(identities.wallet, wallet)))
   return rows[0]?.state ?? 'nobody'
 }
 let wallets = 0
@@ -109,7 +101,8 @@ const at = (tree: unknown, ...path: string[]) =>
 /** Sets our reference, level and environment. */
 const ours = {
   sumsub: (body: Body, wallet: string): Body => ({
-    ...{ ...body, externalUserId: wallet },
+    ...body,
+    externalUserId: wallet,
     ...('levelName' in body ? { levelName: 'our-level' } : {}),
     ...('sandboxMode' in body ? { sandboxMode: true } : {}),
   }),
@@ -120,8 +113,7 @@ const ours = {
     const inquiry = at(event, 'attributes', 'payload', 'data')
     at(inquiry, 'attributes')['reference-id'] = wallet
     const relations = (inquiry.relationships ?? {}) as Record<string, { data: Body }>
-    for (const name of ['template', 'inquiry-template'])
-      if (relations[name]) relations[name].data.id = 'our-level'
+    for (const name of ['template', 'inquiry-template']) if (relations[name]) relations[name].data.id = 'our-level'
     return mine
   },
 }
@@ -130,16 +122,15 @@ const inquiryOf = (body: Body) => at(body, 'data', 'attributes', 'payload', 'dat
 async function created(wallet: `0x${string}`): Promise<`0x${string}`> {
   const refs = new Set(table.persona.map(([body]) => inquiryOf(recorded(body))))
   for (const providerRef of [...refs, 'inq_asked'])
-    await backbone.database.run((db) =>
-      insertLink(db, { wallet, provider: 'persona', providerRef }),
-    )
+    await backbone.database.run((db) => insertLink(db, { wallet, provider: 'persona', providerRef }))
   return wallet
 }
 /** An old approval, for bodies that withdraw one. */
 const approvalOf = {
   sumsub: (wallet: string): Body => ({
     ...ours.sumsub(recorded('sumsub-reviewed-green'), wallet),
-    ...{ createdAtMs: '2019-01-01 00:00:00.000', correlationId: 'before' },
+    createdAtMs: '2019-01-01 00:00:00.000',
+    correlationId: 'before',
   }),
   persona: (wallet: string): Body => {
     const body = ours.persona(recorded('persona-inquiry-approved'), wallet)
@@ -185,17 +176,14 @@ describe.each(['sumsub', 'persona'] as const)('%s', (name) => {
   beforeAll(open(name))
   afterAll(close)
 
-  test.each(table[name])(
-    '%s: unchanged %j; for a user who was %s: %s',
-    async (body, anomaly, before, after) => {
-      expect(await newAnomalies(() => deliver(name, recorded(body)))).toEqual(anomaly)
-      const wallet = await created(freshWallet())
-      if (before === 'verified') await deliver(name, approvalOf[name](wallet))
-      expect(await stateOf(wallet)).toBe(before)
-      await deliver(name, ours[name](recorded(body), wallet))
-      await waitUntil(`${body} being decided`, async () => (await stateOf(wallet)) === after)
-    },
-  )
+  test.each(table[name])('%s: unchanged %j; for a user who was %s: %s', async (body, anomaly, before, after) => {
+    expect(await newAnomalies(() => deliver(name, recorded(body)))).toEqual(anomaly)
+    const wallet = await created(freshWallet())
+    if (before === 'verified') await deliver(name, approvalOf[name](wallet))
+    expect(await stateOf(wallet)).toBe(before)
+    await deliver(name, ours[name](recorded(body), wallet))
+    await waitUntil(`${body} being decided`, async () => (await stateOf(wallet)) === after)
+  })
 
   test('with null, nothing or another type in any field, no body causes a new approval', async () => {
     const nobodyApproved: `0x${string}`[] = []

@@ -80,7 +80,11 @@ describe('a body about an object of ours', () => {
     const now = new Date().toISOString()
     const reference_id = `${checkout.paymentId}_1f2e3d4c-1`
     const payment = {
-      ...{ ...data, payment_id, reference_id, created: created && now, updated: updated && now },
+      ...data,
+      payment_id,
+      reference_id,
+      created: created && now,
+      updated: updated && now,
       ...change,
     }
     stack.served.serve(`GET /v3/payments/${payment_id}`, payment)
@@ -161,7 +165,8 @@ describe('a body about an object of ours', () => {
     const session = dataOf(recorded('payments/session-completed').body)
     stack.served.serve(line, { ...payment, ...verified('PENDING') })
     stack.served.serve(`GET /sessions/${row!.id}`, {
-      ...{ ...session, payment_session_id: row!.id },
+      ...session,
+      payment_session_id: row!.id,
       payment_id,
       payment_request_id: null,
     })
@@ -183,7 +188,9 @@ describe('a body about an object of ours', () => {
 
   test('a lookup of our own checkout that is answered 400 ends nothing and raises an alarm', async () => {
     const checkout = await openCheckout(person, {
-      ...{ pair: 'USD/IDR', amount: '10000', method: 'bank' },
+      pair: 'USD/IDR',
+      amount: '10000',
+      method: 'bank',
     } as const)
     const [row] = await stack.sql<{ id: string }[]>`
       select checkout_id as id from payments.payments where id = ${checkout.paymentId}`
@@ -219,10 +226,7 @@ describe('a body about an object of ours', () => {
     })
   }
   test.each([
-    [
-      'its payment request alone',
-      ({ request }: { request: string }) => ({ payment_request_id: request }),
-    ],
+    ['its payment request alone', ({ request }: { request: string }) => ({ payment_request_id: request })],
     [
       'its payment, and an empty payment request',
       (of: { payment_id: string }) => ({ payment_request_id: '', payment_id: of.payment_id }),
@@ -230,16 +234,15 @@ describe('a body about an object of ours', () => {
     [
       'its payment request, and an older payment of another form',
       ({ request }: { request: string }) => ({
-        ...{ payment_request_id: request, payment_id: 'ddpy-3cd658ae-25b9-4659-aa36-596ae41a809f' },
+        payment_request_id: request,
+        payment_id: 'ddpy-3cd658ae-25b9-4659-aa36-596ae41a809f',
       }),
     ],
     [
       'its payment, and a payment request that the provider does not take',
       (of: { payment_id: string }) => ({
-        ...{
-          payment_request_id: 'pr-8363892-f4d9-421c-dhdy-jdh9e30380',
-          payment_id: of.payment_id,
-        },
+        payment_request_id: 'pr-8363892-f4d9-421c-dhdy-jdh9e30380',
+        payment_id: of.payment_id,
       }),
     ],
   ] as const)('a refund that names %s revokes the top-up', async (_, ids) => {
@@ -271,8 +274,7 @@ describe('the list of transactions', () => {
     ['a chargeback of another product', 'CHARGEBACK', '5f21361959ba2b788cbde0ad'],
   ])('with %s is read completely: the row is recorded', async (_, type, product_id) => {
     const id = `txn_${crypto.randomUUID()}`
-    for (const path of ['/v3/payments', '/refunds'])
-      stack.served.serve(`GET ${path}/${product_id}`, invalid, 400)
+    for (const path of ['/v3/payments', '/refunds']) stack.served.serve(`GET ${path}/${product_id}`, invalid, 400)
     serve({ id, type, product_id, reference_id: 'not-ours' })
     await noted(`money_unmatched ${id}`)
   })

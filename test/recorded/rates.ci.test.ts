@@ -25,14 +25,15 @@ afterAll(() => server.stop(true))
 
 const url = `http://127.0.0.1:${server.port}`
 const config = readConfig('pricing', fields, {
-  ...{
-    NATS_URL: 'nats://localhost',
-    NATS_PASSWORD: 'unused',
-    DATABASE_URL: 'postgres://localhost/unused',
-  },
+  NATS_URL: 'nats://localhost',
+  NATS_PASSWORD: 'unused',
+  DATABASE_URL: 'postgres://localhost/unused',
   QUOTE_SECRETS: 's'.repeat(32),
-  ...{ RATE_SOURCES: 'frankfurter,bnm,open-er-api', SPREADS_BPS: 'USD/IDR=0,USD/MYR=0' },
-  ...{ FRANKFURTER_URL: url, BNM_URL: url, OPEN_ER_API_URL: url },
+  RATE_SOURCES: 'frankfurter,bnm,open-er-api',
+  SPREADS_BPS: 'USD/IDR=0,USD/MYR=0',
+  FRANKFURTER_URL: url,
+  BNM_URL: url,
+  OPEN_ER_API_URL: url,
 })
 const sources = sourcesFrom(config, Date.now)
 

@@ -19,7 +19,9 @@ export function openServed(onward: () => string) {
   const replies = new Map<string, Reply>()
   const asked: string[] = []
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 60 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
     fetch: async (call) => {
       const { pathname, search } = new URL(call.url)
       const line = `${call.method} ${pathname}`

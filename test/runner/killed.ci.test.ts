@@ -15,27 +15,24 @@ test.each<[string, RegExp | undefined]>([
   ['the command itself', undefined],
   ['the runner', /runner\/run\.ts/],
   ['bun test', / test --no-orphans/],
-])(
-  'a run leaves no process and no file in /dev/shm behind within five seconds of kill -9 on %s',
-  async (_, victim) => {
-    const suite = 'services/chain-relayer/relay-loop.test.ts'
-    const run = Bun.spawn([process.execPath, 'run', 'test', suite], {
-      cwd: repositoryDir,
-      env: { ...process.env, SHARED_STACK_URL: undefined },
-      stdout: 'ignore',
-      stderr: 'ignore',
-    })
-    let family: number[] = []
-    await waitUntil('the suite running its engines', () => {
-      family = descendantsOf(run.pid)
-      return engines.every((engine) => family.some((pid) => engine.test(wordsOf(pid))))
-    })
-    const isVictim = (words: string) => victim?.test(words) && !/^\S*sh /.test(words)
-    const killed = victim ? family.find((pid) => isVictim(wordsOf(pid)))! : run.pid
-    // Postgres removes such files only when it ends by itself.
-    expect(mappedInMemory(family)).toEqual([])
-    process.kill(killed, 'SIGKILL')
-    await waitUntil('every process having ended', () => family.every(hasEnded), 5_000)
-    expect(await run.exited).not.toBe(0)
-  },
-)
+])('a run leaves no process and no file in /dev/shm behind within five seconds of kill -9 on %s', async (_, victim) => {
+  const suite = 'services/chain-relayer/relay-loop.test.ts'
+  const run = Bun.spawn([process.execPath, 'run', 'test', suite], {
+    cwd: repositoryDir,
+    env: { ...process.env, SHARED_STACK_URL: undefined },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  let family: number[] = []
+  await waitUntil('the suite running its engines', () => {
+    family = descendantsOf(run.pid)
+    return engines.every((engine) => family.some((pid) => engine.test(wordsOf(pid))))
+  })
+  const isVictim = (words: string) => victim?.test(words) && !/^\S*sh /.test(words)
+  const killed = victim ? family.find((pid) => isVictim(wordsOf(pid)))! : run.pid
+  // Postgres removes such files only when it ends by itself.
+  expect(mappedInMemory(family)).toEqual([])
+  process.kill(killed, 'SIGKILL')
+  await waitUntil('every process having ended', () => family.every(hasEnded), 5_000)
+  expect(await run.exited).not.toBe(0)
+})

@@ -32,8 +32,7 @@ export function openReader(onBlock: (block: Block) => void) {
   }
 }
 
-const fieldOf = (what: string) =>
-  what === 'pass' ? 'passed' : what === 'fail' ? 'failed' : 'skipped'
+const fieldOf = (what: string) => (what === 'pass' ? 'passed' : what === 'fail' ? 'failed' : 'skipped')
 
 const isPassed = (line: string) => line.startsWith('(pass) ')
 const isFailed = (line: string) => /^\(fail\) |^# Unhandled error/.test(line)

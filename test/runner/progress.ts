@@ -38,8 +38,7 @@ export function openProgress(
     out.write(isTerminal ? line : `${line}\n`)
     isShown = isTerminal
   }
-  const sum = (paths: Iterable<string>) =>
-    [...paths].reduce((seconds, path) => seconds + (suites.get(path) ?? 0), 0)
+  const sum = (paths: Iterable<string>) => [...paths].reduce((seconds, path) => seconds + (suites.get(path) ?? 0), 0)
   const timer = setInterval(show, isTerminal ? terminalMs : logMs)
   return {
     show,

@@ -33,18 +33,14 @@ useFolderInMemory()
 const shared = serveSharedStack()
 const command = ['test', '--no-orphans', `--parallel=${workers}`, '--no-isolate']
 const times = [`--timings=${timingsPath}`, '--timeout', String(testTimeoutMs)]
-const run = Bun.spawn(
-  [process.execPath, ...command, ...times, ...flags, ...suites.map((path) => `./${path}`)],
-  {
-    cwd: repositoryDir,
-    env: { ...process.env, ...forShortRuns, SHARED_STACK_URL: shared.url },
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
-  },
-)
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => run.kill('SIGTERM'))
+const run = Bun.spawn([process.execPath, ...command, ...times, ...flags, ...suites.map((path) => `./${path}`)], {
+  cwd: repositoryDir,
+  env: { ...process.env, ...forShortRuns, SHARED_STACK_URL: shared.url },
+  stdin: 'ignore',
+  stdout: 'ignore',
+  stderr: 'pipe',
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => run.kill('SIGTERM'))
 // The command that started us, if killed with -9, passes on no signal.
 watchStarter(() => process.exit(1))
 

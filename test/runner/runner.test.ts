@@ -73,11 +73,7 @@ test.each([
   ['nothing done yet: the recorded times of five workers', { elapsed: 0, done: 0, running: 0 }, 60],
   ['nothing done after 5 s: 5 s less', { elapsed: 5, done: 0, running: 50 }, 55],
   ['nothing done after the recorded time', { elapsed: 61, done: 0, running: 50 }, 0],
-  [
-    'half done at twice the recorded time: between both',
-    { elapsed: 60, done: 130, running: 40 },
-    45,
-  ],
+  ['half done at twice the recorded time: between both', { elapsed: 60, done: 130, running: 40 }, 45],
   ['all done', { elapsed: 90, done: 300, running: 0 }, 0],
 ])('the time left with %s', (_, run, left) => {
   expect(secondsLeft({ ...run, all: 300, workers: 5 })).toBe(left)
@@ -88,11 +84,7 @@ test('times are minutes and seconds', () => {
 })
 
 test('the tier of a suite follows from its name', () => {
-  expect(['a/b.test.ts', 'a/b.ci.test.ts', 'a/b.proof.test.ts'].map(tierOf)).toEqual([
-    'quick',
-    'ci',
-    'proof',
-  ])
+  expect(['a/b.test.ts', 'a/b.ci.test.ts', 'a/b.proof.test.ts'].map(tierOf)).toEqual(['quick', 'ci', 'proof'])
 })
 
 test('suites are selected by tier, or by part of their path in every tier', () => {

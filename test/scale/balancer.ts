@@ -52,8 +52,7 @@ export function openBalancer(): Balancer {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 30,
-    fetch: async (request) =>
-      pass(request, request.body === null ? undefined : await request.arrayBuffer()),
+    fetch: async (request) => pass(request, request.body === null ? undefined : await request.arrayBuffer()),
   })
   return {
     url: `http://127.0.0.1:${server.port}`,

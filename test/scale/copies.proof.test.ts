@@ -23,15 +23,7 @@ import { type Ask, cashOut, type Flow, flowsEnding, send } from '../support/flow
 import { bank } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
 import { type Load, startLoad } from './load'
-import {
-  decisions,
-  deedOf,
-  deeds,
-  erasures,
-  giveUpOne,
-  outcomeOf,
-  pauses,
-} from './operator-commands'
+import { decisions, deedOf, deeds, erasures, giveUpOne, outcomeOf, pauses } from './operator-commands'
 import { askEveryCopy } from './twice'
 import { expectExactly, failuresOf, openWorld, tellOf } from './world'
 
@@ -57,9 +49,7 @@ async function underLoad(what: string, work: (load: Load) => Promise<void>): Pro
   await load.stop()
   begun.push(...load.begun)
   const lastMs = await flowsEnding(load.begun, 60_000)
-  console.log(
-    `${what}: ${tellOf(load.seen)}; ${load.begun.length} flows, the last ${lastMs} ms later`,
-  )
+  console.log(`${what}: ${tellOf(load.seen)}; ${load.begun.length} flows, the last ${lastMs} ms later`)
   expect(failuresOf(load.seen)).toEqual([])
   return load
 }
@@ -78,22 +68,19 @@ describe('two instances of every service under load', () => {
     })
   })
 
-  test.each(behindGateway)(
-    'of which one of %s is frozen: every answer comes, in 2 s',
-    async (name) => {
-      const load = await underLoad(`${name} frozen`, async () => {
-        const one = stack.process(name)
-        await suspend(one.pid())
-        try {
-          await pause(3_000)
-        } finally {
-          one.kill('SIGCONT')
-        }
-      })
-      const reads = load.seen.filter(({ path }) => path === '/me' || path === '/quote')
-      expect(Math.max(...reads.map(({ tookMs }) => tookMs))).toBeLessThan(2_000)
-    },
-  )
+  test.each(behindGateway)('of which one of %s is frozen: every answer comes, in 2 s', async (name) => {
+    const load = await underLoad(`${name} frozen`, async () => {
+      const one = stack.process(name)
+      await suspend(one.pid())
+      try {
+        await pause(3_000)
+      } finally {
+        one.kill('SIGCONT')
+      }
+    })
+    const reads = load.seen.filter(({ path }) => path === '/me' || path === '/quote')
+    expect(Math.max(...reads.map(({ tookMs }) => tookMs))).toBeLessThan(2_000)
+  })
 
   test.each(behindGateway)('of which one of %s is killed: no request fails', async (name) => {
     await underLoad(`${name} killed`, async () => {
@@ -153,9 +140,7 @@ describe('the same request, sent to both instances at once, is answered the same
   })
 
   test('a send', async () => {
-    begun.push(
-      await send(person, 100_000n, (_, body) => same(SendCreate, { wallet, ...body } as never)),
-    )
+    begun.push(await send(person, 100_000n, (_, body) => same(SendCreate, { wallet, ...body } as never)))
   })
 
   test('a check of a bank account: one question to the provider', async () => {
@@ -179,16 +164,13 @@ describe("an operator's command, sent to both instances at once, takes effect on
       expect(await outcomeOf(stack, question, { ...deedOf(), to, revision })).toBe('done')
   })
 
-  test.each(decisions)(
-    'dead letters of %s are left unchanged by an empty decision',
-    async (service, question) => {
-      const death = await giveUpOne(stack, service)
-      const dismiss = { ...deedOf(), decision: 'dismiss' as const, ...death }
-      expect(await outcomeOf(stack, question, dismiss)).toBe('done')
-      const again = { ...dismiss, decision: 'redrive' as const }
-      expect(await outcomeOf(stack, question, again)).toBe('refused')
-    },
-  )
+  test.each(decisions)('dead letters of %s are left unchanged by an empty decision', async (service, question) => {
+    const death = await giveUpOne(stack, service)
+    const dismiss = { ...deedOf(), decision: 'dismiss' as const, ...death }
+    expect(await outcomeOf(stack, question, dismiss)).toBe('done')
+    const again = { ...dismiss, decision: 'redrive' as const }
+    expect(await outcomeOf(stack, question, again)).toBe('refused')
+  })
 
   test('a payment in review is refunded', async () => {
     const person = world.people[1]!

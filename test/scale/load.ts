@@ -30,8 +30,7 @@ export function startLoad({ stack, people }: World, everyMs: number): Load {
   const stopping = new AbortController()
   const act = async (index: number) => {
     const person = people[index % people.length]!
-    const ask: Ask = async (path, body) =>
-      (await noted(seen, path, () => person.post(path, body))).body
+    const ask: Ask = async (path, body) => (await noted(seen, path, () => person.post(path, body))).body
     if (index % moneyEvery > 0) await read(person, seen)
     else begun.push(await moving[(index / moneyEvery) % moving.length]!(stack, person, ask))
   }
@@ -67,11 +66,7 @@ export function startLoad({ stack, people }: World, everyMs: number): Load {
 class Noted extends Error {}
 
 /** Throws `Noted` without success. */
-const noted = async (
-  seen: CallResult[],
-  path: string,
-  ask: () => Promise<Reply>,
-): Promise<Reply> => {
+const noted = async (seen: CallResult[], path: string, ask: () => Promise<Reply>): Promise<Reply> => {
   const startedAt = performance.now()
   const reply = await ask().catch((error: Error) => error)
   const tookMs = Math.round(performance.now() - startedAt)

@@ -17,17 +17,18 @@ export const deeds: readonly Question[] = [
   ...pauses,
   ...Object.values(deadLetterDecisions),
   ...Object.values(personErasures),
-  ...[ReviewResolve, WalletClear, LossGivenBack, GivebackOrder, PersonRule, FlagOrder],
+  ReviewResolve,
+  WalletClear,
+  LossGivenBack,
+  GivebackOrder,
+  PersonRule,
+  FlagOrder,
 ]
 
 export const deedOf = () => ({ deed: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
 
 /** Both instances must agree on `done` or `refused`. */
-export async function outcomeOf<Q extends Question>(
-  stack: Stack,
-  question: Q,
-  request: RequestOf<Q>,
-): Promise<string> {
+export async function outcomeOf<Q extends Question>(stack: Stack, question: Q, request: RequestOf<Q>): Promise<string> {
   const answers = (await askEveryCopy(stack, question, request)) as unknown as { ok: object }[]
   expect(answers).toHaveLength(2)
   const outcomes = new Set(answers.flatMap(({ ok }) => Object.keys(ok)))

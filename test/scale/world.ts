@@ -38,16 +38,15 @@ export async function openCopies(options: Partial<StackOptions> = {}) {
   }
 }
 
-export async function openWorld(
-  peopleMax: number,
-  options: Partial<StackOptions> = {},
-): Promise<World> {
+export async function openWorld(peopleMax: number, options: Partial<StackOptions> = {}): Promise<World> {
   const copies = await openCopies(options)
   const { stack, info } = copies
   const { dir, adminUrl } = stack
   const people = await verifiedUsers({ info, dir, adminUrl }, peopleMax, { ausdMicro: startMicro })
   return {
-    ...{ stack, people, outside: outsideOf(info) },
+    stack,
+    people,
+    outside: outsideOf(info),
     [Symbol.asyncDispose]: () => copies[Symbol.asyncDispose](),
   }
 }
@@ -55,8 +54,7 @@ export async function openWorld(
 export const failuresOf = (seen: readonly CallResult[]): string[] =>
   seen.filter(({ status }) => status !== 200).map(wordsOf)
 
-const wordsOf = ({ path, status, tookMs, said }: CallResult) =>
-  `${path} ${status} ${tookMs} ms ${said}`
+const wordsOf = ({ path, status, tookMs, said }: CallResult) => `${path} ${status} ${tookMs} ms ${said}`
 
 export function tellOf(seen: readonly CallResult[]): string {
   const took = seen.map(({ tookMs }) => tookMs).sort((left, right) => left - right)

@@ -12,12 +12,7 @@ const orderTwice = ['--walk', 'one refused']
 
 test.each([
   ['outbox', 'noted as sent before the broker confirmed', random, 'is noted as published'],
-  [
-    'relayer',
-    'a cancelled transfer taken for one that was done',
-    random,
-    'AUSD in the treasury, not',
-  ],
+  ['relayer', 'a cancelled transfer taken for one that was done', random, 'AUSD in the treasury, not'],
   ['payouts', 'a refusal believed too early', orderTwice, 'given back, and the bank pays'],
 ] as const)(
   'the simulation finds the planted defect in %s: %s',
@@ -26,9 +21,7 @@ test.each([
     const { code, out } = await copy.run('test/simulation/simulate.ts', ...args)
     copy.takeBack(name)
     expect(out).toContain(finding)
-    expect(out).toContain(
-      args === random ? 'Shortest failing story:' : 'relay.take is done on the chain',
-    )
+    expect(out).toContain(args === random ? 'Shortest failing story:' : 'relay.take is done on the chain')
     expect(code).toBe(1)
   },
   600_000,

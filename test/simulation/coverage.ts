@@ -101,9 +101,6 @@ export const wanted: readonly string[] = [
   ...edges('settlement', settlementLifecycle),
   ...edges('cash-out', cashoutLifecycle),
   ...edges('operation', operationLifecycle),
-].filter(
-  (sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)),
-)
+].filter((sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)))
 
-export const missingAmong = (seen: ReadonlyMap<string, number>): string[] =>
-  wanted.filter((sight) => !seen.has(sight))
+export const missingAmong = (seen: ReadonlyMap<string, number>): string[] => wanted.filter((sight) => !seen.has(sight))

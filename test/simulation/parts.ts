@@ -40,8 +40,7 @@ const standIns: Readonly<Record<string, string>> = {
 }
 
 const exported = /^export (?:const|async function|function) (\w+)/gm
-const namesIn = (path: string) =>
-  new Set([...readFileSync(path, 'utf8').matchAll(exported)].map(([, name]) => name!))
+const namesIn = (path: string) => new Set([...readFileSync(path, 'utf8').matchAll(exported)].map(([, name]) => name!))
 
 export const replaced = Object.entries(standIns).map(([path, standIn]) => {
   const own = namesIn(join(root, path))

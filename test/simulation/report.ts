@@ -22,9 +22,7 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       for (const [sight, times] of world.sights) seen.set(sight, (seen.get(sight) ?? 0) + times)
       if (performance.now() - toldAt < progressEveryMs) return
       toldAt = performance.now()
-      console.log(
-        `${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`,
-      )
+      console.log(`${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`)
     },
     /** False if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
@@ -35,17 +33,13 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
         `${count(flows)} flows of seed ${run.seed} in ${count(worlds)} worlds, ${count(steps)} steps: ${name}`,
       )
       console.log(run.isOnce ? 'each once' : 'each twice, with the same result')
-      console.log(
-        `${count((flows * 1_000) / cpuMs)} flows a second of processor time; ${seconds()} s in all`,
-      )
+      console.log(`${count((flows * 1_000) / cpuMs)} flows a second of processor time; ${seconds()} s in all`)
       const sights = [...seen].sort(([left], [right]) => (left < right ? -1 : 1))
       for (const [sight, times] of sights) console.log(`  ${count(times).padStart(11)}  ${sight}`)
       const missing = missingAmong(seen)
       const isEnough = flows >= sightsFrom
       if (missing.length > 0)
-        console.log(
-          `\nnever happened${isEnough ? '' : ' (too few flows)'}:\n  ${missing.join('\n  ')}`,
-        )
+        console.log(`\nnever happened${isEnough ? '' : ' (too few flows)'}:\n  ${missing.join('\n  ')}`)
       if (missing.length > 0 && isEnough) return false
       console.log('\nnothing lost, nothing doubled, everything accounted for')
       printOutcome({ amount: `${count(flows)} flows of seed ${run.seed}`, found: 0 })

@@ -12,13 +12,7 @@ import { People } from './world/people'
 import { Pricing } from './world/pricing'
 import { PaymentsProvider, webhooks } from './world/provider'
 import { startRelayer } from './world/relayer'
-import {
-  type Copy,
-  consumersOf,
-  type Surroundings,
-  startPayments,
-  startPayouts,
-} from './world/services'
+import { type Copy, consumersOf, type Surroundings, startPayments, startPayouts } from './world/services'
 import { treasury, type Wallet } from './world/wallets'
 import { beginsAt, type Process, World } from './world/world'
 
@@ -49,9 +43,7 @@ function underWay({ world, broker }: Surroundings, people: People): string | und
       !(resting.includes(state) || (state === 'repaid' && !(held && holdEndedAt === null))),
   )
   if (payment) return `${payment.kind} ${payment.id} in ${payment.state}`
-  const cashout = rows.cashouts.find(
-    ({ state }) => !['expired', 'paid', 'failed', 'returned'].includes(state),
-  )
+  const cashout = rows.cashouts.find(({ state }) => !['expired', 'paid', 'failed', 'returned'].includes(state))
   if (cashout) return `cash-out ${cashout.id} in ${cashout.state}`
   const operation = rows.operations.find(({ state }) => state === 'waiting' || state === 'assigned')
   if (operation) return `${operation.kind} ${operation.id} in ${operation.state}`
@@ -74,8 +66,7 @@ export function runWorld(options: {
   const starts: Record<string, (process: Process) => Copy> = {
     payments: (process) => startPayments(around, process),
     payouts: (process) => startPayouts(around, process),
-    'chain-relayer': (process) =>
-      startRelayer(around, process, () => Math.max(1, copies.get('chain-relayer')!.length)),
+    'chain-relayer': (process) => startRelayer(around, process, () => Math.max(1, copies.get('chain-relayer')!.length)),
   }
   const start = (service: string, name: string) => {
     const process: Process = { service, name, isAlive: true, frozenUntil: 0 }
@@ -104,14 +95,17 @@ export function runWorld(options: {
   const broker = new Broker(world, consumersOf)
   const send = webhooks(world, (message) => void broker.publish(message))
   const around: Surroundings = {
-    ...{ world, broker, chain: new Chain(world, treasury), pricing: new Pricing(world) },
-    ...{ provider: new PaymentsProvider(world, send), bank: new PayoutsProvider(world, send) },
+    world,
+    broker,
+    chain: new Chain(world, treasury),
+    pricing: new Pricing(world),
+    provider: new PaymentsProvider(world, send),
+    bank: new PayoutsProvider(world, send),
     drawn: new Map(),
   }
   for (const { address, authorizations } of wallets)
     around.chain.contract.funds.set(address, BigInt(authorizations[0]!.value) * 2n)
-  for (const service of Object.keys(starts))
-    for (const copy of [1, 2]) start(service, `${service} ${copy}`)
+  for (const service of Object.keys(starts)) for (const copy of [1, 2]) start(service, `${service} ${copy}`)
   const people = new People(around, wallets, beginMs(flows), (service) => copies.get(service) ?? [])
   for (let flow = 0; flow < flows; flow++) people.begin(flow)
 

@@ -23,9 +23,7 @@ export function shrink(
   const kind = kindOf(failing.finding)
   const quiet = () => {}
   const failsWith = (drawn: readonly number[], flows: number) =>
-    runWorld({ choices: replayed(drawn), flows, wallets, saw: quiet }).findings.some(
-      (one) => kindOf(one) === kind,
-    )
+    runWorld({ choices: replayed(drawn), flows, wallets, saw: quiet }).findings.some((one) => kindOf(one) === kind)
   let { flows, drawn } = smallest(runWorld, wallets, { ...failing, kind })
   let attempts = 0
   for (let size = Math.ceil(drawn.length / 2); size >= 1; size = Math.floor(size / 2)) {

@@ -54,8 +54,7 @@ const isOver = () => performance.now() > Number(values.minutes) * 60_000
 const report = openReport({ worlds: to - from, flows, seed, isOnce })
 await spread<Task, World>({
   workers: Math.min(workers, to - from),
-  next: () =>
-    failed || given === to || isOver() ? undefined : { seed, world: given++, flows, isOnce },
+  next: () => (failed || given === to || isOver() ? undefined : { seed, world: given++, flows, isOnce }),
   onResult: (result) => {
     report.add(result)
     const isWrong = result.finding !== undefined || !result.isSame

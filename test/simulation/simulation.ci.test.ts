@@ -11,26 +11,18 @@ async function simulate(...args: string[]) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, error] = await Promise.all([
-    new Response(run.stdout).text(),
-    new Response(run.stderr).text(),
-  ])
+  const [out, error] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   return { code: await run.exited, out: `${out}${error}` }
 }
 
-const withoutTimes = (out: string): string[] =>
-  out.split('\n').filter((line) => !/ s$|processor time/.test(line))
+const withoutTimes = (out: string): string[] => out.split('\n').filter((line) => !/ s$|processor time/.test(line))
 
 test('many flows lose or double nothing, with any number of processes', async () => {
   const args = ['--flows', '160', '--seed', '1', '--once']
   const spread = await simulate(...args, '--workers', '2')
   expect(spread.out).toContain('nothing lost, nothing doubled, everything accounted for')
   expect(spread.code).toBe(0)
-  for (const step of [
-    'top-up: paid → credited',
-    'settlement: paid → repaid',
-    'cash-out: paying → paid',
-  ])
+  for (const step of ['top-up: paid → credited', 'settlement: paid → repaid', 'cash-out: paying → paid'])
     expect(spread.out).toMatch(new RegExp(`\\d  ${step}`))
   const alone = await simulate(...args, '--workers', '1')
   expect(withoutTimes(alone.out)).toEqual(withoutTimes(spread.out))

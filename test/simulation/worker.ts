@@ -32,18 +32,12 @@ export type World = {
 let wallets: readonly Wallet[] = []
 const cpuMs = () => process.cpuUsage().user / 1_000
 
-async function run({
-  seed,
-  world,
-  flows,
-  isOnce,
-}: Extract<Task, { world: number }>): Promise<World> {
+async function run({ seed, world, flows, isOnce }: Extract<Task, { world: number }>): Promise<World> {
   const people = walletsFor(flows)
   if (wallets.length !== people) wallets = await openWallets(people)
   const seen = new Map<string, number>()
   const note = (sight: string) => void seen.set(sight, (seen.get(sight) ?? 0) + 1)
-  const go = (saw: (sight: string) => void) =>
-    runWorld({ choices: seeded(seedOf(seed, world)), flows, wallets, saw })
+  const go = (saw: (sight: string) => void) => runWorld({ choices: seeded(seedOf(seed, world)), flows, wallets, saw })
   const before = cpuMs()
   const { findings, digest, steps } = go(note)
   const took = cpuMs() - before

@@ -23,6 +23,5 @@ export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<
   await using books = await openBooksOf(place, urlInRole(stack.adminUrl, 'books'))
   console.log(sheetText(await readSheet(books.sql)))
   expect(breaks.filter((one) => !isMeant(one))).toEqual([])
-  for (const words of onPurpose)
-    expect(breaks.some((one) => words.test(one)) || `no break matches ${words}`).toBe(true)
+  for (const words of onPurpose) expect(breaks.some((one) => words.test(one)) || `no break matches ${words}`).toBe(true)
 }

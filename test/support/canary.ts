@@ -19,8 +19,7 @@ const files = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json']
 
 export function copySources(): Copy {
   const dir = mkdtempSync(join(tmpdir(), 'canary-'))
-  for (const part of [...folders, ...files])
-    cpSync(join(repositoryDir, part), join(dir, part), { recursive: true })
+  for (const part of [...folders, ...files]) cpSync(join(repositoryDir, part), join(dir, part), { recursive: true })
   symlinkSync(join(repositoryDir, 'node_modules'), join(dir, 'node_modules'))
   const patch = (canary: Canary, ...options: string[]) => {
     const file = join(repositoryDir, 'test/simulation/canaries', `${canary}.patch`)

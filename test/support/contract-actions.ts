@@ -23,29 +23,21 @@ export function actionsOn(fixture: ContractsFixture) {
   const calls = {
     topUp: (ref: number, amount: bigint, held = false, user: User = 'ana') =>
       ['relayer', 'topUp', [refOf(ref), address(user), amount, held]] as const,
-    repayFor: (
-      ref: number,
-      amount: bigint,
-      { held = true, paidAt = 0n, user = 'ana' }: Relayed = {},
-    ) => ['relayer', 'repayFor', [refOf(ref), address(user), amount, held, paidAt]] as const,
-    revokeTopUp: (ref: number, left = 0n) =>
-      ['relayer', 'revokeTopUp', [refOf(ref), left]] as const,
-    revokeRepayment: (ref: number, left = 0n) =>
-      ['relayer', 'revokeRepayment', [refOf(ref), left]] as const,
+    repayFor: (ref: number, amount: bigint, { held = true, paidAt = 0n, user = 'ana' }: Relayed = {}) =>
+      ['relayer', 'repayFor', [refOf(ref), address(user), amount, held, paidAt]] as const,
+    revokeTopUp: (ref: number, left = 0n) => ['relayer', 'revokeTopUp', [refOf(ref), left]] as const,
+    revokeRepayment: (ref: number, left = 0n) => ['relayer', 'revokeRepayment', [refOf(ref), left]] as const,
     extendHold: (ref: number) => ['relayer', 'extendHold', [refOf(ref)]] as const,
     draw: (amount: bigint, user: User = 'ana') => [user, 'draw', [amount, address(user)]] as const,
     repay: (amount: bigint, user: User = 'ana') => [user, 'repay', [amount]] as const,
-    repayFromCollateral: (amount: bigint, user: User = 'ana') =>
-      [user, 'repayFromCollateral', [amount]] as const,
-    withdraw: (amount: bigint, user: User = 'ana') =>
-      [user, 'withdrawCollateral', [amount, address(user)]] as const,
+    repayFromCollateral: (amount: bigint, user: User = 'ana') => [user, 'repayFromCollateral', [amount]] as const,
+    withdraw: (amount: bigint, user: User = 'ana') => [user, 'withdrawCollateral', [amount, address(user)]] as const,
     markDefault: (user: User = 'ana') => ['relayer', 'markDefault', [address(user)]] as const,
     seizeMore: (user: User = 'ana') => ['relayer', 'seizeMore', [address(user)]] as const,
     addYield: (amount: bigint) => ['admin', 'addYield', [amount]] as const,
     setVerified: (verified: boolean, user: User = 'ana') =>
       ['verifier', 'setVerified', [address(user), verified]] as const,
-    setFrozen: (frozen: boolean, user: User = 'ana') =>
-      ['verifier', 'setFrozen', [address(user), frozen]] as const,
+    setFrozen: (frozen: boolean, user: User = 'ana') => ['verifier', 'setFrozen', [address(user), frozen]] as const,
     pause: () => ['admin', 'pause', []] as const,
     unpause: () => ['admin', 'unpause', []] as const,
   }
@@ -65,13 +57,12 @@ export function actionsOn(fixture: ContractsFixture) {
   const read = (functionName: Read) =>
     fixture.client.readContract({ abi: creditLineAbi, address: creditLine, functionName })
   const holdOf = async (ref: number) => {
-    const [account, encumbered, collateral, shares, until, state] =
-      await fixture.client.readContract({
-        abi: creditLineAbi,
-        address: creditLine,
-        functionName: 'holdOf',
-        args: [refOf(ref)],
-      })
+    const [account, encumbered, collateral, shares, until, state] = await fixture.client.readContract({
+      abi: creditLineAbi,
+      address: creditLine,
+      functionName: 'holdOf',
+      args: [refOf(ref)],
+    })
     return { account, encumbered, collateral, shares, until, state: holdStates[state] }
   }
   const now = async () => (await fixture.client.getBlock()).timestamp
@@ -119,12 +110,14 @@ export async function checkedEvents(
   blockNumber: bigint,
 ): Promise<string[]> {
   const logs = await client.getContractEvents({
-    ...{ abi: creditLineAbi, address, fromBlock: 0n, toBlock: blockNumber, strict: true },
+    abi: creditLineAbi,
+    address,
+    fromBlock: 0n,
+    toBlock: blockNumber,
+    strict: true,
   })
   const events = logs.flatMap(({ eventName, args }) =>
-    'sequence' in args
-      ? [{ eventName, args: args as { sequence: bigint; account?: Address } }]
-      : [],
+    'sequence' in args ? [{ eventName, args: args as { sequence: bigint; account?: Address } }] : [],
   )
   const view = { abi: creditLineAbi, address, blockNumber } as const
   expect(events.map(({ args }) => args.sequence)).toEqual(events.map((_, at) => BigInt(at) + 1n))

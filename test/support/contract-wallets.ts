@@ -1,11 +1,4 @@
-import {
-  type Address,
-  encodeAbiParameters,
-  type Hex,
-  keccak256,
-  type LocalAccount,
-  toHex,
-} from 'viem'
+import { type Address, encodeAbiParameters, type Hex, keccak256, type LocalAccount, toHex } from 'viem'
 import { toAccount } from 'viem/accounts'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
 import type { RunningStack } from '#infra/local/stack'
@@ -24,7 +17,4 @@ export const walletSigner = (address: Address, owner: LocalAccount): LocalAccoun
   })
 
 const wrapped = (signature: Hex): Hex =>
-  encodeAbiParameters(
-    [{ type: 'bytes32' }, { type: 'bytes' }],
-    [keccak256(toHex('OwnedWallet')), signature],
-  )
+  encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [keccak256(toHex('OwnedWallet')), signature])

@@ -64,19 +64,12 @@ const callGas = 12_000_000n
 type Abis = typeof abis
 type Contract = keyof Abis
 type Call<C extends Contract> = ContractFunctionName<Abis[C], 'nonpayable' | 'view'>
-type Args<C extends Contract, N extends Call<C>> = ContractFunctionArgs<
-  Abis[C],
-  'nonpayable' | 'view',
-  N
->
+type Args<C extends Contract, N extends Call<C>> = ContractFunctionArgs<Abis[C], 'nonpayable' | 'view', N>
 
 export type ContractsFixture = Awaited<ReturnType<typeof openContractsFixture>>
 
 /** Ana and budi are verified and hold 1000 AUSD each. */
-export async function openContractsFixture(
-  terms: Partial<DeployTerms> = {},
-  anvilArgs: readonly string[] = [],
-) {
+export async function openContractsFixture(terms: Partial<DeployTerms> = {}, anvilArgs: readonly string[] = []) {
   // Anvil's automine sometimes loses a transaction after a rewind.
   const anvil = await startAnvil(['--no-mining', ...anvilArgs])
   const deployment = await deployContracts({
@@ -106,9 +99,7 @@ export async function openContractsFixture(
 
 function openClient(rpcUrl: string) {
   const transport = http(rpcUrl, { retryCount: 0, timeout: 20_000 })
-  return createTestClient({ mode: 'anvil', transport, cacheTime: 0 })
-    .extend(publicActions)
-    .extend(walletActions)
+  return createTestClient({ mode: 'anvil', transport, cacheTime: 0 }).extend(publicActions).extend(walletActions)
 }
 
 type Client = ReturnType<typeof openClient>
@@ -149,11 +140,7 @@ type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
 /** The transaction may have reverted. */
-async function sendUnlocked(
-  client: Client,
-  request: (ask: RpcAsk) => Promise<unknown>,
-  transaction: RawTransaction,
-) {
+async function sendUnlocked(client: Client, request: (ask: RpcAsk) => Promise<unknown>, transaction: RawTransaction) {
   const hash = (await request({ method: 'eth_sendTransaction', params: [transaction] })) as Hex
   await client.mine({ blocks: 1 })
   return await client.getTransactionReceipt({ hash })

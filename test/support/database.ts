@@ -7,8 +7,11 @@ import type { RunningStack } from '#infra/local/stack'
 const schemas = ['gateway', 'pricing', 'payments', 'payouts', 'chain_relayer', 'ops']
 /** Services write these without a request. */
 const ownNotes = [
-  ...['payments.owed_to_cashouts', 'payments.listings', 'payouts.listings'],
-  ...['chain_relayer.lane', 'chain_relayer.cursor'],
+  'payments.owed_to_cashouts',
+  'payments.listings',
+  'payouts.listings',
+  'chain_relayer.lane',
+  'chain_relayer.cursor',
 ]
 /** Changed by the identity checks, which come every minute. */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
@@ -16,10 +19,7 @@ const ownColumns: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** By table, as JSON; with texts, only rows that contain one of them. */
-export async function rowsWritten(
-  stack: RunningStack,
-  ...containing: string[]
-): Promise<Record<string, string[]>> {
+export async function rowsWritten(stack: RunningStack, ...containing: string[]): Promise<Record<string, string[]>> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
     const tables = await sql<{ name: string }[]>`
@@ -75,8 +75,7 @@ export async function query<T>(stack: RunningStack, text: string): Promise<T[]> 
 }
 
 /** Not the sandbox, which is the outside world. */
-const ours =
-  /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
+const ours = /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
 
 /** All rows and log lines. */
 export async function everythingWritten(stack: RunningStack): Promise<string> {

@@ -9,15 +9,7 @@ import { openChance } from '#infra/sandbox/random'
 import { query } from './database'
 import { creditsOf, transfersOf } from './ledger'
 import { type Funds, verifiedUser } from './people'
-import {
-  activityOf,
-  type Checkout,
-  cashoutBody,
-  entryIn,
-  insist,
-  refusedAccount,
-  reversedAccount,
-} from './requests'
+import { activityOf, type Checkout, cashoutBody, entryIn, insist, refusedAccount, reversedAccount } from './requests'
 
 export type Flow = {
   readonly kind: 'topup' | 'settlement' | 'cashout' | 'send'
@@ -61,9 +53,7 @@ export async function topUp(
   return flow
 }
 
-export async function creditedTopUp(
-  ...args: [stack: RunningStack, person: Person, terms?: TopUp]
-): Promise<Flow> {
+export async function creditedTopUp(...args: [stack: RunningStack, person: Person, terms?: TopUp]): Promise<Flow> {
   const flow = await topUp(...args)
   await entryIn(flow.person, flow.id, 'credited')
   return flow
@@ -85,11 +75,7 @@ export async function openSettlement(person: Person, ask = insisting(person)): P
 }
 
 /** Pays by bank transfer by default. */
-export async function settle(
-  stack: RunningStack,
-  person: Person,
-  channel = 'BCA_VIRTUAL_ACCOUNT',
-): Promise<Flow> {
+export async function settle(stack: RunningStack, person: Person, channel = 'BCA_VIRTUAL_ACCOUNT'): Promise<Flow> {
   const { paymentId: id, ausd } = await openSettlement(person)
   await outsideOf(stack.info).pay(id, channel)
   return { kind: 'settlement', person, id, micro: BigInt(ausd), ends: ['repaid'] }
@@ -110,11 +96,7 @@ export async function cashOut(
 }
 
 /** To a new wallet. */
-export async function send(
-  person: Person,
-  micro = 250_000n,
-  ask = insisting(person),
-): Promise<Flow> {
+export async function send(person: Person, micro = 250_000n, ask = insisting(person)): Promise<Flow> {
   const to = privateKeyToAddress(generatePrivateKey())
   const authorization = await person.sign({ to, valueMicro: micro })
   const { sendId: id } = await ask('/sends', { authorization })
@@ -153,8 +135,7 @@ export async function expectOnceEach(stack: RunningStack, flows: readonly Flow[]
   for (const { id, person, micro: ausdMicro } of of('topup'))
     expect(await creditsOf(stack, id)).toEqual([{ wallet: person.wallet, ausdMicro, held: false }])
   const textOf = (from: string, to: string, micro: bigint) => `${from} ${to} ${micro}`.toLowerCase()
-  for (const { to, micro } of of('send'))
-    expect(await transfersOf(stack, to!)).toMatchObject([{ ausdMicro: micro }])
+  for (const { to, micro } of of('send')) expect(await transfersOf(stack, to!)).toMatchObject([{ ausdMicro: micro }])
   for (const person of new Set(flows.map((flow) => flow.person))) {
     const { wallet } = person
     const moves = (await transfersOf(stack, wallet)).filter(
@@ -171,8 +152,7 @@ export async function expectOnceEach(stack: RunningStack, flows: readonly Flow[]
     expect(seen.sort()).toEqual(wanted.sort())
   }
   const { payouts = [] } = await outsideOf(stack.info).book()
-  for (const { id } of of('cashout'))
-    expect(payouts.filter(({ reference_id }) => reference_id === id)).toHaveLength(1)
+  for (const { id } of of('cashout')) expect(payouts.filter(({ reference_id }) => reference_id === id)).toHaveLength(1)
 }
 
 const takenMicro = 5_000_000n
@@ -234,19 +214,14 @@ const kinds: readonly Begin[] = [
 ]
 
 /** In an order that the seed gives. */
-export async function beginEachKind(
-  stack: RunningStack,
-  people: readonly Person[],
-  seed: number,
-): Promise<Flow[]> {
+export async function beginEachKind(stack: RunningStack, people: readonly Person[], seed: number): Promise<Flow[]> {
   const chance = openChance()
   chance.reseed(seed)
   const order = chance.shuffle(kinds)
   // Sequential: a settlement is refused while a draw is in progress.
   const lines = people.map(async (person, index) => {
     const flows: Flow[] = []
-    for (const begin of order.filter((_, at) => at % people.length === index))
-      flows.push(await begin(stack, person))
+    for (const begin of order.filter((_, at) => at % people.length === index)) flows.push(await begin(stack, person))
     return flows
   })
   return (await Promise.all(lines)).flat()

@@ -59,9 +59,7 @@ export function gasOn(fixture: ContractsFixture) {
     const slots = slotsOf(read, changed)
     const { miner, number, timestamp } = await fixture.client.getBlock()
     const warm = new Set([from, to, miner].map((one) => one.toLowerCase()))
-    const cold = Object.keys(read).filter(
-      (one) => !warm.has(one.toLowerCase()) && hexToBigInt(one as Hex) > 0xffffn,
-    )
+    const cold = Object.keys(read).filter((one) => !warm.has(one.toLowerCase()) && hexToBigInt(one as Hex) > 0xffffn)
     const monad =
       gasUsed -
       ethereumCharge(slots) +
@@ -81,8 +79,7 @@ export function gasOn(fixture: ContractsFixture) {
 }
 
 function slotsOf(read: State, changed: { pre: State; post: State }): Slot[] {
-  const valueIn = (state: State, account: Address, slot: Hex) =>
-    hexToBigInt(state[account]?.storage?.[slot] ?? '0x0')
+  const valueIn = (state: State, account: Address, slot: Hex) => hexToBigInt(state[account]?.storage?.[slot] ?? '0x0')
   const accounts = [...new Set([...Object.keys(read), ...Object.keys(changed.post)])] as Address[]
   return accounts.flatMap((account) => {
     const storages = [read, changed.pre, changed.post].map((state) => state[account]?.storage ?? {})
@@ -98,9 +95,7 @@ function slotsOf(read: State, changed: { pre: State; post: State }): Slot[] {
 
 function stateBefore(read: State, slots: readonly Slot[]): State {
   const storageOf = (account: Address) =>
-    slots
-      .filter((one) => one.account === account)
-      .map(({ slot, before }) => [slot, numberToHex(before)])
+    slots.filter((one) => one.account === account).map(({ slot, before }) => [slot, numberToHex(before)])
   return Object.fromEntries(
     Object.entries(read).map(([account, { nonce, code }]) => [
       account,
@@ -127,11 +122,7 @@ function monadCharge(slots: readonly Slot[]): bigint {
   const written = new Set(changed.map(pageOf))
   const created = changed.filter(({ before }) => before === 0n)
   const { coldPage, pageWrite, newSlot } = monadPrices
-  return (
-    BigInt(pages.size) * coldPage +
-    BigInt(written.size) * pageWrite +
-    BigInt(created.length) * newSlot
-  )
+  return BigInt(pages.size) * coldPage + BigInt(written.size) * pageWrite + BigInt(created.length) * newSlot
 }
 
 export function show(name: string, measured: Measured, limit: bigint) {

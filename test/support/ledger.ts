@@ -58,9 +58,7 @@ export async function transfersOf(stack: RunningStack, wallet: Address): Promise
   const read = (args: { from?: Address; to?: Address }) =>
     readerOf(stack).getLogs({
       address: stack.info.chain.ausd as Address,
-      event: parseAbiItem(
-        'event Transfer(address indexed from, address indexed to, uint256 value)',
-      ),
+      event: parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)'),
       args,
       fromBlock: 0n,
       strict: true,

@@ -84,20 +84,14 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
     if (receipt.status !== 'success') throw new Error(`${what} reverted`)
     return receipt
   }
-  const send = async (
-    address: string,
-    abi: Abi,
-    functionName: string,
-    args: readonly unknown[],
-  ) => {
+  const send = async (address: string, abi: Abi, functionName: string, args: readonly unknown[]) => {
     const call = { address: address as Hex, abi, functionName, args, gas: 500_000n }
     return mined(functionName, await client.writeContract({ ...call, ...(await bid(client)) }))
   }
   return {
     account,
     send,
-    call: (functionName: string, args: readonly unknown[]) =>
-      send(chain.creditLine, creditLineAbi, functionName, args),
+    call: (functionName: string, args: readonly unknown[]) => send(chain.creditLine, creditLineAbi, functionName, args),
     deploy: async (abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> => {
       const contract = { abi, bytecode, args, gas: 1_000_000n, ...(await bid(client)) }
       const receipt = await mined('a deployment', await client.deployContract(contract))

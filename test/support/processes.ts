@@ -40,7 +40,4 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
 }
 
 /** Postgres has a process, in a process group of its own, for each connection. */
-export const withChildren = (pids: readonly number[]): number[] => [
-  ...pids,
-  ...pids.flatMap(childrenOf),
-]
+export const withChildren = (pids: readonly number[]): number[] => [...pids, ...pids.flatMap(childrenOf)]

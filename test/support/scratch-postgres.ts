@@ -15,8 +15,7 @@ export type ScratchPostgres = AsyncDisposable & {
 }
 
 /** With all roles and tables, or `empty`. */
-export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> =>
-  onFreePorts(() => start(what))
+export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> => onFreePorts(() => start(what))
 
 async function start(what?: 'empty'): Promise<ScratchPostgres> {
   const dir = mkdtempSync(join(tmpdir(), 'scratch-postgres-'))

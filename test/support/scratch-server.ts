@@ -37,9 +37,10 @@ async function startOnce(storeKey: string, change: typeof same): Promise<Scratch
   const dir = mkdtempSync(join(tmpdir(), 'nats-'))
   const [port, monitorPort] = [await freePort(), await freePort()]
   // nats-server would misread these without the quotes of `serverEnvironment`.
-  const passwords = Object.fromEntries(
-    natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
-  ) as Record<NatsUser, string>
+  const passwords = Object.fromEntries(natsUsers.map((user, index) => [user, `${index}e5-${user}`])) as Record<
+    NatsUser,
+    string
+  >
   const storeDir = join(dir, 'store')
   const conf = join(dir, 'nats-server.conf')
   const text = readFileSync(join(confDir, 'nats-server.conf'), 'utf8')
@@ -54,7 +55,12 @@ async function startOnce(storeKey: string, change: typeof same): Promise<Scratch
       bin,
       args: ['-c', conf],
       env: serverEnvironment({
-        ...{ host: '127.0.0.1', port, monitorPort, storeDir, passwords, storeKey },
+        host: '127.0.0.1',
+        port,
+        monitorPort,
+        storeDir,
+        passwords,
+        storeKey,
       }),
       logFile: join(dir, 'nats-server.log'),
     }

@@ -72,7 +72,8 @@ export async function operate({ dir }: RunningStack, ...words: string[]): Promis
   process.env.LOCAL_DIR = dir
   const said: string[] = []
   const result = (code: number, complaint: string) => ({
-    ...{ code, complaint },
+    code,
+    complaint,
     said: said.join('\n').trim(),
   })
   try {
@@ -83,20 +84,14 @@ export async function operate({ dir }: RunningStack, ...words: string[]): Promis
   }
 }
 
-export async function operateAsProcess(
-  { dir }: RunningStack,
-  script: string,
-  ...words: string[]
-): Promise<Operated> {
+export async function operateAsProcess({ dir }: RunningStack, script: string, ...words: string[]): Promise<Operated> {
   const program = script === 'main.ts' ? await opsBundle() : `infra/operations/${script}`
   const run = Bun.spawn([process.execPath, resolve(repositoryDir, program), ...words], {
     env: { LOCAL_DIR: dir, PATH: process.env.PATH ?? '' },
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [said, complaint] = await Promise.all(
-    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
-  )
+  const [said, complaint] = await Promise.all([run.stdout, run.stderr].map((stream) => new Response(stream).text()))
   return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 

@@ -12,11 +12,7 @@ export { recordFromChain }
 // biome-ignore lint/suspicious/noExplicitAny: the record is read by tests, field by field
 export type Served = { status: number; body: any; headers: Headers; tookMs: number }
 
-export async function verify(
-  stack: RunningStack,
-  wallet: string,
-  init?: RequestInit,
-): Promise<Served> {
+export async function verify(stack: RunningStack, wallet: string, init?: RequestInit): Promise<Served> {
   const begun = performance.now()
   const answer = await fetch(`${stack.info.gateway}/verify/${wallet}`, {
     signal: AbortSignal.timeout(15_000),

@@ -21,10 +21,7 @@ export const resume = (...pids: number[]): void => signalAll(withChildren(pids),
 
 /** Repeats until done, as JetStream does. */
 export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>
-  waitUntil(
-    `${message.subject} being done`,
-    async () => (await handle(context, message)) === 'done',
-  )
+  waitUntil(`${message.subject} being done`, async () => (await handle(context, message)) === 'done')
 
 /** Repeats a request that timed out, at a lock or at the database, as an app repeats one after a 503. */
 export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
@@ -40,11 +37,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_00
 }
 
 /** Fails with the difference. */
-export async function becomes(
-  read: () => Promise<unknown>,
-  expected: unknown,
-  deadlineMs = 60_000,
-) {
+export async function becomes(read: () => Promise<unknown>, expected: unknown, deadlineMs = 60_000) {
   const beganAt = Date.now()
   for (;;) {
     try {

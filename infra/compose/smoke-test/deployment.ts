@@ -29,8 +29,7 @@ export const hex = () => crypto.getRandomValues(new Uint8Array(24)).toHex()
 
 function variablesOf(example: string, outside: ExternalParts): Map<string, string> {
   const env = new Map<string, string>()
-  for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm))
-    env.set(name, value)
+  for (const [, name = '', value = ''] of example.matchAll(/^([A-Z_]+)=(.*)$/gm)) env.set(name, value)
   for (const name of env.keys()) if (/PASSWORD|STORE_KEY/.test(name)) env.set(name, hex())
   const treasuryKey = generatePrivateKey()
   const own = {
@@ -61,10 +60,7 @@ function variablesOf(example: string, outside: ExternalParts): Map<string, strin
   return env
 }
 
-export async function layDeployment(
-  engine: Engine,
-  stack: ComposeStack,
-): Promise<RehearsedDeployment> {
+export async function layDeployment(engine: Engine, stack: ComposeStack): Promise<RehearsedDeployment> {
   const infra = join(stack.dir, 'infra')
   const node = join(stack.dir, 'node_modules')
   await run(['rm', '-rf', node])
@@ -105,8 +101,7 @@ export async function layDeployment(
 export async function says(run: Promise<Ran>, ...words: RegExp[]): Promise<string> {
   const { code, text } = await run
   expecting(code === 0, `exit ${code}: ${text.slice(-1_500)}`)
-  for (const one of words)
-    expecting(one.test(text), `no ${one} in the output: ${text.slice(-1_500)}`)
+  for (const one of words) expecting(one.test(text), `no ${one} in the output: ${text.slice(-1_500)}`)
   return text
 }
 

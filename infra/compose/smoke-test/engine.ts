@@ -29,9 +29,7 @@ export async function run(words: readonly string[], where: Where = {}): Promise<
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, err] = await Promise.all(
-    [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
-  )
+  const [out, err] = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()))
   return { code: await child.exited, text: `${out}${err}`, ms: Date.now() - startedAt }
 }
 
@@ -112,14 +110,10 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
     process.kill(pid, signal)
     await waitUntil('the engine being gone', () => !existsSync(`/proc/${pid}`), 30_000, 200)
   }
-  if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`))
-    await kill('SIGTERM')
+  if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`)) await kill('SIGTERM')
   endContainers() // Left over from a rehearsal that was killed.
   await start()
-  say(
-    `using engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()} ` +
-      `in ${dir}`,
-  )
+  say(`using engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()} ` + `in ${dir}`)
   const reboot = async () => {
     await kill('SIGKILL')
     endContainers()
@@ -155,9 +149,7 @@ async function install(dir: string, say: (text: string) => void): Promise<void> 
     ['sid', 'base-sid'],
   ]
   await Promise.all(
-    roots.map(([suite = '', name = '']) =>
-      must(['debootstrap', '--variant=minbase', suite, join(dir, name), mirror]),
-    ),
+    roots.map(([suite = '', name = '']) => must(['debootstrap', '--variant=minbase', suite, join(dir, name), mirror])),
   )
   const root = join(dir, 'engine')
   // Keeps packages from starting services during installation.

@@ -14,10 +14,7 @@ export type ExternalParts = AsyncDisposable & {
 }
 
 /** Containers reach both at the address of the engine's bridge. */
-export async function openOutside(
-  dir: string,
-  env: Record<string, string>,
-): Promise<ExternalParts> {
+export async function openOutside(dir: string, env: Record<string, string>): Promise<ExternalParts> {
   const bridge = await run(['ip', '-4', '-o', 'addr', 'show', 'docker0'])
   const [, host] = /inet ([0-9.]+)\//.exec(bridge.text) ?? []
   if (!host) throw new Error(`the engine's bridge docker0 has no address: ${bridge.text}`)
@@ -27,7 +24,9 @@ export async function openOutside(
   const sandboxUrl = `http://${host}:${ports.sandbox}`
   const children = [
     Bun.spawn([chain.bin, ...chain.args.map((word) => (word === '127.0.0.1' ? '0.0.0.0' : word))], {
-      ...{ stdin: 'ignore', stdout: log, stderr: log },
+      stdin: 'ignore',
+      stdout: log,
+      stderr: log,
     }),
     Bun.spawn([process.execPath, join(repositoryDir, 'infra/sandbox/main.ts')], {
       env: {
@@ -38,13 +37,17 @@ export async function openOutside(
         PUBLIC_URL: `http://127.0.0.1:${ports.sandbox}`,
         ...env,
       },
-      ...{ stdin: 'ignore', stdout: log, stderr: log },
+      stdin: 'ignore',
+      stdout: log,
+      stderr: log,
     }),
   ]
   const sandbox = `http://127.0.0.1:${ports.sandbox}`
   await waitUntil('the sandbox', async () => (await fetch(`${sandbox}/health`)).ok)
   return {
-    ...{ rpcUrl: `http://${host}:${ports.chain}`, providerUrl: sandboxUrl, sandbox },
+    rpcUrl: `http://${host}:${ports.chain}`,
+    providerUrl: sandboxUrl,
+    sandbox,
     [Symbol.asyncDispose]: async () => {
       for (const child of children) child.kill('SIGKILL')
       await Promise.all(children.map(({ exited }) => exited))

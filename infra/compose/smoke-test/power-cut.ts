@@ -38,6 +38,4 @@ export function endContainers(): void {
 }
 
 export const links = (): string[] =>
-  readdirSync('/sys/class/net').filter((name) =>
-    /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/.test(name),
-  )
+  readdirSync('/sys/class/net').filter((name) => /^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$/.test(name))

@@ -5,11 +5,7 @@ export const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
 let lost: string | undefined
 
-export async function step(
-  what: string,
-  work: () => Promise<string>,
-  { vital = false } = {},
-): Promise<void> {
+export async function step(what: string, work: () => Promise<string>, { vital = false } = {}): Promise<void> {
   const startedAt = Date.now()
   const tried = lost === undefined ? work() : Promise.reject(new Error(`skipped: ${lost} failed`))
   const line = await tried.then(
@@ -30,8 +26,7 @@ export function report(): { text: string; code: number; steps: number; wrong: nu
   const wrong = lines.filter(({ went }) => went === 'failed').length
   const took = lines.reduce((sum, line) => sum + line.took, 0)
   const rows = lines.map(
-    ({ what, took, went, seen }) =>
-      `| ${what} | ${went} | ${seconds(took)} | ${seen.split('\n')[0]} |`,
+    ({ what, took, went, seen }) => `| ${what} | ${went} | ${seconds(took)} | ${seen.split('\n')[0]} |`,
   )
   const table = ['', '| step | result | time | details |', '|---|---|--:|---|', ...rows].join('\n')
   const sum = `${lines.length - wrong} succeeded, ${wrong} failed, ${seconds(took)} in total`

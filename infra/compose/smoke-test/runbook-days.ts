@@ -53,40 +53,25 @@ export async function firstPerson({ dir, shell, controls }: RehearsedDeployment)
     const walletKey = generatePrivateKey()
     wallets[0] = privateKeyToAddress(walletKey)
     const [head = '', lines = ''] = block.replace('0x…', walletKey).trim().split(/\n\n/)
-    const script = (text: string) =>
-      shell(`cd ${dir}\nbun() { ${process.execPath} "$@"; }\n${head}\n${text}`)
+    const script = (text: string) => shell(`cd ${dir}\nbun() { ${process.execPath} "$@"; }\n${head}\n${text}`)
     const [me = '', verification = '', subjects = '', , quote = '', topup = ''] = lines.split('\n')
     await says(script(me), /"verified":false/)
     await says(script(verification), /"url"/)
     await controls.identity(wallets[0], 'approved')
     await says(script(subjects), /webhooks\.identity\.sumsub/)
-    await waitUntil(
-      'the verdict',
-      async () => /"verified":true/.test((await script(me)).text),
-      30_000,
-      500,
-    )
+    await waitUntil('the verdict', async () => /"verified":true/.test((await script(me)).text), 30_000, 500)
     const text = await says(script(`${quote}\n${topup}`), /"checkoutUrl"/)
     const [, paymentId = ''] = /"paymentId":"([^"]+)"/.exec(text) ?? []
     await controls.pay(paymentId, 'QRIS')
     const activity = lines.split('\n').at(-2) ?? ''
-    await waitUntil(
-      'the credit',
-      async () => /"credited"/.test((await script(activity)).text),
-      30_000,
-      500,
-    )
+    await waitUntil('the credit', async () => /"credited"/.test((await script(activity)).text), 30_000, 500)
     await says(script(lines.split('\n').at(-1) ?? ''), /"collateral"/)
     return `${paymentId} is credited`
   })
 }
 
 export async function changes({ shell, env }: RehearsedDeployment): Promise<void> {
-  const up = async (
-    what: string,
-    change: () => Promise<unknown> | unknown,
-    seen?: () => Promise<unknown>,
-  ) =>
+  const up = async (what: string, change: () => Promise<unknown> | unknown, seen?: () => Promise<unknown>) =>
     step(`runbook: another ${what}`, async () => {
       await change()
       await says(shell('dc up -d'))
@@ -101,8 +86,7 @@ export async function changes({ shell, env }: RehearsedDeployment): Promise<void
   const token = hex()
   await up(
     'callback token',
-    () =>
-      env.set('PAYMENTS_CALLBACK_TOKENS_ID', `${env.get('PAYMENTS_CALLBACK_TOKENS_ID')},${token}`),
+    () => env.set('PAYMENTS_CALLBACK_TOKENS_ID', `${env.get('PAYMENTS_CALLBACK_TOKENS_ID')},${token}`),
     probe(token, 'probe-2'),
   )
   await up('password of NATS and of a role of Postgres', () => {
@@ -140,20 +124,14 @@ export async function restore({ shell }: RehearsedDeployment): Promise<void> {
     const { text: name } = await shell('ls -t base-*.tar | head -1')
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''
     const inShell = (lines: string) => shell(`${operator(name.trim(), since)}\n${lines}`)
-    await says(
-      inShell('dc stop gateway pricing payments payouts chain-relayer indexer-reader operations'),
-    )
+    await says(inShell('dc stop gateway pricing payments payouts chain-relayer indexer-reader operations'))
     const { text: running } = await inShell('dc ps')
     expecting(!/payments|operations/.test(running), `something still writes: ${running}`)
-    await says(
-      inShell(`tar --force-local -xOf "$BACKUP" backup_label | grep 'START TIME'`),
-      /START TIME/,
-    )
+    await says(inShell(`tar --force-local -xOf "$BACKUP" backup_label | grep 'START TIME'`), /START TIME/)
     await says(inShell(put))
     await waitUntil(
       'Postgres',
-      async () =>
-        /ready to accept connections/.test((await inShell('dc logs --tail 20 postgres')).text),
+      async () => /ready to accept connections/.test((await inShell('dc logs --tail 20 postgres')).text),
       30_000,
       500,
     )
@@ -165,10 +143,7 @@ export async function restore({ shell }: RehearsedDeployment): Promise<void> {
     await ready()
     await waitUntil(
       'the books balancing',
-      async () =>
-        /the books balance/.test(
-          (await inShell('oper infra/operations/cli/main.ts reconcile')).text,
-        ),
+      async () => /the books balance/.test((await inShell('oper infra/operations/cli/main.ts reconcile')).text),
       60_000,
       1_000,
     )

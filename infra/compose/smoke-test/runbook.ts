@@ -49,16 +49,9 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
         first.text.includes('planned steps, not sent'),
         `the dry run lists no planned steps: ${first.text.slice(-1_500)}`,
       )
-      const text = await says(
-        shell(`${key}\n${rest.join('\n')}`, { ADMIN_KEY: adminKey }),
-        /complete/,
-      )
-      for (const [, name = '', value = ''] of text.matchAll(/^\s*([A-Z_]+)=(\S+)$/gm))
-        env.set(name, value)
-      await says(
-        shell(`${key}\n${rest[0]}`, { ADMIN_KEY: adminKey }),
-        /complete: nothing is missing/,
-      )
+      const text = await says(shell(`${key}\n${rest.join('\n')}`, { ADMIN_KEY: adminKey }), /complete/)
+      for (const [, name = '', value = ''] of text.matchAll(/^\s*([A-Z_]+)=(\S+)$/gm)) env.set(name, value)
+      await says(shell(`${key}\n${rest[0]}`, { ADMIN_KEY: adminKey }), /complete: nothing is missing/)
       return `credit line ${env.get('CREDIT_LINE_ADDRESS')}, a second run sends nothing`
     },
     { vital: true },
@@ -66,10 +59,7 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
   await step('runbook: secrets as files', async () => {
     const before = new Map(env)
     const [keys = '', withFiles = ''] = blocksOf('deploy', '5. Keys')
-    await says(
-      shell(`${keys}\ninstall -d -m 0700 -o 1000 secrets`),
-      /^0x[0-9a-f]{64}\nk1:\S{44}\n[0-9a-f]{48}\n/,
-    )
+    await says(shell(`${keys}\ninstall -d -m 0700 -o 1000 secrets`), /^0x[0-9a-f]{64}\nk1:\S{44}\n[0-9a-f]{48}\n/)
     env.set('SECRETS_DIR', fillSecrets(join(infra, 'secrets'), env))
     const started = await shell(`${withFiles}\ndc config --quiet\ndc up -d --build`)
     const well = started.code === 0 && (await ready().then(() => true))
@@ -92,8 +82,7 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
       }
       await ready()
       const text = await says(shell(seen), /"status":"ready"/, /payments/, /WEBHOOKS/)
-      for (const name of ['gateway', 'operations', 'indexer-reader'])
-        expecting(text.includes(name), name)
+      for (const name of ['gateway', 'operations', 'indexer-reader']) expecting(text.includes(name), name)
       const token = { TOKEN: env.get('PAYMENTS_CALLBACK_TOKENS_ID')! }
       await says(shell(`${probe}\n${probe}`, token), /recorded/, /duplicate/)
       await says(shell('bus stream subjects WEBHOOKS'), /webhooks\.payments\.ID\./)

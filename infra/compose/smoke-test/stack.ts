@@ -17,23 +17,17 @@ export type Container = {
 
 export type ComposeStack = {
   readonly dir: string
-  readonly compose: (
-    args: readonly string[],
-    env?: Readonly<Record<string, string>>,
-  ) => Promise<Ran>
+  readonly compose: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Ran>
   readonly containers: (project?: string) => Promise<Container[]>
   readonly gateway: string
   /** Returns the time it took in ms. */
   readonly allWell: (withinMs?: number) => Promise<number>
 }
 
-const expected = Object.values(activeServices(localStack(), [])).filter(
-  ({ restart }) => restart !== 'no',
-).length
+const expected = Object.values(activeServices(localStack(), [])).filter(({ restart }) => restart !== 'no').length
 
 const left = new Set(['node_modules', '.git', '.local'])
-const inspected =
-  '{{.Id}} {{index .Config.Labels "com.docker.compose.service"}} {{.RestartCount}} {{json .State}}'
+const inspected = '{{.Id}} {{index .Config.Labels "com.docker.compose.service"}} {{.RestartCount}} {{json .State}}'
 
 export function layStack(engine: Engine): ComposeStack {
   const dir = join(engine.dir, 'repository')
@@ -44,8 +38,7 @@ export function layStack(engine: Engine): ComposeStack {
   })
   const infra = join(dir, 'infra')
   const gateway = 'http://127.0.0.1:3000'
-  const compose: ComposeStack['compose'] = (args, env = {}) =>
-    engine.docker(['compose', ...args], { cwd: infra, env })
+  const compose: ComposeStack['compose'] = (args, env = {}) => engine.docker(['compose', ...args], { cwd: infra, env })
   const containers = async (project = 'ausd-local') => {
     const filter = `label=com.docker.compose.project=${project}`
     const ids = (await engine.docker(['ps', '-aq', '--no-trunc', '--filter', filter])).text
@@ -76,7 +69,12 @@ function containerOf(line: string): Container {
   const [, id = '', service = '', restarts, json = ''] = /^(\S+) (\S+) (\d+) (.*)$/.exec(line) ?? []
   const { Running, ExitCode, Pid, Health } = JSON.parse(json) as State
   return {
-    ...{ id, service, running: Running, exitCode: ExitCode, health: Health?.Status ?? '-' },
-    ...{ restarts: Number(restarts), pid: Pid },
+    id,
+    service,
+    running: Running,
+    exitCode: ExitCode,
+    health: Health?.Status ?? '-',
+    restarts: Number(restarts),
+    pid: Pid,
   }
 }

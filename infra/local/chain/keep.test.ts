@@ -14,9 +14,7 @@ const chain = { ...anvil, id: 10_143 }
 /** Writes one log. */
 const speak: Hex = '0x5f5fa05f5ff3'
 // anvil's first public test account.
-const account = privateKeyToAccount(
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-)
+const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 
 let dir: string
 let file: string
@@ -31,8 +29,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const start = () =>
-  startAnvil(['--block-time', '0.1', ...(existsSync(file) ? ['--load-state', file] : [])])
+const start = () => startAnvil(['--block-time', '0.1', ...(existsSync(file) ? ['--load-state', file] : [])])
 const reader = () => createPublicClient({ chain, transport: http(running.rpcUrl) })
 const logs = () => reader().getLogs({ fromBlock: 0n, toBlock: 'latest' })
 async function speakOnce(): Promise<void> {
@@ -77,9 +74,7 @@ test('only old empty blocks are left out of a snapshot', async () => {
   writeFileSync(file, JSON.stringify(less))
   const before = { logs: await logs(), genesis: await reader().getBlock({ blockNumber: 0n }) }
   await kill()
-  expect({ logs: await logs(), genesis: await reader().getBlock({ blockNumber: 0n }) }).toEqual(
-    before,
-  )
+  expect({ logs: await logs(), genesis: await reader().getBlock({ blockNumber: 0n }) }).toEqual(before)
 })
 
 test('the chain is saved periodically, and once more at the end', async () => {

@@ -19,9 +19,7 @@ export function withoutEmptyBlocks<S extends ChainState>(state: S, recent = rece
   // Each start of anvil adds a block 0; the oldest is the chain's.
   const first = state.blocks.filter(isFirst).toSorted((left, right) => age(left) - age(right))[0]
   const stays = (block: StoredBlock) =>
-    isFirst(block)
-      ? block === first
-      : block.transactions.length > 0 || Number(block.header.number) > newest - recent
+    isFirst(block) ? block === first : block.transactions.length > 0 || Number(block.header.number) > newest - recent
   return { ...state, blocks: state.blocks.filter(stays) }
 }
 
@@ -66,9 +64,7 @@ if (import.meta.main) {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort())
       while (!stop.signal.aborted) {
         const startedAt = Date.now()
-        await saveState(rpcUrl, file).catch((error: Error) =>
-          say(`chain save failed, will retry: ${error.message}`),
-        )
+        await saveState(rpcUrl, file).catch((error: Error) => say(`chain save failed, will retry: ${error.message}`))
         const tookMs = Date.now() - startedAt
         await pause(Math.max(everyMs, restPerWork * tookMs), stop.signal)
       }

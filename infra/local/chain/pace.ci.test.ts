@@ -9,9 +9,7 @@ import { chainOf } from '#shared/chain/client'
 import { startAnvil } from '#test/support/engines/anvil'
 
 // anvil's first public test account.
-const account = privateKeyToAccount(
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-)
+const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 
 test('an unused chain mines at the idle interval, and a transaction is mined and final at once', async () => {
   await using node = await startAnvil(['--block-time', '0.3', '--slots-in-an-epoch', '1'])

@@ -15,10 +15,7 @@ const restSeconds = 3
  * 2,000, 33 ms after 20,000). A day at 0.3 s is 288,000 blocks, an idle day 28,800. If this process
  * dies, the chain stays at the idle interval.
  */
-export async function startPacing(
-  rpcUrl: string,
-  { quietAfterMs = quickForMs } = {},
-): Promise<AsyncDisposable> {
+export async function startPacing(rpcUrl: string, { quietAfterMs = quickForMs } = {}): Promise<AsyncDisposable> {
   const client = createTestClient({
     mode: 'anvil',
     chain: chainOf(localChainId),

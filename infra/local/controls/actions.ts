@@ -8,10 +8,7 @@ import { serviceNames } from '#shared/messages/topic'
 
 const serviceProcess = new RegExp(`^(${serviceNames.join('|')})(-\\d+)?$`)
 
-export async function deedsOf(
-  stack: StackFile,
-  all: readonly Supervised[],
-): Promise<ControlAction[]> {
+export async function deedsOf(stack: StackFile, all: readonly Supervised[]): Promise<ControlAction[]> {
   return [
     ...deedsOfPeople(stack),
     ...(await deedsOfOutside(stack)),

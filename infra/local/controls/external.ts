@@ -23,7 +23,10 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
   const webhooks = 'Webhooks'
   return [
     {
-      ...{ group, name: 'pay', title: 'Pay a checkout', ...noCheckout },
+      group,
+      name: 'pay',
+      title: 'Pay a checkout',
+      ...noCheckout,
       confirm: 'The payer pays; the provider sends two webhooks, in any order.',
       fields: [session, channelField],
       act: async ({ session: id = '', channel }) => {
@@ -33,7 +36,10 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
       },
     },
     {
-      ...{ group, name: 'fail', title: 'Fail a checkout', ...noCheckout },
+      group,
+      name: 'fail',
+      title: 'Fail a checkout',
+      ...noCheckout,
       confirm: 'The payment is declined; the checkout stays open.',
       fields: [session],
       act: async ({ session: id = '' }) => {
@@ -42,7 +48,10 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
       },
     },
     {
-      ...{ group, name: 'expire', title: 'Let a checkout expire', ...noCheckout },
+      group,
+      name: 'expire',
+      title: 'Let a checkout expire',
+      ...noCheckout,
       confirm: 'The checkout expires; a later payment must still be honoured.',
       fields: [session],
       act: async ({ session: id = '' }) => {
@@ -51,7 +60,10 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
       },
     },
     {
-      ...{ group, name: 'refund', title: 'Refund a payment', ...nothingPaid },
+      group,
+      name: 'refund',
+      title: 'Refund a payment',
+      ...nothingPaid,
       confirm: 'The provider refunds the payment, as from its dashboard.',
       fields: [payment],
       act: async ({ payment: id = '' }) => {
@@ -60,12 +72,14 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
       },
     },
     {
-      ...{ group: 'Time', name: 'advance', title: "Advance the chain's clock" },
-      confirm:
-        'Due dates, holds and reminders follow it; quotes, sessions and daily limits do not.',
+      group: 'Time',
+      name: 'advance',
+      title: "Advance the chain's clock",
+      confirm: 'Due dates, holds and reminders follow it; quotes, sessions and daily limits do not.',
       fields: [
         {
-          ...{ name: 'seconds', label: 'Time' },
+          name: 'seconds',
+          label: 'Time',
           choices: [
             { value: '60', label: 'a minute' },
             { value: '3600', label: 'an hour' },
@@ -81,11 +95,14 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
       },
     },
     {
-      ...{ group: webhooks, name: 'drop', title: 'Lose webhooks' },
+      group: webhooks,
+      name: 'drop',
+      title: 'Lose webhooks',
       confirm: 'Webhooks are dropped from now on; the service polls the provider instead.',
       fields: [
         {
-          ...{ name: 'share', label: 'Share to drop' },
+          name: 'share',
+          label: 'Share to drop',
           choices: [
             { value: '1', label: 'all of them' },
             { value: '0.5', label: 'every second' },
@@ -99,7 +116,9 @@ export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]>
       },
     },
     {
-      ...{ group: webhooks, name: 'calm', title: 'Stop losing webhooks' },
+      group: webhooks,
+      name: 'calm',
+      title: 'Stop losing webhooks',
       confirm: 'The provider delivers every webhook again and its API has no faults.',
       fields: [],
       act: async () => {

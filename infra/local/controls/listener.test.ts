@@ -5,7 +5,10 @@ import { type Controls, openControls } from './listener'
 const done: unknown[] = []
 const deeds: ControlAction[] = [
   {
-    ...{ name: 'kill', group: 'Processes', title: 'Kill', confirm: 'Really?' },
+    name: 'kill',
+    group: 'Processes',
+    title: 'Kill',
+    confirm: 'Really?',
     fields: [
       { name: 'service', label: 'Service', choices: [{ value: 'pricing', label: 'pricing' }] },
       { name: 'times', label: 'Times', pattern: '[0-9]{1,2}' },
@@ -16,7 +19,11 @@ const deeds: ControlAction[] = [
     },
   },
   {
-    ...{ name: 'pay', group: 'Checkouts', title: 'Pay', confirm: 'Really?', fields: [] },
+    name: 'pay',
+    group: 'Checkouts',
+    title: 'Pay',
+    confirm: 'Really?',
+    fields: [],
     disabled: 'No checkout is open.',
     act: async () => ({ said: 'Paid.' }),
   },

@@ -20,7 +20,9 @@ export function deedsOfPeople(stack: StackFile): ControlAction[] {
   const wallet = walletField(stack)
   return [
     {
-      ...{ group, name: 'identity', title: 'Decide an identity check' },
+      group,
+      name: 'identity',
+      title: 'Decide an identity check',
       confirm: 'The identity provider sends its verdict in a signed webhook.',
       fields: [wallet, choice('verdict', 'Verdict', ['approved', 'rejected', 'retry'])],
       act: async ({ wallet: whose = '', verdict }) => {
@@ -29,7 +31,9 @@ export function deedsOfPeople(stack: StackFile): ControlAction[] {
       },
     },
     {
-      ...{ group, name: 'topup', title: 'Top up' },
+      group,
+      name: 'topup',
+      title: 'Top up',
       confirm: 'Locks a rate and opens a checkout.',
       fields: [
         wallet,
@@ -40,15 +44,15 @@ export function deedsOfPeople(stack: StackFile): ControlAction[] {
       act: async ({ pair, amount, method, ...whose }) => {
         const person = personIn(whose)
         const quote = taken(await person.post('/quote', { pair }))
-        const opened = taken(
-          await person.post('/topups', { amount, method, quoteId: quote.id as string }),
-        )
+        const opened = taken(await person.post('/topups', { amount, method, quoteId: quote.id as string }))
         const said = `Checkout open for ${moneyText(opened.ausd as string, 'AUSD')}: ${opened.checkoutUrl}`
         return { said, item: opened.paymentId as string }
       },
     },
     {
-      ...{ group, name: 'draw', title: 'Draw' },
+      group,
+      name: 'draw',
+      title: 'Draw',
       confirm: 'The wallet borrows directly from the contract.',
       fields: [wallet, digits('micro', 'AUSD, in millionths', '5000000')],
       act: async ({ micro = '0', ...whose }) => {
@@ -58,7 +62,9 @@ export function deedsOfPeople(stack: StackFile): ControlAction[] {
       },
     },
     {
-      ...{ group, name: 'settle', title: 'Settle the debt' },
+      group,
+      name: 'settle',
+      title: 'Settle the debt',
       confirm: 'Opens a checkout for the whole debt.',
       fields: [wallet, choice('pair', 'Pair', ['USD/IDR', 'USD/MYR'])],
       act: async ({ pair, ...whose }) => {
@@ -70,7 +76,9 @@ export function deedsOfPeople(stack: StackFile): ControlAction[] {
       },
     },
     {
-      ...{ group, name: 'cashout', title: 'Cash out' },
+      group,
+      name: 'cashout',
+      title: 'Cash out',
       confirm: 'The wallet signs a transfer to the treasury, and the bank account is paid.',
       fields: [wallet, digits('micro', 'AUSD, in millionths', '3000000'), bankField],
       act: async ({ micro = '0', account = '', ...whose }) => {
@@ -102,12 +110,15 @@ const walletField = ({ accounts }: StackFile): FormField => ({
 })
 
 const choice = (name: string, label: string, values: readonly string[]): FormField => ({
-  ...{ name, label },
+  name,
+  label,
   choices: values.map((value) => ({ value, label: value })),
 })
 
 const digits = (name: string, label: string, fallback: string): FormField => ({
-  ...{ name, label, fallback },
+  name,
+  label,
+  fallback,
   pattern: '[0-9]{1,20}',
 })
 

@@ -4,11 +4,14 @@ import type { Supervised } from '#infra/local/supervisor'
 export function deedsOfProcesses(services: readonly Supervised[]): ControlAction[] {
   return [
     {
-      ...{ group: 'Processes', name: 'kill', title: 'Kill a service' },
+      group: 'Processes',
+      name: 'kill',
+      title: 'Kill a service',
       confirm: 'The process is killed at once, in the middle of its work.',
       fields: [
         {
-          ...{ name: 'service', label: 'Service' },
+          name: 'service',
+          label: 'Service',
           choices: services.map(({ name, pid }) => ({
             value: name,
             label: `${name} (process ${pid()})`,

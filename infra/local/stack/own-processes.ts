@@ -67,8 +67,7 @@ export function startOwnProcesses(
   for (const name of options.services ?? serviceNames)
     for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
   if (options.operations) processes.add(command('operations', ours('infra/operations/main.ts')))
-  if (options.data === 'continue' && !options.own?.RPC_URL)
-    processes.add(planChainKeeper(options.dir, places.rpcUrl))
+  if (options.data === 'continue' && !options.own?.RPC_URL) processes.add(planChainKeeper(options.dir, places.rpcUrl))
 }
 
 const planChainKeeper = (dir: string, rpcUrl: string): Command => ({

@@ -29,9 +29,7 @@ describe('the folder of a stack', () => {
   })
 
   test('LOCAL_DIR may be relative to the working directory', () => {
-    expect(usableDir(relative(process.cwd(), join(dir, 'relative')), '/nowhere')).toBe(
-      join(dir, 'relative'),
-    )
+    expect(usableDir(relative(process.cwd(), join(dir, 'relative')), '/nowhere')).toBe(join(dir, 'relative'))
   })
 
   test('LOCAL_DIR cannot be a file, below a file, or not writable', () => {
@@ -151,10 +149,7 @@ describe('installation', () => {
     ['error: lockfile had changes, but lockfile is frozen', 'bun.lock does not match'],
     ['EACCES: Permission denied while installing', 'cannot be written'],
     ['EEXIST: failed copying files from cache for package viem', 'Remove node_modules'],
-    [
-      'Resolving dependencies\nResolved, downloaded and extracted [1]\nerror: ENOENT: viem',
-      'Remove node_modules',
-    ],
+    ['Resolving dependencies\nResolved, downloaded and extracted [1]\nerror: ENOENT: viem', 'Remove node_modules'],
   ])('an installation that fails with "%s" prints the fix', (said, advice) => {
     expect(adviceOnInstall(said, 'https://mine')).toContain(advice)
   })
@@ -194,10 +189,7 @@ describe('progress', () => {
     using progress = openProgress({ write: (text) => lines.push(text) }, () => now)
     await progress.during('soon over', Promise.resolve())
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const both = [
-      progress.during('Postgres', first.promise),
-      progress.during('NATS', second.promise),
-    ]
+    const both = [progress.during('Postgres', first.promise), progress.during('NATS', second.promise)]
     now = 2_400
     await waitUntil('a line', () => lines.length > 0)
     expect(lines).toEqual(['    2 s  Postgres, NATS …\n'])

@@ -61,10 +61,7 @@ export function adviceOn(error: Named, dir: string): string | undefined {
 }
 
 const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
-  [
-    /ENOSPC|No space left|disk is full/i,
-    (dir) => `The disk of ${dir}, or of ${tmpdir()}, is full: free some space.`,
-  ],
+  [/ENOSPC|No space left|disk is full/i, (dir) => `The disk of ${dir}, or of ${tmpdir()}, is full: free some space.`],
   [
     /Authorization Violation|AUTHORIZATION_VIOLATION|has no JetStream/i,
     () =>
@@ -75,14 +72,8 @@ const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
     () =>
       'DATABASE_URL has a wrong user, password or database, or its server refuses this machine (pg_hba.conf); its user must be allowed to create roles and schemas.',
   ],
-  [
-    /found its port taken/,
-    () => 'Another process keeps taking the chosen ports: stop it, or start again.',
-  ],
-  [
-    /timed out after/,
-    (dir) => `See the logs in ${join(dir, 'logs')}. If the machine was very busy, start again.`,
-  ],
+  [/found its port taken/, () => 'Another process keeps taking the chosen ports: stop it, or start again.'],
+  [/timed out after/, (dir) => `See the logs in ${join(dir, 'logs')}. If the machine was very busy, start again.`],
 ]
 
 const packagedFor = 'linux-x64'

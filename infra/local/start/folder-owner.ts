@@ -30,8 +30,7 @@ export function ownFolder(dir: string): OwnedFolder {
   const lock = usableLock(dir)
   if (!lock) throw new FolderTaken(dir, ownerNote(dir))
   const owner: FolderOwner = { pid: process.pid, since: new Date().toISOString() }
-  const note = (content: FolderOwner) =>
-    writeFileSync(ownerPath(dir), `${JSON.stringify(content)}\n`)
+  const note = (content: FolderOwner) => writeFileSync(ownerPath(dir), `${JSON.stringify(content)}\n`)
   note(owner)
   return {
     ending: () => {

@@ -22,10 +22,7 @@ const lasting: readonly [RegExp, string][] = [
     /EACCES|EPERM|EROFS|AccessDenied|PermissionDenied|ReadOnlyFileSystem/i,
     'node_modules cannot be written in this folder: use a copy of the repository you own.',
   ],
-  [
-    /frozen|lockfile/i,
-    'bun.lock does not match package.json: run `bun install` and commit both files.',
-  ],
+  [/frozen|lockfile/i, 'bun.lock does not match package.json: run `bun install` and commit both files.'],
   [
     /IntegrityCheckFailed|integrity/i,
     'A package does not match its hash in bun.lock: `bun pm cache rm`, then start again.',
@@ -84,7 +81,10 @@ async function install(): Promise<number> {
   let said = ''
   for (let attempt = 1; attempt <= attemptsMax && mayPass(said); attempt++) {
     const run = Bun.spawn([process.execPath, 'install', '--frozen-lockfile'], {
-      ...{ cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+      cwd: root,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
     })
     const texts = [run.stdout, run.stderr].map((stream) => new Response(stream).text())
     const all = Promise.all(texts).then((parts) => parts.join(''))

@@ -22,7 +22,12 @@ afterAll(() => {
 const boot = async (data: DataPlan, more: Partial<StackOptions> = {}) => {
   const cluster = await migratedCluster()
   return bootStack({
-    ...{ dir, data, cluster, ports: 'free', durable: false, env: quickChecks },
+    dir,
+    data,
+    cluster,
+    ports: 'free',
+    durable: false,
+    env: quickChecks,
     ...more,
   })
 }
@@ -51,9 +56,7 @@ test('start --keep continues with the data, a plain start discards it, and a tak
       return other.port
     }
     await using stack = await boot('leave', { choosePort })
-    expect(tried.toSorted()).toEqual(
-      ['chain', 'gateway', 'monitor', 'nats', 'ops', 'postgres', 'sandbox'].toSorted(),
-    )
+    expect(tried.toSorted()).toEqual(['chain', 'gateway', 'monitor', 'nats', 'ops', 'postgres', 'sandbox'].toSorted())
     const person = personOf(stack.info, privateKey)
     await person.me()
     await outsideOf(stack.info).identity(person.wallet, 'approved')

@@ -66,5 +66,4 @@ export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined
   return kept
 }
 
-export const keepChain = (rpcUrl: string, dir: string): Promise<void> =>
-  saveState(rpcUrl, chainStatePath(dir))
+export const keepChain = (rpcUrl: string, dir: string): Promise<void> => saveState(rpcUrl, chainStatePath(dir))

@@ -123,8 +123,7 @@ test('a read-only database is refused', async () => {
 
 test('a server that refuses our password is reported differently from one that is down', async () => {
   await using postgres = await startScratchPostgres('empty')
-  const boot = (DATABASE_URL: string) =>
-    bootStack({ dir, ports: 'free', durable: false, own: { DATABASE_URL } })
+  const boot = (DATABASE_URL: string) => bootStack({ dir, ports: 'free', durable: false, own: { DATABASE_URL } })
   const stranger = postgres.urlAs('stranger', 'word')
   await expect(boot(stranger)).rejects.toThrow('password authentication failed')
 })

@@ -34,10 +34,7 @@ export function assertOwnUrls(own: Own): void {
     }
   })
   if (faults.length === 0) return
-  throw new StartFault(
-    faults.map(({ why }) => why).join('; '),
-    `Fix it, or ${unset(faults.map(({ name }) => name))}.`,
-  )
+  throw new StartFault(faults.map(({ why }) => why).join('; '), `Fix it, or ${unset(faults.map(({ name }) => name))}.`)
 }
 
 /** The user's server already runs. */
@@ -83,10 +80,7 @@ export async function assertOwnChain(rpcUrl: string): Promise<void> {
   const chainId = Number(await askNode(rpcUrl, 'eth_chainId'))
   const instead = `Run \`anvil --chain-id ${localChainId}\`, or ${unset(['RPC_URL'])}.`
   if (chainId !== localChainId)
-    throw new StartFault(
-      `the chain at RPC_URL has id ${chainId}, but ${localChainId} is required`,
-      instead,
-    )
+    throw new StartFault(`the chain at RPC_URL has id ${chainId}, but ${localChainId} is required`, instead)
   const version = await askNode(rpcUrl, 'web3_clientVersion')
   if (!/anvil/i.test(version))
     throw new StartFault(`the node at RPC_URL is not anvil (${version.slice(0, 60)})`, instead)

@@ -9,10 +9,7 @@ const everyLineMs = 5_000
 
 type Out = { readonly isTTY?: boolean; readonly write: (text: string) => unknown }
 
-export function openProgress(
-  out: Out = process.stderr,
-  now: () => number = Date.now,
-): StartProgress & Disposable {
+export function openProgress(out: Out = process.stderr, now: () => number = Date.now): StartProgress & Disposable {
   const begunAt = now()
   const running = new Set<string>()
   const isTerminal = out.isTTY === true

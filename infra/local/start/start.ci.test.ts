@@ -17,9 +17,7 @@ async function start(env: Record<string, string>) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [said, complaint] = await Promise.all(
-    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
-  )
+  const [said, complaint] = await Promise.all([run.stdout, run.stderr].map((stream) => new Response(stream).text()))
   return { code: await run.exited, said: said!, complaint: complaint! }
 }
 

@@ -39,22 +39,19 @@ describe('signals during the start', () => {
     ['infra/local/start.ts', 'SIGTERM', '', 0],
     ['infra/demo/demo.ts', 'SIGINT', '-demo', 130],
     ['infra/demo/demo.ts', 'SIGTERM', '-demo', 130],
-  ] as const)(
-    '%s that receives %s reports it and leaves no process',
-    async (script, signal, own, code) => {
-      const dir = join(home, `${signal}${own}-start`)
-      const { child, heard, ended } = run(script, dir)
-      const logs = join(dir + own, 'logs')
-      await waitUntil('a first process', () => existsSync(logs) && readdirSync(logs).length > 0)
-      child.kill(signal)
-      expect(await ended).toBe(code)
-      expect(heard.said).toContain(`Stopping: ${signal}`)
-      expect(heard.said).not.toContain('Ready in')
-      expect(processesOf(dir)).toEqual([])
-      expect(existsSync(join(dir + own, 'postgres'))).toBe(false)
-      if (own) expect([existsSync(dir), existsSync(dir + own)]).toEqual([false, false])
-    },
-  )
+  ] as const)('%s that receives %s reports it and leaves no process', async (script, signal, own, code) => {
+    const dir = join(home, `${signal}${own}-start`)
+    const { child, heard, ended } = run(script, dir)
+    const logs = join(dir + own, 'logs')
+    await waitUntil('a first process', () => existsSync(logs) && readdirSync(logs).length > 0)
+    child.kill(signal)
+    expect(await ended).toBe(code)
+    expect(heard.said).toContain(`Stopping: ${signal}`)
+    expect(heard.said).not.toContain('Ready in')
+    expect(processesOf(dir)).toEqual([])
+    expect(existsSync(join(dir + own, 'postgres'))).toBe(false)
+    if (own) expect([existsSync(dir), existsSync(dir + own)]).toEqual([false, false])
+  })
 })
 
 test('a demo whose stack disappears ends with a message within seconds', async () => {

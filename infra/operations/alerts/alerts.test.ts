@@ -3,13 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readAlerts } from '#infra/documents/blocks'
-import {
-  absent,
-  alertsDir,
-  findProgram,
-  measuresIn,
-  readQueries,
-} from '#test/support/telemetry/prometheus'
+import { absent, alertsDir, findProgram, measuresIn, readQueries } from '#test/support/telemetry/prometheus'
 
 const rules = readAlerts()
 const read = (name: string) => readFileSync(join(alertsDir, name), 'utf8')
@@ -42,9 +36,7 @@ test('every panel of the dashboard has its own query', () => {
 const promtool = findProgram('promtool')
 const promtoolSays = async (dir: string, ...words: string[]) => {
   const run = Bun.spawn([promtool!, ...words], { cwd: dir, stdout: 'pipe', stderr: 'pipe' })
-  const [out, err] = await Promise.all(
-    [run.stdout, run.stderr].map((one) => new Response(one).text()),
-  )
+  const [out, err] = await Promise.all([run.stdout, run.stderr].map((one) => new Response(one).text()))
   return { code: await run.exited, said: `${out}${err}` }
 }
 

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import {
-  type Awaited,
-  type CommandOutcome,
-  type Deed,
-  perform,
-} from '#infra/operations/audit-log/audit-log.store'
+import { type Awaited, type CommandOutcome, type Deed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { Unavailable } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -21,7 +16,11 @@ afterAll(async () => {
 })
 
 const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
-  ...{ verb: 'wallets clear', target, cause: 'revision 3', reason: 'ticket 12', by: 'sari' },
+  verb: 'wallets clear',
+  target,
+  cause: 'revision 3',
+  reason: 'ticket 12',
+  by: 'sari',
   ...more,
 })
 function serviceThatSays(outcome: CommandOutcome | Awaited | Error) {
@@ -37,11 +36,13 @@ function serviceThatSays(outcome: CommandOutcome | Awaited | Error) {
 test('a repeated command takes effect once and reports who ran it first', async () => {
   const service = serviceThatSays({ done: 'the freeze is lifted' })
   expect(await perform({ sql }, deed('a'), service.ask)).toEqual({
-    ...{ id: expect.any(String), done: 'the freeze is lifted' },
+    id: expect.any(String),
+    done: 'the freeze is lifted',
   })
   const again = await perform({ sql }, deed('a', { by: 'dewi', reason: 'me too' }), service.ask)
   expect(again).toMatchObject({
-    ...{ done: 'the freeze is lifted', earlier: { by: 'sari', reason: 'ticket 12' } },
+    done: 'the freeze is lifted',
+    earlier: { by: 'sari', reason: 'ticket 12' },
   })
   expect(service.asked).toHaveLength(1)
 })
@@ -96,8 +97,6 @@ test('a refused command may be repeated, and both outcomes are recorded', async 
 
 test('a command without a reason is not recorded and reaches no service', async () => {
   const service = serviceThatSays({ done: 'yes' })
-  await expect(perform({ sql }, deed('e', { reason: '' }), service.ask)).rejects.toThrow(
-    /deeds_words/,
-  )
+  await expect(perform({ sql }, deed('e', { reason: '' }), service.ask)).rejects.toThrow(/deeds_words/)
   expect(service.asked).toEqual([])
 })

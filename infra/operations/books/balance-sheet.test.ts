@@ -14,11 +14,7 @@ const book = (item: string, other: string, micro: number) =>
     values ('${item}/1', 0, 'by hand', '${item}', 'clawback', 'AUSD', ${micro}),
       ('${item}/1', 1, 'by hand', '${item}', '${other}', 'AUSD', ${-micro})`)
 const open = async () =>
-  (await readSheet(database.books)).items.map(({ item, account, amount }) => [
-    item,
-    account,
-    amount,
-  ])
+  (await readSheet(database.books)).items.map(({ item, account, amount }) => [item, account, amount])
 
 test("a wallet's debt is an open item until it is written off, which is booked next to its payment", async () => {
   await book('pay_1', 'exchange', 6_153_846)

@@ -65,7 +65,9 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
       }),
     )
     return {
-      ...{ lines, breaks, closed: isClosed(lines, breaks) },
+      lines,
+      breaks,
+      closed: isClosed(lines, breaks),
       items: items.map((one) => ({ ...one, amount: BigInt(one.amount) })),
     }
   })

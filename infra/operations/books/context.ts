@@ -30,7 +30,7 @@ export async function openBooks(options: Options): Promise<BooksContext & AsyncD
 export function connectBooks(options: Options): Omit<BooksContext, 'clock'> & AsyncDisposable {
   const { databaseUrl: url, place, log, onFatal } = options
   const name = 'books'
-  const database = openDatabase({ ...{ url, name, log, onFatal }, max: 4 })
+  const database = openDatabase({ url, name, log, onFatal, max: 4 })
   const sql = postgres(url, {
     max: 2,
     connect_timeout: 5,

@@ -152,9 +152,4 @@ const rowLines = `
   create index on row_lines (item);
   analyze row_lines;`
 
-export const figureTables = (span: BookSpan): string[] => [
-  paymentClaims,
-  payoutClaims,
-  figures(span),
-  rowLines,
-]
+export const figureTables = (span: BookSpan): string[] => [paymentClaims, payoutClaims, figures(span), rowLines]

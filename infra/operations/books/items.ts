@@ -4,9 +4,7 @@ export const journals = ['payments', 'payouts', 'chain_relayer', 'books'] as con
 
 const linesView = `create or replace temporary view lines as ${journals
   .map(
-    (
-      name,
-    ) => `select '${name}'::text as journal, posting, line, event, item, account, asset, amount,
+    (name) => `select '${name}'::text as journal, posting, line, event, item, account, asset, amount,
       booked_at from ${name}.journal`,
   )
   .join(' union all ')}`
@@ -14,8 +12,7 @@ const linesView = `create or replace temporary view lines as ${journals
 const strayMove = "m.tx_hash || ':' || m.log_index"
 
 /** Positive if AUSD came to the treasury. */
-const signed =
-  "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
+const signed = "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
 
 /** Some refunds in our rows have only the id of their row in the list. */
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
@@ -127,10 +124,4 @@ const money = ({ since }: BookSpan) => `
   analyze money;
   analyze stray_money;`
 
-export const itemTables = (span: BookSpan): string[] => [
-  linesView,
-  touched(span),
-  booked,
-  moves(span),
-  money(span),
-]
+export const itemTables = (span: BookSpan): string[] => [linesView, touched(span), booked, moves(span), money(span)]

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { judge } from './judge'
 import { rules } from './rules/catalogue'
-import {
-  type BooksDatabase,
-  noteRead,
-  openBooksDatabase,
-  plantCashouts,
-  plantTopups,
-} from './test-support-rows'
+import { type BooksDatabase, noteRead, openBooksDatabase, plantCashouts, plantTopups } from './test-support-rows'
 
 let database: BooksDatabase
 beforeAll(async () => {
@@ -37,10 +31,8 @@ test('judge finds no break and matches all value if rows, journals, chain and pr
   ])
 })
 
-const payment = (set: string, item = 'pay_1') =>
-  `update payments.payments set ${set} where id = '${item}'`
-const cashout = (set: string, item = 'out_1') =>
-  `update payouts.payouts set ${set} where id = '${item}'`
+const payment = (set: string, item = 'pay_1') => `update payments.payments set ${set} where id = '${item}'`
+const cashout = (set: string, item = 'out_1') => `update payouts.payouts set ${set} where id = '${item}'`
 const move = (kind: string, key: string, more = '') => `
   insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
   values ('0xaa', 7, 5000, now(), '${kind}', ${key}, '0x01', 7)${more}`
@@ -49,25 +41,12 @@ const revocation = (micro: number, item = 'pay_1') => `
   select '0xaa', 7, 5000, now(), 'revoke', key, wallet, ${micro} from books.chain_moves
   where kind = 'credit' and key = (select key from books.names where item = '${item}')`
 const unmove = `delete from books.chain_moves where tx_hash = '0xaa'`
-const listed = (
-  type: string,
-  reference: string,
-  amount: string,
-  status = 'succeeded',
-  currency = 'IDR',
-) => `
+const listed = (type: string, reference: string, amount: string, status = 'succeeded', currency = 'IDR') => `
   insert into books.provider_moves (account, transaction_id, type, status, reference, product_id,
     currency, amount_minor, changed_at)
   values ('ID', 'txn_x', '${type}', '${status}', ${reference}, 'p-x', '${currency}', ${amount}, now())`
 const unlisted = `delete from books.provider_moves where transaction_id = 'txn_x'`
-const posting = (
-  name: string,
-  item: string,
-  account: string,
-  asset: string,
-  amount: number,
-  schema = 'payments',
-) => `
+const posting = (name: string, item: string, account: string, asset: string, amount: number, schema = 'payments') => `
   insert into ${schema}.journal (posting, line, event, item, account, asset, amount)
   values ('${name}', 0, 'by hand', '${item}', '${account}', '${asset}', ${amount}),
     ('${name}', 1, 'by hand', '${item}', 'exchange', '${asset}', ${-amount})`
@@ -116,12 +95,7 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       posting('reversed', 'pay_1', 'treasury', 'AUSD', -5),
       [['row_journal', 'pay_1', 'AUSD', 5n]],
     ],
-    [
-      'a credit without an order',
-      move('credit', "'0xbb'"),
-      unmove,
-      [['ref_unknown', '0xaa:7', 'AUSD', 7n]],
-    ],
+    ['a credit without an order', move('credit', "'0xbb'"), unmove, [['ref_unknown', '0xaa:7', 'AUSD', 7n]]],
     [
       'a second credit under the ref of a payment',
       `insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
@@ -174,18 +148,8 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
         ['payout_provider', 'out_1', 'IDR', -1n],
       ],
     ],
-    [
-      'a transfer to the treasury',
-      move('in', 'null'),
-      unmove,
-      [['treasury_moved', '0xaa:7', 'AUSD', 7n]],
-    ],
-    [
-      'a transfer from the treasury',
-      move('out', 'null'),
-      unmove,
-      [['treasury_moved', '0xaa:7', 'AUSD', -7n]],
-    ],
+    ['a transfer to the treasury', move('in', 'null'), unmove, [['treasury_moved', '0xaa:7', 'AUSD', 7n]]],
+    ['a transfer from the treasury', move('out', 'null'), unmove, [['treasury_moved', '0xaa:7', 'AUSD', -7n]]],
     [
       'a refund at the dashboard',
       listed('refund', "'pay_1'", '1625000'),
@@ -213,12 +177,7 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       unlisted,
       [['payment_provider', 'pay_1', 'IDR', 1_625_000n]],
     ],
-    [
-      'a payout by hand',
-      listed('payout', "'mine'", '500'),
-      unlisted,
-      [['provider_unknown', 'txn_x', 'IDR', 500n]],
-    ],
+    ['a payout by hand', listed('payout', "'mine'", '500'), unlisted, [['provider_unknown', 'txn_x', 'IDR', 500n]]],
     [
       'a deposit at the provider with an unknown reference',
       listed('unknown', "'own-1'", '500'),

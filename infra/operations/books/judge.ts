@@ -74,8 +74,7 @@ export async function judge(
 }
 
 async function prepare(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
-  for (const statement of [...itemTables(span), totalsBefore(whole), standing(span)])
-    await tx.unsafe(statement)
+  for (const statement of [...itemTables(span), totalsBefore(whole), standing(span)]) await tx.unsafe(statement)
   for (const statement of figureTables(span)) await tx.unsafe(statement)
   await tx.unsafe(`create temporary table finding (rule text, item text, asset text, amount numeric,
     about text) on commit drop`)
@@ -196,7 +195,9 @@ async function valueMatched(tx: TransactionSql): Promise<Matched[]> {
       coalesce(sum(amount) filter (where not agrees), 0)::text as differs
     from judged group by asset order by asset`
   return rows.map(({ asset, agrees, differs }) => ({
-    ...{ asset, agrees: BigInt(agrees), differs: BigInt(differs) },
+    asset,
+    agrees: BigInt(agrees),
+    differs: BigInt(differs),
   }))
 }
 

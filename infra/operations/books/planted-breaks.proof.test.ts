@@ -44,8 +44,7 @@ const named = (words: RegExp) =>
     },
     60_000,
   )
-const agrees = (words: RegExp) =>
-  waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 60_000)
+const agrees = (words: RegExp) => waitUntil(`no ${words}`, async () => !words.test((await check()).join('\n')), 60_000)
 
 const command = (...words: string[]) => operate(stack, ...words)
 
@@ -58,8 +57,7 @@ test('the books balance after the whole demo', async () => {
     return now.closed && now
   })
   console.log(sheetText(sheet))
-  const balances = (name: string) =>
-    sheet.lines.filter(({ account }) => account === name).map(({ balance }) => balance)
+  const balances = (name: string) => sheet.lines.filter(({ account }) => account === name).map(({ balance }) => balance)
   expect(sheet.lines.find(({ account }) => account === 'treasury')).toMatchObject({
     outside: balances('treasury')[0]!,
   })
@@ -85,10 +83,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     ['wallet', "wallet = '0x01'", 'wallet = $wallet', 'effect_fits \\S+ 3076923 AUSD'],
   ])('a row whose %s was changed by hand', async (_, wrong, right, words) => {
     const change = (set: string) =>
-      query(
-        stack,
-        `update payments.payments set ${set.replace('$wallet', `'${person.wallet}'`)} where id = '${paid}'`,
-      )
+      query(stack, `update payments.payments set ${set.replace('$wallet', `'${person.wallet}'`)} where id = '${paid}'`)
     await change(wrong)
     const found = await named(new RegExp(words))
     await change(right)
@@ -108,8 +103,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     await named(new RegExp(`row_journal ${paid} 5 AUSD`))
     const log = () => readFileSync(join(stack.dir, 'logs/operations.log'), 'utf8')
     await waitUntil('an alarm', () => /"rule":"row_journal".*"alarm":true/.test(log()), 60_000)
-    const shown = async () =>
-      valueIn(await scrape(stack), 'ausd_books_breaks', { standing: 'beyond_grace' })
+    const shown = async () => valueIn(await scrape(stack), 'ausd_books_breaks', { standing: 'beyond_grace' })
     await waitUntil('the figures', async () => (await shown()) === 1, 60_000)
     await post('reversed', '-')
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
@@ -137,7 +131,10 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
         'Idempotency-key': 'by hand',
       },
       body: JSON.stringify({
-        ...{ reference_id: 'by hand', channel_code: 'ID_BCA', amount: 70_000, currency: 'IDR' },
+        reference_id: 'by hand',
+        channel_code: 'ID_BCA',
+        amount: 70_000,
+        currency: 'IDR',
         channel_properties: { account_number: '1234567890', account_holder_name: 'Nobody' },
       }),
     })
@@ -184,11 +181,13 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
 async function transfer(account: LocalAccount, to: Hex, micro: bigint): Promise<Hex> {
   const { rpcUrl, chainId, ausd } = stack.info.chain
   const transport = http(rpcUrl)
-  const client = createWalletClient({ account, chain: chainOf(chainId), transport }).extend(
-    publicActions,
-  )
+  const client = createWalletClient({ account, chain: chainOf(chainId), transport }).extend(publicActions)
   return client.writeContract({
-    ...{ address: ausd as Hex, abi: ausdAbi, functionName: 'transfer', args: [to, micro] },
-    ...{ gas: 120_000n, ...(await bid(client)) },
+    address: ausd as Hex,
+    abi: ausdAbi,
+    functionName: 'transfer',
+    args: [to, micro],
+    gas: 120_000n,
+    ...(await bid(client)),
   })
 }

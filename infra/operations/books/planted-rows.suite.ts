@@ -39,12 +39,7 @@ async function untilListIsRead() {
 
 const record = async () => {
   const compare = ['--compare', stack.info.gateway]
-  const { said, ...end } = await operateAsProcess(
-    stack,
-    'record/verify-record.ts',
-    person.wallet,
-    ...compare,
-  )
+  const { said, ...end } = await operateAsProcess(stack, 'record/verify-record.ts', person.wallet, ...compare)
   return { ...end, said: said.split('\n').at(-1) }
 }
 const books = () => operate(stack, 'reconcile')
@@ -75,20 +70,8 @@ describe('the check finds a wrong row:', () => {
   const set = (row: string, change: string) => row.replace(' where', () => ` set ${change} where`)
 
   test.each<[string, () => string, string, string, RegExp]>([
-    [
-      'an amount',
-      payment,
-      'ausd_micro = ausd_micro + 1',
-      'ausd_micro = ausd_micro - 1',
-      /clawback: row -1, journal 0/,
-    ],
-    [
-      'a hold',
-      payment,
-      'held = true',
-      'held = false',
-      /held true; the chain has a credit .*, held f/,
-    ],
+    ['an amount', payment, 'ausd_micro = ausd_micro + 1', 'ausd_micro = ausd_micro - 1', /clawback: row -1, journal 0/],
+    ['a hold', payment, 'held = true', 'held = false', /held true; the chain has a credit .*, held f/],
     [
       'a credit that did not happen',
       payment,

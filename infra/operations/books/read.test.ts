@@ -20,7 +20,9 @@ beforeAll(async () => {
   counting = openCounting()
   counting.targets.provider = sandbox.url
   fixture = await openBooksFixture({
-    ...{ url: `${counting.url}/provider`, keys, requestsPerMinute: 60_000 },
+    url: `${counting.url}/provider`,
+    keys,
+    requestsPerMinute: 60_000,
   })
   counting.targets.chain = fixture.place.rpcUrl
 })
@@ -36,8 +38,7 @@ async function live() {
   await insertCashout(fixture.admin, 'out_1', { authorizer: ana, nonce, micro: 6n })
   await fixture.chain.send('relayer', 'creditLine', 'topUp', [refOf('pay_1'), ana, 5_000n, true])
   await moveSigned(fixture, 'ana', treasury, { micro: 6n, nonce })
-  for (let count = 0; count < 30; count++)
-    await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, 7n])
+  for (let count = 0; count < 30; count++) await fixture.chain.send('budi', 'ausd', 'transfer', [treasury, 7n])
   await sandbox.control('fees', { bps: 100 })
   for (let count = 0; count < 60; count++) {
     const { json } = await sandbox.call('ID', '/sessions', sessionBody())
@@ -95,15 +96,16 @@ test('a reading that is killed repeatedly and then run by two instances stores e
     const clock = () => Date.now() + ${fixture.now.aheadMs}
     await readOutside({ ...connectBooks({ ...rest, place, log, onFatal: () => {} }), clock })
     process.exit()`
-  const text = JSON.stringify(
-    { databaseUrl: fixture.databaseUrl, place: context.place },
-    (_, value) => (typeof value === 'bigint' ? `${value}` : value),
+  const text = JSON.stringify({ databaseUrl: fixture.databaseUrl, place: context.place }, (_, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
   )
   let kills = 0
   for (let calls = 30; ; calls = Math.ceil(calls * 1.8)) {
     counting.calls = { chain: 0, provider: 0 }
     const child = Bun.spawn([process.execPath, '-e', job], {
-      ...{ cwd: repositoryDir, stdout: 'ignore', stderr: 'inherit' },
+      cwd: repositoryDir,
+      stdout: 'ignore',
+      stderr: 'inherit',
       env: { PATH: process.env.PATH ?? '', JOB: text },
     })
     const isOver = () => child.exitCode !== null
@@ -132,11 +134,14 @@ test('a reading without new data needs only a few calls', async () => {
 
 function openCounting() {
   const endpoint = {
-    ...{ url: '', close: () => {}, targets: { chain: '', provider: '' } },
+    url: '',
+    close: () => {},
+    targets: { chain: '', provider: '' },
     calls: { chain: 0, provider: 0 },
   }
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: async (request) => {
       const { pathname, search } = new URL(request.url)
       const name = pathname.startsWith('/chain') ? 'chain' : 'provider'
@@ -146,7 +151,8 @@ function openCounting() {
       const body = method === 'GET' ? undefined : await request.text()
       const kept = ['authorization', 'content-type', 'api-version']
       return fetch(`${endpoint.targets[name]}${path}`, {
-        ...{ method, body: body ?? null },
+        method,
+        body: body ?? null,
         headers: kept.flatMap((one) => (headers.has(one) ? [[one, headers.get(one)!]] : [])),
       })
     },

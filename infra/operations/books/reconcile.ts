@@ -42,11 +42,7 @@ async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
  * Repeats until the books balance or a break persists, because items in progress can be in either
  * state. `adminUrl`: Postgres as its owner.
  */
-export async function checkBooks(
-  place: Place,
-  adminUrl: string,
-  repeats?: Repeats,
-): Promise<string[]> {
+export async function checkBooks(place: Place, adminUrl: string, repeats?: Repeats): Promise<string[]> {
   await using books = await openBooksOf(place, urlInRole(adminUrl, 'books'))
   return await lasting(async () => {
     const { breaks, unread, unreadable } = await reconcileAsRead(books)

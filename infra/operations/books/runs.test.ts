@@ -16,8 +16,7 @@ async function found() {
   await noteRead(database.admin)
   return (await judge(database.books)).breaks
 }
-const payment = (set: string, item = 'pay_1') =>
-  `update payments.payments set ${set} where id = '${item}'`
+const payment = (set: string, item = 'pay_1') => `update payments.payments set ${set} where id = '${item}'`
 
 test('a break keeps its age while it stays open, and a new one starts at 0', async () => {
   const ages = async () => {
@@ -58,9 +57,7 @@ test('a reconciliation skips items unchanged since the checkpoint', async () => 
   const off = (verb: string) => run(`alter table payments.payments ${verb} trigger user`)
   await off('disable')
   await plantTopups(database.admin, 101, 150, old)
-  await run(
-    `update payments.payments set changed_at = created_at where created_at < now() - interval '1 hour'`,
-  )
+  await run(`update payments.payments set changed_at = created_at where created_at < now() - interval '1 hour'`)
   await off('enable')
   await judge(database.books, { whole: true })
   const { items } = await judge(database.books)

@@ -1,15 +1,5 @@
 import { sql } from 'drizzle-orm'
-import {
-  bigint,
-  boolean,
-  check,
-  index,
-  integer,
-  pgSchema,
-  primaryKey,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, integer, pgSchema, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at } from '#platform/db/columns'
 import { journalTable } from '#shared/ledger/journal.store'
 
@@ -150,9 +140,7 @@ export const breaks = schema.table(
     restsUntil: at('rests_until'),
   },
   (table) => [
-    uniqueIndex('breaks_open')
-      .on(table.rule, table.item, table.asset)
-      .where(sql`closed_at is null`),
+    uniqueIndex('breaks_open').on(table.rule, table.item, table.asset).where(sql`closed_at is null`),
     index('breaks_item').on(table.item),
     check('breaks_owner', sql`(owner is null) = (reason is null)`),
   ],

@@ -23,9 +23,7 @@ export const checkpoint = 'rows'
  * Rows carry the time of their statement but become visible at commit, at most ten minutes later.
  */
 export async function readSpan(tx: TransactionSql, whole: boolean): Promise<BookSpan> {
-  const [found] = await tx<
-    (Omit<BookSpan, 'since' | 'block'> & { since: string; block: string })[]
-  >`
+  const [found] = await tx<(Omit<BookSpan, 'since' | 'block'> & { since: string; block: string })[]>`
     with source as (
       select min(read_to) filter (where source = 'chain') as chain,
         min(read_to) filter (where source <> 'chain') as provider, min(read_to) as earliest,

@@ -56,9 +56,7 @@ export async function plantTopups(admin: Sql, from: number, to: number, at = 'no
       leaves_micro, state, created_at)
     select 'op_' || n, 'credit', 'pay_' || n, ${wallet}, '{"ausd": "100000000"}', 'h', 0, 'settled', ${at}
     ${numbers}`)
-  await run(
-    `insert into books.names (key, kind, item) select ${key('1')}, 'ref', 'pay_' || n ${numbers}`,
-  )
+  await run(`insert into books.names (key, kind, item) select ${key('1')}, 'ref', 'pay_' || n ${numbers}`)
   await run(`insert into books.chain_moves (tx_hash, log_index, block, moved_at, kind, key, wallet, ausd_micro)
     select ${hash('1')}, 0, 100 + n, ${at}, 'credit', ${key('1')}, ${wallet}, 100000000 ${numbers}`)
   await run(`insert into books.provider_moves (account, transaction_id, type, status, reference,

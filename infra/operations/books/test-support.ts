@@ -19,8 +19,13 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   const admin = postgres(adminUrl, { max: 2, onnotice: () => {} })
   const { ausd, creditLine } = chain.deployment
   const place = {
-    ...{ rpcUrl: chain.client.transport.url!, ausd, creditLine },
-    ...{ treasury: actors.treasury.address, deployBlock: 0n, logsRangeMax: 100n, provider },
+    rpcUrl: chain.client.transport.url!,
+    ausd,
+    creditLine,
+    treasury: actors.treasury.address,
+    deployBlock: 0n,
+    logsRangeMax: 100n,
+    provider,
   }
   const now = { aheadMs: 0 }
   const databaseUrl = urlInRole(server.urlAs('operations', passwords.operations), 'books')
@@ -28,7 +33,7 @@ export async function openBooksFixture(provider?: ProviderPlace) {
   /** Opens an instance of the job on the shared database. */
   const copy = (change: Partial<BooksContext> = {}): BooksContext => {
     const log = openLog('operator', 'silent')
-    const made = connectBooks({ ...{ databaseUrl, place, log }, onFatal: () => {} })
+    const made = connectBooks({ databaseUrl, place, log, onFatal: () => {} })
     opened.push(made)
     return { ...made, clock: () => Date.now() + now.aheadMs, ...change }
   }

@@ -5,9 +5,7 @@ export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   if (seconds < 120) return `${seconds} s`
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
-  return seconds < 172_800
-    ? `${Math.floor(seconds / 3_600)} h`
-    : `${Math.floor(seconds / 86_400)} d`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
 }
 
 export const breakText = ({ rule, item, asset, amount, about }: Break): string =>
@@ -23,26 +21,47 @@ export function breakLine(one: Break): string {
 
 /** The order is fixed; new columns go last. */
 const columns = [
-  ...['status', 'rule', 'item', 'asset', 'amount', 'found_at', 'age_seconds'],
-  ...['owner', 'reason', 'rests_until', 'break', 'about'],
+  'status',
+  'rule',
+  'item',
+  'asset',
+  'amount',
+  'found_at',
+  'age_seconds',
+  'owner',
+  'reason',
+  'rests_until',
+  'break',
+  'about',
 ] as const
 
 /** Breaks first, then agreeing items; amounts in minor units, times in UTC. */
 export function csvOf(breaks: readonly Break[], agreed: readonly Agreed[]): string {
   const rows = [
     ...breaks.map((one) => [
-      ...[one.standing, one.rule, one.item, one.asset, String(one.amount)],
-      ...[one.foundAt.toISOString(), String(Math.floor(one.ageMs / 1_000))],
-      ...[one.owner ?? '', one.reason ?? '', one.restsUntil?.toISOString() ?? '', one.id],
+      one.standing,
+      one.rule,
+      one.item,
+      one.asset,
+      String(one.amount),
+      one.foundAt.toISOString(),
+      String(Math.floor(one.ageMs / 1_000)),
+      one.owner ?? '',
+      one.reason ?? '',
+      one.restsUntil?.toISOString() ?? '',
+      one.id,
       one.about,
     ]),
     ...agreed.map(({ item, asset, amount }) => [
-      ...['agrees', '', item, asset, String(amount)],
+      'agrees',
+      '',
+      item,
+      asset,
+      String(amount),
       ...columns.slice(5).map(() => ''),
     ]),
   ]
   return [columns as readonly string[], ...rows].map((row) => row.map(cell).join(',')).join('\n')
 }
 
-const cell = (text: string): string =>
-  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -39,16 +39,11 @@ export function openReconciliation(
       call(`unreadable:${fields.alarm}`, fields, 'chain or provider read failed, will retry')
     }
     const { breaks, items, tookMs } = found
-    if (breaks.length !== before || whole)
-      log.info({ open: breaks.length, items, whole, tookMs }, 'books reconciled')
+    if (breaks.length !== before || whole) log.info({ open: breaks.length, items, whole, tookMs }, 'books reconciled')
     const needed = breaks.filter(({ standing }) => standing === 'counts')
     for (const { id, rule, item, asset, amount, about, ageMs } of needed.slice(0, calledMax)) {
       const what = { break: id, rule, item, asset, amount: String(amount), about }
-      call(
-        `break:${id}`,
-        { ...what, ageMs: Math.round(ageMs), alarm: true },
-        'reconciliation break open',
-      )
+      call(`break:${id}`, { ...what, ageMs: Math.round(ageMs), alarm: true }, 'reconciliation break open')
     }
   }
   return { reconcileOnce, figures: () => figuresOf(last, clock) }
@@ -60,10 +55,7 @@ async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
   return row!.ms
 }
 
-function figuresOf(
-  last: { found: Reconciled; atMs: number } | undefined,
-  clock: Clock,
-): BooksFigures {
+function figuresOf(last: { found: Reconciled; atMs: number } | undefined, clock: Clock): BooksFigures {
   if (!last) {
     const run = { ageMs: -1, tookMs: 0, items: 0, readable: 0 } as const
     return { breaks: { open: 0, beyondGrace: 0, oldestMs: 0 }, value: {}, run }
@@ -75,13 +67,12 @@ function figuresOf(
   return {
     breaks: { open: found.breaks.length, beyondGrace: counting.length, oldestMs },
     value: Object.fromEntries(
-      found.matched.map(({ asset, agrees, differs }) => [
-        asset,
-        { agrees: Number(agrees), differs: Number(differs) },
-      ]),
+      found.matched.map(({ asset, agrees, differs }) => [asset, { agrees: Number(agrees), differs: Number(differs) }]),
     ),
     run: {
-      ...{ ageMs, tookMs: found.tookMs, items: found.items },
+      ageMs,
+      tookMs: found.tookMs,
+      items: found.items,
       readable: found.unreadable === undefined ? 1 : 0,
     },
   }

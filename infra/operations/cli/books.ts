@@ -1,9 +1,4 @@
-import {
-  type OpenItem,
-  readSheet,
-  type Sheet,
-  type SheetLine,
-} from '#infra/operations/books/balance-sheet'
+import { type OpenItem, readSheet, type Sheet, type SheetLine } from '#infra/operations/books/balance-sheet'
 import { breakLine } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
@@ -41,8 +36,7 @@ export function sheetText(sheet: Sheet): string {
 
 /** A wallet's debt for a reversed payment is an open item, although nothing is in progress. */
 function ending({ items, breaks, closed }: Sheet): string {
-  if (!closed)
-    return `the books are open: ${counted(items.length, 'item')}, ${counted(breaks.length, 'break')}`
+  if (!closed) return `the books are open: ${counted(items.length, 'item')}, ${counted(breaks.length, 'break')}`
   return items.length === 0
     ? 'the books are closed: nothing in progress, no breaks'
     : `nothing in progress, no breaks; ${counted(items.length, 'item')} owed`

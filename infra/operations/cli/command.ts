@@ -24,10 +24,7 @@ type Form = {
   readonly usage: string
   /** Number of arguments besides options: exact, or minimum and maximum. */
   readonly takes?: number | readonly [number, number]
-  readonly faultIn?: (
-    words: readonly string[],
-    options: CommandLine['options'],
-  ) => string | undefined
+  readonly faultIn?: (words: readonly string[], options: CommandLine['options']) => string | undefined
   readonly options?: ParseArgsOptionsConfig
 }
 
@@ -59,7 +56,9 @@ export const changing = (
   does: form.does,
   run: async (words, say) => {
     const told = understood(words, form, {
-      ...{ json: { type: 'boolean' }, reason: { type: 'string' }, by: { type: 'string' } },
+      json: { type: 'boolean' },
+      reason: { type: 'string' },
+      by: { type: 'string' },
     })
     if ('help' in told) return helped(told, say)
     const reason = String(told.options.reason ?? '').trim()
@@ -106,22 +105,14 @@ function helped({ help, code }: Help, say: Say): number {
 export const asksForHelp = (words: readonly string[]): boolean =>
   words.some((word) => word === '--help' || word === '-h')
 
-function understood(
-  words: string[],
-  form: Form,
-  common: ParseArgsOptionsConfig,
-): CommandLine | Help {
+function understood(words: string[], form: Form, common: ParseArgsOptionsConfig): CommandLine | Help {
   if (asksForHelp(words)) return { help: helpOf(form), code: 0 }
   const read = readWords(words, { ...form.options, ...common })
-  const wrong =
-    'wrong' in read ? read.wrong : (countFault(form, read.words) ?? formFault(form, read))
+  const wrong = 'wrong' in read ? read.wrong : (countFault(form, read.words) ?? formFault(form, read))
   return wrong === undefined ? (read as CommandLine) : { help: helpOf(form, wrong), code: 2 }
 }
 
-function readWords(
-  args: string[],
-  options: ParseArgsOptionsConfig,
-): CommandLine | { readonly wrong: string } {
+function readWords(args: string[], options: ParseArgsOptionsConfig): CommandLine | { readonly wrong: string } {
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     return { words: positionals, options: values as CommandLine['options'] }
@@ -141,11 +132,7 @@ function countFault({ takes = 0 }: Form, { length }: readonly string[]): string 
 const formFault = ({ faultIn }: Form, { words, options }: CommandLine) => faultIn?.(words, options)
 
 const helpOf = ({ usage, does }: Form, wrong?: string): string =>
-  [
-    `usage: bun run ops ${usage}`,
-    `  ${does}`,
-    ...(wrong === undefined ? [] : [`error: ${wrong}`]),
-  ].join('\n')
+  [`usage: bun run ops ${usage}`, `  ${does}`, ...(wrong === undefined ? [] : [`error: ${wrong}`])].join('\n')
 
 /** Amounts (bigint) become strings. */
 const jsonOf = (value: unknown): string =>

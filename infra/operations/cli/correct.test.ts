@@ -18,9 +18,7 @@ test('ops correct reverses a posting of any journal, once, with a reason', async
   await sql`insert into payouts.journal (posting, line, event, item, account, asset, amount)
     values ('po/1', 0, 'paying → paid', 'po', 'payouts', 'IDR', 5),
       ('po/1', 1, 'paying → paid', 'po', 'provider_id', 'IDR', -5)`
-  expect(await correct(sql, 'po/1', 'paid by another account')).toStartWith(
-    'po/1 of po reversed by po/',
-  )
+  expect(await correct(sql, 'po/1', 'paid by another account')).toStartWith('po/1 of po reversed by po/')
   const lines = await sql`
     select line, event, item, account, amount::text from payouts.journal where reverses = 'po/1'`
   const event = 'reversed: paid by another account'

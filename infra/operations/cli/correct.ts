@@ -43,11 +43,7 @@ export const correctPosting = changing({
 })
 
 /** Throws if the connection is lost: the reversal may be committed. */
-export async function outcomeOf(
-  url: string,
-  posting: string,
-  reason: string,
-): Promise<CommandOutcome> {
+export async function outcomeOf(url: string, posting: string, reason: string): Promise<CommandOutcome> {
   try {
     const work = (sql: Sql) => correct(sql, posting, reason)
     return { done: await withDatabase(url, work) }

@@ -105,10 +105,7 @@ export function fullText(days: number | undefined, payments: number): string {
     return 'To estimate when the disk will be full, add --free <GiB>, the free space on the database disk.'
   if (payments === 0) return 'no payments yet: cannot estimate when the disk will be full'
   if (!Number.isFinite(days)) return 'at this rate the tables will never fill the disk'
-  const few =
-    payments < enough
-      ? `; with only ${counted(payments, 'payment')} this is far too pessimistic`
-      : ''
+  const few = payments < enough ? `; with only ${counted(payments, 'payment')} this is far too pessimistic` : ''
   return `disk full in about ${counted(Math.floor(days), 'day')}, counting tables only (no logs or backups)${few}`
 }
 
@@ -133,8 +130,13 @@ export function growthText(grown: readonly Growth[], payments: number, perDay: n
     line('', 'rows', 'MiB', 'rows/1000', 'MiB/1000', 'kept, days', 'MiB in a year'),
     ...sorted.map(({ name, rows, bytes, rowsPer1000, bytesPer1000, keptDays, bytesInYear }) =>
       line(
-        ...[name, String(rows), mib(bytes), rowsPer1000.toFixed(0), mib(bytesPer1000)],
-        ...[keptDays === null ? 'ever' : keptDays.toFixed(keptDays < 1 ? 2 : 0), mib(bytesInYear)],
+        name,
+        String(rows),
+        mib(bytes),
+        rowsPer1000.toFixed(0),
+        mib(bytesPer1000),
+        keptDays === null ? 'ever' : keptDays.toFixed(keptDays < 1 ? 2 : 0),
+        mib(bytesInYear),
       ),
     ),
     line('all', '', mib(grown.reduce((sum, { bytes }) => sum + bytes, 0)), '', '', '', mib(inYear)),

@@ -3,10 +3,7 @@ import { messengers, serviceOf } from '#infra/migrations/databases'
 import { ageText } from '#infra/operations/books/text'
 import { reading } from '#infra/operations/cli/command'
 import { nowOf, predicate } from '#infra/operations/sql'
-import {
-  isOpen as isOpenOperation,
-  operations,
-} from '../../../services/chain-relayer/operations/operation.table'
+import { isOpen as isOpenOperation, operations } from '../../../services/chain-relayer/operations/operation.table'
 import { isOpen as isOpenPayment, payments } from '../../../services/payments/payment.table'
 import { cashouts, isOpen as isOpenCashout } from '../../../services/payouts/cashout.table'
 

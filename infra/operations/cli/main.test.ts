@@ -33,10 +33,7 @@ describe('wrong usage prints the usage and the error', () => {
     [['pause', 'topups'], '--reason is required'],
     [['pause', 'topups', '--reason', ' '], '--reason is required'],
     [['pause', '--reason', 'why'], 'expected 1 argument, got 0'],
-    [
-      ['pause', 'everything', '--reason', 'why'],
-      'cannot pause everything; choose one of topups, payouts, relaying',
-    ],
+    [['pause', 'everything', '--reason', 'why'], 'cannot pause everything; choose one of topups, payouts, relaying'],
     [['deeds', 'a', 'b'], 'expected 0 to 1 arguments, got 2'],
     [['status', '--copy', '2'], "Unknown option '--copy'"],
     [['status', '--copies', 'two'], '--copies must be from 1 to 999'],
@@ -53,15 +50,12 @@ describe('wrong usage prints the usage and the error', () => {
       ['reconcile', 'explain', '#2', '--owner', 'sari', '--reason', 'why', '--until', '2026-01-01'],
       '--until 2026-01-01 is not a date in the future',
     ],
-  ] as [string[], string | RegExp][])(
-    'ops %p fails with %p',
-    async ([name = '', ...words], wrong) => {
-      const { code, said } = await saidBy(name, ...words)
-      expect(code).toBe(2)
-      expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
-      expect(said.split('\nerror: ')[1] ?? '').toMatch(wrong)
-    },
-  )
+  ] as [string[], string | RegExp][])('ops %p fails with %p', async ([name = '', ...words], wrong) => {
+    const { code, said } = await saidBy(name, ...words)
+    expect(code).toBe(2)
+    expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
+    expect(said.split('\nerror: ')[1] ?? '').toMatch(wrong)
+  })
 
   test.each([
     ['pause', '--help'],
@@ -70,15 +64,12 @@ describe('wrong usage prints the usage and the error', () => {
     ['reconcile', '--help'],
     ['reconcile', 'explain', '--help'],
     ['unexplained', 'accept', '--help'],
-  ] as [string, ...string[]][])(
-    'ops %s %s prints the usage without an error',
-    async (name, ...words) => {
-      const { code, said } = await saidBy(name, ...words)
-      expect(code).toBe(0)
-      expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
-      expect(said).not.toContain('error: ')
-    },
-  )
+  ] as [string, ...string[]][])('ops %s %s prints the usage without an error', async (name, ...words) => {
+    const { code, said } = await saidBy(name, ...words)
+    expect(code).toBe(0)
+    expect(said).toMatch(/^(usage: bun run ops |subcommands:)/)
+    expect(said).not.toContain('error: ')
+  })
 
   test('ops --help prints the usage without an error', async () => {
     const { code, printed } = await run('--help')

@@ -35,10 +35,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
 ])
 
 const usage = (): string =>
-  [
-    'usage: bun run ops <command>',
-    ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`),
-  ].join('\n')
+  ['usage: bun run ops <command>', ...[...verbs].map(([name, { does }]) => `  ${name.padEnd(13)} ${does}`)].join('\n')
 
 export async function runVerb([name = '', ...words]: readonly string[], say: Say): Promise<number> {
   const verb = verbs.get(name)

@@ -86,7 +86,10 @@ export function openOperator(access: OperatorAccess = operatorAccess()): Operato
 async function openBus({ nats }: OperatorAccess): Promise<Bus> {
   const nc = await connection(nats)
   return {
-    ...{ nc, name: user, inboxPrefix, copy: nuid.next() },
+    nc,
+    name: user,
+    inboxPrefix,
+    copy: nuid.next(),
     js: nc.jetstream({ timeout: connectMs }),
     [Symbol.asyncDispose]: () => nc.close(),
   }
@@ -97,8 +100,13 @@ const connection = async ({ url, password }: OperatorAccess['nats']): Promise<Na
   try {
     return await connect({
       ...serversOf(url),
-      ...{ user, pass: password, name: 'operator', inboxPrefix },
-      ...{ reconnect: false, timeout: connectMs, noAsyncTraces: true },
+      user,
+      pass: password,
+      name: 'operator',
+      inboxPrefix,
+      reconnect: false,
+      timeout: connectMs,
+      noAsyncTraces: true,
     })
   } catch (cause) {
     throw new Unavailable('NATS cannot be reached', { cause })

@@ -69,8 +69,11 @@ describe('ops wallets list', () => {
       values ('pay_a', ${frozen}, 5000000, 2000000), ('pay_b', ${frozen}, 7, 7)`
     expect(await listFrozen(sql)).toMatchObject([
       {
-        ...{ wallet: frozen, missingMicro: '3000000', onChain: true },
-        ...{ payments: ['pay_a'], lostHolds: ['pay_c'] },
+        wallet: frozen,
+        missingMicro: '3000000',
+        onChain: true,
+        payments: ['pay_a'],
+        lostHolds: ['pay_c'],
       },
     ])
   })
@@ -172,8 +175,7 @@ test('ops unexplained accept is recorded once per acceptance, and a refusal as o
     values (${posting}, 0, ${event}, 'txn_1', 'capital', 'IDR', ${amount}),
       (${posting}, 1, ${event}, 'txn_1', 'provider_id', 'IDR', ${-amount})`
   for (const time of [1, 2]) {
-    const book = async () =>
-      void (await post(`accepted ${time}`, 'accepted as capital: ticket 4', -5))
+    const book = async () => void (await post(`accepted ${time}`, 'accepted as capital: ticket 4', -5))
     expect(await accepted({ sql }, 'txn_1', said, book)).not.toHaveProperty('earlier')
     expect(await accepted({ sql }, 'txn_1', said, book)).toHaveProperty('earlier')
     await post(`reversed ${time}`, 'reversed', 5)
@@ -203,7 +205,8 @@ describe('ops unexplained return', () => {
   }
   const notedOf = async (digit: string): Promise<Partial<Noted>[]> =>
     (await readDeeds(sql, name(digit))).map(({ outcome, said: words }) => ({
-      ...{ outcome, said: words },
+      outcome,
+      said: words,
     }))
 
   test('prints why a return was refused, and the audit records the refusal, not a success', async () => {

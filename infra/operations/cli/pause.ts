@@ -31,9 +31,7 @@ const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
     usage: `${verb} ${names} --reason <why> [--by <who>]`,
     takes: 1,
     faultIn: ([what = '']) =>
-      stoppable.has(what)
-        ? undefined
-        : `cannot pause ${what}; choose one of ${[...stoppable.keys()].join(', ')}`,
+      stoppable.has(what) ? undefined : `cannot pause ${what}; choose one of ${[...stoppable.keys()].join(', ')}`,
     change: async ({ words: [what = ''], reason, by }, operator) => {
       const one = stoppable.get(what)!
       const { revision, cause } = await seen(operator.sql, one, to)

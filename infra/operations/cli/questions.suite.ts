@@ -24,8 +24,7 @@ describe('questions during an incident', () => {
     await waitUntil('every service being ready', isReady, 60_000)
   })
 
-  const withId = (words: readonly string[]) =>
-    words.map((word) => (word === '<id>' ? paymentId : word))
+  const withId = (words: readonly string[]) => words.map((word) => (word === '<id>' ? paymentId : word))
   const ask = (words: readonly string[]) => operate(stack, ...withId(words))
 
   /** Retries: on a busy machine a part may not be read in time. */
@@ -45,9 +44,7 @@ describe('questions during an incident', () => {
   })
 
   test.each(listed)('"%s" is answered by one command', async (_, words) => {
-    const { said, complaint } = await asked(words, () =>
-      operateAsProcess(stack, 'main.ts', ...withId(words)),
-    )
+    const { said, complaint } = await asked(words, () => operateAsProcess(stack, 'main.ts', ...withId(words)))
     expect(complaint).toBe('')
     expect(said).not.toStartWith('usage')
   })

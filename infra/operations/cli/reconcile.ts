@@ -2,11 +2,7 @@ import type { Sql } from 'postgres'
 import { type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { type OpenItem, readSheet } from '#infra/operations/books/balance-sheet'
 import { explainBreak } from '#infra/operations/books/explain'
-import {
-  openBooksOf,
-  type Reconciled,
-  reconcile as reconcileBooks,
-} from '#infra/operations/books/reconcile'
+import { openBooksOf, type Reconciled, reconcile as reconcileBooks } from '#infra/operations/books/reconcile'
 import { ruleNamed } from '#infra/operations/books/rules/catalogue'
 import { breakLine, csvOf } from '#infra/operations/books/text'
 import { itemLine } from '#infra/operations/cli/books'
@@ -17,8 +13,7 @@ import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/text'
 import { amountText } from '#shared/money/text'
 
-const explaining =
-  'reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]'
+const explaining = 'reconcile explain <break> --owner <who> --reason <why> --until <day> [--by <who>]'
 
 const compare = reading({
   does: 'compare rows and journals with chain and provider, since the last run or, with --whole, from the beginning',
@@ -62,8 +57,7 @@ const explain = changing({
 export const reconcile: Verb = {
   does: 'compare rows, journals, chain and provider; explain a break',
   among: { explain },
-  run: (words, say) =>
-    words[0] === 'explain' ? explain.run(words.slice(1), say) : compare.run(words, say),
+  run: (words, say) => (words[0] === 'explain' ? explain.run(words.slice(1), say) : compare.run(words, say)),
 }
 
 type Explanation = { id: string; owner: string; reason: string; until: Date; by: string }
@@ -95,11 +89,7 @@ export async function explained(
   )
 }
 
-export function textOf(
-  found: Reconciled,
-  open: readonly OpenItem[],
-  isProviderAsked: boolean,
-): string {
+export function textOf(found: Reconciled, open: readonly OpenItem[], isProviderAsked: boolean): string {
   const { breaks, matched, items, unread, tookMs, unreadable } = found
   return [
     `${counted(items, 'item')} compared in ${tookMs} ms${unread > 0 ? `, ${unread} of them not yet read from chain or provider` : ''}`,
@@ -128,8 +118,7 @@ function verdictOn(
   isProviderAsked: boolean,
 ): string {
   if (breaks.length > 0) return `open breaks: ${breaks.length}`
-  if (unread > 0 || unreadable !== undefined || !isProviderAsked)
-    return 'no breaks, but not everything was compared'
+  if (unread > 0 || unreadable !== undefined || !isProviderAsked) return 'no breaks, but not everything was compared'
   if (open.length > 0) return `no breaks; ${counted(open.length, 'item')} open`
   return 'the books balance'
 }

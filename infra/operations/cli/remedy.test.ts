@@ -18,12 +18,7 @@ test.each([
   ['overdue', cashout, 5n, `trace ${cashout}`],
   ['payment_chain', payment, 5n, `trace ${payment}`],
   ['treasury_books', 'treasury', 5n, 'reconcile --whole'],
-  [
-    'provider_balance',
-    'provider_id',
-    5n,
-    'reconcile explain 7 --owner <who> --reason <why> --until <day>',
-  ],
+  ['provider_balance', 'provider_id', 5n, 'reconcile explain 7 --owner <who> --reason <why> --until <day>'],
 ] as const)('a break of %s, of %s by %p, is for `ops %4$s`', (rule, item, amount, command) => {
   expect(commandFor({ id: '7', rule, item, amount })).toBe(`bun run ops ${command}`)
 })

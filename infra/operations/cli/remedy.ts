@@ -21,9 +21,7 @@ export const commandFor = (one: Of): string =>
 export function shellWord(text: string): string {
   if (/^[\w.:-]+$/.test(text)) return text
   if (!/[\p{C}\u2028\u2029]/u.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
-  const numbers = [...new TextEncoder().encode(text)].map((byte) =>
-    byte.toString(8).padStart(3, '0'),
-  )
+  const numbers = [...new TextEncoder().encode(text)].map((byte) => byte.toString(8).padStart(3, '0'))
   return `"$(printf '%b' '${numbers.map((number) => `\\0${number}`).join('')}')"`
 }
 

@@ -120,7 +120,8 @@ export function textOf(payment: Reviewed): string {
 }
 
 const list = reading({
-  ...{ does: 'list payments that need review, longest waiting first', usage: 'review list' },
+  does: 'list payments that need review, longest waiting first',
+  usage: 'review list',
   read: async (_, { sql }): Promise<CommandResult> => {
     const waiting = await listReview(sql)
     const text = waiting.map(lineOf).join('\n') || 'no payments need review'
@@ -129,11 +130,9 @@ const list = reading({
 })
 
 const show = reading({
-  ...{
-    does: 'show a payment and its decisions',
-    usage: 'review show <payment>',
-    takes: 1,
-  },
+  does: 'show a payment and its decisions',
+  usage: 'review show <payment>',
+  takes: 1,
   read: async ({ words: [id = ''] }, { sql }): Promise<CommandResult> => {
     const payment = await findReviewed(sql, id)
     if (!payment) return { text: `payment ${id} not found`, data: {}, ok: false }
@@ -145,8 +144,7 @@ const resolve = changing({
   does: 'decide: credit the amount paid, refund it, or accept it as it is',
   usage: 'review resolve <payment> credit|refund|accept --reason <why> [--by <who>]',
   takes: 2,
-  faultIn: ([, word]) =>
-    resolutions.some((one) => one === word) ? undefined : `unknown decision: ${word}`,
+  faultIn: ([, word]) => (resolutions.some((one) => one === word) ? undefined : `unknown decision: ${word}`),
   change: async ({ words: [id = '', word], reason, by }, operator) => {
     const resolution = word as Resolution
     const payment = await findReviewed(operator.sql, id)
@@ -171,5 +169,7 @@ const resolve = changing({
 })
 
 export const review = among('payments that need review: list, show, resolve', {
-  ...{ list, show, resolve },
+  list,
+  show,
+  resolve,
 })

@@ -8,16 +8,16 @@ import { databaseUrlOf } from '#platform/db/url'
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
   secretNames.flatMap((name) => variableIn(env, name) ?? [])
 const secretNames = [
-  ...[
-    'RPC_URL',
-    'RPC_URLS',
-    'DATABASE_ADMIN_URL',
-    'DATABASE_ADMIN_PASSWORD',
-    'DATABASE_OPS_URL',
-    'DATABASE_PASSWORD_OPS',
-    'NATS_PASSWORD_OPS',
-  ],
-  ...['PROVIDER_ID_SECRET_KEY', 'PROVIDER_MY_SECRET_KEY', 'NATS_PASSWORD_ADMIN'],
+  'RPC_URL',
+  'RPC_URLS',
+  'DATABASE_ADMIN_URL',
+  'DATABASE_ADMIN_PASSWORD',
+  'DATABASE_OPS_URL',
+  'DATABASE_PASSWORD_OPS',
+  'NATS_PASSWORD_OPS',
+  'PROVIDER_ID_SECRET_KEY',
+  'PROVIDER_MY_SECRET_KEY',
+  'NATS_PASSWORD_ADMIN',
 ]
 
 const fields = {

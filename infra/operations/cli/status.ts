@@ -12,14 +12,12 @@ import type { ExternalAnswer } from '../health/external'
 import { readFacts, type SystemFacts } from '../health/facts'
 
 function floorsOf(copies: number, env: NodeJS.ProcessEnv = process.env): Floors {
-  const set = (name: string, { fallback = '0' }: { fallback?: string }) =>
-    BigInt(variableIn(env, name) ?? fallback)
+  const set = (name: string, { fallback = '0' }: { fallback?: string }) => BigInt(variableIn(env, name) ?? fallback)
   return {
     lowMicro: set('TREASURY_LOW_AUSD', payments.TREASURY_LOW_AUSD) * 1_000_000n,
     lowMinor: set('BALANCE_LOW_IDR', payouts.BALANCE_LOW_IDR),
     laneWei:
-      set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) +
-      set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI),
+      set('LANE_MIN_BALANCE_WEI', relayer.LANE_MIN_BALANCE_WEI) + set('LANE_REFILL_WEI', relayer.LANE_REFILL_WEI),
     copies,
   }
 }
@@ -28,8 +26,7 @@ export const status = reading({
   does: 'show items in progress, uncommitted balances and problems',
   usage: 'status [--copies N] [--json]',
   options: { copies: { type: 'string', default: '1' } },
-  faultIn: (_, { copies }) =>
-    /^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999',
+  faultIn: (_, { copies }) => (/^[1-9][0-9]{0,2}$/.test(String(copies)) ? undefined : '--copies must be from 1 to 999'),
   read: async ({ options }, operator) => {
     const facts = await readFacts({ ...operator, place: operatorPlace() })
     const lines = needs(facts, floorsOf(Number(options.copies)))
@@ -52,8 +49,7 @@ const dataOf = (facts: SystemFacts, lines: readonly string[]): object => ({
 const orUnknown = <T>(asked: ExternalAnswer<T>, write: (known: T) => string): string =>
   'known' in asked ? write(asked.known) : 'unknown'
 
-const row = (name: string, ...cells: string[]) =>
-  `${name.padEnd(26)} ${cells.filter(Boolean).join('  ')}`
+const row = (name: string, ...cells: string[]) => `${name.padEnd(26)} ${cells.filter(Boolean).join('  ')}`
 
 function asText(facts: SystemFacts, lines: readonly string[]): string {
   const { treasury, rupiah, owedMicro, promisedMicro, unpaidMinor, coin, books } = facts
@@ -114,9 +110,7 @@ export function breaksText(breaks: SystemFacts['breaks']): string {
 }
 
 const needsText = (lines: readonly string[]): string[] =>
-  lines.length === 0
-    ? ['nothing needs attention']
-    : ['needs attention:', ...lines.map((line) => `  ${line}`)]
+  lines.length === 0 ? ['nothing needs attention'] : ['needs attention:', ...lines.map((line) => `  ${line}`)]
 
 function busText(bus: SystemFacts['bus']): string[] {
   if ('unknown' in bus) return [row('bus', 'not read')]

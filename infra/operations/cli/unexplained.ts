@@ -152,8 +152,7 @@ const giveBack = changing({
   does: 'return a transfer to its sender, once',
   usage: 'unexplained return <transaction>:<log> --reason <why> [--by <who>]',
   takes: 1,
-  faultIn: ([name = '']) =>
-    nameForm.test(name) ? undefined : `${name} is not a <transaction>:<log> from the list`,
+  faultIn: ([name = '']) => (nameForm.test(name) ? undefined : `${name} is not a <transaction>:<log> from the list`),
   change: async ({ words: [target = ''], reason, by }, operator) => {
     const [, hash = '', log = ''] = nameForm.exec(target.toLowerCase())!
     const transfer = { txHash: hash as `0x${string}`, logIndex: Number(log) }
@@ -200,14 +199,12 @@ const accept = changing({
   change: async ({ words: [given = ''], reason, by }, operator) => {
     const item = nameForm.test(given) ? given.toLowerCase() : given
     await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
-    return [
-      await accepted(operator, item, { reason, by }, (because) =>
-        acceptAsCapital(books, item, because),
-      ),
-    ]
+    return [await accepted(operator, item, { reason, by }, (because) => acceptAsCapital(books, item, because))]
   },
 })
 
 export const unexplained = among('unexplained money: list, return, accept', {
-  ...{ list, return: giveBack, accept },
+  list,
+  return: giveBack,
+  accept,
 })

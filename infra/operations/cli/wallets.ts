@@ -58,17 +58,14 @@ export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepaymen
     where made_good_micro > lost_micro and ${paymentId} in ('', payment_id) order by updated_at`
 
 const list = reading({
-  ...{
-    does: 'list frozen wallets, longest frozen first, and needless repayments',
-    usage: 'wallets list',
-  },
+  does: 'list frozen wallets, longest frozen first, and needless repayments',
+  usage: 'wallets list',
   read: async (_, { sql }): Promise<CommandResult> => {
     const [frozen, needless] = [await listFrozen(sql), await listNeedless(sql)]
     const lines = [
       ...frozen.map((one) => `${one.since.toISOString()}  ${one.wallet}  ${frozenText(one)}`),
       ...needless.map(
-        ({ wallet, paymentId, micro }) =>
-          `${wallet}  repaid ${moneyText(micro, 'AUSD')} needlessly for ${paymentId}`,
+        ({ wallet, paymentId, micro }) => `${wallet}  repaid ${moneyText(micro, 'AUSD')} needlessly for ${paymentId}`,
       ),
     ]
     const text = lines.join('\n') || 'no frozen wallets, and no needless repayments'
@@ -82,17 +79,12 @@ async function freezeOf(sql: Sql, wallet: string, missing: string) {
     select frozen, revision::text from payments.wallets where wallet = ${wallet}`
   if (!row) return { revision: '0', cause: 'never frozen' }
   const { frozen, revision } = row
-  const cause = frozen
-    ? `frozen at revision ${revision}, ${missing} missing`
-    : `free at ${revision}`
+  const cause = frozen ? `frozen at revision ${revision}, ${missing} missing` : `free at ${revision}`
   return { revision, cause }
 }
 
 export const clearedText = (done: string, payments: readonly string[] = []): string =>
-  [
-    done,
-    ...payments.map((id) => `${id} may still need review: bun run ops review show ${id}`),
-  ].join('; ')
+  [done, ...payments.map((id) => `${id} may still need review: bun run ops review show ${id}`)].join('; ')
 
 const clear = changing({
   does: 'write off the loss of a wallet and unfreeze it',
@@ -139,6 +131,7 @@ const givenBack = changing({
 })
 
 export const wallets = among('frozen wallets: list, clear, given-back', {
-  ...{ list, clear },
+  list,
+  clear,
   'given-back': givenBack,
 })

@@ -1,12 +1,7 @@
 import { type Handler, handler } from '#platform/bus/serve'
 import type { Log } from '#platform/log'
 import { tokenMatcher } from '#shared/api/console-token'
-import {
-  ConsoleAttention,
-  ConsoleItem,
-  ConsoleWatch,
-  type Shown,
-} from '#shared/messages/operations'
+import { ConsoleAttention, ConsoleItem, ConsoleWatch, type Shown } from '#shared/messages/operations'
 import { ok } from '#shared/refusals'
 import type { LiveFeed } from './feed'
 import type { Items } from './items'

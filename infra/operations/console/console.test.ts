@@ -41,7 +41,9 @@ async function startOperations(ownToken = token) {
     openOverview({
       readFacts: async () => ({ unread: 'no rows here', bus: { unknown: 'not read' } }),
       readMoney: async () => ({ inFlight: [], latest: [] }),
-      ...{ floors, clock: Date.now, log },
+      floors,
+      clock: Date.now,
+      log,
     }),
   )
   const publish = (event: object) => bus.nc.publish(feedSubject, JSON.stringify(event))
@@ -146,9 +148,7 @@ describe('the console with operations', () => {
     const end = await startOperations()
     const page = pageOf(await call('/console/live'))
     await page.hears('listening')
-    expect((await page.hears('overview')).data.unread).toContain(
-      'cannot read the rows: no rows here',
-    )
+    expect((await page.hears('overview')).data.unread).toContain('cannot read the rows: no rows here')
     pay()
     expect((await page.hears('motion')).data).toMatchObject({ item: 'pay_1' })
 

@@ -7,8 +7,7 @@ import { motionOf } from './event-feed'
 const wallet = `0x${'ab'.repeat(20)}`
 const paymentId = `pay_${'x'.repeat(22)}`
 const payoutId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
-const subjectOf = (ending: string) =>
-  topics.find(({ subject }) => subject.endsWith(ending))?.subject ?? ending
+const subjectOf = (ending: string) => topics.find(({ subject }) => subject.endsWith(ending))?.subject ?? ending
 
 describe('the event feed describes a message', () => {
   const paid = { paymentId, wallet, kind: 'topup', fiat: '50000', currency: 'IDR', ausd: '3076923' }
@@ -72,7 +71,10 @@ describe('security: the event feed shows only named fields of a message', () => 
     const subject = paymentsWebhookSubject('ID', 'delivery-1')
     const motion = motionOf(subject, { account: 'ID', deliveryId: 'delivery-1', body })
     expect(motion).toEqual({
-      ...{ flow: 'webhook', subject: 'webhooks.payments', odd: false, item: paymentId },
+      flow: 'webhook',
+      subject: 'webhooks.payments',
+      odd: false,
+      item: paymentId,
       says: 'webhook payment.capture from ID',
     })
   })
@@ -97,12 +99,9 @@ describe('security: the event feed shows only named fields of a message', () => 
     expect(JSON.stringify(motion)).not.toContain('cdcd')
   })
 
-  test.each(['not json', '[]', 'null', '{"event":7}'])(
-    'a payment webhook with the body %p, as unknown',
-    (raw) => {
-      const subject = paymentsWebhookSubject('MY', 'delivery-1')
-      const motion = motionOf(subject, { account: 'MY', body: raw })
-      expect(motion?.says).toBe('webhook of an unknown kind from MY')
-    },
-  )
+  test.each(['not json', '[]', 'null', '{"event":7}'])('a payment webhook with the body %p, as unknown', (raw) => {
+    const subject = paymentsWebhookSubject('MY', 'delivery-1')
+    const motion = motionOf(subject, { account: 'MY', body: raw })
+    expect(motion?.says).toBe('webhook of an unknown kind from MY')
+  })
 })

@@ -106,8 +106,7 @@ const events: Readonly<Record<string, string>> = {
   returned: 'returned, refused by the bank',
 }
 
-const flowOf = (kind: string): Flow =>
-  inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'users'
+const flowOf = (kind: string): Flow => (inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'users')
 
 function identityWords({ subject }: Topic, { verified }: Fields): string {
   if (subject === IdentityErased.subject) return 'personal data erased'
@@ -135,8 +134,7 @@ function deliveryOf(subject: string, delivery: Fields): Motion {
 /** The id of a payment or a cash-out. */
 const ourReference = /^(pay_[A-Za-z0-9_-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 
-const fieldsIn = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {}
+const fieldsIn = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 
 function parsed(body: unknown): Fields {
   try {

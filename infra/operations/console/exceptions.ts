@@ -20,9 +20,7 @@ export async function readAttention(sql: Sql) {
     Promise.all([reviews(sql), frozen(sql), flags(sql), anomalies(sql), breaks(sql), lanes(sql)]),
     listDeadLetters(sql),
   ])
-  const oldestFirst = exceptions
-    .flat()
-    .toSorted((left, right) => left.since.getTime() - right.since.getTime())
+  const oldestFirst = exceptions.flat().toSorted((left, right) => left.since.getTime() - right.since.getTime())
   return { exceptions: oldestFirst, dead: groupsOf(letters).slice(0, namedMax), namedMax }
 }
 
@@ -33,12 +31,18 @@ const reviews = (sql: Sql) => sql<Exception[]>`
 
 const frozen = async (sql: Sql): Promise<Exception[]> =>
   (await listFrozen(sql)).slice(0, namedMax).map((one) => ({
-    ...{ kind: 'frozen', id: one.wallet, says: frozenText(one), since: one.since },
+    kind: 'frozen',
+    id: one.wallet,
+    says: frozenText(one),
+    since: one.since,
   }))
 
 const flags = async (sql: Sql): Promise<Exception[]> =>
   (await listFailedFlags(sql)).slice(0, namedMax).map((one) => ({
-    ...{ kind: 'identity', id: one.wallet, says: failedFlagText(one), since: one.since },
+    kind: 'identity',
+    id: one.wallet,
+    says: failedFlagText(one),
+    since: one.since,
   }))
 
 /** Their rows are kept longer, because they prevent duplicates. */
@@ -60,7 +64,10 @@ const anomalies = (sql: Sql) => sql<Exception[]>`
 async function breaks(sql: Sql): Promise<Exception[]> {
   const counting = (await openBreaks(sql)).filter(({ standing }) => standing === 'counts')
   return counting.slice(0, namedMax).map(({ rule, item, about, foundAt }) => ({
-    ...{ kind: 'break', id: item, says: `${rule}: ${about}`, since: foundAt },
+    kind: 'break',
+    id: item,
+    says: `${rule}: ${about}`,
+    since: foundAt,
   }))
 }
 

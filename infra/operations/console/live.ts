@@ -93,18 +93,13 @@ export function openLive(options: LiveOptions): Live {
   }
 }
 
-async function listen(
-  options: LiveOptions,
-  hear: (message: Msg) => void,
-): Promise<AsyncDisposable> {
+async function listen(options: LiveOptions, hear: (message: Msg) => void): Promise<AsyncDisposable> {
   const bus = await options.open()
   const take = (error: Error | null, message: Msg) => {
     if (error) return options.log.warn({ err: error }, 'console subscription failed')
     hear(message)
   }
-  const subscriptions: Subscription[] = topics.map(({ subject }) =>
-    bus.nc.subscribe(subject, { callback: take }),
-  )
+  const subscriptions: Subscription[] = topics.map(({ subject }) => bus.nc.subscribe(subject, { callback: take }))
   try {
     await bus.nc.flush()
   } catch (error) {

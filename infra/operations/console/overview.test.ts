@@ -9,7 +9,10 @@ const floors = { lowMicro: 0n, lowMinor: 0n, laneWei: 0n, copies: 1 }
 const copies = { gateway: 1, pricing: 1, payments: 0, payouts: 1 }
 const others = { 'chain-relayer': 1, 'indexer-reader': 1, operations: 1 }
 const onBus: OnBus = {
-  ...{ copies: { ...copies, ...others }, down: [], lags: [], rates: [] },
+  copies: { ...copies, ...others },
+  down: [],
+  lags: [],
+  rates: [],
   figures: { pricing: { 'USD/IDR': { rate: '16250' } } },
 }
 
@@ -21,7 +24,9 @@ function overviewOf(facts: SystemFacts | Unread) {
       return facts
     },
     readMoney: () => Promise.reject(new Error('no rows here')),
-    ...{ floors, clock: Date.now, log },
+    floors,
+    clock: Date.now,
+    log,
   })
   const told = () =>
     new Promise<OverviewFacts>((resolve) => {
@@ -38,7 +43,8 @@ test('the overview names silent services and the parts that it could not read', 
   expect(seen.unread).toEqual(['cannot read the rows: no rows here'])
   expect(seen.money).toBeUndefined()
   expect(seen.services.find(({ name }) => name === 'pricing')).toEqual({
-    ...{ name: 'pricing', copies: 1 },
+    name: 'pricing',
+    copies: 1,
     figures: { 'USD/IDR': { rate: '16250' } },
   })
 })

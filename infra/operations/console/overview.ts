@@ -91,7 +91,8 @@ async function look(
     asOf: new Date(clock()).toISOString(),
     ...attention(facts, floors),
     services: processNames.map((name) => ({
-      ...{ name, copies: onBus ? (onBus.copies[name] ?? 0) : null },
+      name,
+      copies: onBus ? (onBus.copies[name] ?? 0) : null,
       figures: onBus?.figures[name] ?? {},
     })),
     queues: onBus?.lags ?? [],

@@ -29,14 +29,13 @@ export type ConsoleOptions = {
 }
 
 /** All readers connect on first use. */
-export function openConsole(
-  options: ConsoleOptions,
-): AsyncDisposable & { readonly answers: readonly Handler[] } {
+export function openConsole(options: ConsoleOptions): AsyncDisposable & { readonly answers: readonly Handler[] } {
   const { bus, clock, log, place, floors, token } = options
   const listener = { ...options.listener, user: 'console', name: 'console', log }
   const live = openLive({
     open: () => openBus({ ...listener, onFatal: () => {} }),
-    ...{ clock, log },
+    clock,
+    log,
   })
   const ownBus = async () => bus
   const items = openItems({ databaseUrl: options.databaseUrl, bus: ownBus, clock })
@@ -45,7 +44,9 @@ export function openConsole(
   const overview = openOverview({
     readFacts: () => readFacts({ sql, bus: ownBus, roster, place }),
     readMoney: () => readMoney(sql),
-    ...{ floors, clock, log },
+    floors,
+    clock,
+    log,
   })
   const publish = (event: object) => bus.nc.publish(feedSubject, JSON.stringify(event))
   const feed = openFeed({ live, overview, publish })

@@ -12,12 +12,18 @@ const bus = (more: Partial<OnBus>) => ({
 })
 const fine: SystemFacts = {
   paused: [],
-  ...{ states: [], promisedMicro: 0n, owedMicro: 0n, unpaidMinor: 0n, outboxes: [] },
-  ...{
-    deadLetters: [{ service: 'payments', count: 0 }],
-    lanes: [{ address: '0xab', fault: null }],
-  },
-  ...{ frozenWallets: 0, needlessRepayments: 0, secondWallets: 0, failedFlags: 0, breaks: [] },
+  states: [],
+  promisedMicro: 0n,
+  owedMicro: 0n,
+  unpaidMinor: 0n,
+  outboxes: [],
+  deadLetters: [{ service: 'payments', count: 0 }],
+  lanes: [{ address: '0xab', fault: null }],
+  frozenWallets: 0,
+  needlessRepayments: 0,
+  secondWallets: 0,
+  failedFlags: 0,
+  breaks: [],
   books: { endedAt: null, ageMs: 0 },
   lists: [],
   unexplained: { count: 0, ausdMicro: '0', oldestMs: 0 },
@@ -41,62 +47,30 @@ test('status reports no alert while all is well', () => {
 
 describe('status reports', () => {
   test.each([
-    [
-      'uncommitted AUSD below the threshold',
-      { promisedMicro: 4_000_001n },
-      /treasury is low: 0\.999999/,
-    ],
+    ['uncommitted AUSD below the threshold', { promisedMicro: 4_000_001n }, /treasury is low: 0\.999999/],
     ['AUSD owed to cash-outs', { owedMicro: 4_000_001n }, /treasury is low/],
     [
       'commitments that exceed the treasury balance',
       { promisedMicro: 6_000_000n },
       /exceeds treasury balance by 1\.000000 AUSD/,
     ],
-    [
-      'an unreadable treasury',
-      { treasury: { unknown: 'silent' } },
-      /cannot read the treasury: silent/,
-    ],
-    [
-      'uncommitted rupiah below the threshold',
-      { unpaidMinor: 1n },
-      /provider balance is low: Rp 999 uncommitted/,
-    ],
-    [
-      'an unreadable provider balance',
-      { rupiah: { unknown: 'no key' } },
-      /cannot read the provider's balance: no/,
-    ],
+    ['an unreadable treasury', { treasury: { unknown: 'silent' } }, /cannot read the treasury: silent/],
+    ['uncommitted rupiah below the threshold', { unpaidMinor: 1n }, /provider balance is low: Rp 999 uncommitted/],
+    ['an unreadable provider balance', { rupiah: { unknown: 'no key' } }, /cannot read the provider's balance: no/],
     [
       'a pause',
       { paused: [{ what: 'payouts', since: new Date(0), by: 'sari', reason: 'ticket 7' }] },
       /^payouts paused since 1970-01-01T00:00:00.000Z, by sari: ticket 7: bun run ops resume payouts$/,
     ],
-    [
-      'a payment in review',
-      state('payment', 'review', 0),
-      /^2 payments need review: bun run ops review list$/,
-    ],
-    [
-      'a payment in one state for too long',
-      state('payment', 'paid', 600_001),
-      /paid for too long: 2/,
-    ],
-    [
-      'a cash-out in one state for too long',
-      state('payout', 'taking', 900_001),
-      /taking for too long/,
-    ],
+    ['a payment in review', state('payment', 'review', 0), /^2 payments need review: bun run ops review list$/],
+    ['a payment in one state for too long', state('payment', 'paid', 600_001), /paid for too long: 2/],
+    ['a cash-out in one state for too long', state('payout', 'taking', 900_001), /taking for too long/],
     [
       'an identity verdict that is not on the chain for too long',
       state('identity', 'rejected', 600_001),
       /^identity rejected for too long: 2, oldest 10 min: bun run ops in-flight$/,
     ],
-    [
-      'a lane without native coin',
-      { coin: new Map([['0xab', { known: 4n }]]) },
-      /0xab needs native coin/,
-    ],
+    ['a lane without native coin', { coin: new Map([['0xab', { known: 4n }]]) }, /0xab needs native coin/],
     ['a blocked lane', { lanes: [{ address: '0xab', fault: 'chain_ahead' }] }, /chain_ahead/],
     [
       'a full outbox',
@@ -124,11 +98,7 @@ describe('status reports', () => {
       /^1 needless repayment to give back: bun run ops wallets list$/,
     ],
     ['a frozen wallet', { frozenWallets: 1 }, /^1 wallet is frozen: bun run ops wallets list$/],
-    [
-      'a service that does not respond',
-      bus({ copies: { ...allThere, payouts: 0 } }),
-      /^payouts does not/,
-    ],
+    ['a service that does not respond', bus({ copies: { ...allThere, payouts: 0 } }), /^payouts does not/],
     [
       "the operators' process that does not respond",
       bus({ copies: { ...allThere, operations: 0 } }),
@@ -181,11 +151,7 @@ describe('status reports', () => {
       },
       /^2 open breaks in the books, oldest 2 h: bun run ops reconcile$/,
     ],
-    [
-      'a single break',
-      { breaks: [{ standing: 'counts', ageMs: 1_000 }] },
-      /^1 open break in the books, oldest 1 s/,
-    ],
+    ['a single break', { breaks: [{ standing: 'counts', ageMs: 1_000 }] }, /^1 open break in the books, oldest 1 s/],
   ] as const)('%s', (_, change, line) => {
     const lines = needs({ ...fine, ...change } as SystemFacts, floors)
     expect(lines).toHaveLength(1)

@@ -25,11 +25,7 @@ const limits: Readonly<Record<InState['what'], Limits<string>>> = {
 }
 
 /** Uncommitted treasury AUSD. */
-export const freeMicroOf = ({
-  treasury,
-  owedMicro,
-  promisedMicro,
-}: SystemFacts): bigint | undefined => {
+export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: SystemFacts): bigint | undefined => {
   if ('unknown' in treasury) return undefined
   const { balanceMicro, drawableMicro } = treasury.known
   const own = balanceMicro - owedMicro
@@ -47,8 +43,7 @@ export type Attention = { readonly needs: readonly string[]; readonly unread: re
 export function attention(facts: SystemFacts | Unread, floors: Floors): Attention {
   const bus = busNeeds(facts.bus, floors)
   const unread = 'unknown' in facts.bus ? [`cannot read the bus: ${facts.bus.unknown}`] : []
-  if ('unread' in facts)
-    return { needs: bus, unread: [`cannot read the rows: ${facts.unread}`, ...unread] }
+  if ('unread' in facts) return { needs: bus, unread: [`cannot read the rows: ${facts.unread}`, ...unread] }
   return {
     needs: [
       ...facts.paused.map((one) => `${pausedText(one)}: ${ops} resume ${one.what}`),
@@ -105,15 +100,11 @@ function comparedNeeds({ books: { endedAt, ageMs } }: SystemFacts): string[] {
 function unexplainedNeeds({ unexplained: { count, ausdMicro, oldestMs } }: SystemFacts): string[] {
   if (count === 0) return []
   const ausd = `${moneyText(ausdMicro, 'AUSD')} (${counted(count, 'transfer')})`
-  return [
-    `unexplained AUSD in the treasury: ${ausd}, oldest ${ageText(oldestMs)}: ${ops} unexplained list`,
-  ]
+  return [`unexplained AUSD in the treasury: ${ausd}, oldest ${ageText(oldestMs)}: ${ops} unexplained list`]
 }
 
 const frozenNeeds = ({ frozenWallets: count }: SystemFacts): string[] =>
-  count > 0
-    ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`]
-    : []
+  count > 0 ? [`${counted(count, 'wallet')} ${count === 1 ? 'is' : 'are'} frozen: ${ops} wallets list`] : []
 
 const needlessNeeds = ({ needlessRepayments: count }: SystemFacts): string[] =>
   count > 0 ? [`${counted(count, 'needless repayment')} to give back: ${ops} wallets list`] : []
@@ -131,9 +122,7 @@ function breakNeeds({ breaks }: SystemFacts): string[] {
   const counting = breaks.filter(({ standing }) => standing === 'counts')
   if (counting.length === 0) return []
   const oldest = ageText(Math.max(...counting.map(({ ageMs }) => ageMs)))
-  return [
-    `${counted(counting.length, 'open break')} in the books, oldest ${oldest}: ${ops} reconcile`,
-  ]
+  return [`${counted(counting.length, 'open break')} in the books, oldest ${oldest}: ${ops} reconcile`]
 }
 
 /** If the bus is down, the state of the services is unknown. */
@@ -178,12 +167,7 @@ const externalUnread = ({ treasury, rupiah, coin }: SystemFacts): string[] => [
   ),
 ]
 
-function laneNeeds(
-  { coin }: SystemFacts,
-  { laneWei }: Floors,
-  address: string,
-  fault: string | null,
-) {
+function laneNeeds({ coin }: SystemFacts, { laneWei }: Floors, address: string, fault: string | null) {
   const lines = blockedNeeds(address, fault)
   const has = coin.get(address)
   if (has && 'known' in has && has.known < laneWei) lines.push(`lane ${address} needs native coin`)
@@ -205,10 +189,7 @@ const lagNeeds = (lags: readonly Lag[]): string[] =>
   lags
     // A deployment need not have a push service.
     .filter(({ reader, waiting }) => reader !== 'integrator' && waiting > waitingMax)
-    .map(
-      ({ reader, stream, waiting }) =>
-        `${reader} is ${counted(waiting, 'message')} behind ${stream}`,
-    )
+    .map(({ reader, stream, waiting }) => `${reader} is ${counted(waiting, 'message')} behind ${stream}`)
 
 const listNeeds = (lists: readonly ListAge[]): string[] =>
   lists
@@ -219,9 +200,7 @@ const listNeeds = (lists: readonly ListAge[]): string[] =>
     )
 
 const unpricedNeeds = (rates: readonly RateReading[]): string[] =>
-  rates.flatMap(({ pair, unavailable }) =>
-    unavailable ? [`no rate for ${pair}: ${unavailable}`] : [],
-  )
+  rates.flatMap(({ pair, unavailable }) => (unavailable ? [`no rate for ${pair}: ${unavailable}`] : []))
 
 /** A blocked lane assigns no nonces. */
 const blockedNeeds = (address: string, fault: string | null): string[] =>

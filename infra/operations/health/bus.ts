@@ -37,23 +37,19 @@ export type OnBus = {
 /** Throws if NATS cannot be reached. */
 export async function readBus(open: () => Promise<Bus>, roster?: Roster): Promise<OnBus> {
   const bus = await open()
-  const [stats, lags, attendance] = await Promise.all([
-    gatherStats(bus),
-    readLags(bus),
-    roster?.call(),
-  ])
+  const [stats, lags, attendance] = await Promise.all([gatherStats(bus), readLags(bus), roster?.call()])
   const of = (name: string) => stats.filter((one) => one.name === name)
   return {
     copies: Object.fromEntries(processNames.map((name) => [name, of(name).length])),
     down: attendance?.down ?? [],
-    ...{ lags, rates: ratesIn(stats) },
+    lags,
+    rates: ratesIn(stats),
     figures: Object.fromEntries(processNames.map((name) => [name, figuresIn(of(name)[0])])),
   }
 }
 
 /** The first endpoint of a service reports its figures. */
-const figuresIn = (stats: Stats | undefined): ServiceFigures =>
-  (stats?.endpoints?.[0]?.data ?? {}) as ServiceFigures
+const figuresIn = (stats: Stats | undefined): ServiceFigures => (stats?.endpoints?.[0]?.data ?? {}) as ServiceFigures
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 
@@ -69,8 +65,11 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
     plans.map(async ({ durable_name: reader }): Promise<Lag> => {
       const info = await manager.consumers.info(stream, reader)
       return {
-        ...{ reader, stream, waiting: info.num_pending },
-        ...{ underWay: info.num_ack_pending, redelivered: info.num_redelivered },
+        reader,
+        stream,
+        waiting: info.num_pending,
+        underWay: info.num_ack_pending,
+        redelivered: info.num_redelivered,
       }
     }),
   )

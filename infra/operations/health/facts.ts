@@ -4,14 +4,7 @@ import type { Roster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { within } from '#platform/deadline'
 import { type OnBus, readBus } from './bus'
-import {
-  asked,
-  type ExternalAnswer,
-  readCoin,
-  readRupiah,
-  readTreasury,
-  type TreasuryHolds,
-} from './external'
+import { asked, type ExternalAnswer, readCoin, readRupiah, readTreasury, type TreasuryHolds } from './external'
 import { type Rows, readRows } from './rows'
 
 export type SystemFacts = Rows & {
@@ -39,8 +32,7 @@ const partMs = 10_000
 /** Never throws: an unreadable part has its reason. */
 export async function readFacts(sources: Sources): Promise<SystemFacts | Unread> {
   const { sql, bus, roster, place } = sources
-  const part = <T>(what: string, read: () => Promise<T>) =>
-    asked(() => within(read(), partMs, what))
+  const part = <T>(what: string, read: () => Promise<T>) => asked(() => within(read(), partMs, what))
   const [rows, onBus] = await Promise.all([
     part('Postgres', () => readRows(sql)),
     part('the bus', () => readBus(bus, roster)),

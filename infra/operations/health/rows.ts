@@ -4,21 +4,9 @@ import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates, listFailedFlags } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
 import { operationMicro, predicate } from '#infra/operations/sql'
-import {
-  isOpen as isOpenOperation,
-  operations,
-} from '../../../services/chain-relayer/operations/operation.table'
-import {
-  isOpen as isOpenPayment,
-  payments,
-  waitsSince,
-} from '../../../services/payments/payment.table'
-import {
-  cashouts,
-  isOpen as isOpenCashout,
-  owesAusd,
-  owesFiat,
-} from '../../../services/payouts/cashout.table'
+import { isOpen as isOpenOperation, operations } from '../../../services/chain-relayer/operations/operation.table'
+import { isOpen as isOpenPayment, payments, waitsSince } from '../../../services/payments/payment.table'
+import { cashouts, isOpen as isOpenCashout, owesAusd, owesFiat } from '../../../services/payouts/cashout.table'
 import { listPaused, type Paused } from './pauses'
 import { type ListAge, listsRead } from './provider-lists'
 import { sumUnexplained, type UnexplainedSum } from './unexplained'
@@ -57,8 +45,7 @@ export type Rows = {
   lists: readonly ListAge[]
 }
 
-const ageMs = (sql: Sql, since: Fragment) =>
-  sql`(extract(epoch from now() - min(${since})) * 1000)::float8`
+const ageMs = (sql: Sql, since: Fragment) => sql`(extract(epoch from now() - min(${since})) * 1000)::float8`
 
 type Fragment = PendingQuery<Row[]> | ReturnType<Sql['unsafe']>
 
@@ -86,7 +73,9 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       select count(*)::int as count from payments.wallets where frozen`
     const duplicates = await listDuplicates(tx)
     return {
-      ...{ states, books: books!, frozenWallets: frozen!.count },
+      states,
+      books: books!,
+      frozenWallets: frozen!.count,
       needlessRepayments: (await listNeedless(tx)).length,
       secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
       failedFlags: (await listFailedFlags(tx)).length,

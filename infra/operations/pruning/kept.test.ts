@@ -33,14 +33,12 @@ describe('retention entries', () => {
   })
 
   test('every stream has a limit of size, and of age or versions', () => {
-    for (const { name } of streams)
-      expect(periodOf(name)).toMatch(/^\d+ (days|versions per key), at most \d+ [GM]iB/)
+    for (const { name } of streams) expect(periodOf(name)).toMatch(/^\d+ (days|versions per key), at most \d+ [GM]iB/)
   })
 
   test('a period is qualified only where rules remove rows', () => {
     const pruned = new Set(rules.map(({ table }) => table))
-    for (const { names, period } of entries)
-      if (period) expect(names.filter((name) => !pruned.has(name))).toEqual([])
+    for (const { names, period } of entries) if (period) expect(names.filter((name) => !pruned.has(name))).toEqual([])
   })
 })
 
@@ -72,9 +70,7 @@ describe('a pruning rule', () => {
         payouts: ['payoutId'],
         chain_relayer: ['operationId'],
       }
-      const own = topics.filter(
-        ({ publishers, stream }) => publishers.includes(publisher) && stream !== 'WEBHOOKS',
-      )
+      const own = topics.filter(({ publishers, stream }) => publishers.includes(publisher) && stream !== 'WEBHOOKS')
       expect(own.length).toBeGreaterThan(0)
       for (const { schema: payload } of own) {
         const fields = Object.keys((payload as { properties?: object }).properties ?? {})
@@ -84,15 +80,7 @@ describe('a pruning rule', () => {
   )
 
   test('touches no table that guards money', () => {
-    const guards = [
-      'journal',
-      'payments',
-      'operation',
-      'refunds',
-      'anomalies',
-      'transaction',
-      'attempt',
-    ]
+    const guards = ['journal', 'payments', 'operation', 'refunds', 'anomalies', 'transaction', 'attempt']
     const prunable = new Set(rules.map(({ table }) => table.split('.')[1]!))
     expect(guards.filter((name) => prunable.has(name))).toEqual([])
     expect(prunable).not.toContain('giveback_request')

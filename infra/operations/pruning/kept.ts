@@ -97,10 +97,7 @@ export const entries: readonly KeptEntry[] = [
     why: 'Refills a lost JetStream store.',
   },
   {
-    names: [
-      ...['payments.dead_letter', 'payouts.dead_letter', 'gateway.dead_letter'],
-      'chain_relayer.dead_letter',
-    ],
+    names: ['payments.dead_letter', 'payouts.dead_letter', 'gateway.dead_letter', 'chain_relayer.dead_letter'],
     growsWith: 'failures',
     period: 'after the redrive; open ones permanently',
     why: 'An open dead letter needs an operator.',
@@ -228,8 +225,7 @@ export const growingTables: readonly string[] = entries
 const dayNanos = 86_400_000_000_000
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
-const sizeText = (bytes: number) =>
-  bytes >= gibibyte ? `${bytes / gibibyte} GiB` : `${bytes / mebibyte} MiB`
+const sizeText = (bytes: number) => (bytes >= gibibyte ? `${bytes / gibibyte} GiB` : `${bytes / mebibyte} MiB`)
 
 function streamPeriod(plan: StreamPlan): string {
   const { max_age: age = 0, max_bytes: bytes = 0, max_msgs_per_subject: versions = 0 } = plan

@@ -28,9 +28,7 @@ const tables = [
   'payouts.anomalies',
   ...new Set(rules.flatMap(({ table, reads = {} }) => [table, ...Object.keys(reads)])),
 ]
-beforeEach(
-  async () => void (await admin.unsafe(tables.map((name) => `delete from ${name}`).join(';'))),
-)
+beforeEach(async () => void (await admin.unsafe(tables.map((name) => `delete from ${name}`).join(';'))))
 
 describe('pruning', () => {
   test.each(cases)('%s, in %s: stays? %p', async (_, table, stays, ...statements) => {
@@ -143,17 +141,14 @@ describe('bank details of a cash-out', () => {
       values ('p', '0x1', '${state}', 1, 1, 1, 'q', 't', '0x1', 'n', '{}', 'c', 'box', 'k', 'mark',
         ${nextCheckAt}, ${days(400)}, ${days(endedDaysAgo)})`)
   }
-  test.each(['paid', 'failed', 'returned'])(
-    'are emptied 180 days after it was %s',
-    async (state) => {
-      await insert(state, 179)
-      expect(await emptied()).toBe(false)
-      await admin`delete from payouts.payouts`
-      await insert(state, 181)
-      expect(await emptied()).toBe(true)
-      expect((await prune(pruner))!.removed).toEqual({})
-    },
-  )
+  test.each(['paid', 'failed', 'returned'])('are emptied 180 days after it was %s', async (state) => {
+    await insert(state, 179)
+    expect(await emptied()).toBe(false)
+    await admin`delete from payouts.payouts`
+    await insert(state, 181)
+    expect(await emptied()).toBe(true)
+    expect((await prune(pruner))!.removed).toEqual({})
+  })
   test.each(['taking', 'taken', 'paying', 'returning'])('stay while it is %s', async (state) => {
     await insert(state, 300)
     expect(await emptied()).toBe(false)
@@ -184,8 +179,7 @@ describe('the role pruning', () => {
         select schemaname || '.' || tablename as name from pg_tables
         where schemaname not in ('pg_catalog', 'information_schema')`
     ).map(({ name }) => name)
-  const refused = (statement: string) =>
-    expect(pruner.unsafe(statement)).rejects.toThrow(/permission denied/)
+  const refused = (statement: string) => expect(pruner.unsafe(statement)).rejects.toThrow(/permission denied/)
 
   test('security: deletes from the tables that have a rule, and from no other', async () => {
     const prunable = new Set(rules.map(({ table }) => table))
@@ -193,8 +187,7 @@ describe('the role pruning', () => {
       select table_schema || '.' || table_name as name from information_schema.role_table_grants
       where grantee = 'pruning' and privilege_type = 'DELETE'`
     expect(new Set(may.map(({ name }) => name))).toEqual(prunable)
-    for (const name of (await all()).filter((one) => !prunable.has(one)))
-      await refused(`delete from ${name}`)
+    for (const name of (await all()).filter((one) => !prunable.has(one))) await refused(`delete from ${name}`)
   })
 
   test('security: writes and truncates nothing, and reads only what its rules need', async () => {
@@ -211,12 +204,7 @@ describe('the role pruning', () => {
   })
 
   test('security: cannot delete rows of the books, payments, cash-outs or operations', async () => {
-    for (const name of [
-      'payments.journal',
-      'payments.payments',
-      'payouts.payouts',
-      'chain_relayer.operation',
-    ])
+    for (const name of ['payments.journal', 'payments.payments', 'payouts.payouts', 'chain_relayer.operation'])
       await refused(`delete from ${name}`)
     await refused('select bank_details from payouts.payouts')
     await refused('select account_mark from payouts.payouts')

@@ -5,11 +5,7 @@ import { type PruneSettings, prune } from './prune'
 /** Consecutive failed rounds of a rule before an alarm. */
 const failuresMax = 3
 
-export function openRounds(
-  sql: Sql,
-  log: Log,
-  pace: PruneSettings = {},
-): (signal?: AbortSignal) => Promise<void> {
+export function openRounds(sql: Sql, log: Log, pace: PruneSettings = {}): (signal?: AbortSignal) => Promise<void> {
   const failures = new Map<string, number>()
   return async (signal) => {
     const startedAt = performance.now()

@@ -30,9 +30,7 @@ export function batchText(rule: RetentionRule, rowsMax: number, goesOn: boolean)
   const isSame = Object.keys(key).map((column) => `t.${column} = aged.${column}`)
   const aged = agedOf(rule)
   const set = Object.entries(empties ?? {}).map(([column, value]) => `${column} = ${value}`)
-  const remove = empties
-    ? `update ${table} t set ${set.join(', ')} from`
-    : `delete from ${table} t using`
+  const remove = empties ? `update ${table} t set ${set.join(', ')} from` : `delete from ${table} t using`
   return `
     with aged as materialized (
       select ${row} from ${table} t

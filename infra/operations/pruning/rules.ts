@@ -18,8 +18,7 @@ const dayNanos = 86_400_000_000_000
 /** A stream may deliver late, because it was full or an operator stopped it. */
 const marginDays = 7
 
-const maxAgeDays = (stream: string): number =>
-  (streams.find(({ name }) => name === stream)!.max_age ?? 0) / dayNanos
+const maxAgeDays = (stream: string): number => (streams.find(({ name }) => name === stream)!.max_age ?? 0) / dayNanos
 
 export const inboxDays = (consumer: ServiceName): number =>
   marginDays +
@@ -34,8 +33,12 @@ export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
 /** Rows of other consumers, such as `books`, are permanent. */
 const inbox = (schema: Mover): RetentionRule => ({
-  ...{ table: `${schema}.inbox`, of: movers[schema], which: `t.consumer = '${movers[schema]}'` },
-  ...{ key: { message_id: 'text' }, since: 'done_at', keptDays: inboxDays(movers[schema]) },
+  table: `${schema}.inbox`,
+  of: movers[schema],
+  which: `t.consumer = '${movers[schema]}'`,
+  key: { message_id: 'text' },
+  since: 'done_at',
+  keptDays: inboxDays(movers[schema]),
   spared: `exists (select from ${schema}.dead_letter d where d.consumer = t.consumer
     and d.message_id = t.message_id and d.redriven_at is null)`,
   reads: { [`${schema}.dead_letter`]: ['consumer', 'message_id', 'redriven_at'] },
@@ -45,51 +48,58 @@ const inbox = (schema: Mover): RetentionRule => ({
 const deadLetter = (schema: Mover): RetentionRule => ({
   table: `${schema}.dead_letter`,
   key: { consumer: 'text', message_id: 'text' },
-  ...{ since: 'redriven_at', keptDays: inboxDays(movers[schema]) },
+  since: 'redriven_at',
+  keptDays: inboxDays(movers[schema]),
 })
 
 const outbox = (schema: Mover): RetentionRule => ({
-  ...{ table: `${schema}.outbox`, key: { id: 'text' } },
-  ...{ since: 'published_at', keptDays: outboxDays },
+  table: `${schema}.outbox`,
+  key: { id: 'text' },
+  since: 'published_at',
+  keptDays: outboxDays,
   spared: `not (${subjectEnded[schema].ended})`,
   reads: subjectEnded[schema].reads,
 })
 
 /** Removes a retired generation of the public record, but not its cursor. */
 const generation = (table: string, place: RetentionRule['key']): RetentionRule => ({
-  ...{ table: `indexer_reader.${table}`, key: { generation: 'int', ...place }, keptDays: 1 },
+  table: `indexer_reader.${table}`,
+  key: { generation: 'int', ...place },
+  keptDays: 1,
   which: `t.generation = any(array(select generation from indexer_reader.cursors
     where state = 'retired' and moved_at < now() - interval '1 day'))`,
   reads: { 'indexer_reader.cursors': ['generation', 'state', 'moved_at'] },
 })
 
 export const rules: readonly RetentionRule[] = [
-  ...(Object.keys(movers) as Mover[]).flatMap((schema) => [
-    inbox(schema),
-    deadLetter(schema),
-    outbox(schema),
-  ]),
+  ...(Object.keys(movers) as Mover[]).flatMap((schema) => [inbox(schema), deadLetter(schema), outbox(schema)]),
   { table: 'payouts.account_checks', key: { id: 'text' }, since: 'asked_at', keptDays: 1 },
   {
     table: 'chain_relayer.spent',
     key: { signer: 'text', identity: 'text' },
-    ...{ since: 'created_at', keptDays: 30 },
+    since: 'created_at',
+    keptDays: 30,
   },
   {
     table: 'chain_relayer.spent_days',
     key: { signer: 'text', spending: 'text', day: 'timestamptz' },
-    ...{ since: 'day', keptDays: 30 },
+    since: 'day',
+    keptDays: 30,
   },
   {
     table: 'chain_relayer.burnt',
     key: { lane: 'text', nonce: 'int', wallet: 'text' },
-    ...{ since: 'created_at', keptDays: 30 },
+    since: 'created_at',
+    keptDays: 30,
   },
   generation('events', { block_number: 'bigint', log_index: 'int' }),
   generation('records', { wallet: 'text' }),
   generation('cycles', { wallet: 'text', number: 'int' }),
   {
-    ...{ table: 'books.runs', key: { id: 'bigint' }, since: 'ended_at', keptDays: 30 },
+    table: 'books.runs',
+    key: { id: 'bigint' },
+    since: 'ended_at',
+    keptDays: 30,
     spared: 't.whole', // One a day: shows when everything was last compared.
   },
 ]
@@ -101,7 +111,10 @@ const emptied = 'erased'
  * details.
  */
 export const bankDetails = (keptDays: number): RetentionRule => ({
-  ...{ table: 'payouts.payouts', of: 'bank details', key: { id: 'text' }, since: 'updated_at' },
+  table: 'payouts.payouts',
+  of: 'bank details',
+  key: { id: 'text' },
+  since: 'updated_at',
   keptDays,
   which: `t.bank_details_key_id <> '${emptied}'`,
   spared: `t.state not in (${endedStates}) or t.next_check_at is not null or exists (

@@ -11,9 +11,7 @@ export const endedCashouts = ['expired', 'paid', 'failed', 'returned'] as const
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
 export const endedStates = listed(endedCashouts)
 
-export const subjectEnded: Readonly<
-  Record<'gateway' | 'payments' | 'payouts' | 'chain_relayer', Subject>
-> = {
+export const subjectEnded: Readonly<Record<'gateway' | 'payments' | 'payouts' | 'chain_relayer', Subject>> = {
   gateway: {
     ended: `exists (select from gateway.identities i where i.wallet = t.payload->>'wallet'
       and i.check_at is null and i.failed_at is null)`,

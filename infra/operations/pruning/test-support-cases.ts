@@ -10,10 +10,21 @@ const sent = (schema: string, payload: object, publishedAt: string, id = 'm') =>
 const paymentId = `pay_${'a'.repeat(22)}`
 const payment = (state: string, more: Record<string, string> = {}) => {
   const values = {
-    ...{ id: `'${paymentId}'`, kind: `'topup'`, state: `'${state}'`, wallet: `'0x1'` },
-    ...{ pair: `'USD/IDR'`, currency: `'IDR'`, account: `'ID'`, rate_minor_per_usd: '1' },
-    ...{ fiat_minor: '1', ausd_micro: '1', quote_id: `'q'`, request_fingerprint: `'t'` },
-    ...{ provider_payment_id: `'py'`, checkout_url: `'u'`, created_at: days(400) },
+    id: `'${paymentId}'`,
+    kind: `'topup'`,
+    state: `'${state}'`,
+    wallet: `'0x1'`,
+    pair: `'USD/IDR'`,
+    currency: `'IDR'`,
+    account: `'ID'`,
+    rate_minor_per_usd: '1',
+    fiat_minor: '1',
+    ausd_micro: '1',
+    quote_id: `'q'`,
+    request_fingerprint: `'t'`,
+    provider_payment_id: `'py'`,
+    checkout_url: `'u'`,
+    created_at: days(400),
     ...more,
   }
   return `insert into payments.payments (${Object.keys(values)}) values (${Object.values(values)})`
@@ -35,11 +46,9 @@ const cursor = (state: string, movedAt: string) =>
 const event = `insert into indexer_reader.events values (1, 1, 1, '0x1', 'n', '{}', '0x2', 1)`
 export const run = (whole: boolean, endedAt: string) =>
   `insert into books.runs (started_at, ended_at, whole, items, open) values (now(), ${endedAt}, ${whole}, 0, 0)`
-const spent = (createdAt: string) =>
-  `insert into chain_relayer.spent values ('0x1', '0x2', 'credit', 1, ${createdAt})`
+const spent = (createdAt: string) => `insert into chain_relayer.spent values ('0x1', '0x2', 'credit', 1, ${createdAt})`
 
-const burnt = (createdAt: string) =>
-  `insert into chain_relayer.burnt values ('0x1', 1, '0x2', 1, ${createdAt})`
+const burnt = (createdAt: string) => `insert into chain_relayer.burnt values ('0x1', 1, '0x2', 1, ${createdAt})`
 
 const refId = `${paymentId}.1`
 const wallets = (retryAt: string) =>
@@ -85,32 +94,12 @@ export const cases: readonly Row[] = [
     done('payouts', 'payouts', 'm', days(300)),
     dead('payouts', 'payouts', 'm', days(1)),
   ],
-  [
-    'an old message that was never done',
-    'gateway.inbox',
-    true,
-    done('gateway', 'gateway', 'm', 'null'),
-  ],
+  ['an old message that was never done', 'gateway.inbox', true, done('gateway', 'gateway', 'm', 'null')],
   ['a run of the books', 'payments.inbox', true, done('payments', 'books', 'opening', days(3_000))],
-  [
-    'a consumer that no rule names',
-    'payments.inbox',
-    true,
-    done('payments', 'other', 'm', days(3_000)),
-  ],
+  ['a consumer that no rule names', 'payments.inbox', true, done('payments', 'other', 'm', days(3_000))],
   ['an open dead letter', 'payments.dead_letter', true, dead('payments', 'payments', 'm', 'null')],
-  [
-    'a dead letter redriven lately',
-    'payments.dead_letter',
-    true,
-    dead('payments', 'payments', 'm', days(96)),
-  ],
-  [
-    'a dead letter redriven long ago',
-    'payments.dead_letter',
-    false,
-    dead('payments', 'payments', 'm', days(98)),
-  ],
+  ['a dead letter redriven lately', 'payments.dead_letter', true, dead('payments', 'payments', 'm', days(96))],
+  ['a dead letter redriven long ago', 'payments.dead_letter', false, dead('payments', 'payments', 'm', days(98))],
   [
     'the order of a payment that was credited',
     'payments.outbox',
@@ -153,12 +142,7 @@ export const cases: readonly Row[] = [
     payment('repaid', { held: 'true', hold_ended_at: days(90) }),
     sent('payments', { refId }, days(300)),
   ],
-  [
-    'a message about a payment that is not there',
-    'payments.outbox',
-    true,
-    sent('payments', { refId }, days(300)),
-  ],
+  ['a message about a payment that is not there', 'payments.outbox', true, sent('payments', { refId }, days(300))],
   [
     'a message that was never published',
     'payments.outbox',
@@ -194,13 +178,7 @@ export const cases: readonly Row[] = [
     cashout('paid', 'now()'),
     sent('payouts', { payoutId: 'p' }, days(31)),
   ],
-  [
-    'a return that failed',
-    'payouts.outbox',
-    true,
-    cashout('returning'),
-    sent('payouts', { payoutId: 'p' }, days(31)),
-  ],
+  ['a return that failed', 'payouts.outbox', true, cashout('returning'), sent('payouts', { payoutId: 'p' }, days(31))],
   [
     'the outcome of a settled operation',
     'chain_relayer.outbox',
@@ -240,26 +218,9 @@ export const cases: readonly Row[] = [
   ['gas paid for a wallet this week', 'chain_relayer.burnt', true, burnt(days(6))],
   ['a signature of last year', 'chain_relayer.spent', false, spent(days(300))],
   ['a signature of this week', 'chain_relayer.spent', true, spent(days(6))],
-  [
-    'an event of a generation that serves no more',
-    'indexer_reader.events',
-    false,
-    cursor('retired', days(2)),
-    event,
-  ],
-  [
-    'an event of the generation that serves',
-    'indexer_reader.events',
-    true,
-    cursor('serving', days(2)),
-    event,
-  ],
-  [
-    'the cursor of a generation that serves no more',
-    'indexer_reader.cursors',
-    true,
-    cursor('retired', days(2)),
-  ],
+  ['an event of a generation that serves no more', 'indexer_reader.events', false, cursor('retired', days(2)), event],
+  ['an event of the generation that serves', 'indexer_reader.events', true, cursor('serving', days(2)), event],
+  ['the cursor of a generation that serves no more', 'indexer_reader.cursors', true, cursor('retired', days(2))],
   ['an old reconciliation', 'books.runs', false, run(false, days(31))],
   ['an old reconciliation from the beginning', 'books.runs', true, run(true, days(310))],
 ]

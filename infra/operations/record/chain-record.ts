@@ -1,10 +1,5 @@
 import { type Address, getAddress, type Hex } from 'viem'
-import {
-  finalizedBlock,
-  type LogNode,
-  openNode,
-  readLogs,
-} from '#infra/operations/record/chain-log'
+import { finalizedBlock, type LogNode, openNode, readLogs } from '#infra/operations/record/chain-log'
 import {
   type Event,
   type EventNamed,
@@ -67,9 +62,7 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
       events: events.length,
       verified: last(events, 'VerifiedSet')?.args.verified ?? false,
       score: history.score,
-      ratioBps: String(
-        ratioFromEvents(events, secondsOf, { holdSeconds, initialRatioBps, now: timestamp }),
-      ),
+      ratioBps: String(ratioFromEvents(events, secondsOf, { holdSeconds, initialRatioBps, now: timestamp })),
       cycles: history.cycleCount,
       defaulted: history.defaulted,
       drawn: drawnAfter(events),
@@ -129,16 +122,12 @@ function dueAtOf(
   return String(pauses.reduce((sum, { args }) => sum + args.seconds_, dated.args.dueAt))
 }
 
-function historyOf(
-  all: readonly Event[],
-  events: readonly Event[],
-  secondsOf: (event: Event) => string,
-) {
+function historyOf(all: readonly Event[], events: readonly Event[], secondsOf: (event: Event) => string) {
   const opened = named(events, 'CycleOpened')
   const closed = named(events, 'CycleClosed')
-  const scored = events.findLast(
-    (event) => event.eventName === 'CycleClosed' || event.eventName === 'CycleReversed',
-  ) as EventNamed<'CycleClosed' | 'CycleReversed'> | undefined
+  const scored = events.findLast((event) => event.eventName === 'CycleClosed' || event.eventName === 'CycleReversed') as
+    | EventNamed<'CycleClosed' | 'CycleReversed'>
+    | undefined
   const firstVerified = named(events, 'VerifiedSet').find(({ args }) => args.verified)
   return {
     score: String(scored?.args.scoreAfter ?? 0n),

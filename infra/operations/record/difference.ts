@@ -19,13 +19,7 @@ export async function lasting(
 }
 
 /** One line per leaf in which two JSON values differ. */
-export function differencesIn(
-  left: unknown,
-  right: unknown,
-  leftName: string,
-  rightName: string,
-  path = '',
-): string[] {
+export function differencesIn(left: unknown, right: unknown, leftName: string, rightName: string, path = ''): string[] {
   if (isTree(left) && isTree(right)) {
     const keys = new Set([...Object.keys(left), ...Object.keys(right)])
     return [...keys].flatMap((key) =>
@@ -36,7 +30,6 @@ export function differencesIn(
   return [`${path}: ${leftName} has ${textOf(left)}, ${rightName} ${textOf(right)}`]
 }
 
-const isTree = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
+const isTree = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const textOf = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value))

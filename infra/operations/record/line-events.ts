@@ -7,13 +7,11 @@ export const eventTopics: Hex[] = (creditLineAbi as readonly { type: string }[])
   .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))
   .map(toEventSelector)
 
-export const parseEvents = (logs: RpcLog[]) =>
-  parseEventLogs({ abi: creditLineAbi, logs: logs as never, strict: true })
+export const parseEvents = (logs: RpcLog[]) => parseEventLogs({ abi: creditLineAbi, logs: logs as never, strict: true })
 export type Event = ReturnType<typeof parseEvents>[number]
 export type EventNamed<N extends Event['eventName']> = Extract<Event, { eventName: N }>
 
 export const named = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
   events.filter((event): event is EventNamed<N> => event.eventName === name)
 
-export const last = <N extends Event['eventName']>(events: readonly Event[], name: N) =>
-  named(events, name).at(-1)
+export const last = <N extends Event['eventName']>(events: readonly Event[], name: N) => named(events, name).at(-1)

@@ -39,8 +39,7 @@ export function ratioFromEvents(
       waiting.delete(cycle)
     }
   }
-  const hold = (until: bigint) =>
-    credit((other) => other !== until && placeOf(other) === placeOf(until))
+  const hold = (until: bigint) => credit((other) => other !== until && placeOf(other) === placeOf(until))
   for (const event of events) {
     const at = BigInt(secondsOf(event))
     const { eventName, args } = event
@@ -54,8 +53,7 @@ export function ratioFromEvents(
       hold(args.heldUntil)
       const cycle = cycleOf.get(args.ref)
       if (cycle === open && args.heldUntil > heldUntil) heldUntil = args.heldUntil
-      if (cycle && args.heldUntil > (waiting.get(cycle) ?? args.heldUntil))
-        waiting.set(cycle, args.heldUntil)
+      if (cycle && args.heldUntil > (waiting.get(cycle) ?? args.heldUntil)) waiting.set(cycle, args.heldUntil)
     } else if (eventName === 'CycleOpened') {
       open = args.number
       heldUntil = 0n

@@ -40,9 +40,7 @@ async function verifyRecord(...words: string[]) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [said, complaint] = await Promise.all(
-    [child.stdout, child.stderr].map((stream) => new Response(stream).text()),
-  )
+  const [said, complaint] = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()))
   return { code: await child.exited, said: said!.trim(), complaint: complaint!.trim() }
 }
 
@@ -61,7 +59,9 @@ describe('verify-record', () => {
     await using proxy = openRpcProxy({ target: nodeUrl(), faults: { logsRangeMax: 40 } })
     const { code, said, complaint } = await against(proxy.url)
     expect({ code, complaint, last: said.split('\n').at(-1) }).toEqual({
-      ...{ code: 0, complaint: '', last: 'the record is complete and equal' },
+      code: 0,
+      complaint: '',
+      last: 'the record is complete and equal',
     })
     const { record } = await recordFromChain(place(), wallet)
     expect(JSON.parse(said.slice(0, said.indexOf('\n}') + 2))).toEqual(record)
@@ -121,12 +121,7 @@ describe('verify-record', () => {
 })
 
 test.each([
-  [
-    'an endpoint that does not respond',
-    'http://127.0.0.1:1',
-    [],
-    'the record could not be checked',
-  ],
+  ['an endpoint that does not respond', 'http://127.0.0.1:1', [], 'the record could not be checked'],
   ['no contract', '', ['--credit-line', wallet], `there is no contract at ${wallet}`],
   ['no gateway', '', ['--compare', 'http://127.0.0.1:1'], 'the record could not be checked'],
 ])('verify-record calls no record wrong if there is %s', async (_what, url, words, complaint) => {
@@ -137,7 +132,10 @@ test.each([
 async function numbered() {
   const { creditLine } = fixture.deployment
   const logs = await fixture.client.getContractEvents({
-    ...{ abi: creditLineAbi, address: creditLine, fromBlock: 0n, strict: true },
+    abi: creditLineAbi,
+    address: creditLine,
+    fromBlock: 0n,
+    strict: true,
   })
   return logs.flatMap(({ eventName, args }) =>
     'sequence' in args ? { eventName, args: { sequence: args.sequence } } : [],

@@ -2,11 +2,7 @@ import { parseArgs } from 'node:util'
 import { type Address, getAddress } from 'viem'
 import { runningStack } from '#infra/local/stack-file'
 import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
-import {
-  type ChainRecord,
-  type RecordPlace,
-  recordFromChain,
-} from '#infra/operations/record/chain-record'
+import { type ChainRecord, type RecordPlace, recordFromChain } from '#infra/operations/record/chain-record'
 import { differencesIn, lasting, type Repeats, repeats } from '#infra/operations/record/difference'
 import { runCommand } from '#platform/command'
 import { Misconfigured } from '#platform/config'
@@ -71,22 +67,22 @@ function readOrder(words: readonly string[], env: NodeJS.ProcessEnv): RecordChec
   const rpcUrl = values.rpc ?? chain?.rpcUrl
   const creditLine = values['credit-line'] ?? chain?.creditLine
   if (!isHttp(rpcUrl)) throw new Misconfigured(`--rpc must be an http or https URL\n\n${usage}`)
-  if (!isAddress(creditLine))
-    throw new Misconfigured(`--credit-line must be an address\n\n${usage}`)
+  if (!isAddress(creditLine)) throw new Misconfigured(`--credit-line must be an address\n\n${usage}`)
   const from = values['from-block']
-  if (from !== undefined && !/^\d+$/.test(from))
-    throw new Misconfigured(`--from-block must be a number\n\n${usage}`)
+  if (from !== undefined && !/^\d+$/.test(from)) throw new Misconfigured(`--from-block must be a number\n\n${usage}`)
   const gateway = values.compare?.replace(/\/+$/, '')
   if (gateway !== undefined && !isHttp(gateway))
     throw new Misconfigured(`--compare must be an http or https URL\n\n${usage}`)
   return {
-    ...{ wallet: getAddress(wallet), rpcUrl, creditLine, gateway },
+    wallet: getAddress(wallet),
+    rpcUrl,
+    creditLine,
+    gateway,
     fromBlock: from === undefined ? undefined : BigInt(from),
   }
 }
 
-const isAddress = (text: string | undefined): text is Address =>
-  /^0x[0-9a-fA-F]{40}$/.test(text ?? '')
+const isAddress = (text: string | undefined): text is Address => /^0x[0-9a-fA-F]{40}$/.test(text ?? '')
 
 const isHttp = (text: string | undefined): text is string =>
   text !== undefined && /^https?:$/.test(URL.parse(text)?.protocol ?? '')
@@ -162,8 +158,7 @@ async function verifyRecord(order: RecordCheck, say: (text: string) => void): Pr
 if (import.meta.main) {
   const words = process.argv.slice(2)
   // An endpoint's URL may contain a key.
-  const secrets = () =>
-    words.map((word) => word.replace(/^--rpc=/, '')).filter((word) => URL.canParse(word))
+  const secrets = () => words.map((word) => word.replace(/^--rpc=/, '')).filter((word) => URL.canParse(word))
   await runCommand(secrets, async (say) => {
     const order = readOrder(words, process.env)
     try {

@@ -39,8 +39,12 @@ export type BusPlace = { url: string; password: string }
 export async function readBus({ url, password }: BusPlace, since: Date): Promise<RetainedMessages> {
   const nc = await connect({
     ...serversOf(url),
-    ...{ user: 'admin', pass: password, name: 'operator' },
-    ...{ inboxPrefix: '_INBOX_admin', reconnect: false, timeout: 5_000 },
+    user: 'admin',
+    pass: password,
+    name: 'operator',
+    inboxPrefix: '_INBOX_admin',
+    reconnect: false,
+    timeout: 5_000,
   })
   try {
     const manager = await nc.jetstreamManager({ timeout: 10_000 })
@@ -48,8 +52,14 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
     const made = await Promise.all(streams.map((name) => madeAt(manager, name)))
     const bus: RetainedMessages = {
       since: new Date(Math.max(since.getTime(), ...made)),
-      ...{ checkouts: new Map(), orders: new Map(), takes: new Map(), takenMinor: new Map() },
-      ...{ verifies: [], freezes: [], drips: new Set(), erased: new Map() },
+      checkouts: new Map(),
+      orders: new Map(),
+      takes: new Map(),
+      takenMinor: new Map(),
+      verifies: [],
+      freezes: [],
+      drips: new Set(),
+      erased: new Map(),
     }
     for (const name of streams) await readStream(nc, name, since, (seen) => note(bus, seen))
     return bus
@@ -117,10 +127,7 @@ function note(bus: RetainedMessages, { subject, json }: StoredMessage): void {
 }
 
 /** Only webhooks about a checkout name it, with our reference. */
-function noteDelivery(
-  bus: RetainedMessages,
-  { account, body }: Static<typeof PaymentsWebhook.schema>,
-): void {
+function noteDelivery(bus: RetainedMessages, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
   const data = asObject(jsonObject(body)?.data)
   const checkoutId = data?.payment_session_id
   const reference = data?.reference_id

@@ -42,8 +42,7 @@ const marginMs = 600_000
 const readFrom = (since: Date) => new Date(since.getTime() - marginMs)
 
 /** While chain-relayer runs, lanes may still send transactions. */
-export const mustStop =
-  'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
+export const mustStop = 'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
 export async function decide(
   { place, ...sources }: RestoreSources,
@@ -69,15 +68,21 @@ export async function decide(
   })
   const unexplained = sent.flatMap(({ transaction, open }) => (open ? [transaction] : []))
   return {
-    ...{ known, relayerRuns, payments, payouts, sent, unexplained, names, treasury },
+    known,
+    relayerRuns,
+    payments,
+    payouts,
+    sent,
+    unexplained,
+    names,
+    treasury,
     erased: new Map([...asked.erased, ...bus.erased]),
     busLostUntil: bus.since > asked.since ? bus.since : undefined,
     undecided: [
       ...payments.undecided,
       ...payouts.undecided,
       ...unexplained.map(
-        ({ hash }) =>
-          `transaction ${hash}: unexplained; find out why it was sent, then add --accept ${hash}`,
+        ({ hash }) => `transaction ${hash}: unexplained; find out why it was sent, then add --accept ${hash}`,
       ),
       ...(relayerRuns && known.lanes.some(({ fault }) => fault) ? [mustStop] : []),
     ],
@@ -100,14 +105,7 @@ async function readLanes(place: Place, known: KnownRows, since: Date): Promise<L
   return all
 }
 
-export function tell({
-  known,
-  busLostUntil,
-  payments,
-  payouts,
-  sent,
-  ...rest
-}: RestoreDecision): string[] {
+export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: RestoreDecision): string[] {
   const lanes = rest.relayerRuns ? [] : known.lanes
   return [
     ...(busLostUntil
@@ -140,13 +138,11 @@ export function changeOf(
   identityProvider: string,
 ): PutBack {
   return {
-    ...{
-      since: readFrom(since),
-      payments: payments.rows,
-      paid: payments.paid,
-      payouts: payouts.rows,
-      erased,
-    },
+    since: readFrom(since),
+    payments: payments.rows,
+    paid: payments.paid,
+    payouts: payouts.rows,
+    erased,
     asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),
     transactions: sent.map(({ transaction, why }) => ({
       transaction,

@@ -27,13 +27,20 @@ const names: Names = {
   refs: new Map([...namesOf(topup, 0, ana, 'topup'), ...namesOf(settlement, 0, ana, 'settlement')]),
   takes: new Map([[`${ana}:${used}`, payoutId]]),
   returns: new Map([[returnNonce(payoutId), { payoutId, wallet: ana, ausdMicro: 5n }]]),
-  givebacks: new Map([
-    [givebackNonce(came), { name: came, wallet: ana, ausdMicro: 5n, payload: { ausd: '5' } }],
-  ]),
-  ...{ asked: new Set([ana]), frozen: new Set<string>(), verified: new Set<string>() },
+  givebacks: new Map([[givebackNonce(came), { name: came, wallet: ana, ausdMicro: 5n, payload: { ausd: '5' } }]]),
+  asked: new Set([ana]),
+  frozen: new Set<string>(),
+  verified: new Set<string>(),
   bus: {
-    ...{ since: new Date(0), checkouts: new Map(), orders: new Map(), takes: new Map() },
-    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set(), erased: new Map() },
+    since: new Date(0),
+    checkouts: new Map(),
+    orders: new Map(),
+    takes: new Map(),
+    takenMinor: new Map(),
+    verifies: [],
+    freezes: [],
+    drips: new Set(),
+    erased: new Map(),
   },
 }
 
@@ -50,16 +57,17 @@ const transfer = (from: Hex, to: Hex, value: bigint, nonce: Hex): Partial<SentTr
   }),
 })
 const op = (kind: number, id: string, account: Hex) => ({
-  ...{ kind, ref: refOf(id), account, amount: 7n, paidAt: 0n },
+  kind,
+  ref: refOf(id),
+  account,
+  amount: 7n,
+  paidAt: 0n,
 })
 
 type Logs = Parameters<typeof doneIn>[1]['logs']
 
 /** Each is a call of the token unless stated otherwise. */
-const bundle = (
-  transfers: readonly Partial<SentTransaction>[],
-  allowFailure = true,
-): Partial<SentTransaction> => ({
+const bundle = (transfers: readonly Partial<SentTransaction>[], allowFailure = true): Partial<SentTransaction> => ({
   to: multicall3,
   data: encodeFunctionData({
     abi: multicall3Abi,
@@ -70,10 +78,18 @@ const bundle = (
 
 const usedLog = (authorizer: Hex, nonce: Hex) =>
   ({
-    ...{ address: ausd, data: '0x', logIndex: 0, blockNumber: 1n, blockHash: used },
-    ...{ transactionHash: used, transactionIndex: 0, removed: false },
+    address: ausd,
+    data: '0x',
+    logIndex: 0,
+    blockNumber: 1n,
+    blockHash: used,
+    transactionHash: used,
+    transactionIndex: 0,
+    removed: false,
     topics: encodeEventTopics({
-      ...{ abi: ausdAbi, eventName: 'AuthorizationUsed', args: { authorizer, nonce } },
+      abi: ausdAbi,
+      eventName: 'AuthorizationUsed',
+      args: { authorizer, nonce },
     }),
   }) as unknown as Logs[number]
 
@@ -82,8 +98,16 @@ function sent(words: Partial<SentTransaction>, reverted = false, logs: Logs = []
   const deeds = deedsOf(whole, contracts)
   const done = doneIn(deeds ?? [], { to: whole.to, reverted, logs }, contracts)
   return {
-    ...{ lane, nonce: 7, hash: used, blockNumber: 1n, blockHash: used, reverted },
-    ...{ to: whole.to, data: whole.data, valueWei: whole.valueWei, paidWei: 1n },
+    lane,
+    nonce: 7,
+    hash: used,
+    blockNumber: 1n,
+    blockHash: used,
+    reverted,
+    to: whole.to,
+    data: whole.data,
+    valueWei: whole.valueWei,
+    paidWei: 1n,
     deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),
   }
 }
@@ -123,9 +147,7 @@ describe('explain finds the reason for', () => {
     ['a role that was granted', call('pause', []), ['nothing']],
   ] as [string, Partial<SentTransaction>, string[]][])('%s', (_, words, unexplained) => {
     const found = explain(sent(words), names, treasury)
-    expect(found.filter((one) => one.unexplained).map(({ deed }) => deed.does)).toEqual(
-      unexplained as never[],
-    )
+    expect(found.filter((one) => one.unexplained).map(({ deed }) => deed.does)).toEqual(unexplained as never[])
   })
 
   test('a reverted transaction without a reason', () => {

@@ -6,10 +6,7 @@ import { keyOf } from './lost-payouts'
 import type { LostPayment, LostPayout, LostRows } from './world'
 
 /** Everything that can explain a transaction: rows, bus, and rows about to be restored. */
-export type Names = Pick<
-  KnownRows,
-  'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'
-> & {
+export type Names = Pick<KnownRows, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'> & {
   bus: RetainedMessages
   /** Verified since the backup; each gets native coin. */
   verified: ReadonlySet<string>
@@ -28,7 +25,10 @@ export function namesWith(
     ({ id, wallet, ausdMicro }) => [returnNonce(id), { payoutId: id, wallet, ausdMicro }] as const,
   )
   return {
-    ...{ asked: known.asked, frozen: known.frozen, givebacks: known.givebacks, bus },
+    asked: known.asked,
+    frozen: known.frozen,
+    givebacks: known.givebacks,
+    bus,
     verified: new Set(
       lanes.flatMap(({ deeds }) =>
         (deeds ?? []).flatMap((one) => (one.does === 'verify' && one.is ? [one.wallet] : [])),
@@ -43,11 +43,7 @@ export function namesWith(
 export type Explained = { deed: LaneAction & { done: boolean }; told: string; unexplained: boolean }
 
 /** A reverted transaction needs no explanation. */
-export function explain(
-  { deeds, reverted }: LaneTransaction,
-  names: Names,
-  treasury: string,
-): Explained[] {
+export function explain({ deeds, reverted }: LaneTransaction, names: Names, treasury: string): Explained[] {
   if (!deeds)
     return [
       {
@@ -76,17 +72,14 @@ function whyOf(deed: LaneAction, names: Names, treasury: string): string | undef
     case 'extend':
       return nameOf(names.refs.get(deed.ref))
     case 'verify':
-      if (names.bus.verifies.some((one) => one.wallet === deed.wallet && one.verified === deed.is))
-        return 'ordered'
+      if (names.bus.verifies.some((one) => one.wallet === deed.wallet && one.verified === deed.is)) return 'ordered'
       return names.asked.has(deed.wallet) ? 'its identity is rechecked' : undefined
     case 'pay':
       if (names.bus.drips.has(deed.wallet)) return 'ordered'
       if (names.verified.has(deed.wallet)) return 'its wallet was verified'
       return names.asked.has(deed.wallet) ? 'its identity is rechecked' : undefined
     case 'freeze': {
-      const ordered = names.bus.freezes.some(
-        (one) => one.wallet === deed.wallet && one.frozen === deed.is,
-      )
+      const ordered = names.bus.freezes.some((one) => one.wallet === deed.wallet && one.frozen === deed.is)
       return ordered || names.frozen.has(deed.wallet) ? 'ordered by payments' : undefined
     }
     case 'move':

@@ -59,9 +59,7 @@ export const uncreditedStates = [
 
 export const readKnown = (sql: Sql): Promise<KnownRows> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {
-    const payments = await tx<
-      { id: string; ref_sequence: number; wallet: string; kind: RefPayment['kind'] }[]
-    >`
+    const payments = await tx<{ id: string; ref_sequence: number; wallet: string; kind: RefPayment['kind'] }[]>`
       select id, ref_sequence, wallet, kind from payments.payments`
     const uncredited = await tx<{ id: string; ausd: string }[]>`
       select id, ausd_micro as ausd from payments.payments
@@ -100,9 +98,7 @@ export const readKnown = (sql: Sql): Promise<KnownRows> =>
       payments: new Set(payments.map(({ id }) => id)),
       uncredited: new Map(uncredited.map(({ id, ausd }) => [id, BigInt(ausd)])),
       refs: new Map(
-        payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) =>
-          namesOf(id, sequence, wallet, kind),
-        ),
+        payments.flatMap(({ id, ref_sequence: sequence, wallet, kind }) => namesOf(id, sequence, wallet, kind)),
       ),
       payouts: new Set(accepted.map(({ id }) => id)),
       openings: new Map(openings.map((row) => [`${row.authorizer}:${row.nonce}`, row.id])),

@@ -1,11 +1,4 @@
-import {
-  type Address,
-  decodeFunctionData,
-  type Hex,
-  isAddressEqual,
-  multicall3Abi,
-  parseEventLogs,
-} from 'viem'
+import { type Address, decodeFunctionData, type Hex, isAddressEqual, multicall3Abi, parseEventLogs } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
@@ -59,10 +52,8 @@ function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): LaneAc
   const wallet = lower(account)
   const leftMicro = ausdMicro
   const held = kind === heldTopUp || kind === heldRepayFor
-  if (kind === topUp || kind === heldTopUp)
-    return { does: 'credit', ref, wallet, ausdMicro, held, paidAt: 0n }
-  if (kind === repayFor || kind === heldRepayFor)
-    return { does: 'repay', ref, wallet, ausdMicro, held, paidAt }
+  if (kind === topUp || kind === heldTopUp) return { does: 'credit', ref, wallet, ausdMicro, held, paidAt: 0n }
+  if (kind === repayFor || kind === heldRepayFor) return { does: 'repay', ref, wallet, ausdMicro, held, paidAt }
   if (kind === revokeTopUp) return { does: 'revoke', ref, of: 'topup', leftMicro }
   if (kind === revokeRepayment) return { does: 'revoke', ref, of: 'settlement', leftMicro }
   return { does: 'extend', ref }
@@ -137,19 +128,12 @@ export function doneIn(
   const own = logs.filter(({ address }) => isAddressEqual(address, creditLine))
   const eventName = ['OpFailed' as const, 'AlreadyApplied' as const]
   const events = parseEventLogs({ abi: creditLineAbi, eventName, logs: own })
-  const failed = new Set(
-    events.flatMap((one) => (one.eventName === 'OpFailed' ? [Number(one.args.index)] : [])),
-  )
-  const applied = new Set(
-    events.flatMap((one) => (one.eventName === 'AlreadyApplied' ? [one.args.ref] : [])),
-  )
-  return deeds.map(
-    (deed, position) => !failed.has(position) && !('ref' in deed && applied.has(deed.ref)),
-  )
+  const failed = new Set(events.flatMap((one) => (one.eventName === 'OpFailed' ? [Number(one.args.index)] : [])))
+  const applied = new Set(events.flatMap((one) => (one.eventName === 'AlreadyApplied' ? [one.args.ref] : [])))
+  return deeds.map((deed, position) => !failed.has(position) && !('ref' in deed && applied.has(deed.ref)))
 }
 
-const nameOf = ({ from, nonce }: Pick<SignedTransfer, 'from' | 'nonce'>) =>
-  `${from}:${nonce}`.toLowerCase()
+const nameOf = ({ from, nonce }: Pick<SignedTransfer, 'from' | 'nonce'>) => `${from}:${nonce}`.toLowerCase()
 
 function usedIn(logs: Logs, ausd: Address): Set<string> {
   const own = logs.filter(({ address }) => isAddressEqual(address, ausd))

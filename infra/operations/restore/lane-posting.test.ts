@@ -20,8 +20,17 @@ const [lane, ana] = [`0x${'1'.repeat(40)}`, `0x${'a'.repeat(40)}`] as const
 const hash = (nonce: number) => `0x${String(nonce).padStart(64, '0')}` as const
 
 const sent = (nonce: number, what: Partial<LaneTransaction>): LaneTransaction => ({
-  ...{ lane, nonce, hash: hash(nonce), blockNumber: 5n, blockHash: hash(99), to: ana, data: '0x' },
-  ...{ valueWei: 0n, paidWei: 7n, reverted: false, deeds: [] },
+  lane,
+  nonce,
+  hash: hash(nonce),
+  blockNumber: 5n,
+  blockHash: hash(99),
+  to: ana,
+  data: '0x',
+  valueWei: 0n,
+  paidWei: 7n,
+  reverted: false,
+  deeds: [],
   ...what,
 })
 const pay = [{ does: 'pay', wallet: ana, done: true }] as const
@@ -40,12 +49,7 @@ async function restored(transaction: LaneTransaction, operations: LostOperation[
 test.each([
   ['a call', 1, {}, ['lanes -7 MON', 'gas 7 MON']],
   ['a drip', 2, { valueWei: 50n, deeds: [...pay] }, ['lanes -57 MON', 'gas 7 MON', 'drips 50 MON']],
-  [
-    'a drip that reverted',
-    3,
-    { valueWei: 50n, deeds: [...pay], reverted: true },
-    ['lanes -7 MON', 'gas 7 MON'],
-  ],
+  ['a drip that reverted', 3, { valueWei: 50n, deeds: [...pay], reverted: true }, ['lanes -7 MON', 'gas 7 MON']],
   [
     'a transaction of another sender',
     4,
@@ -63,8 +67,15 @@ test.each([
 test('returned AUSD is booked once as well', async () => {
   const cause = `${hash(9)}:3`
   const operation: LostOperation = {
-    ...{ id: 'op_1', kind: 'giveback', cause, wallet: ana, payload: { ausd: '5' } },
-    ...{ contentHash: 'h', revision: null, authorizationNonce: null, leavesMicro: '0' },
+    id: 'op_1',
+    kind: 'giveback',
+    cause,
+    wallet: ana,
+    payload: { ausd: '5' },
+    contentHash: 'h',
+    revision: null,
+    authorizationNonce: null,
+    leavesMicro: '0',
   }
   const lines = ['lanes -7 MON', 'gas 7 MON', 'suspense 5 AUSD', 'treasury -5 AUSD']
   expect(await restored(sent(5, {}), [operation])).toEqual(lines)

@@ -12,7 +12,8 @@ let isBare = false
 beforeAll(async () => {
   chain = await openContractsFixture()
   server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: async (request) => {
       const body = await request.text()
       const headers = { 'content-type': 'application/json' }
@@ -37,8 +38,7 @@ test('a restore takes no credit as done from a receipt without logs', async () =
   const head = await chain.client.getBlockNumber()
   const { ausd, creditLine } = chain.deployment
   const place = { ausd, creditLine, treasury: actors.treasury.address } as Place
-  const read = () =>
-    readLane(openNode(server.url.href), place, { address, fromNonce }, { since, head })
+  const read = () => readLane(openNode(server.url.href), place, { address, fromNonce }, { since, head })
   isBare = true
   await expect(read()).rejects.toThrow('without logs')
   isBare = false

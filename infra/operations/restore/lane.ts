@@ -106,7 +106,14 @@ async function transactionsIn(
         throw new Error(`the node returned the receipt of ${hash} without logs`)
       const done = doneIn(deeds ?? [], { to, reverted, logs: receipt.logs }, place)
       return {
-        ...{ lane, nonce, hash, blockNumber, blockHash: block.hash, data, valueWei, reverted },
+        lane,
+        nonce,
+        hash,
+        blockNumber,
+        blockHash: block.hash,
+        data,
+        valueWei,
+        reverted,
         // Monad charges the gas limit if the receipt has no gas used.
         paidWei: (receipt.gasUsed ?? bid.gas) * (receipt.effectiveGasPrice ?? bid.gasPrice),
         to: (to ?? lane).toLowerCase() as Address,

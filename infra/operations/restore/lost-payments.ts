@@ -2,14 +2,7 @@ import { refOf } from '#shared/chain/ref'
 import { idFor } from '#shared/ids'
 import type { ProviderAccount } from '#shared/money/pair'
 import type { ListedMoney } from './provider'
-import {
-  type FoundPayments,
-  type LostPayment,
-  minorOf,
-  type PaidFacts,
-  type World,
-  wordOf,
-} from './world'
+import { type FoundPayments, type LostPayment, minorOf, type PaidFacts, type World, wordOf } from './world'
 
 /** The provider's reference may end with `_` and the attempt. */
 const paymentIdOf = (reference: string | null): string | undefined =>
@@ -24,16 +17,14 @@ export async function findPayments(world: World): Promise<FoundPayments> {
   const found: FoundPayments = { rows: [], told: [], undecided: [], paid: [] }
   const seen = new Set<string>()
   for (const checkoutId of world.checkouts) {
-    const row =
-      (await fromCheckout(world, 'ID', checkoutId)) ?? (await fromCheckout(world, 'MY', checkoutId))
+    const row = (await fromCheckout(world, 'ID', checkoutId)) ?? (await fromCheckout(world, 'MY', checkoutId))
     if (!row) found.undecided.push(`checkout ${checkoutId}: no metadata of ours`)
     if (!row || seen.has(row.id) || world.known.payments.has(row.id)) continue
     seen.add(row.id)
     add(found, row, 'the checkout in --checkout')
   }
   for (const money of world.listed) {
-    const id =
-      money.type === 'payment' && money.status === 'succeeded' && paymentIdOf(money.reference)
+    const id = money.type === 'payment' && money.status === 'succeeded' && paymentIdOf(money.reference)
     if (!id || seen.has(id)) continue
     seen.add(id)
     if (world.known.payments.has(id)) await findPaid(world, found, id, money)
@@ -99,18 +90,22 @@ async function fromCheckout(
   if (!session || !id || idFor('payment', wordOf(words, 'quote_id')) !== id) return undefined
   const end = Date.parse(session.expires_at ?? '')
   return {
-    ...{ id, account, state: 'expired', kind: wordOf(words, 'kind') as LostPayment['kind'] },
-    ...{ wallet: wordOf(words, 'wallet'), method: wordOf(words, 'method') || null },
-    ...{ currency: session.currency, pair: `USD/${session.currency}` },
+    id,
+    account,
+    state: 'expired',
+    kind: wordOf(words, 'kind') as LostPayment['kind'],
+    wallet: wordOf(words, 'wallet'),
+    method: wordOf(words, 'method') || null,
+    currency: session.currency,
+    pair: `USD/${session.currency}`,
     fiat_minor: minorOf(session.amount, session.currency),
     ausd_micro: BigInt(wordOf(words, 'ausd')),
     rate_minor_per_usd: BigInt(wordOf(words, 'rate')),
     spread_bps: BigInt(wordOf(words, 'spread') || 0),
-    ...{
-      quote_id: wordOf(words, 'quote_id'),
-      request_fingerprint: wordOf(words, 'request_fingerprint'),
-    },
-    ...{ checkout_id: session.payment_session_id, checkout_url: session.payment_link_url ?? null },
+    quote_id: wordOf(words, 'quote_id'),
+    request_fingerprint: wordOf(words, 'request_fingerprint'),
+    checkout_id: session.payment_session_id,
+    checkout_url: session.payment_link_url ?? null,
     expires_at: Number.isNaN(end) ? new Date() : new Date(end),
     created_at: new Date(Date.parse(session.created ?? '') || Date.now()),
   }
@@ -142,8 +137,12 @@ async function factsOf(
   if (!charge || !amountMinor) return undefined
   const paidAt = charge.captures?.[0]?.capture_timestamp ?? charge.created ?? ''
   return {
-    ...{ state: 'paid', held, onchain_micro: micro, paid_minor: amountMinor },
-    ...{ provider_payment_id: charge.payment_id, channel: charge.channel_code },
+    state: 'paid',
+    held,
+    onchain_micro: micro,
+    paid_minor: amountMinor,
+    provider_payment_id: charge.payment_id,
+    channel: charge.channel_code,
     payment_request_id: charge.payment_request_id ?? null,
     paid_at: new Date(Date.parse(paidAt) || Date.now()),
   }
@@ -157,9 +156,17 @@ const fromEffect = (
   facts: PaidFacts,
 ): LostPayment => ({
   ...facts,
-  ...{ id, account, wallet, currency, pair: `USD/${currency}`, ausd_micro: micro, method: null },
+  id,
+  account,
+  wallet,
+  currency,
+  pair: `USD/${currency}`,
+  ausd_micro: micro,
+  method: null,
   kind: kind === 'credit' ? 'topup' : 'settlement',
   fiat_minor: facts.paid_minor,
   rate_minor_per_usd: (facts.paid_minor * 1_000_000n) / micro || 1n,
-  ...{ quote_id: `lost:${id}`, request_fingerprint: 'lost', created_at: created ?? new Date() },
+  quote_id: `lost:${id}`,
+  request_fingerprint: 'lost',
+  created_at: created ?? new Date(),
 })

@@ -43,18 +43,15 @@ export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
       const fiatMinor = minorOf(payout.amount, payout.currency)
       const rate = BigInt(wordOf(words, 'rate') || rateFor(fiatMinor, base.ausdMicro))
       const named = {
-        ...{ quoteId: wordOf(words, 'quote_id') || `lost:${id}`, fiatMinor, rateMinorPerUsd: rate },
-        ...{
-          requestFingerprint: wordOf(words, 'request_fingerprint') || 'lost',
-          channelCode: payout.channel_code,
-        },
+        quoteId: wordOf(words, 'quote_id') || `lost:${id}`,
+        fiatMinor,
+        rateMinorPerUsd: rate,
+        requestFingerprint: wordOf(words, 'request_fingerprint') || 'lost',
+        channelCode: payout.channel_code,
         spreadBps: BigInt(wordOf(words, 'spread') || 0),
       }
       const order = { state: 'paying' as const, providerPayoutId: payout.id, reason: null }
-      take(
-        { ...base, ...named, ...order, createdAt: new Date(payout.created) },
-        'ordered at the provider',
-      )
+      take({ ...base, ...named, ...order, createdAt: new Date(payout.created) }, 'ordered at the provider')
     } else take(base, place ? 'taken but not ordered: will be returned' : 'not taken: failed')
   }
   for (const [key, { authorization, hash }] of taken) {
@@ -86,15 +83,19 @@ function rowOf(
   const guessedMinor = (ausdMicro * rate) / 1_000_000n || 1n
   const fiatMinor = bus.takenMinor.get(id) ?? guessedMinor
   return {
-    ...{ id, wallet: authorization.from, ausdMicro, fiatMinor, authorization, takeTxHash },
-    ...{
-      rateMinorPerUsd: rateFor(fiatMinor, ausdMicro),
-      quoteId: `lost:${id}`,
-      requestFingerprint: 'lost',
-    },
-    ...{ channelCode: 'lost', providerPayoutId: null, createdAt: new Date(), spreadBps: 0n },
-    ...(takeTxHash
-      ? { state: 'returning', reason: 'taken_late' }
-      : { state: 'failed', reason: 'take_failed' }),
+    id,
+    wallet: authorization.from,
+    ausdMicro,
+    fiatMinor,
+    authorization,
+    takeTxHash,
+    rateMinorPerUsd: rateFor(fiatMinor, ausdMicro),
+    quoteId: `lost:${id}`,
+    requestFingerprint: 'lost',
+    channelCode: 'lost',
+    providerPayoutId: null,
+    createdAt: new Date(),
+    spreadBps: 0n,
+    ...(takeTxHash ? { state: 'returning', reason: 'taken_late' } : { state: 'failed', reason: 'take_failed' }),
   }
 }

@@ -15,20 +15,40 @@ const at = new Date('2026-11-22T01:30:00Z')
 
 /** Metadata at the provider, of a checkout and of a payout. */
 const words = {
-  ...{ kind: 'topup', method: 'qr', wallet, quote_id: quoteId, request_fingerprint: 'somebody' },
-  ...{ rate: '16250', ausd: '3076923' },
+  kind: 'topup',
+  method: 'qr',
+  wallet,
+  quote_id: quoteId,
+  request_fingerprint: 'somebody',
+  rate: '16250',
+  ausd: '3076923',
 }
 const session = (metadata: Record<string, string> | null) => ({
-  ...{ payment_session_id: 'ps-1', reference_id: id, currency: 'IDR', metadata },
-  ...{ amount: { decimal: '50000' }, expires_at: at.toISOString(), created: at.toISOString() },
+  payment_session_id: 'ps-1',
+  reference_id: id,
+  currency: 'IDR',
+  metadata,
+  amount: { decimal: '50000' },
+  expires_at: at.toISOString(),
+  created: at.toISOString(),
 })
 const payout = (metadata: Record<string, string> | null) => ({
-  ...{ id: 'disb-1', reference_id: payoutId, amount: { decimal: '81250' }, currency: 'IDR' },
-  ...{ channel_code: 'ID_BCA', created: at.toISOString(), metadata },
+  id: 'disb-1',
+  reference_id: payoutId,
+  amount: { decimal: '81250' },
+  currency: 'IDR',
+  channel_code: 'ID_BCA',
+  created: at.toISOString(),
+  metadata,
 })
 const authorization = {
-  ...{ from: wallet, to: treasury, value: '5000000', validAfter: '0', validBefore: '99' },
-  ...{ nonce, signature: '0x12' as const },
+  from: wallet,
+  to: treasury,
+  value: '5000000',
+  validAfter: '0',
+  validBefore: '99',
+  nonce,
+  signature: '0x12' as const,
 }
 const laneWith = (...deeds: object[]) =>
   [{ hash, nonce: 7, deeds: deeds.map((deed) => ({ ...deed, done: true })) }] as never
@@ -45,27 +65,32 @@ const worldOf = (
   } = {},
 ): World => ({
   known: {
-    ...{
-      payments: new Set(),
-      uncredited: new Map(),
-      refs: new Map(),
-      payouts: new Set(),
-      openings: new Map(given.openings),
-      takes: new Map(),
-    },
-    ...{
-      returns: new Map(),
-      givebacks: new Map(),
-      asked: new Set(),
-      frozen: new Set(),
-      lanes: [],
-      signed: new Set(),
-    },
-    ...{ openFrom: new Map(), identityProvider: undefined, rateMinorPerUsd: 16_000n },
+    payments: new Set(),
+    uncredited: new Map(),
+    refs: new Map(),
+    payouts: new Set(),
+    openings: new Map(given.openings),
+    takes: new Map(),
+    returns: new Map(),
+    givebacks: new Map(),
+    asked: new Set(),
+    frozen: new Set(),
+    lanes: [],
+    signed: new Set(),
+    openFrom: new Map(),
+    identityProvider: undefined,
+    rateMinorPerUsd: 16_000n,
   },
   bus: {
-    ...{ since: at, checkouts: new Map(), orders: new Map(), takes: new Map() },
-    ...{ takenMinor: new Map(), verifies: [], freezes: [], drips: new Set(), erased: new Map() },
+    since: at,
+    checkouts: new Map(),
+    orders: new Map(),
+    takes: new Map(),
+    takenMinor: new Map(),
+    verifies: [],
+    freezes: [],
+    drips: new Set(),
+    erased: new Map(),
     ...given.bus,
   },
   provider: {
@@ -76,21 +101,27 @@ const worldOf = (
   },
   lanes: given.lanes ?? [],
   listed: given.listed ?? [],
-  ...{ treasury, checkouts: [], giveBack: given.giveBack ?? [] },
+  treasury,
+  checkouts: [],
+  giveBack: given.giveBack ?? [],
 })
 
 const paid: World['listed'] = [
   {
-    ...{ transactionId: 'txn-1', type: 'payment', status: 'succeeded', productId: 'py-1' },
-    ...{ paymentRequestId: null, reference: `${id}_1f2e-1`, channel: null, currency: 'IDR' },
-    ...{
-      cashflow: null,
-      amountMinor: 50_000n,
-      feeMinor: null,
-      created: at,
-      updated: at,
-      account: 'ID',
-    },
+    transactionId: 'txn-1',
+    type: 'payment',
+    status: 'succeeded',
+    productId: 'py-1',
+    paymentRequestId: null,
+    reference: `${id}_1f2e-1`,
+    channel: null,
+    currency: 'IDR',
+    cashflow: null,
+    amountMinor: 50_000n,
+    feeMinor: null,
+    created: at,
+    updated: at,
+    account: 'ID',
   },
 ]
 const checkouts = new Map([[id, { account: 'ID', checkoutId: 'ps-1' }]])
@@ -104,11 +135,7 @@ describe('a payment without a row', () => {
       { session: session(words), bus: { checkouts } },
       [`expired 3076923`],
     ],
-    [
-      'is restored from the chain if its checkout is unknown',
-      { lanes: laneWith(credit) },
-      ['paid 3000000'],
-    ],
+    ['is restored from the chain if its checkout is unknown', { lanes: laneWith(credit) }, ['paid 3000000']],
     [
       'is restored from its order if the chain has no effect yet',
       { bus: { orders: new Map([[id, order]]) } },
@@ -120,11 +147,7 @@ describe('a payment without a row', () => {
       { session: session({ ...words, quote_id: payoutId }), bus: { checkouts } },
       [],
     ],
-    [
-      'is not restored from a checkout without metadata',
-      { session: session(null), bus: { checkouts } },
-      [],
-    ],
+    ['is not restored from a checkout without metadata', { session: session(null), bus: { checkouts } }, []],
   ] as [string, Parameters<typeof worldOf>[0], string[]][])('%s', async (_, given, rows) => {
     const found = await findPayments(worldOf({ ...given, listed: paid }))
     expect(found.rows.map((row) => `${row.state} ${row.ausd_micro}`)).toEqual(rows)
@@ -141,13 +164,7 @@ describe('a payment whose row is older than its effect on chain', () => {
   }
   test.each([
     ['takes the amount from the chain', 3_000_000n, laneWith(credit), [3_000_000n], 0],
-    [
-      'needs a decision if that differs from the promise',
-      3_076_923n,
-      laneWith(credit),
-      [3_000_000n],
-      1,
-    ],
+    ['needs a decision if that differs from the promise', 3_076_923n, laneWith(credit), [3_000_000n], 1],
     ['stays unchanged without an effect on chain', 3_000_000n, laneWith(), [], 0],
     ['stays unchanged if it has its credit', undefined, laneWith(credit), [], 0],
   ] as const)('%s', async (_, promised, lanes, paidMicro, asked) => {
@@ -160,9 +177,7 @@ describe('a payment whose row is older than its effect on chain', () => {
 
 describe('a cash-out without a row, or with one from before it was accepted,', () => {
   const promised = { ...words, ausd: '5000000', authorization_nonce: nonce }
-  const ordered: World['listed'] = [
-    { ...paid[0]!, type: 'payout', reference: payoutId, productId: 'disb-1' },
-  ]
+  const ordered: World['listed'] = [{ ...paid[0]!, type: 'payout', reference: payoutId, productId: 'disb-1' }]
   const takes = new Map([[payoutId, authorization]])
   const taken = laneWith({ does: 'move', authorization })
   test.each([
@@ -178,12 +193,7 @@ describe('a cash-out without a row, or with one from before it was accepted,', (
       ['paying 81250'],
       0,
     ],
-    [
-      'is returned if it was taken but not ordered',
-      { lanes: taken, bus: { takes } },
-      ['returning 80000'],
-      0,
-    ],
+    ['is returned if it was taken but not ordered', { lanes: taken, bus: { takes } }, ['returning 80000'], 0],
     [
       'is returned at the rupiah amount of its event',
       { lanes: taken, bus: { takes, takenMinor: new Map([[payoutId, 81_250n]]) } },
@@ -216,18 +226,10 @@ describe('a cash-out without a row, or with one from before it was accepted,', (
       2,
     ],
     ['needs a decision if its take has no known cash-out', { lanes: taken }, [], 1],
-    [
-      'is returned if the operator decides so',
-      { lanes: taken, giveBack: [hash] },
-      ['returning 80000'],
-      0,
-    ],
-  ] as [string, Parameters<typeof worldOf>[0], string[], number][])(
-    '%s',
-    async (_, given, rows, asked) => {
-      const found = await findPayouts(worldOf(given))
-      expect(found.rows.map((row) => `${row.state} ${row.fiatMinor}`)).toEqual(rows)
-      expect(found.undecided).toHaveLength(asked)
-    },
-  )
+    ['is returned if the operator decides so', { lanes: taken, giveBack: [hash] }, ['returning 80000'], 0],
+  ] as [string, Parameters<typeof worldOf>[0], string[], number][])('%s', async (_, given, rows, asked) => {
+    const found = await findPayouts(worldOf(given))
+    expect(found.rows.map((row) => `${row.state} ${row.fiatMinor}`)).toEqual(rows)
+    expect(found.undecided).toHaveLength(asked)
+  })
 })

@@ -47,12 +47,9 @@ async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): 
     return code
   }
   if (undecided.includes(mustStop)) throw new Error(`${mustStop}; nothing was changed`)
-  if (unexplained.length > 0)
-    throw new Error('a lane sent unexplained transactions; nothing was changed')
+  if (unexplained.length > 0) throw new Error('a lane sent unexplained transactions; nothing was changed')
   const identityProvider = process.env.IDENTITY_PROVIDER ?? known.identityProvider ?? 'sumsub'
-  await withDatabase(database, (sql) =>
-    putBack(sql, changeOf(decision, asked.since, identityProvider)),
-  )
+  await withDatabase(database, (sql) => putBack(sql, changeOf(decision, asked.since, identityProvider)))
   say(code === 0 ? 'restored' : 'restored; some items still need a decision')
   return code
 }
@@ -66,7 +63,10 @@ export function askedBy(args: readonly string[]) {
       options: {
         since: { type: 'string' },
         apply: { type: 'boolean', default: false },
-        ...{ accept: many, checkout: many, 'give-back': many, erased: many },
+        accept: many,
+        checkout: many,
+        'give-back': many,
+        erased: many,
       },
     })
     const { apply, accept, checkout: checkouts, 'give-back': giveBack } = values

@@ -76,13 +76,12 @@ function moveOperation(
   return { ...operation('take', payoutId, wallet, { payoutId, authorization }), ...signed }
 }
 
-const operation = (
-  kind: string,
-  cause: string,
-  wallet: string,
-  payload: Readonly<Record<string, unknown>>,
-) => ({
-  ...{ id: idFor('operation', `${kind}:${cause}`), kind, cause, wallet, payload },
+const operation = (kind: string, cause: string, wallet: string, payload: Readonly<Record<string, unknown>>) => ({
+  id: idFor('operation', `${kind}:${cause}`),
+  kind,
+  cause,
+  wallet,
+  payload,
   contentHash: contentHash(payload),
   revision: null as string | null,
   authorizationNonce: null as string | null,

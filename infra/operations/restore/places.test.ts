@@ -9,14 +9,16 @@ import { askedBy, busPlace } from './main'
 
 const wallet = `0x${'1'.repeat(40)}`
 const env = {
-  ...{ AUSD_ADDRESS: wallet, CREDIT_LINE_ADDRESS: wallet, TREASURY_ADDRESS: wallet },
-  ...{
-    DEPLOY_BLOCK: '7',
-    NATS_URL: 'tls://nats.example.com:4222',
-    NATS_PASSWORD_ADMIN: 'the admin',
-  },
-  ...{ PROVIDER_URL: 'https://provider.example.com', PROVIDER_REQUESTS_PER_MINUTE: '9' },
-  ...{ PROVIDER_ID_SECRET_KEY: 'key of ID', PROVIDER_MY_SECRET_KEY: 'key of MY' },
+  AUSD_ADDRESS: wallet,
+  CREDIT_LINE_ADDRESS: wallet,
+  TREASURY_ADDRESS: wallet,
+  DEPLOY_BLOCK: '7',
+  NATS_URL: 'tls://nats.example.com:4222',
+  NATS_PASSWORD_ADMIN: 'the admin',
+  PROVIDER_URL: 'https://provider.example.com',
+  PROVIDER_REQUESTS_PER_MINUTE: '9',
+  PROVIDER_ID_SECRET_KEY: 'key of ID',
+  PROVIDER_MY_SECRET_KEY: 'key of MY',
   LOCAL_DIR: '/nowhere',
 }
 
@@ -56,20 +58,17 @@ test('security: a restore that cannot reach the chain prints no key of its endpo
     server.adminUrl,
     (sql) => sql`insert into chain_relayer.lane (address, next_nonce) values (${wallet}, 0)`,
   )
-  const run = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'main.ts'), '--since', '2026-11-01'],
-    {
-      env: {
-        ...{ ...env, PUBLIC_SECRETS: 'allowed', DATABASE_ADMIN_URL: server.adminUrl },
-        RPC_URLS: `http://127.0.0.1:1/v2/${key}`,
-      },
-      stdout: 'pipe',
-      stderr: 'pipe',
+  const run = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), '--since', '2026-11-01'], {
+    env: {
+      ...env,
+      PUBLIC_SECRETS: 'allowed',
+      DATABASE_ADMIN_URL: server.adminUrl,
+      RPC_URLS: `http://127.0.0.1:1/v2/${key}`,
     },
-  )
-  const [said, complaint] = await Promise.all(
-    [run.stdout, run.stderr].map((stream) => new Response(stream).text()),
-  )
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [said, complaint] = await Promise.all([run.stdout, run.stderr].map((stream) => new Response(stream).text()))
   expect(await run.exited).toBe(1)
   expect(complaint).toContain('HTTP request failed')
   expect(`${said}${complaint}`).not.toContain(key)

@@ -1,12 +1,6 @@
 import type { TransactionSql } from 'postgres'
 import { providerOf } from '#shared/ledger/chart'
-import {
-  difference,
-  type JournalLine,
-  type Position,
-  position,
-  unbalanced,
-} from '#shared/ledger/position'
+import { difference, type JournalLine, type Position, position, unbalanced } from '#shared/ledger/position'
 import { givenFloor, spreadIncomeFloor } from '#shared/ledger/spread'
 import type { Fiat } from '#shared/money/money'
 import type { ProviderAccount } from '#shared/money/pair'
@@ -29,8 +23,16 @@ type PaymentRow = {
   provider_payment_id: string | null
 }
 export const paymentColumns = [
-  ...['id', 'state', 'account', 'currency', 'fiat_minor', 'ausd_micro', 'spread_bps'],
-  ...['paid_minor', 'refunded_minor', 'provider_payment_id'],
+  'id',
+  'state',
+  'account',
+  'currency',
+  'fiat_minor',
+  'ausd_micro',
+  'spread_bps',
+  'paid_minor',
+  'refunded_minor',
+  'provider_payment_id',
 ]
 
 /**
@@ -101,7 +103,13 @@ export async function bookAs(
   if (moved.length === 0) return
   const posting = `${item}/${crypto.randomUUID()}`
   const rows = moved.map(({ account, asset, amount }, line) => ({
-    ...{ posting, line, event, item, account, asset, amount: amount.toString() },
+    posting,
+    line,
+    event,
+    item,
+    account,
+    asset,
+    amount: amount.toString(),
   }))
   await tx`insert into ${journal} ${tx(rows)}`
 }

@@ -5,8 +5,7 @@ import { ProviderNumber } from '#shared/provider/amount'
 import { openProviderClient, type ProviderAnswer } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 
-const maybe = <T extends Type.TSchema>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]))
+const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 const Words = maybe(Type.Record(Type.String(), Type.Unknown()))
 
 const Session = Type.Object({
@@ -50,12 +49,12 @@ const apiVersion = '2024-11-11'
 /** How wrong the provider's clock or ours may be. */
 export const clockMs = 2 * 3_600_000
 
-export const openAccount = (
-  { url: baseUrl, keys, requestsPerMinute }: ProviderPlace,
-  account: ProviderAccount,
-) =>
+export const openAccount = ({ url: baseUrl, keys, requestsPerMinute }: ProviderPlace, account: ProviderAccount) =>
   openProviderClient({
-    ...{ baseUrl, secretKey: keys[account], account, requestsPerMinute },
+    baseUrl,
+    secretKey: keys[account],
+    account,
+    requestsPerMinute,
     log: openLog('operator', 'silent'),
   })
 

@@ -32,8 +32,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     for (const { wallet, provider } of what.asked)
       await tx`insert into gateway.identity_rechecks (wallet, provider, next_check_at)
         values (${wallet}, ${provider}, now()) on conflict do nothing`
-    for (const { transaction, operations } of what.transactions)
-      await insertTransaction(tx, transaction, operations)
+    for (const { transaction, operations } of what.transactions) await insertTransaction(tx, transaction, operations)
     await readListsAgain(tx, what.since)
     await eraseAgain(tx, what.erased) // Last, because the rows above are of erased wallets too.
   })
@@ -56,8 +55,12 @@ const insertPayment = (tx: TransactionSql, row: LostPayment) => {
 const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
   const { onchain_micro, paid_minor, ...rest } = facts
   const values = {
-    ...{ ...rest, onchain_micro: onchain_micro.toString(), paid_minor: paid_minor.toString() },
-    ...{ reason: null, checks: 0, next_check_at: new Date(Date.now() + checkAfterMs) },
+    ...rest,
+    onchain_micro: onchain_micro.toString(),
+    paid_minor: paid_minor.toString(),
+    reason: null,
+    checks: 0,
+    next_check_at: new Date(Date.now() + checkAfterMs),
   }
   return tx<RestoredPayments>`update payments.payments set ${tx(values)}, updated_at = now()
     where id = ${id} and state = any(${[...uncreditedStates]}) and credited_at is null
@@ -71,22 +74,27 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
 const insertPayout = (tx: TransactionSql, row: LostPayout) => {
   const { wallet, providerPayoutId, createdAt } = row
   const values = {
-    ...{ id: row.id, state: row.state, wallet, authorizer: wallet, reason: row.reason },
+    id: row.id,
+    state: row.state,
+    wallet,
+    authorizer: wallet,
+    reason: row.reason,
     ausd_micro: row.ausdMicro.toString(),
     fiat_minor: row.fiatMinor.toString(),
     rate_minor_per_usd: row.rateMinorPerUsd.toString(),
     spread_bps: row.spreadBps.toString(),
-    ...{
-      quote_id: row.quoteId,
-      request_fingerprint: row.requestFingerprint,
-      channel_code: row.channelCode,
-    },
+    quote_id: row.quoteId,
+    request_fingerprint: row.requestFingerprint,
+    channel_code: row.channelCode,
     authorization_nonce: row.authorization.nonce,
     authorization: tx.json(row.authorization),
-    ...{ bank_details: '', bank_details_key_id: 'lost' },
-    ...{ provider_payout_id: providerPayoutId, take_tx_hash: row.takeTxHash },
+    bank_details: '',
+    bank_details_key_id: 'lost',
+    provider_payout_id: providerPayoutId,
+    take_tx_hash: row.takeTxHash,
     ...(providerPayoutId ? { attempts: 1, attempted_at: createdAt } : {}),
-    ...{ created_at: createdAt, next_check_at: new Date() },
+    created_at: createdAt,
+    next_check_at: new Date(),
   }
   return tx<Parameters<typeof bookPayouts>[1][number][]>`insert into payouts.payouts ${tx(values)}
     on conflict (id) do update set state = excluded.state, reason = excluded.reason,
@@ -108,7 +116,13 @@ async function insertTransaction(
   const outcome = transaction.reverted ? 'reverted' : isNoop ? 'noop' : deeds ? 'ok' : 'foreign'
   const ids = operations.map(({ id }) => id)
   const values = {
-    ...{ lane, nonce, to, data, value_wei: valueWei.toString(), outcome, ...place },
+    lane,
+    nonce,
+    to,
+    data,
+    value_wei: valueWei.toString(),
+    outcome,
+    ...place,
     purpose: isNoop ? 'noop' : (deeds?.length ?? 0) > 1 ? 'batch' : 'op',
     operation_ids: tx.json(ids),
   }
@@ -131,16 +145,20 @@ async function insertTransaction(
 /**
  * Replaces a row of the same cause that was never sent. One that settled before stays unchanged.
  */
-const insertOperation = (
-  tx: TransactionSql,
-  one: LostOperation,
-  place: Record<string, unknown>,
-) => {
+const insertOperation = (tx: TransactionSql, one: LostOperation, place: Record<string, unknown>) => {
   const { id, kind, cause, wallet, payload, revision } = one
   const values = {
-    ...{ id, kind, cause, wallet, revision, payload: tx.json(payload as never) },
-    ...{ content_hash: one.contentHash, authorization_nonce: one.authorizationNonce },
-    ...{ leaves_micro: one.leavesMicro, state: 'settled', ...place },
+    id,
+    kind,
+    cause,
+    wallet,
+    revision,
+    payload: tx.json(payload as never),
+    content_hash: one.contentHash,
+    authorization_nonce: one.authorizationNonce,
+    leaves_micro: one.leavesMicro,
+    state: 'settled',
+    ...place,
   }
   return tx`insert into chain_relayer.operation ${tx(values as never)}
     on conflict (id) do update set state = 'settled', reason = null, watch_at = null,

@@ -25,15 +25,15 @@ async function postingsOf(
   schema: (typeof journals)[number],
   items: readonly string[],
 ): Promise<TimelineEntry[]> {
-  const rows = await sql<
-    { posting: string; event: string; at: Date; lines: PostingLine[]; isReversal: boolean }[]
-  >`
+  const rows = await sql<{ posting: string; event: string; at: Date; lines: PostingLine[]; isReversal: boolean }[]>`
     select posting, event, min(booked_at) as at, bool_or(reverses is not null) as "isReversal",
       jsonb_agg(jsonb_build_object('account', account, 'asset', asset, 'amount', amount::text)
         order by line) as lines
     from ${sql(schema)}.journal where item = any(${[...items]}) group by posting, event`
   return rows.map(({ posting, event, at, lines, isReversal }) => ({
-    ...{ at, where: schema === 'chain_relayer' ? 'chain-relayer' : schema, what: 'booked' },
+    at,
+    where: schema === 'chain_relayer' ? 'chain-relayer' : schema,
+    what: 'booked',
     id: posting,
     says: `${event}: ${lines.map(lineOf).join('; ')}`,
     isOdd: isReversal,
@@ -46,9 +46,7 @@ const lineOf = ({ account, asset, amount }: PostingLine) => {
 }
 
 async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
-  const rows = await sql<
-    { txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]
-  >`
+  const rows = await sql<{ txHash: string; log: number; kind: string; ausd: string; held: boolean; at: Date }[]>`
     select m.tx_hash as "txHash", m.log_index as log, m.kind, m.ausd_micro::text as ausd, m.held,
       m.moved_at as at
     from books.chain_moves m join books.names n on n.key = m.key
@@ -56,7 +54,10 @@ async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntr
     union select tx_hash, log_index, kind, ausd_micro::text, held, moved_at
     from books.chain_moves where tx_hash = any(${items.map((item) => item.split(':')[0]!)})`
   return rows.map(({ txHash, log, kind, ausd, held, at }) => ({
-    ...{ at, where: 'chain', what: kind, id: `${txHash}:${log}` },
+    at,
+    where: 'chain',
+    what: kind,
+    id: `${txHash}:${log}`,
     says: sentence(moneyText(ausd, 'AUSD'), held && 'held'),
   }))
 }
@@ -78,33 +79,39 @@ async function listedOf(sql: Sql, items: readonly string[]): Promise<TimelineEnt
       product_id as "productId", coalesce(created_at, read_at) as at
     from books.provider_moves where reference = any(${[...items]})`
   return rows.map(({ id, type, status, amount, currency, productId, at }) => ({
-    ...{ at, where: 'provider', what: type, id },
+    at,
+    where: 'provider',
+    what: type,
+    id,
     says: sentence(status, amount && currency && moneyText(amount, currency), productId),
   }))
 }
 
 async function breaksOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
-  const rows = await sql<
-    { id: string; rule: string; about: string; foundAt: Date; closedAt: Date | null }[]
-  >`
+  const rows = await sql<{ id: string; rule: string; about: string; foundAt: Date; closedAt: Date | null }[]>`
     select id::text, rule, about, found_at as "foundAt", closed_at as "closedAt"
     from books.breaks where item = any(${[...items]})`
   return rows.map(({ id, rule, about, foundAt, closedAt }) => ({
-    ...{ at: foundAt, where: 'books', what: 'break', id, isOdd: closedAt === null },
+    at: foundAt,
+    where: 'books',
+    what: 'break',
+    id,
+    isOdd: closedAt === null,
     says: sentence(`${rule}: ${about}`, closedAt && `closed ${closedAt.toISOString()}`),
   }))
 }
 
 async function deedsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
-  const rows = await sql<
-    { id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]
-  >`
+  const rows = await sql<{ id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]>`
     select d.id::text, d.verb, d.reason, d.asked_by as by, d.asked_at as at,
       (select o.outcome || ': ' || o.said from ops.outcomes o
         where o.deed_id = d.id order by o.id desc limit 1) as said
     from ops.deeds d where d.target = any(${[...items]})`
   return rows.map(({ id, verb, reason, by, at, said }) => ({
-    ...{ at, where: 'operators', what: 'deed', id },
+    at,
+    where: 'operators',
+    what: 'deed',
+    id,
     says: sentence(`${by} requested ${verb} (${reason})`, said ?? 'outcome unknown'),
     isOdd: said === null,
   }))

@@ -49,7 +49,11 @@ export async function readCashouts(sql: Sql, ids: readonly string[]): Promise<Ti
 }
 
 const itemOf = (row: Row): TracedItem => ({
-  ...{ kind: 'cashout', id: row.id, wallet: row.wallet, state: row.state, reason: row.reason },
+  kind: 'cashout',
+  id: row.id,
+  wallet: row.wallet,
+  state: row.state,
+  reason: row.reason,
   createdAt: row.createdAt,
   facts: factsOf({
     takes: moneyText(row.ausd, 'AUSD'),
@@ -69,7 +73,12 @@ const itemOf = (row: Row): TracedItem => ({
 function entriesOf(row: Row): TimelineEntry[] {
   const { id, attemptedAt, paidAt } = row
   const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
-    ...{ at, where: 'payouts', what, id, says, isOdd },
+    at,
+    where: 'payouts',
+    what,
+    id,
+    says,
+    isOdd,
   })
   const promise = `cash-out of ${moneyText(row.ausd, 'AUSD')} for ${moneyText(row.fiat, 'IDR')}`
   return [

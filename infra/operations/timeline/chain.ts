@@ -1,12 +1,7 @@
 import type { Sql } from 'postgres'
 import { operationMicro } from '#infra/operations/sql'
 import { counted, factsOf, sentence } from '#infra/operations/text'
-import type {
-  Roots,
-  TimelineEntry,
-  TimelinePart,
-  TracedItem,
-} from '#infra/operations/timeline/entry'
+import type { Roots, TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { relayKinds } from '#shared/messages/relay'
 import { moneyText } from '#shared/money/text'
 
@@ -62,7 +57,11 @@ const isEmpty = ({ payments, cashouts, operations }: Roots) =>
   payments.length + cashouts.length + operations.length === 0
 
 const itemOf = (one: Operation): TracedItem => ({
-  ...{ kind: one.kind, id: one.id, wallet: one.wallet, state: one.state, reason: one.reason },
+  kind: one.kind,
+  id: one.id,
+  wallet: one.wallet,
+  state: one.state,
+  reason: one.reason,
   createdAt: one.createdAt,
   facts: factsOf({
     cause: one.cause,
@@ -74,7 +73,12 @@ const itemOf = (one: Operation): TracedItem => ({
 
 function entriesOf(one: Operation): TimelineEntry[] {
   const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
-    ...{ at, where: 'chain-relayer', what, id: one.id, says, isOdd },
+    at,
+    where: 'chain-relayer',
+    what,
+    id: one.id,
+    says,
+    isOdd,
   })
   const of = one.ausd && moneyText(one.ausd, 'AUSD')
   return [
@@ -113,23 +117,27 @@ async function transactionsOf(sql: Sql, lanes: readonly string[], nonces: readon
     select lane, nonce, purpose, jsonb_array_length(operation_ids) as carries, outcome,
       created_at as "createdAt", updated_at as "updatedAt"
     from chain_relayer.transaction where (lane, nonce) in (${placesOf(sql, lanes, nonces)})`
-  return rows.flatMap(
-    ({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): TimelineEntry[] => {
-      const id = `${lane}:${nonce}`
-      const together = carries > 1 && `with ${counted(carries - 1, 'other operation')}`
-      return [
-        {
-          ...{ at: createdAt, where: 'chain-relayer', what: 'lane', id },
-          says: sentence(`nonce ${nonce}`, purpose, together),
-        },
-        {
-          ...{ at: updatedAt, where: 'chain', what: 'final', id },
-          says: outcome ?? 'not yet final',
-          isOdd: outcome !== null && outcome !== 'ok',
-        },
-      ]
-    },
-  )
+  return rows.flatMap(({ lane, nonce, purpose, carries, outcome, createdAt, updatedAt }): TimelineEntry[] => {
+    const id = `${lane}:${nonce}`
+    const together = carries > 1 && `with ${counted(carries - 1, 'other operation')}`
+    return [
+      {
+        at: createdAt,
+        where: 'chain-relayer',
+        what: 'lane',
+        id,
+        says: sentence(`nonce ${nonce}`, purpose, together),
+      },
+      {
+        at: updatedAt,
+        where: 'chain',
+        what: 'final',
+        id,
+        says: outcome ?? 'not yet final',
+        isOdd: outcome !== null && outcome !== 'ok',
+      },
+    ]
+  })
 }
 
 async function attemptsOf(sql: Sql, lanes: readonly string[], nonces: readonly number[]) {
@@ -150,14 +158,14 @@ async function attemptsOf(sql: Sql, lanes: readonly string[], nonces: readonly n
     from chain_relayer.attempt where (lane, nonce) in (${placesOf(sql, lanes, nonces)})`
   return rows.map(
     (row): TimelineEntry => ({
-      ...{ at: row.broadcastAt ?? row.createdAt, where: 'chain-relayer', what: 'attempt' },
+      at: row.broadcastAt ?? row.createdAt,
+      where: 'chain-relayer',
+      what: 'attempt',
       id: row.hash,
       says: sentence(
         `number ${row.attempt}`,
         row.purpose === 'noop' && 'no-op to use up the nonce',
-        row.broadcastAt
-          ? `broadcast ${counted(row.broadcasts, 'time')}`
-          : 'signed, not yet broadcast',
+        row.broadcastAt ? `broadcast ${counted(row.broadcasts, 'time')}` : 'signed, not yet broadcast',
         `max fee ${row.fee} wei per gas`,
         row.error,
       ),

@@ -26,17 +26,13 @@ const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
 export async function findDelivery(bus: OpenBus, id: string): Promise<string[]> {
   const manager = await managerOf(bus)
   const found = await Promise.all(
-    providerAccounts.map((account) =>
-      messageAt(manager, { last_by_subj: paymentsWebhookSubject(account, id) }),
-    ),
+    providerAccounts.map((account) => messageAt(manager, { last_by_subj: paymentsWebhookSubject(account, id) })),
   )
   return found.flatMap((message) => (message ? namedIn(message.json<Delivery>().body) : []))
 }
 
 const namedIn = (body: string): string[] => [
-  ...new Set(
-    body.match(/pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[syr]-[\w-]{8,60}/g) ?? [],
-  ),
+  ...new Set(body.match(/pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[syr]-[\w-]{8,60}/g) ?? []),
 ]
 
 async function messageAt(
@@ -74,17 +70,16 @@ const entryOf = (
   { deliveryId, receivedAt, body }: Delivery,
   handled: Parameters<typeof handlingIn>[0],
 ): TimelineEntry => ({
-  ...{ at: new Date(receivedAt), where: 'provider', what: 'delivery', id: deliveryId },
+  at: new Date(receivedAt),
+  where: 'provider',
+  what: 'delivery',
+  id: deliveryId,
   says: sentence(eventIn(body), handlingIn(handled) || 'not handled yet'),
   isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),
 })
 
 /** Searches from the start of the window if there are too many. */
-async function lookThrough(
-  manager: JetStreamManager,
-  { from, to }: Window,
-  names: readonly string[],
-) {
+async function lookThrough(manager: JetStreamManager, { from, to }: Window, names: readonly string[]) {
   const { state } = await manager.streams.info(stream)
   const first = await firstSince(manager, state.first_seq, state.last_seq, from.getTime())
   const last = Math.min(state.last_seq, first + lookedThroughMax - 1)
@@ -117,9 +112,7 @@ type WindowOfNames = Window & { names: string[] }
  * While these items were paid, around the last change of their rows, and around refunds. `names`:
  * ids by which a delivery names them.
  */
-const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<WindowOfNames[]> => sql<
-  WindowOfNames[]
->`
+const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<WindowOfNames[]> => sql<WindowOfNames[]>`
   with known as (
     select id, created_at, greatest(created_at, expires_at, paid_at) as until, updated_at,
       array_remove(array[id, checkout_id, payment_request_id, provider_payment_id], null) as names,
@@ -145,12 +138,7 @@ function merged(spans: readonly Window[]): Window[] {
   return windows
 }
 
-async function firstSince(
-  manager: JetStreamManager,
-  first: number,
-  last: number,
-  sinceMs: number,
-): Promise<number> {
+async function firstSince(manager: JetStreamManager, first: number, last: number, sinceMs: number): Promise<number> {
   let [low, high] = [first, last + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

@@ -41,9 +41,7 @@ async function rootsBy(sql: Sql, bus: OpenBus, id: string): Promise<Roots> {
 }
 
 function rootsOf(found: readonly Found[], id: string): Roots {
-  const idsOf = (kind: Found['kind']) => [
-    ...new Set(found.flatMap((one) => (one.kind === kind ? one.id : []))),
-  ]
+  const idsOf = (kind: Found['kind']) => [...new Set(found.flatMap((one) => (one.kind === kind ? one.id : [])))]
   return {
     payments: idsOf('payment'),
     cashouts: idsOf('cashout'),

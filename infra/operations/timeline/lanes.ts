@@ -28,8 +28,12 @@ export async function readLane(sql: Sql, [address]: readonly string[]): Promise<
 }
 
 const itemOf = (address: string, lane: Row): TracedItem => ({
-  ...{ kind: 'lane', id: address, wallet: address, createdAt: lane.createdAt },
-  ...{ state: lane.fault ? 'blocked' : 'sends', reason: lane.fault },
+  kind: 'lane',
+  id: address,
+  wallet: address,
+  createdAt: lane.createdAt,
+  state: lane.fault ? 'blocked' : 'sends',
+  reason: lane.fault,
   facts: factsOf({
     'next nonce': lane.nextNonce,
     holder: lane.holder,
@@ -53,13 +57,11 @@ async function transactionsOf(sql: Sql, lane: string): Promise<TimelineEntry[]> 
       tx_hash as "txHash", updated_at as "updatedAt"
     from chain_relayer.transaction where lane = ${lane} order by nonce desc limit ${shownMax}`
   return rows.map(({ nonce, purpose, carries, outcome, txHash, updatedAt }) => ({
-    ...{ at: updatedAt, where: 'chain-relayer', what: 'lane', id: txHash ?? `${lane}:${nonce}` },
-    says: sentence(
-      `nonce ${nonce}`,
-      purpose,
-      carries > 0 && counted(carries, 'order'),
-      outcome ?? 'not yet final',
-    ),
+    at: updatedAt,
+    where: 'chain-relayer',
+    what: 'lane',
+    id: txHash ?? `${lane}:${nonce}`,
+    says: sentence(`nonce ${nonce}`, purpose, carries > 0 && counted(carries, 'order'), outcome ?? 'not yet final'),
     isOdd: outcome !== null && outcome !== 'ok',
   }))
 }

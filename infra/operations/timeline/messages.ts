@@ -22,11 +22,7 @@ const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
 export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}
   const operations = await findOperations(sql, roots)
-  const causes = new Set([
-    ...roots.payments,
-    ...roots.cashouts,
-    ...operations.map(({ cause }) => cause),
-  ])
+  const causes = new Set([...roots.payments, ...roots.cashouts, ...operations.map(({ cause }) => cause)])
   const ids: string[] = []
   for (const cause of causes) {
     ids.push(...said.flatMap((topic) => idsOf(topic, cause)))
@@ -53,9 +49,7 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart
 function idsOf(topic: Topic, cause: string): string[] {
   const numbers = Array.from({ length: repeatsMax }, (_, number) => number)
   const ofChecks =
-    topic.stream === 'COMMANDS'
-      ? returningStates.flatMap((state) => numbers.map((number) => `${state}:${number}`))
-      : []
+    topic.stream === 'COMMANDS' ? returningStates.flatMap((state) => numbers.map((number) => `${state}:${number}`)) : []
   return [...numbers, ...ofChecks].map((repeat) => messageIdFor(topic, cause, repeat))
 }
 
@@ -94,16 +88,17 @@ export const handlingIn = (handled: readonly Handled[]): string | false =>
   handled
     .map(({ consumer, attempts, lastError, doneAt }) =>
       sentence(
-        doneAt
-          ? `handled by ${consumer} ${doneAt.toISOString()}`
-          : `not yet handled by ${consumer}`,
+        doneAt ? `handled by ${consumer} ${doneAt.toISOString()}` : `not yet handled by ${consumer}`,
         attempts > 0 && `failed ${counted(attempts, 'time')}: ${lastError}`,
       ),
     )
     .join('; ')
 
 const entryOf = (message: Message, handled: readonly Handled[], now: Date): TimelineEntry => ({
-  ...{ at: message.createdAt, where: 'bus', what: 'message', id: message.id },
+  at: message.createdAt,
+  where: 'bus',
+  what: 'message',
+  id: message.id,
   says: sentence(
     `${message.sender} sent ${message.subject}`,
     handlingIn(handled) || (isAwaited(message, handled) && 'not handled yet'),
@@ -119,16 +114,12 @@ const usualMs = 60_000
 
 /** Ordered by request instead of a message; the caller reads the operation. */
 const unordered: readonly RelayKind[] = ['send', 'giveback']
-const unread = new Set(
-  unordered.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject]),
-)
+const unread = new Set(unordered.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject]))
 
 /** Consumed by one of our services: orders and their outcomes. */
 export const readSubjects: ReadonlySet<string> = new Set(
   said
-    .filter(
-      ({ stream, publishers }) => stream === 'COMMANDS' || publishers.includes('chain-relayer'),
-    )
+    .filter(({ stream, publishers }) => stream === 'COMMANDS' || publishers.includes('chain-relayer'))
     .map(({ subject }) => subject)
     .filter((subject) => !unread.has(subject)),
 )
@@ -139,19 +130,18 @@ const isAwaited = ({ subject, publishedAt }: Message, handled: readonly Handled[
 export async function deadAmong(sql: Sql, ids: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await Promise.all(
     messengers.map(
-      (schema) => sql<
-        { id: string; consumer: string; reason: string; diedAt: Date; redrivenAt: Date | null }[]
-      >`
+      (schema) => sql<{ id: string; consumer: string; reason: string; diedAt: Date; redrivenAt: Date | null }[]>`
         select message_id as id, consumer, reason, died_at as "diedAt", redriven_at as "redrivenAt"
         from ${sql(schema)}.dead_letter
         where consumer = ${serviceOf(schema)} and message_id = any(${[...ids]})`,
     ),
   )
   return rows.flat().map(({ id, consumer, reason, diedAt, redrivenAt }) => ({
-    ...{ at: diedAt, where: 'bus', what: 'dead letter', id, isOdd: redrivenAt === null },
-    says: sentence(
-      `dead-lettered by ${consumer}: ${reason}`,
-      redrivenAt && `closed ${redrivenAt.toISOString()}`,
-    ),
+    at: diedAt,
+    where: 'bus',
+    what: 'dead letter',
+    id,
+    isOdd: redrivenAt === null,
+    says: sentence(`dead-lettered by ${consumer}: ${reason}`, redrivenAt && `closed ${redrivenAt.toISOString()}`),
   }))
 }

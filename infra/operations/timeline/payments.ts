@@ -66,7 +66,11 @@ export async function readPayments(sql: Sql, ids: readonly string[]): Promise<Ti
 }
 
 const itemOf = (row: Row): TracedItem => ({
-  ...{ kind: row.kind, id: row.id, wallet: row.wallet, state: row.state, reason: row.reason },
+  kind: row.kind,
+  id: row.id,
+  wallet: row.wallet,
+  state: row.state,
+  reason: row.reason,
   createdAt: row.createdAt,
   facts: factsOf({
     pays: moneyText(row.fiat, row.currency),
@@ -86,7 +90,12 @@ const itemOf = (row: Row): TracedItem => ({
 function entriesOf(row: Row): TimelineEntry[] {
   const { id, currency, expiresAt, paidAt, creditedAt, holdEndedAt } = row
   const entry = (at: Date, what: string, says: string, isOdd = false): TimelineEntry => ({
-    ...{ at, where: 'payments', what, id, says, isOdd },
+    at,
+    where: 'payments',
+    what,
+    id,
+    says,
+    isOdd,
   })
   const name = row.kind === 'topup' ? 'top-up' : 'settlement'
   const promise = `${name} of ${moneyText(row.fiat, currency)} for ${moneyText(row.ausd, 'AUSD')}`
@@ -125,7 +134,11 @@ function entriesOf(row: Row): TimelineEntry[] {
 }
 
 export const takenOf = (id: string, at: Date, rate: string): TimelineEntry => ({
-  ...{ at, where: 'pricing', what: 'quote', id, says: `taken at ${rate}` },
+  at,
+  where: 'pricing',
+  what: 'quote',
+  id,
+  says: `taken at ${rate}`,
 })
 
 type Refund = { id: string; refunded: string; status: string; origin: string; at: Date }
@@ -137,7 +150,11 @@ async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<Time
     from payments.refunds r left join payments.payments p on p.id = r.payment_id
     where r.provider_payment_id = any(${[...providerIds]})`
   return rows.map(({ id, refunded, status, origin, at, currency }) => ({
-    ...{ at, where: 'payments', what: origin, id, isOdd: true },
+    at,
+    where: 'payments',
+    what: origin,
+    id,
+    isOdd: true,
     says: `refund of ${moneyText(refunded, currency)}: ${status}`,
   }))
 }
@@ -148,7 +165,11 @@ async function reversalsOf(sql: Sql, ids: readonly string[]): Promise<TimelineEn
       cleared_at as cleared
     from payments.reversals where payment_id = any(${[...ids]})`
   return rows.map(({ id, lost, good, cleared }) => ({
-    ...{ at: cleared, where: 'payments', what: 'loss', id, isOdd: true },
+    at: cleared,
+    where: 'payments',
+    what: 'loss',
+    id,
+    isOdd: true,
     says: sentence(
       `${moneyText(lost, 'AUSD')} lost after the hold`,
       `${moneyText(good, 'AUSD')} recovered`,
@@ -162,6 +183,11 @@ async function anomaliesOf(sql: Sql, ids: readonly string[]): Promise<TimelineEn
     select kind, object, noticed_at as at from payments.anomalies
     where payment_id = any(${[...ids]})`
   return rows.map(({ kind, object, at }) => ({
-    ...{ at, where: 'payments', what: 'anomaly', id: object, says: kind, isOdd: true },
+    at,
+    where: 'payments',
+    what: 'anomaly',
+    id: object,
+    says: kind,
+    isOdd: true,
   }))
 }

@@ -12,11 +12,7 @@ type ProviderObjects = {
   paidAs: string | null
 }
 
-async function readProvider(
-  sql: Sql,
-  place: Place['provider'],
-  { payments, cashouts }: Roots,
-): Promise<TimelinePart> {
+async function readProvider(sql: Sql, place: Place['provider'], { payments, cashouts }: Roots): Promise<TimelinePart> {
   if (payments.length + cashouts.length === 0) return {}
   if (!place) throw new Error('no provider key is set')
   const provider = openProvider(place)
@@ -25,16 +21,19 @@ async function readProvider(
     select id, account, checkout_id as "checkoutId", provider_payment_id as "paidAs"
     from payments.payments where id = any(${[...payments]})`
   const entry = (what: string, id: string, says: string, isOdd = false): TimelineEntry => ({
-    ...{ at, where: 'provider', what, id, says, isOdd },
+    at,
+    where: 'provider',
+    what,
+    id,
+    says,
+    isOdd,
   })
   const ofPayments = rows.map(async ({ account, checkoutId, paidAs }) => [
     ...(checkoutId
       ? [
           await provider
             .checkout(account, checkoutId)
-            .then((found) =>
-              entry('checkout', checkoutId, found ? saysOf(found) : 'not found', !found),
-            ),
+            .then((found) => entry('checkout', checkoutId, found ? saysOf(found) : 'not found', !found)),
         ]
       : []),
     ...(paidAs

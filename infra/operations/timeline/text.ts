@@ -23,10 +23,7 @@ function itemLines({ kind, id, wallet, state, reason, facts }: TracedItem): stri
   return [head, ...named.map(([name, value]) => `  ${name.padEnd(12)} ${value}`)]
 }
 
-function entryLine(
-  { at, where, what, id, says, isOdd }: TimelineEntry,
-  before: TimelineEntry | undefined,
-) {
+function entryLine({ at, where, what, id, says, isOdd }: TimelineEntry, before: TimelineEntry | undefined) {
   const stamp = at?.toISOString()
   const isSameDay = stamp?.slice(0, 10) === before?.at?.toISOString().slice(0, 10)
   const day = stamp && !isSameDay ? `${stamp.slice(0, 10)}\n` : ''

@@ -29,8 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => operator?.[Symbol.asyncDispose]())
 
-const traceOf = (id: string) =>
-  readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
+const traceOf = (id: string) => readTrace({ ...operator, others: [atProvider(operator.sql, provider)] }, id)
 const wholeTraceOf = (id: string) =>
   waitUntil('a trace of which nothing is unseen', async () => {
     const trace = await traceOf(id)
@@ -79,13 +78,18 @@ describe('trace of a top-up', () => {
     const ofKind = (where: string, what: string) =>
       entries.find((entry) => entry.where === where && entry.what === what)!.id
     const ids = [
-      ...[quote, checkout, request, payment, transaction],
-      ...[ofKind('chain-relayer', 'order'), ofKind('chain-relayer', 'attempt')],
-      ...[ofKind('bus', 'message'), ofKind('provider', 'delivery')],
+      quote,
+      checkout,
+      request,
+      payment,
+      transaction,
+      ofKind('chain-relayer', 'order'),
+      ofKind('chain-relayer', 'attempt'),
+      ofKind('bus', 'message'),
+      ofKind('provider', 'delivery'),
       `${paymentId}.1`,
     ]
-    for (const id of ids)
-      expect([id, (await traceOf(id!)).items.map((item) => item.id)]).toEqual([id, [paymentId]])
+    for (const id of ids) expect([id, (await traceOf(id!)).items.map((item) => item.id)]).toEqual([id, [paymentId]])
   })
 
   test('shows operator commands and breaks of the books', async () => {
@@ -94,10 +98,7 @@ describe('trace of a top-up', () => {
       `insert into ops.deeds (verb, target, cause, reason, asked_by)
         values ('review resolve', '${paymentId}', '1', 'ticket 12', 'sari') returning id::text`,
     )
-    await query(
-      stack,
-      `insert into ops.outcomes (deed_id, outcome, said) values ('${id}', 'done', 'accepted')`,
-    )
+    await query(stack, `insert into ops.outcomes (deed_id, outcome, said) values ('${id}', 'done', 'accepted')`)
     await query(
       stack,
       `insert into books.breaks (rule, item, asset, amount, about)
@@ -108,7 +109,8 @@ describe('trace of a top-up', () => {
       'sari requested review resolve (ticket 12), done: accepted',
     )
     expect(entries.find(({ what }) => what === 'break')).toMatchObject({
-      ...{ says: 'payment_chain: one more', isOdd: true },
+      says: 'payment_chain: one more',
+      isOdd: true,
     })
     await query(stack, `update books.breaks set closed_at = now() where item = '${paymentId}'`)
   })

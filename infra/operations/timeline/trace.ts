@@ -20,13 +20,9 @@ export type TraceSources = {
 }
 
 /** Needs no running service. */
-export async function readTrace(
-  { sql, bus, others = [] }: TraceSources,
-  id: string,
-): Promise<Trace> {
+export async function readTrace({ sql, bus, others = [] }: TraceSources, id: string): Promise<Trace> {
   const roots = await findRoots(sql, bus, id.trim()).catch(wordsOf)
-  if (typeof roots === 'string')
-    return { id, items: [], entries: [], unseen: [{ what: 'the database', why: roots }] }
+  if (typeof roots === 'string') return { id, items: [], entries: [], unseen: [{ what: 'the database', why: roots }] }
   const parts = await Promise.all([
     look('payments', () => readPayments(sql, roots.payments)),
     look('payouts', () => readCashouts(sql, roots.cashouts)),
@@ -46,10 +42,7 @@ export async function readTrace(
   }
 }
 
-async function look(
-  what: string,
-  work: () => Promise<TimelinePart>,
-): Promise<TimelinePart & { what: string }> {
+async function look(what: string, work: () => Promise<TimelinePart>): Promise<TimelinePart & { what: string }> {
   try {
     return { what, ...(await work()) }
   } catch (error) {

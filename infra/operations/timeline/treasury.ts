@@ -25,15 +25,17 @@ async function readTreasury(sql: Sql, address: string, { wallets }: Roots): Prom
 }
 
 async function movesOf(sql: Sql): Promise<TimelineEntry[]> {
-  const rows = await sql<
-    { id: string; kind: string; wallet: string; ausd: string; at: Date; isNamed: boolean }[]
-  >`
+  const rows = await sql<{ id: string; kind: string; wallet: string; ausd: string; at: Date; isNamed: boolean }[]>`
     select tx_hash || ':' || log_index as id, m.kind, wallet, ausd_micro::text as ausd,
       moved_at as at, n.key is not null as "isNamed"
     from books.chain_moves m left join books.names n on n.key = m.key
     order by block desc, log_index desc limit ${shownMax}`
   return rows.map(({ id, kind, wallet, ausd, at, isNamed }) => ({
-    ...{ at, where: 'chain', what: kind, id, isOdd: kind === 'in' && !isNamed },
+    at,
+    where: 'chain',
+    what: kind,
+    id,
+    isOdd: kind === 'in' && !isNamed,
     says: `${moneyText(ausd, 'AUSD')}, ${wallet}`,
   }))
 }

@@ -3,14 +3,15 @@ import { withWaits } from './waits'
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 12, 0, 0) + second * 1000)
 const entry = (second: number | null, where: string, what: string) => ({
-  ...{ at: second === null ? null : at(second), where, what, says: `${where} ${what}` },
+  at: second === null ? null : at(second),
+  where,
+  what,
+  says: `${where} ${what}`,
 })
 const payment = (state: string) => ({ kind: 'topup', id: 'pay_1', state })
 const told = (lines: ReturnType<typeof withWaits>) =>
   lines.map((line) =>
-    'wait' in line
-      ? `${line.wait.ms} ms${line.wait.to ? '' : ' and on'}: ${line.wait.reason}`
-      : line.entry.says,
+    'wait' in line ? `${line.wait.ms} ms${line.wait.to ? '' : ' and on'}: ${line.wait.reason}` : line.entry.says,
   )
 
 describe('the history of an item', () => {
@@ -34,9 +35,7 @@ describe('the history of an item', () => {
   test('shows that a cash-out waits for its bank, where a payment waits for its payer', () => {
     const entries = [entry(0, 'payouts', 'call'), entry(2, 'provider', 'delivery')]
     const items = [{ kind: 'cashout', id: 'x', state: 'paid' }]
-    expect(told(withWaits({ items, entries }, at(9)))[1]).toBe(
-      "2000 ms: the bank and the provider's webhook",
-    )
+    expect(told(withWaits({ items, entries }, at(9)))[1]).toBe("2000 ms: the bank and the provider's webhook")
   })
 
   test.each([

@@ -76,8 +76,7 @@ export function withWaits<E extends Entry>(
 /** A delivery for a cash-out is about the bank, not about a payer. */
 function reasonOf({ where, what }: Entry, items: ToldWaits['items']): string {
   const isDelivery = where === 'provider' && what === 'delivery'
-  if (isDelivery && items.some(({ kind }) => kind === 'cashout'))
-    return "the bank and the provider's webhook"
+  if (isDelivery && items.some(({ kind }) => kind === 'cashout')) return "the bank and the provider's webhook"
   return endedBy.get(`${where} ${what}`) ?? where
 }
 

@@ -38,7 +38,11 @@ async function personOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
   if (createdAt === null && state === null && frozen === null) return []
   return [
     {
-      ...{ kind: 'wallet', id: wallet, wallet, createdAt, reason: failure },
+      kind: 'wallet',
+      id: wallet,
+      wallet,
+      createdAt,
+      reason: failure,
       state: sentence(state ?? 'not verified', frozen && 'frozen'),
       facts: factsOf({
         country,
@@ -80,14 +84,16 @@ async function itemsOf(sql: Sql, wallet: string): Promise<TracedItem[]> {
 }
 
 async function entriesOf(sql: Sql, wallet: string): Promise<TimelineEntry[]> {
-  const rows = await sql<
-    { id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]
-  >`
+  const rows = await sql<{ id: string; kind: string; cause: string; state: string; reason: string | null; at: Date }[]>`
     select id, kind, cause, state, reason, updated_at as at from chain_relayer.operation
     where wallet = ${wallet} and kind in ('verify', 'drip', 'freeze', 'giveback')
     order by created_at desc limit ${itemsMax}`
   return rows.map(({ id, kind, cause, state, reason, at }) => ({
-    ...{ at, where: 'chain-relayer', what: 'order', id, isOdd: state === 'failed' },
+    at,
+    where: 'chain-relayer',
+    what: 'order',
+    id,
+    isOdd: state === 'failed',
     says: sentence(`${kind} ${cause}`, state, reason),
   }))
 }

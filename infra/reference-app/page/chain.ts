@@ -33,7 +33,8 @@ export class NotDone extends Error {
 
 const priorityWei = 1_000_000_000n
 const feesAt = (baseFeeWei: bigint, maxPriorityFeePerGas = priorityWei) => ({
-  ...{ maxPriorityFeePerGas, maxFeePerGas: 2n * baseFeeWei + maxPriorityFeePerGas },
+  maxPriorityFeePerGas,
+  maxFeePerGas: 2n * baseFeeWei + maxPriorityFeePerGas,
 })
 
 const pollMs = 500
@@ -63,8 +64,7 @@ export function openChain({
   async function sign(kind: ChainOrder['kind'], micro: bigint): Promise<ChainOrder> {
     const line = { account, address: creditLine, abi: creditLineAbi }
     const call = { draw: [micro, address], repayFromCollateral: [micro] } as const
-    if (kind === 'draw')
-      await node.simulateContract({ ...line, functionName: kind, args: call[kind] })
+    if (kind === 'draw') await node.simulateContract({ ...line, functionName: kind, args: call[kind] })
     else await node.simulateContract({ ...line, functionName: kind, args: call[kind] })
     const [{ baseFeePerGas }, nonce, balance] = await Promise.all([
       node.getBlock(),
@@ -75,7 +75,12 @@ export function openChain({
     const fees = feesAt(baseFeePerGas ?? 0n)
     if (balance < gas * fees.maxFeePerGas) throw new NoGas()
     const raw = await account.signTransaction({
-      ...{ chainId, type: 'eip1559', to: creditLine, nonce, gas, ...fees },
+      chainId,
+      type: 'eip1559',
+      to: creditLine,
+      nonce,
+      gas,
+      ...fees,
       data: encodeFunctionData({ abi: creditLineAbi, functionName: kind, args: call[kind] }),
     })
     return { kind, raw, hashes: [keccak256(raw)], nonce }
@@ -83,10 +88,7 @@ export function openChain({
 
   /** Raises the fee of a transaction if the base fee rose above it and the wallet can pay more. */
   async function raised(order: ChainOrder): Promise<ChainOrder> {
-    const [{ baseFeePerGas }, balance] = await Promise.all([
-      node.getBlock(),
-      node.getBalance({ address }),
-    ])
+    const [{ baseFeePerGas }, balance] = await Promise.all([node.getBlock(), node.getBalance({ address })])
     const { to, data, gas, ...was } = parseTransaction(order.raw as TransactionSerializedEIP1559)
     if ((was.maxFeePerGas ?? 0n) >= (baseFeePerGas ?? 0n)) return order
     // A node requires at least 10 % more of both for a replacement.

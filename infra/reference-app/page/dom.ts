@@ -63,10 +63,7 @@ export function keyedList<T extends { readonly id: string | number }>(
       return one.element
     })
     // Moving an element would take the focus from it.
-    if (
-      shown.length !== element.children.length ||
-      shown.some((one, at) => one !== element.children[at])
-    )
+    if (shown.length !== element.children.length || shown.some((one, at) => one !== element.children[at]))
       element.replaceChildren(...shown)
   }
 }
@@ -93,14 +90,7 @@ export function field(label: string, input: Input, hint?: string): InputField {
   const fault = h('span', { class: 'fault', id: newId() })
   const note = hint ? h('span', { class: 'quiet', id: newId() }, hint) : undefined
   input.setAttribute('aria-describedby', [note?.id, fault.id].filter(Boolean).join(' '))
-  const element = h(
-    'p',
-    { class: 'field' },
-    h('label', { for: input.id }, label),
-    note,
-    input,
-    fault,
-  )
+  const element = h('p', { class: 'field' }, h('label', { for: input.id }, label), note, input, fault)
   const read = <T>(parse: (text: string) => T | undefined, text: string): T => {
     const value = parse(input.value.trim())
     fault.textContent = value === undefined ? text : ''
@@ -116,10 +106,7 @@ export function field(label: string, input: Input, hint?: string): InputField {
 }
 
 /** Radio buttons; the first is chosen. */
-export function choice<T extends string>(
-  legend: string,
-  options: readonly (readonly [T, string])[],
-) {
+export function choice<T extends string>(legend: string, options: readonly (readonly [T, string])[]) {
   const name = newId()
   const radios = options.map(([value, label], at) => {
     const radio = h('input', { type: 'radio', name, value, checked: at === 0 })

@@ -55,12 +55,9 @@ describe('an amount', () => {
     ['1e3', 'IDR', 'en'],
     ['1,00,000', 'IDR', 'en'],
     ['', 'IDR', 'en'],
-  ] as [string, Currency, Language][])(
-    '%p %s typed in %s is refused',
-    (text, currency, language) => {
-      expect(parseAmount(text, currency, language)).toBeUndefined()
-    },
-  )
+  ] as [string, Currency, Language][])('%p %s typed in %s is refused', (text, currency, language) => {
+    expect(parseAmount(text, currency, language)).toBeUndefined()
+  })
 
   test('shown as an example can be typed in every language', () => {
     for (const language of languages)

@@ -31,11 +31,7 @@ export const percentText = (bps: number | string, language: Language): string =>
  * In the smallest unit; undefined unless it reads in exactly one way: `1.500` is 1500 in Indonesian and 1.5
  * in English; `1.50` is no Indonesian number.
  */
-export function parseAmount(
-  text: string,
-  currency: Currency,
-  language: Language,
-): string | undefined {
+export function parseAmount(text: string, currency: Currency, language: Language): string | undefined {
   const places = decimals[currency]
   const [group, decimal] = separators[language]
   const number = new RegExp(
@@ -61,8 +57,7 @@ export function durationText(seconds: number, language: Language): string {
     ['hour', 3_600],
     ['minute', 60],
   ] as const
-  const [unit, size] =
-    sizes.find(([, one]) => seconds >= one && seconds % one === 0) ?? (['second', 1] as const)
+  const [unit, size] = sizes.find(([, one]) => seconds >= one && seconds % one === 0) ?? (['second', 1] as const)
   const value = seconds / size
   const style = { style: 'unit', unit, unitDisplay: 'long' } as const
   return new Intl.NumberFormat(locales[language], style).format(value)
@@ -94,8 +89,6 @@ export function bankOf<B extends Bank>(banks: readonly B[], text: string): B | u
   const wanted = text.trim().toLowerCase()
   const namesOf = (bank: B) => [bank.name, shortNameOf(bank)].map((name) => name.toLowerCase())
   const named = banks.filter((bank) => namesOf(bank).includes(wanted))
-  const found = named[0]
-    ? named
-    : banks.filter((bank) => namesOf(bank).some((name) => name.includes(wanted)))
+  const found = named[0] ? named : banks.filter((bank) => namesOf(bank).some((name) => name.includes(wanted)))
   return found.length === 1 ? found[0] : undefined
 }

@@ -1,12 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import {
-  type Client,
-  type Language,
-  languages,
-  okOf,
-  openClient,
-  openVisitor,
-} from '#shared/client/client'
+import { type Client, type Language, languages, okOf, openClient, openVisitor } from '#shared/client/client'
 import type { PageSection, ReferenceApp } from './app'
 import { type ClientConfig, openChain } from './chain'
 import { field, fill, h, InvalidField, select } from './dom'
@@ -72,16 +65,8 @@ async function show(language: Language): Promise<void> {
 }
 
 function welcome(t: Texts): HTMLElement {
-  const create = h(
-    'button',
-    { type: 'button', class: 'main', click: () => signIn() },
-    t.createWallet,
-  )
-  const own = field(
-    t.ownKey,
-    h('input', { autocomplete: 'off', spellcheck: 'false' }),
-    t.ownKeyHint,
-  )
+  const create = h('button', { type: 'button', class: 'main', click: () => signIn() }, t.createWallet)
+  const own = field(t.ownKey, h('input', { autocomplete: 'off', spellcheck: 'false' }), t.ownKeyHint)
   const use = (event: Event) => {
     event.preventDefault()
     try {
@@ -119,7 +104,13 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
   const chain = openChain({ account, config, rpcUrl: rpc, ask, orders })
   const lost = h('p', { class: 'warning', role: 'status' })
   const app = {
-    ...{ language, t, account, client, config, chain, orders },
+    language,
+    t,
+    account,
+    client,
+    config,
+    chain,
+    orders,
     ...(await read(client)),
     refresh: () => void refresh(),
   }
@@ -145,8 +136,15 @@ async function open({ language, t, main, nav, key }: Parts): Promise<void> {
 
 const sectionsOf = (app: ReferenceApp): PageSection[] =>
   [
-    ...[accountSection, topUpSection, borrowSection, repaySection, cashOutSection, sendSection],
-    ...[activitySection, statementSection, recordSection],
+    accountSection,
+    topUpSection,
+    borrowSection,
+    repaySection,
+    cashOutSection,
+    sendSection,
+    activitySection,
+    statementSection,
+    recordSection,
   ].map((one) => one(app))
 
 /** Hidden sections keep their input. */

@@ -38,9 +38,7 @@ describe('an order', () => {
 
   test('without an answer stays stored with the same body, also for a page that is loaded again', async () => {
     const storage = storageOf()
-    await expect(submit(openOrders(storage, wallet), order, lost)).rejects.toBeInstanceOf(
-      Unanswered,
-    )
+    await expect(submit(openOrders(storage, wallet), order, lost)).rejects.toBeInstanceOf(Unanswered)
     expect(openOrders(storage, wallet).get('topup')).toEqual(order)
     expect(openOrders(storage, '0x2').get('topup')).toBeUndefined()
   })

@@ -30,10 +30,7 @@ export class OrderOpen extends Error {
 /** Orders with unknown outcome, at most one of a kind; they survive a reload. */
 export type OpenOrders = ReturnType<typeof openOrders>
 
-export function openOrders(
-  storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>,
-  wallet: string,
-) {
+export function openOrders(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>, wallet: string) {
   const keyOf = (kind: StoredOrder['kind']) => `order.${wallet}.${kind}`
   return {
     /** Throws `OrderOpen` rather than replace another one. */
@@ -54,9 +51,7 @@ export function openOrders(
       const key = keyOf(order.kind)
       if (storage.getItem(key) === JSON.stringify(order)) storage.removeItem(key)
     },
-    get: <K extends StoredOrder['kind']>(
-      kind: K,
-    ): Extract<StoredOrder, { kind: K }> | undefined => {
+    get: <K extends StoredOrder['kind']>(kind: K): Extract<StoredOrder, { kind: K }> | undefined => {
       const text = storage.getItem(keyOf(kind))
       return text === null ? undefined : JSON.parse(text)
     },
@@ -79,5 +74,4 @@ export async function submit<T>(
   return answer
 }
 
-const isAboutOrder = (refusal: ClientRefusal): boolean =>
-  refusal.code !== 'sign_in_again' && !isPassing(refusal)
+const isAboutOrder = (refusal: ClientRefusal): boolean => refusal.code !== 'sign_in_again' && !isPassing(refusal)

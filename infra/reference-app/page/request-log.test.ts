@@ -2,7 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { added, curlOf, type LoggedRequest, nameOf, withoutSecrets } from './request-log'
 
 const ask = (id: number, rest: Partial<LoggedRequest> = {}): LoggedRequest => ({
-  ...{ id, number: id, method: 'GET', url: 'http://127.0.0.1:3000/me', headers: {}, times: 1 },
+  id,
+  number: id,
+  method: 'GET',
+  url: 'http://127.0.0.1:3000/me',
+  headers: {},
+  times: 1,
   ...rest,
 })
 const rpc = (id: number, method: string) =>
@@ -32,10 +37,10 @@ describe('the request log', () => {
 
   test('counts each of several concurrent requests once, and shows the answer to the newest', () => {
     const [first, second] = [ask(1), ask(2)]
-    const log = [
-      ...[first, second],
-      ...[ask(2, { answer: 'new' }), ask(1, { answer: 'old' })],
-    ].reduce<readonly LoggedRequest[]>(added, [])
+    const log = [first, second, ask(2, { answer: 'new' }), ask(1, { answer: 'old' })].reduce<readonly LoggedRequest[]>(
+      added,
+      [],
+    )
     expect(log.map(({ times, answer }) => [times, answer])).toEqual([[2, 'new']])
   })
 
@@ -70,9 +75,15 @@ test('a copied command is run by a shell as the page sent it', async () => {
     env: { SESSION: 'Service 0x1.2.0x3' },
   })
   expect((await new Response(words.stdout).text()).trim().split('\n')).toEqual([
-    ...['-s', '-X', 'POST', 'http://127.0.0.1:3000/cashouts?a=1&b=2'],
-    ...['-H', 'authorization: Service 0x1.2.0x3'],
-    ...['-H', 'content-type: application/json'],
-    ...['--data-raw', body],
+    '-s',
+    '-X',
+    'POST',
+    'http://127.0.0.1:3000/cashouts?a=1&b=2',
+    '-H',
+    'authorization: Service 0x1.2.0x3',
+    '-H',
+    'content-type: application/json',
+    '--data-raw',
+    body,
   ])
 })

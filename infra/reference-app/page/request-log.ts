@@ -19,10 +19,7 @@ const logMax = 60
  */
 export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      name.toLowerCase() === 'authorization' ? '$SESSION' : value,
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, name.toLowerCase() === 'authorization' ? '$SESSION' : value]),
   )
 
 /** Undefined for a request to the gateway. */
@@ -40,10 +37,7 @@ function questionOf(exchange: LoggedRequest): string | undefined {
 }
 
 /** A repeated question keeps its place and gets its newest answer. */
-export function added(
-  log: readonly LoggedRequest[],
-  next: LoggedRequest,
-): readonly LoggedRequest[] {
+export function added(log: readonly LoggedRequest[], next: LoggedRequest): readonly LoggedRequest[] {
   const question = questionOf(next)
   const at = log.findIndex(
     (one) => one.number === next.number || (question !== undefined && questionOf(one) === question),
@@ -55,8 +49,7 @@ export function added(
   return log.with(at, { ...next, id: earlier.id, times })
 }
 
-const shellWord = (text: string): string =>
-  /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+const shellWord = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /** `$SESSION` is the header that the guide's `sign-in.sh` exports. */
 export function curlOf({ method, url, headers, body }: LoggedRequest): string {
@@ -88,7 +81,11 @@ export function recording(report: (exchange: LoggedRequest) => void): Fetch {
   return async (url, init) => {
     const number = ++last
     const asked: LoggedRequest = {
-      ...{ id: number, number, method: init.method ?? 'GET', url, times: 1 },
+      id: number,
+      number,
+      method: init.method ?? 'GET',
+      url,
+      times: 1,
       headers: withoutSecrets(init.headers as Record<string, string>),
       ...(typeof init.body === 'string' ? { body: init.body } : {}),
     }

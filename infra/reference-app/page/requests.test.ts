@@ -4,8 +4,12 @@ import { openRequests } from './requests'
 
 test('a full session storage stops neither a request nor its answer', () => {
   const exchange: LoggedRequest = {
-    ...{ id: 1, number: 1, method: 'POST', url: 'http://127.0.0.1:3000/topups' },
-    ...{ headers: {}, times: 1 },
+    id: 1,
+    number: 1,
+    method: 'POST',
+    url: 'http://127.0.0.1:3000/topups',
+    headers: {},
+    times: 1,
   }
   const full = {
     getItem: () => null,

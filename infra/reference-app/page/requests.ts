@@ -22,13 +22,7 @@ export function openRequests(storage: Pick<Storage, 'getItem' | 'setItem'>) {
       const show = keyedList<LoggedRequest>(list, (exchange) => row(t, exchange))
       draw = () => show(log)
       draw()
-      return h(
-        'details',
-        { class: 'requests' },
-        h('summary', {}, t.requests),
-        h('p', {}, t.requestsIntro),
-        list,
-      )
+      return h('details', { class: 'requests' }, h('summary', {}, t.requests), h('p', {}, t.requestsIntro), list)
     },
   }
 }

@@ -82,11 +82,7 @@ const againMs = 5_000
  * Throws if the order was refused. It is stored before it is sent, and resent as it is stored while there
  * is no answer.
  */
-export async function place(
-  app: ReferenceApp,
-  wanted: StoredOrder,
-  say: ShowProgress,
-): Promise<void> {
+export async function place(app: ReferenceApp, wanted: StoredOrder, say: ShowProgress): Promise<void> {
   for (let order = wanted; ; ) {
     try {
       if ('raw' in order) await app.chain.finish(order)
@@ -116,12 +112,7 @@ function send(client: Client, { kind, body }: AppOrder): Promise<Answered<unknow
 }
 
 /** Continues an order that an earlier load of the page left unanswered. */
-export function resume(
-  app: ReferenceApp,
-  kind: StoredOrder['kind'],
-  form: StepForm,
-  done: string,
-): void {
+export function resume(app: ReferenceApp, kind: StoredOrder['kind'], form: StepForm, done: string): void {
   const order = app.orders.get(kind)
   if (!order) return
   void form.start(async (say) => {

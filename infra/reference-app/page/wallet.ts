@@ -8,8 +8,7 @@ export const keyOf = (storage: Pick<Storage, 'getItem'>): `0x${string}` | undefi
   return isKey(key) ? key : undefined
 }
 
-export const isKey = (text: string | null): text is `0x${string}` =>
-  text !== null && /^0x[0-9a-fA-F]{64}$/.test(text)
+export const isKey = (text: string | null): text is `0x${string}` => text !== null && /^0x[0-9a-fA-F]{64}$/.test(text)
 
 export function signIn(key: `0x${string}` = generatePrivateKey()): void {
   localStorage.setItem(place, key)

@@ -6,8 +6,16 @@ import type { JsonObject } from '../route'
 
 /** By the last digit of the account number. */
 const names: readonly (string | null)[] = [
-  ...['SARI DEWI', 'BUDI SANTOSO', 'SITI NURHALIZA', 'AGUS WIJAYA', 'DEWI LESTARI'],
-  ...['AHMAD FAUZI', 'RINA MARLINA', 'I MADE SUKARTA', 'TAN MEI LING', null],
+  'SARI DEWI',
+  'BUDI SANTOSO',
+  'SITI NURHALIZA',
+  'AGUS WIJAYA',
+  'DEWI LESTARI',
+  'AHMAD FAUZI',
+  'RINA MARLINA',
+  'I MADE SUKARTA',
+  'TAN MEI LING',
+  null,
 ]
 /** As for payouts: the bank does not know it. */
 const unknownAccount = '121212'

@@ -29,9 +29,7 @@ const fpxBanks: readonly (readonly [string, string, 'both' | 'retail' | 'busines
 
 const retail = fpxBanks
   .filter(([, , network]) => network !== 'business')
-  .map(
-    ([stem, name]): ChannelRow => [`${stem}_FPX`, name, 'ONLINE BANKING', 100n, 3_000_000n, 'no'],
-  )
+  .map(([stem, name]): ChannelRow => [`${stem}_FPX`, name, 'ONLINE BANKING', 100n, 3_000_000n, 'no'])
 
 const business = fpxBanks
   .filter(([, , network]) => network !== 'retail')

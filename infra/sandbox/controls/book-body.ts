@@ -40,14 +40,13 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
       replays: payout.replays,
       ...payoutBody(payout),
     })),
-    identities: book
-      .all('applicants')
-      .map(({ provider, wallet, providerRef, verdict, person }) => ({
-        provider,
-        wallet,
-        applicant_id: providerRef,
-        ...{ verdict, person },
-      })),
+    identities: book.all('applicants').map(({ provider, wallet, providerRef, verdict, person }) => ({
+      provider,
+      wallet,
+      applicant_id: providerRef,
+      verdict,
+      person,
+    })),
     webhooks: book.all('webhooks').map(webhookBody),
   }
 }

@@ -63,7 +63,8 @@ describe("the sandbox's control of the chain's clock", () => {
   test('refuses if the node has a real clock', async () => {
     const block = { number: '0x1', timestamp: '0x1', transactions: [] }
     await using real = Bun.serve({
-      ...{ hostname: '127.0.0.1', port: 0 },
+      hostname: '127.0.0.1',
+      port: 0,
       async fetch(request) {
         const { id, method } = (await request.json()) as { id: number; method: string }
         const unknown = { code: -32601, message: `Method ${method} not found` }

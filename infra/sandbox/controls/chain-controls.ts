@@ -25,8 +25,7 @@ export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] =>
     async run(_, { seconds }) {
       if (typeof seconds !== 'number' || !Number.isInteger(seconds))
         throw new Refusal(400, 'seconds must be an integer')
-      if (seconds < 1 || seconds > secondsMax)
-        throw new Refusal(400, `seconds must be from 1 to ${secondsMax}`)
+      if (seconds < 1 || seconds > secondsMax) throw new Refusal(400, `seconds must be from 1 to ${secondsMax}`)
       if (config.rpcUrl === null) throw new Refusal(409, 'this sandbox has no local chain')
       return { chainTime: String(await advance(config.rpcUrl, seconds)), ...follows }
     },

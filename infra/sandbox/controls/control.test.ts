@@ -9,11 +9,12 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 
 const withdraw = (headers: Record<string, string>) =>
   fetch(`${fixture.url}/control/balance`, {
-    ...{ method: 'POST', headers, body: '{"amount":1}' },
+    method: 'POST',
+    headers,
+    body: '{"amount":1}',
     signal: AbortSignal.timeout(5_000),
   })
-const balance = async () =>
-  (await fixture.get('ID', '/balance?account_type=CASH&currency=IDR')).json.balance
+const balance = async () => (await fixture.get('ID', '/balance?account_type=CASH&currency=IDR')).json.balance
 
 test.each(['https://evil.example', 'null', 'http://127.0.0.1:1'])(
   'security: a control is refused to a page of the origin %p, and changes nothing',

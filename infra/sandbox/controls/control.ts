@@ -25,8 +25,7 @@ export const controlRoutes = (controls: readonly Control[]): SandboxRoute[] =>
     path,
     async run(request) {
       try {
-        if (isOfOtherOrigin(request))
-          throw new Refusal(403, 'requests from other origins are not allowed')
+        if (isOfOtherOrigin(request)) throw new Refusal(403, 'requests from other origins are not allowed')
         return Response.json((await run(param(request, 'id'), await bodyOf(request))) ?? {})
       } catch (error) {
         if (!(error instanceof Refusal)) throw error

@@ -1,12 +1,6 @@
 import type { Context } from '../context'
 import { payableChannels } from '../pages/channel-list'
-import {
-  authorizeRequest,
-  captureRequest,
-  expireSession,
-  failRequest,
-  openRequest,
-} from '../provider/payer'
+import { authorizeRequest, captureRequest, expireSession, failRequest, openRequest } from '../provider/payer'
 import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { sessionBody } from '../provider/session'
 import type { PaymentRequest, PaymentSession } from '../records'
@@ -29,16 +23,13 @@ export const payerControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/sessions/:id/choose',
-    run: (id, body) =>
-      paymentRequestBody(choose(context, sessionIn(context, id, ['ACTIVE']), body)),
+    run: (id, body) => paymentRequestBody(choose(context, sessionIn(context, id, ['ACTIVE']), body)),
   },
   {
     method: 'POST',
     path: '/control/sessions/:id/authorize',
     run: (id, body) =>
-      paymentBody(
-        authorizeRequest(context, choose(context, sessionIn(context, id, ['ACTIVE']), body)),
-      ),
+      paymentBody(authorizeRequest(context, choose(context, sessionIn(context, id, ['ACTIVE']), body))),
   },
   {
     method: 'POST',
@@ -52,16 +43,11 @@ export const payerControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/sessions/:id/expire',
-    run: (id) =>
-      sessionBody(expireSession(context, sessionIn(context, id, ['ACTIVE'])), context.publicUrl),
+    run: (id) => sessionBody(expireSession(context, sessionIn(context, id, ['ACTIVE'])), context.publicUrl),
   },
 ]
 
-function sessionIn(
-  { book }: Context,
-  id: string,
-  states: PaymentSession['status'][],
-): PaymentSession {
+function sessionIn({ book }: Context, id: string, states: PaymentSession['status'][]): PaymentSession {
   const session = book.get('sessions', id) ?? book.find('sessions', (s) => s.referenceId === id)
   if (!session) throw new Refusal(404, 'no such session')
   if (states.includes(session.status)) return session

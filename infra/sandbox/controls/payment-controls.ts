@@ -24,8 +24,7 @@ export const paymentControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/payments/:id/chargeback',
-    run: (id, body) =>
-      chargebackBody(chargeBack(context, paymentIn(context, id, 'SUCCEEDED'), body)),
+    run: (id, body) => chargebackBody(chargeBack(context, paymentIn(context, id, 'SUCCEEDED'), body)),
   },
   {
     method: 'POST',
@@ -35,9 +34,7 @@ export const paymentControls = (context: Context): Control[] => [
       if (!chargeback) throw new Refusal(404, 'no such chargeback')
       const { account, amountMinor, status } = chargeback
       const change = { amountMinor: amountMinorOf(body, account, amountMinor) }
-      return chargebackBody(
-        moveChargeback(context, chargeback, { ...change, status: statusOf(body) ?? status }),
-      )
+      return chargebackBody(moveChargeback(context, chargeback, { ...change, status: statusOf(body) ?? status }))
     },
   },
   {
@@ -83,8 +80,7 @@ export const paymentControls = (context: Context): Control[] => [
   {
     method: 'POST',
     path: '/control/refunds/:id/fail',
-    run: (id, body) =>
-      ended(endRefund(context, id, optionalText(body, 'failure_code') ?? 'REFUND_FAILED')),
+    run: (id, body) => ended(endRefund(context, id, optionalText(body, 'failure_code') ?? 'REFUND_FAILED')),
   },
 ]
 
@@ -125,7 +121,8 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
   if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
   const [currency, names] = [optionalText(body, 'currency'), optionalText(body, 'names')]
   return openChargeback(context, payment, {
-    ...{ amountMinor, status: statusOf(body) ?? 'SUCCESS' },
+    amountMinor,
+    status: statusOf(body) ?? 'SUCCESS',
     ...(currency === null ? {} : { currency }),
     ...(names === 'payment' || names === 'request' ? { names } : {}),
   })

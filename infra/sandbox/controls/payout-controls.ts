@@ -34,8 +34,7 @@ export const payoutControls = (context: Context): Control[] => [
       if (!account) throw new Refusal(400, `account must be one of ${accounts}`)
       const amount = typeof body.amount === 'number' ? body.amount : Number.NaN
       const minor = minorFromMajor(amount, currencyOf[account])
-      if (minor === null)
-        throw new Refusal(400, 'amount must be a number in major units of the currency')
+      if (minor === null) throw new Refusal(400, 'amount must be a number in major units of the currency')
       setCash(context, account, minor)
       return balances(context)
     },
@@ -44,10 +43,7 @@ export const payoutControls = (context: Context): Control[] => [
 
 const balances = (context: Context) =>
   Object.fromEntries(
-    accounts.map((account) => [
-      account,
-      majorFromMinor(cashMinor(context, account), currencyOf[account]),
-    ]),
+    accounts.map((account) => [account, majorFromMinor(cashMinor(context, account), currencyOf[account])]),
   )
 
 const underway: Payout['status'][] = ['ACCEPTED', 'REQUESTED']

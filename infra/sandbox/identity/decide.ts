@@ -13,11 +13,7 @@ export type Bend = {
   readonly person?: string
 }
 
-export function applicantOf(
-  context: Context,
-  provider: IdentityProvider,
-  wallet: string,
-): Applicant {
+export function applicantOf(context: Context, provider: IdentityProvider, wallet: string): Applicant {
   const id = `${provider}:${wallet}`
   const known = context.book.get('applicants', id)
   if (known) return known
@@ -57,11 +53,7 @@ export function decide(
     ...applicant,
     person: bend.person ?? applicant.person,
     verdict,
-    standing: standingAfter(
-      applicant,
-      { verdict, level: levelName, at: new Date(atMs).toISOString() },
-      bend,
-    ),
+    standing: standingAfter(applicant, { verdict, level: levelName, at: new Date(atMs).toISOString() }, bend),
     updatedAt: new Date(atMs + (bend.ageMs ?? 0)).toISOString(),
   })
   context.webhooks.send({ source: provider, account: null, ...message })
@@ -79,11 +71,7 @@ export function samePerson({ book }: Context, applicant: Applicant): Applicant[]
 }
 const decidedWith: ReadonlySet<string> = new Set(['approved', 'rejected', 'retry', 'deactivated'])
 
-function standingAfter(
-  { standing }: Applicant,
-  next: VendorVerdict,
-  bend: Bend,
-): VendorVerdict | null {
+function standingAfter({ standing }: Applicant, next: VendorVerdict, bend: Bend): VendorVerdict | null {
   const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
   return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
 }

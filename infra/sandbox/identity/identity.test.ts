@@ -12,8 +12,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 
 const wallet = `0x${'aB'.repeat(20)}`
 const known = wallet.toLowerCase()
-const hmac = (secret: string, text: string) =>
-  createHmac('sha256', secret).update(text).digest('hex')
+const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex')
 
 describe('a Sumsub verdict', () => {
   test.each([
@@ -38,9 +37,7 @@ describe('a Sumsub verdict', () => {
   })
 
   test('has its own time, later than every earlier one', async () => {
-    await Promise.all(
-      Array.from({ length: 5 }, () => fixture.control(`identity/${wallet}`, { verdict: 'reset' })),
-    )
+    await Promise.all(Array.from({ length: 5 }, () => fixture.control(`identity/${wallet}`, { verdict: 'reset' })))
     const told = await fixture.events('applicantReset', 5)
     const times = told.map(({ json }) => json.createdAtMs as string)
     expect(new Set(times).size).toBe(5)
@@ -52,15 +49,12 @@ describe('a Sumsub verdict', () => {
     ['pending', true, null],
     ['reset', null, null],
     ['deleted', null, null],
-  ])(
-    '%s has null for absent fields, and a withdrawal has no environment',
-    async (verdict, sandboxMode, result) => {
-      const before = fixture.received.length
-      await fixture.control(`identity/${wallet}`, { verdict })
-      const { json } = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
-      expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
-    },
-  )
+  ])('%s has null for absent fields, and a withdrawal has no environment', async (verdict, sandboxMode, result) => {
+    const before = fixture.received.length
+    await fixture.control(`identity/${wallet}`, { verdict })
+    const { json } = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
+    expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
+  })
 
   test.each([
     [wallet, { verdict: 'perhaps' }],
@@ -83,9 +77,7 @@ describe('a Persona verdict', () => {
     const { webhooks } = await fixture.book()
     expect(webhooks.at(-1)).toMatchObject({ event: name, source: 'persona' })
     const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
-    const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
-      told.headers.get('persona-signature') ?? '',
-    )!
+    const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(told.headers.get('persona-signature') ?? '')!
     expect(signature).toBe(hmac('webhook-secret', `${time}.${told.text}`))
     expect(told.json.data.attributes).toMatchObject({
       name,
@@ -121,7 +113,10 @@ describe('a hosted verification link', () => {
     const { identities } = await fixture.book()
     expect(identities).toContainEqual(
       expect.objectContaining({
-        ...{ provider: 'sumsub', wallet: known, verdict: 'approved', person: 'Ratna' },
+        provider: 'sumsub',
+        wallet: known,
+        verdict: 'approved',
+        person: 'Ratna',
       }),
     )
   })
@@ -175,10 +170,7 @@ describe('the Sumsub API, asked about an applicant,', () => {
     ],
     ['reset', { reviewStatus: 'init' }],
     ['pending', { reviewStatus: 'pending' }],
-    [
-      'awaiting_service',
-      { reviewStatus: 'awaitingService', reviewResult: { reviewAnswer: 'GREEN' } },
-    ],
+    ['awaiting_service', { reviewStatus: 'awaitingService', reviewResult: { reviewAnswer: 'GREEN' } }],
   ])('reports a review that was %s, with its time and the applicant', async (verdict, review) => {
     const about = newWallet()
     await fixture.control(`identity/${about}`, { verdict })

@@ -14,5 +14,4 @@ export function openLink(
 }
 
 /** Identity providers get lower-case addresses. */
-export const isWallet = (text: unknown): text is string =>
-  typeof text === 'string' && /^0x[0-9a-f]{40}$/.test(text)
+export const isWallet = (text: unknown): text is string => typeof text === 'string' && /^0x[0-9a-f]{40}$/.test(text)

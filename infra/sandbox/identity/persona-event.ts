@@ -20,10 +20,7 @@ const accountId = ({ wallet, person }: Pick<Applicant, 'wallet' | 'person'>): st
     .slice(0, 24)}`
 
 /** Contains personal data, like every real response. */
-export function inquiryBody(
-  { providerRef, wallet, updatedAt, person }: Applicant,
-  standing: VendorVerdict | null,
-) {
+export function inquiryBody({ providerRef, wallet, updatedAt, person }: Applicant, standing: VendorVerdict | null) {
   const { verdict, at = updatedAt, level } = standing ?? {}
   const { status = 'created' } = statuses.get(verdict ?? '') ?? {}
   return {

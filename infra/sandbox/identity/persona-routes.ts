@@ -26,9 +26,7 @@ export const personaRoutes = (context: Context): SandboxRoute[] => [
         if (!authorized(request, context)) return refuse(401, 'Unauthorized')
         const inquiry = param(request, 'id')
         const applicant = context.book.find('applicants', (a) => a.providerRef === inquiry)
-        return applicant
-          ? Response.json({ data: bodyOf(applicant) })
-          : refuse(404, 'Record not found')
+        return applicant ? Response.json({ data: bodyOf(applicant) }) : refuse(404, 'Record not found')
       }),
   },
   {
@@ -77,10 +75,7 @@ function pageOf({ book }: Context, query: URLSearchParams) {
     .all('applicants')
     .filter(({ provider, wallet }) => provider === 'persona' && (reference ?? wallet) === wallet)
     .map(bodyOf)
-    .filter(
-      ({ relationships }) =>
-        (account ?? relationships.account.data.id) === relationships.account.data.id,
-    )
+    .filter(({ relationships }) => (account ?? relationships.account.data.id) === relationships.account.data.id)
     .filter(({ attributes }) => statuses?.includes(attributes.status) ?? true)
     .reverse()
   const from = inquiries.findIndex(({ id }) => id === query.get('page[after]')) + 1
@@ -92,5 +87,4 @@ function pageOf({ book }: Context, query: URLSearchParams) {
   return { data, links: { prev: null, next } }
 }
 
-const refuse = (status: number, title: string): Response =>
-  Response.json({ errors: [{ title }] }, { status })
+const refuse = (status: number, title: string): Response => Response.json({ errors: [{ title }] }, { status })

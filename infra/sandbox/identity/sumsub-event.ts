@@ -134,5 +134,4 @@ export const duplicatesBody = (found: readonly Applicant[]): Record<string, unkn
 const sumsubSecond = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}+0000`
 
 /** Sumsub's createdAtMs is a string in UTC, not a number. */
-const sumsubTime = (ms: number): string =>
-  new Date(ms).toISOString().replace('T', ' ').replace('Z', '')
+const sumsubTime = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').replace('Z', '')

@@ -37,8 +37,7 @@ export const sumsubRoutes = (context: Context): SandboxRoute[] => [
       const wallet = /^-;externalUserId=(.+)$/.exec(ref)?.[1]
       const applicant = context.book.find(
         'applicants',
-        (one) =>
-          one.provider === 'sumsub' && (wallet ? one.wallet === wallet : one.providerRef === ref),
+        (one) => one.provider === 'sumsub' && (wallet ? one.wallet === wallet : one.providerRef === ref),
       )
       const body = applicant && applicantBody(applicant, context.config.identity.level)
       return body ? Response.json(body) : refuse(404, 'Applicant not found')
@@ -50,12 +49,8 @@ export const sumsubRoutes = (context: Context): SandboxRoute[] => [
     run: lookUp(context, (request) => {
       const query = new URL(request.url).searchParams
       const ref = query.get('applicantId')
-      const applicant = context.book.find(
-        'applicants',
-        (one) => one.provider === 'sumsub' && one.providerRef === ref,
-      )
-      if (query.get('type') !== 'SIMILAR_SEARCH' || !applicant?.standing)
-        return refuse(404, 'Check not found')
+      const applicant = context.book.find('applicants', (one) => one.provider === 'sumsub' && one.providerRef === ref)
+      if (query.get('type') !== 'SIMILAR_SEARCH' || !applicant?.standing) return refuse(404, 'Check not found')
       return Response.json({ checks: [duplicatesBody(samePerson(context, applicant))] })
     }),
   },

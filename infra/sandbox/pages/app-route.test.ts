@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 
-const open = (hasReferenceApp: boolean) =>
-  openSandbox({ ...testConfig, hasReferenceApp, rpcUrl: 'http://127.0.0.1:8' })
+const open = (hasReferenceApp: boolean) => openSandbox({ ...testConfig, hasReferenceApp, rpcUrl: 'http://127.0.0.1:8' })
 
 test('the reference app is built on first use, and reaches only the gateway and the chain', async () => {
   await using sandbox = open(true)

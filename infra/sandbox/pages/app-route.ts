@@ -22,8 +22,7 @@ export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
     path,
     async run(request) {
       // Another name of this machine would be another origin, with another wallet and without CORS.
-      if (new URL(request.url).host !== new URL(publicUrl).host)
-        return Response.redirect(`${publicUrl}${path}`, 302)
+      if (new URL(request.url).host !== new URL(publicUrl).host) return Response.redirect(`${publicUrl}${path}`, 302)
       return new Response(await text(), {
         headers: {
           'content-type': `${type}; charset=utf-8`,

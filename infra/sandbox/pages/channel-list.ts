@@ -17,9 +17,7 @@ const titles: Record<ChannelType, string> = {
 }
 
 const allowedChannels = ({ account, allowedChannels }: PaymentSession): Channel[] =>
-  channelsOf[account].filter(
-    ({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code),
-  )
+  channelsOf[account].filter(({ code }) => allowedChannels.length === 0 || allowedChannels.includes(code))
 
 export const payableChannels = (session: PaymentSession): Channel[] =>
   allowedChannels(session).filter((channel) => !limitBroken(channel, session.amountMinor))

@@ -36,8 +36,7 @@ async function act(context: Context, request: Call): Promise<Response> {
   return seeOther(here)
 }
 
-const seeOther = (location: string): Response =>
-  new Response(null, { status: 303, headers: { location } })
+const seeOther = (location: string): Response => new Response(null, { status: 303, headers: { location } })
 
 function unknownPayment(): Response {
   const text = 'Check the link, or start again from the app.'

@@ -8,11 +8,7 @@ import { countdown } from './countdown'
 import { type Html, html } from './html'
 import { notice, page } from './layout'
 
-export function checkoutPage(
-  context: Context,
-  session: PaymentSession,
-  declinedCode: string | null,
-): Response {
+export function checkoutPage(context: Context, session: PaymentSession, declinedCode: string | null): Response {
   switch (session.status) {
     case 'ACTIVE':
       return openPage(session, declinedCode)

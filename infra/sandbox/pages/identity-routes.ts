@@ -61,11 +61,7 @@ export const identityRoutes = (context: Context): SandboxRoute[] => [
   },
 ]
 
-function withLink(
-  context: Context,
-  request: Call,
-  run: (link: IdentityLink) => Response,
-): Response {
+function withLink(context: Context, request: Call, run: (link: IdentityLink) => Response): Response {
   const link = context.book.get('links', param(request, 'id'))
   if (link && Date.parse(link.expiresAt) > Date.now()) return run(link)
   const text = 'The link may have expired. Request a new one in the app.'

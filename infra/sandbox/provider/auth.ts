@@ -30,10 +30,7 @@ export type ProviderEndpoint = {
 // Longer than any client's timeout.
 const silenceMs = 60_000
 
-export function behindDoor(
-  context: Context,
-  endpoints: readonly ProviderEndpoint[],
-): SandboxRoute[] {
+export function behindDoor(context: Context, endpoints: readonly ProviderEndpoint[]): SandboxRoute[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
     method,
@@ -123,9 +120,6 @@ function accountOf(request: Call, config: Config): Account {
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
 
-const serverError = () =>
-  new Problem('SERVER_ERROR', 'An unexpected error occurred, please try again later')
-const forbidden = () =>
-  new Problem('UNAUTHORIZED_SENDER_IP', 'The IP address is not on the allow-list of this account')
-const tooMany = () =>
-  new Problem('RATE_LIMIT_EXCEEDED', 'Rate limit exceeded, please slow down your requests')
+const serverError = () => new Problem('SERVER_ERROR', 'An unexpected error occurred, please try again later')
+const forbidden = () => new Problem('UNAUTHORIZED_SENDER_IP', 'The IP address is not on the allow-list of this account')
+const tooMany = () => new Problem('RATE_LIMIT_EXCEEDED', 'Rate limit exceeded, please slow down your requests')

@@ -46,5 +46,4 @@ export const moveChargeback = (
   context: Context,
   chargeback: Chargeback,
   change: Pick<Chargeback, 'amountMinor' | 'status'>,
-): Chargeback =>
-  context.book.save('chargebacks', { ...chargeback, ...change, updatedAt: nowText(context) })
+): Chargeback => context.book.save('chargebacks', { ...chargeback, ...change, updatedAt: nowText(context) })

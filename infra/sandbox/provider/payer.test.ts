@@ -73,9 +73,7 @@ describe('a session that is paid', () => {
     const id = await open({ allowed_payment_channels: ['CARDS'] })
     expect((await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).status).toBe(400)
     const forced = { channel_code: 'BRAND_NEW', force: true }
-    expect((await fixture.control(`sessions/${id}/pay`, forced)).json.channel_code).toBe(
-      'BRAND_NEW',
-    )
+    expect((await fixture.control(`sessions/${id}/pay`, forced)).json.channel_code).toBe('BRAND_NEW')
   })
 })
 
@@ -109,9 +107,7 @@ describe('a session that is not paid', () => {
       latest_payment_id: late.json.payment_id,
     })
     const { webhooks } = await fixture.book()
-    expect(webhooks.map((w: { event: string }) => w.event)).not.toContain(
-      'payment_session.completed',
-    )
+    expect(webhooks.map((w: { event: string }) => w.event)).not.toContain('payment_session.completed')
   })
 
   test('can be cancelled and still be paid with a code shown earlier', async () => {

@@ -7,11 +7,7 @@ import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
 /** The reference has a suffix per attempt, the more difficult of two documented forms. */
-export function openRequest(
-  context: Context,
-  session: PaymentSession,
-  channelCode: string,
-): PaymentRequest {
+export function openRequest(context: Context, session: PaymentSession, channelCode: string): PaymentRequest {
   const now = nowText(context)
   const attempts = session.attempts + 1
   const type = findChannel(session.account, channelCode)?.type
@@ -23,8 +19,7 @@ export function openRequest(
     channelCode,
     amountMinor: session.amountMinor,
     captureMethod: session.captureMethod,
-    status:
-      type === 'BANK TRANSFER' || type === 'QR CODE' ? 'ACCEPTING_PAYMENTS' : 'REQUIRES_ACTION',
+    status: type === 'BANK TRANSFER' || type === 'QR CODE' ? 'ACCEPTING_PAYMENTS' : 'REQUIRES_ACTION',
     failureCode: null,
     latestPaymentId: null,
     createdAt: now,
@@ -35,11 +30,7 @@ export function openRequest(
 }
 
 /** An active session sends both webhooks, in random order; an expired one only the payment's. */
-export function captureRequest(
-  context: Context,
-  request: PaymentRequest,
-  capturedMinor: bigint,
-): Payment {
+export function captureRequest(context: Context, request: PaymentRequest, capturedMinor: bigint): Payment {
   const now = nowText(context)
   const short = context.chance.hits(context.faults.api.wrongAmount) ? 1n : 0n
   const payment = context.book.save('payments', {
@@ -53,9 +44,7 @@ export function captureRequest(
   })
   closeRequest(context, request, 'SUCCEEDED', payment)
   const session = context.book.get('sessions', request.sessionId)
-  const tellings = [
-    () => deliverEvent(context, payment.account, 'payment.capture', paymentBody(payment)),
-  ]
+  const tellings = [() => deliverEvent(context, payment.account, 'payment.capture', paymentBody(payment))]
   if (session?.status === 'ACTIVE') {
     const completed = completeSession(context, session, payment)
     tellings.push(() => tellSession(context, completed))
@@ -80,11 +69,7 @@ export function authorizeRequest(context: Context, request: PaymentRequest): Pay
   return payment
 }
 
-export function failRequest(
-  context: Context,
-  request: PaymentRequest,
-  failureCode: string,
-): Payment {
+export function failRequest(context: Context, request: PaymentRequest, failureCode: string): Payment {
   const payment = context.book.save('payments', {
     ...newPayment(request, nowText(context)),
     status: 'FAILED',
@@ -100,10 +85,7 @@ export function expireSession(context: Context, session: PaymentSession): Paymen
   const expired = context.book.save('sessions', { ...session, status: 'EXPIRED', updatedAt: now })
   tellSession(context, expired)
   const request = session.requestId ? context.book.get('requests', session.requestId) : undefined
-  if (
-    request &&
-    (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')
-  ) {
+  if (request && (request.status === 'ACCEPTING_PAYMENTS' || request.status === 'REQUIRES_ACTION')) {
     const closed = context.book.save('requests', { ...request, status: 'EXPIRED', updatedAt: now })
     deliverEvent(context, session.account, 'payment_request.expiry', paymentRequestBody(closed))
   }
@@ -125,11 +107,7 @@ function tellSession(context: Context, session: PaymentSession): void {
   deliverEvent(context, session.account, event, sessionEventBody(session, context.publicUrl))
 }
 
-function completeSession(
-  context: Context,
-  session: PaymentSession,
-  payment: Payment,
-): PaymentSession {
+function completeSession(context: Context, session: PaymentSession, payment: Payment): PaymentSession {
   return context.book.save('sessions', {
     ...session,
     status: 'COMPLETED',

@@ -28,8 +28,7 @@ function simulate(context: Context, call: ProviderCall) {
     const message = `Payment request is ${request.status} and cannot be paid`
     throw new Problem('INACTIVE_PAYMENT_REQUEST', message)
   }
-  const paidMinor =
-    amount === null ? request.amountMinor : minorFromMajor(amount, currencyOf[call.account])
+  const paidMinor = amount === null ? request.amountMinor : minorFromMajor(amount, currencyOf[call.account])
   if (paidMinor !== request.amountMinor) {
     throw new Problem('API_VALIDATION_ERROR', 'amount must equal the requested amount')
   }
@@ -43,8 +42,7 @@ function simulate(context: Context, call: ProviderCall) {
 function getPayment({ book, chance, faults }: Context, call: ProviderCall) {
   const payment = book.get('payments', call.id('payment'))
   const isHidden = chance.hits(faults.api.hidePayments)
-  if (payment?.account !== call.account || isHidden)
-    throw new Problem('DATA_NOT_FOUND', 'Payment not found')
+  if (payment?.account !== call.account || isHidden) throw new Problem('DATA_NOT_FOUND', 'Payment not found')
   const body = paymentBody(payment)
   if (chance.hits(faults.api.failPayments)) return { body: { ...body, status: 'FAILED' } }
   return { body: chance.hits(faults.api.oddTimes) ? withOddTimes(body) : body }

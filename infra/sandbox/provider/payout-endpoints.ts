@@ -31,9 +31,7 @@ function create(context: Context, { account, headers, body }: ProviderCall): Htt
   const key = headers.get('idempotency-key') ?? ''
   if (key.length < 1 || key.length > 100) {
     const detail = { path: '/headers/idempotency-key', message: 'must have 1 to 100 characters' }
-    throw new Problem('API_VALIDATION_ERROR', 'request/headers Idempotency-key is required', [
-      detail,
-    ])
+    throw new Problem('API_VALIDATION_ERROR', 'request/headers Idempotency-key is required', [detail])
   }
   const known = context.book.find(
     'payouts',
@@ -96,9 +94,7 @@ function listBanks(_world: Context, { query }: ProviderCall): HttpAnswer {
   const code = query.get('channel_code')
   const currency = query.get('currency') ?? currencyOf.ID
   const fits = (bank: Bank): boolean =>
-    currency === currencyOf.ID &&
-    (!categories || categories.includes(bank.category)) &&
-    (!code || bank.code === code)
+    currency === currencyOf.ID && (!categories || categories.includes(bank.category)) && (!code || bank.code === code)
   return { body: banks.filter(fits).map(bankBody) }
 }
 

@@ -31,8 +31,7 @@ export function nextStep(
       if (accountNumber === staysAccepted) return null
       return { status: 'REQUESTED', failureCode: null, afterMs: halfMs }
     case 'REQUESTED': {
-      if (unfunded)
-        return { status: 'FAILED', failureCode: 'INSUFFICIENT_BALANCE', afterMs: settleMs - halfMs }
+      if (unfunded) return { status: 'FAILED', failureCode: 'INSUFFICIENT_BALANCE', afterMs: settleMs - halfMs }
       if (accountNumber === staysRequested) return null
       // Bank Rakyat Indonesia stores these numbers with a leading zero and rejects them without.
       const lacksZero = channelCode === 'ID_BRI' && accountNumber.length === 14

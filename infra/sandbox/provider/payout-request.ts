@@ -7,21 +7,10 @@ import { isObject, type JsonObject } from '../route'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 
-const accountTypes = [
-  'BANK_ACCOUNT',
-  'MOBILE_NO',
-  'NATIONAL_ID',
-  'PASSPORT',
-  'BUSINESS_REGISTRATION',
-] as const
+const accountTypes = ['BANK_ACCOUNT', 'MOBILE_NO', 'NATIONAL_ID', 'PASSPORT', 'BUSINESS_REGISTRATION'] as const
 const echoedFields = ['description', 'receipt_notification', 'metadata']
 
-export function payoutFromRequest(
-  account: Account,
-  idempotencyKey: string,
-  body: JsonObject,
-  now: string,
-): Payout {
+export function payoutFromRequest(account: Account, idempotencyKey: string, body: JsonObject, now: string): Payout {
   const shape = shapeOf(body)
   const referenceId = shape.text('reference_id', { required: true, max: 255 })
   const channelCode = shape.text('channel_code', { required: true })
@@ -51,9 +40,7 @@ export function payoutFromRequest(
     accountNumber: accountNumber ?? '',
     accountHolderName: accountHolderName ?? '',
     amountMinor: amountFor(bank, amount ?? 0, account),
-    echoed: Object.fromEntries(
-      echoedFields.filter((name) => name in body).map((name) => [name, body[name]]),
-    ),
+    echoed: Object.fromEntries(echoedFields.filter((name) => name in body).map((name) => [name, body[name]])),
     status: 'ACCEPTED',
     failureCode: null,
     createdAt: now,
@@ -84,8 +71,6 @@ export function refuseOutside(bank: Bank, amountMinor: bigint): void {
 /** Equal for equal requests: sorts the keys. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner) =>
-    isObject(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   )
 }

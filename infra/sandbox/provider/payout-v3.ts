@@ -12,8 +12,16 @@ import { Problem } from './problem'
 import { shapeOf } from './shape'
 
 const routingTypes = [
-  ...['SWIFT', 'IBAN', 'SORT_CODE', 'ABA', 'BSB', 'WALLET', 'CLABE', 'MOBILE_NO'],
-  ...['BUSINESS_REG_NO', 'NATIONAL_ID'],
+  'SWIFT',
+  'IBAN',
+  'SORT_CODE',
+  'ABA',
+  'BSB',
+  'WALLET',
+  'CLABE',
+  'MOBILE_NO',
+  'BUSINESS_REG_NO',
+  'NATIONAL_ID',
 ]
 
 /** Payouts and keys of one version are unknown to the other. */
@@ -30,11 +38,9 @@ export const payoutV3Endpoints: readonly ProviderEndpoint[] = [
 function create(context: Context, call: ProviderCall): HttpAnswer {
   const { account, headers, body } = call
   refuseOtherVersion(call)
-  if (account !== 'ID')
-    throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
+  if (account !== 'ID') throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')
   const key = headers.get('idempotency-key') ?? crypto.randomUUID()
-  if (key.length > 100)
-    throw new Problem('API_VALIDATION_ERROR', 'request/headers idempotency-key is too long')
+  if (key.length > 100) throw new Problem('API_VALIDATION_ERROR', 'request/headers idempotency-key is too long')
   const known = context.book.find(
     'payouts',
     (one) => one.account === account && one.version === 3 && one.idempotencyKey === key,
@@ -73,9 +79,7 @@ function payoutFrom(context: Context, { account, body }: ProviderCall, key: stri
   const money = shapeOf(details, '/body/payout_details')
   const sent = money.number('source_amount')
   const arriving = money.number('destination_amount', sent === null)
-  const currencies = ['source_currency', 'destination_currency'].map((name) =>
-    money.text(name, { required: true }),
-  )
+  const currencies = ['source_currency', 'destination_currency'].map((name) => money.text(name, { required: true }))
   money.done()
   if (sent !== null && arriving !== null)
     throw new Problem('API_VALIDATION_ERROR', 'Only one of both amounts may be given')
@@ -87,12 +91,22 @@ function payoutFrom(context: Context, { account, body }: ProviderCall, key: stri
   refuseOutside(bank, BigInt(amount))
   const now = nowText(context)
   return {
-    ...{ id: newId('payoutV3'), version: 3, account, idempotencyKey: key, replays: 0 },
+    id: newId('payoutV3'),
+    version: 3,
+    account,
+    idempotencyKey: key,
+    replays: 0,
     canonicalBody: canonical(body),
-    ...{ referenceId: referenceId ?? '', channelCode: bank.code },
-    ...{ accountNumber: accountNumber ?? '', accountHolderName: accountHolderName ?? '' },
-    ...{ amountMinor: BigInt(amount), echoed: {}, status: 'ACCEPTED', failureCode: null },
-    ...{ createdAt: now, updatedAt: now },
+    referenceId: referenceId ?? '',
+    channelCode: bank.code,
+    accountNumber: accountNumber ?? '',
+    accountHolderName: accountHolderName ?? '',
+    amountMinor: BigInt(amount),
+    echoed: {},
+    status: 'ACCEPTED',
+    failureCode: null,
+    createdAt: now,
+    updatedAt: now,
   }
 }
 

@@ -11,8 +11,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 const create = (body: unknown, key = crypto.randomUUID() as string) =>
   fixture.call('ID', '/v2/payouts', body, { 'idempotency-key': key })
 const statusOf = async (id: string) => (await fixture.get('ID', `/v2/payouts/${id}`)).json.status
-const reach = (id: string, status: string) =>
-  waitUntil(status, async () => (await statusOf(id)) === status, 60_000, 5)
+const reach = (id: string, status: string) => waitUntil(status, async () => (await statusOf(id)) === status, 60_000, 5)
 
 describe('a payout', () => {
   test('is accepted as documented, and its webhook is flat as observed', async () => {
@@ -65,8 +64,7 @@ describe('a payout', () => {
     expect(read.json.failure_code).toBe(failureCode)
     const told = await waitUntil(
       'its webhook',
-      () =>
-        fixture.received.find((r) => r.json.data?.id === json.id && r.json.data.status === status),
+      () => fixture.received.find((r) => r.json.data?.id === json.id && r.json.data.status === status),
       60_000,
       5,
     )
@@ -79,8 +77,7 @@ describe('a payout', () => {
     const { status } = await create(body)
     await fixture.control('faults', { api: {} })
     expect(status).toBe(500)
-    const ours = async () =>
-      (await fixture.get('ID', `/v2/payouts?reference_id=${body.reference_id}`)).json.data
+    const ours = async () => (await fixture.get('ID', `/v2/payouts?reference_id=${body.reference_id}`)).json.data
     expect(await ours()).toEqual([])
     await waitUntil('it being made', async () => (await ours()).length === 1, 60_000, 20)
   })
@@ -92,7 +89,8 @@ describe('a payout', () => {
     await fixture.control('faults', { api: { closedChannels: 1 } })
     expect(await create(body, key)).toMatchObject({ status: 200 })
     expect(await create(payoutBody())).toMatchObject({
-      ...{ status: 400, json: { error_code: 'CHANNEL_CODE_NOT_SUPPORTED' } },
+      status: 400,
+      json: { error_code: 'CHANNEL_CODE_NOT_SUPPORTED' },
     })
     await fixture.control('faults', { api: {} })
   })
@@ -172,8 +170,10 @@ describe('a payout', () => {
 
 describe('a payout of the API v3', () => {
   const account = {
-    ...{ account_holder_name: 'SARI DEWI', account_number: '1234567890' },
-    ...{ routing_type_1: 'SWIFT', routing_value_1: 'BTANIDJA' },
+    account_holder_name: 'SARI DEWI',
+    account_number: '1234567890',
+    routing_type_1: 'SWIFT',
+    routing_value_1: 'BTANIDJA',
   }
   const person = { type: 'INDIVIDUAL', relationship: 'CUSTOMER', address: { country: 'ID' } }
   const money = { source_currency: 'IDR', destination_currency: 'IDR', destination_amount: 50_000 }
@@ -181,11 +181,14 @@ describe('a payout of the API v3', () => {
     reference_id: 'wd-1',
     recipient: { ...person, account_details: { ...account, ...change.account }, ...change.person },
     payout_details: { ...money, ...change.money },
-    ...{ source_of_fund: 'BUSINESS_REVENUE', purpose_code: 'OTHER', ...change.whole },
+    source_of_fund: 'BUSINESS_REVENUE',
+    purpose_code: 'OTHER',
+    ...change.whole,
   })
   const create = (change: Parameters<typeof body>[0], key: string = crypto.randomUUID()) =>
     fixture.call('ID', '/v3/payouts', body(change), {
-      ...{ 'api-version': '2025-09-09', 'idempotency-key': key },
+      'api-version': '2025-09-09',
+      'idempotency-key': key,
     })
 
   test.each([
@@ -198,11 +201,7 @@ describe('a payout of the API v3', () => {
 
   test.each([
     ['below the minimum', { money: { destination_amount: 4_999 } }, 'MINIMUM_TRANSFER_LIMIT_ERROR'],
-    [
-      'above the maximum',
-      { money: { destination_amount: 250_000_001 } },
-      'MAXIMUM_TRANSFER_LIMIT_ERROR',
-    ],
+    ['above the maximum', { money: { destination_amount: 250_000_001 } }, 'MAXIMUM_TRANSFER_LIMIT_ERROR'],
     ['in fractions', { money: { destination_amount: 50_000.5 } }, 'INVALID_VALUE_ERROR'],
     ['with both amounts', { money: { source_amount: 50_000 } }, 'API_VALIDATION_ERROR'],
     ['without an amount', { money: { destination_amount: undefined } }, 'API_VALIDATION_ERROR'],
@@ -211,11 +210,7 @@ describe('a payout of the API v3', () => {
     ['to nobody of a kind', { person: { type: undefined } }, 'API_VALIDATION_ERROR'],
     ['without a relationship', { person: { relationship: null } }, 'API_VALIDATION_ERROR'],
     ['with null for the address', { person: { address: null } }, 'API_VALIDATION_ERROR'],
-    [
-      'with a long holder',
-      { account: { account_holder_name: 'x'.repeat(101) } },
-      'API_VALIDATION_ERROR',
-    ],
+    ['with a long holder', { account: { account_holder_name: 'x'.repeat(101) } }, 'API_VALIDATION_ERROR'],
     ['with an unknown routing', { account: { routing_type_1: 'BIC' } }, 'API_VALIDATION_ERROR'],
     ['with null for the purpose', { whole: { purpose_code: null } }, 'API_VALIDATION_ERROR'],
   ])('%s is refused', async (_, change, error_code) => {

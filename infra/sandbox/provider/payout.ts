@@ -102,7 +102,6 @@ export function planPayout(context: Context, payout: Payout): void {
   if (!step) return
   planAt(context, Date.parse(payout.updatedAt) + step.afterMs, () => {
     const current = context.book.get('payouts', payout.id)
-    if (current?.status === payout.status)
-      movePayout(context, current, step.status, step.failureCode)
+    if (current?.status === payout.status) movePayout(context, current, step.status, step.failureCode)
   })
 }

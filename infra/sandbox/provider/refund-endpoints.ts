@@ -10,13 +10,7 @@ import { openRefund, planRefund, refundableMinor, refundBody } from './refund'
 import { shapeOf } from './shape'
 
 const dayMs = 86_400_000
-const reasons = [
-  'FRAUDULENT',
-  'DUPLICATE',
-  'REQUESTED_BY_CUSTOMER',
-  'CANCELLATION',
-  'OTHERS',
-] as const
+const reasons = ['FRAUDULENT', 'DUPLICATE', 'REQUESTED_BY_CUSTOMER', 'CANCELLATION', 'OTHERS'] as const
 
 export const refundEndpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/refunds', run: create },
@@ -126,9 +120,5 @@ const fitsQuery =
   (refund: { account: Account; requestId: string; channelCode: string }): boolean => {
     const requestId = query.get('payment_request_id') ?? refund.requestId
     const channelCode = query.get('channel_code') ?? refund.channelCode
-    return (
-      refund.account === account &&
-      refund.requestId === requestId &&
-      refund.channelCode === channelCode
-    )
+    return refund.account === account && refund.requestId === requestId && refund.channelCode === channelCode
   }

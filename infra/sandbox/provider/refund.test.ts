@@ -38,10 +38,7 @@ describe('a refund', () => {
       payment_method_type: 'EWALLET',
     })
     expect((await fixture.get('ID', `/refunds/${json.id}`)).json.status).toBe('SUCCEEDED')
-    const list = await fixture.get(
-      'ID',
-      `/refunds?payment_request_id=${payment.payment_request_id}`,
-    )
+    const list = await fixture.get('ID', `/refunds?payment_request_id=${payment.payment_request_id}`)
     expect(list.json.data.map((refund: { id: string }) => refund.id)).toEqual([json.id])
     const rest = await ask(payment.payment_request_id, { amount: 100_001 })
     expect(rest.json.error_code).toBe('REFUND_AMOUNT_EXCEEDED')
@@ -61,17 +58,15 @@ describe('a refund', () => {
   test('is created once for its key', async () => {
     const payment = await paidBy('DANA')
     const asked = { payment_request_id: payment.payment_request_id, reason: 'CANCELLATION' }
-    const again = (change = {}) =>
-      fixture.call('ID', '/refunds', { ...asked, ...change }, { 'Idempotency-key': 'r-1' })
+    const again = (change = {}) => fixture.call('ID', '/refunds', { ...asked, ...change }, { 'Idempotency-key': 'r-1' })
     const { json } = await again()
     expect(await again()).toMatchObject({ status: 200, json: { id: json.id } })
     expect(await again({ amount: 1_000 })).toMatchObject({
-      ...{ status: 409, json: { error_code: 'DUPLICATE_ERROR' } },
+      status: 409,
+      json: { error_code: 'DUPLICATE_ERROR' },
     })
     const { refunds } = (await fixture.book()) as { refunds: { id: string }[] }
-    expect(refunds.filter(({ id }) => id === json.id)).toMatchObject([
-      { idempotency_key: 'r-1', replays: 1 },
-    ])
+    expect(refunds.filter(({ id }) => id === json.id)).toMatchObject([{ idempotency_key: 'r-1', replays: 1 }])
     await fixture.control('faults', { api: { forgetKeys: 1 } })
     const unknown = await again()
     await fixture.control('faults', {})

@@ -17,10 +17,7 @@ export const sessionEndpoints: readonly ProviderEndpoint[] = [
 ]
 
 function create(context: Context, { account, body }: ProviderCall) {
-  const session = context.book.save(
-    'sessions',
-    sessionFromRequest(context.book, account, body, nowMs(context)),
-  )
+  const session = context.book.save('sessions', sessionFromRequest(context.book, account, body, nowMs(context)))
   planExpiry(context, session)
   const shown = sessionBody(session, context.publicUrl)
   const isOther = context.chance.hits(context.faults.api.otherCheckout)

@@ -15,12 +15,7 @@ const countries = ['ID', 'PH', 'VN', 'TH', 'SG', 'MY'] as const
 const currencies = ['IDR', 'PHP', 'VND', 'THB', 'SGD', 'MYR', 'USD'] as const
 const echoedFields = ['items', 'metadata', 'notification_channels', 'channel_properties']
 
-export function sessionFromRequest(
-  book: Book,
-  account: Account,
-  body: JsonObject,
-  nowMs: number,
-): PaymentSession {
+export function sessionFromRequest(book: Book, account: Account, body: JsonObject, nowMs: number): PaymentSession {
   const fields = readFields(body)
   refuseUnsupported(account, fields)
   const amountMinor = minorFromMajor(fields.amount ?? 0, currencyOf[account])
@@ -164,8 +159,7 @@ function customerFrom(book: Book, account: Account, body: JsonObject) {
   inline.object('individual_detail', true)
   inline.done()
   if (book.find('sessions', (s) => mine(s) && s.customerReference === reference)) {
-    const message =
-      'customer: The reference_id entered has been used before. Please enter a unique reference_id'
+    const message = 'customer: The reference_id entered has been used before. Please enter a unique reference_id'
     throw new Problem('DUPLICATE_ERROR', message)
   }
   return { customerId: newId('customer'), customerReference: reference }

@@ -36,10 +36,7 @@ describe('a session', () => {
 
   test('may share its reference with another session', async () => {
     const body = sessionBody()
-    const [first, second] = [
-      await fixture.call('ID', '/sessions', body),
-      await fixture.call('ID', '/sessions', body),
-    ]
+    const [first, second] = [await fixture.call('ID', '/sessions', body), await fixture.call('ID', '/sessions', body)]
     expect([first.status, second.status]).toEqual([201, 201])
     expect(first.json.payment_session_id).not.toBe(second.json.payment_session_id)
   })
@@ -65,14 +62,11 @@ describe('a session', () => {
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
-  test.each(['reference_id', 'session_type', 'amount'])(
-    'with null for the required %s is refused',
-    async (field) => {
-      const { status, json } = await fixture.call('ID', '/sessions', sessionBody({ [field]: null }))
-      expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
-      expect(json.errors).toMatchObject([{ path: `/body/${field}` }])
-    },
-  )
+  test.each(['reference_id', 'session_type', 'amount'])('with null for the required %s is refused', async (field) => {
+    const { status, json } = await fixture.call('ID', '/sessions', sessionBody({ [field]: null }))
+    expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+    expect(json.errors).toMatchObject([{ path: `/body/${field}` }])
+  })
 
   test("without a field is refused in the provider's words", async () => {
     const body = sessionBody({ session_type: undefined })

@@ -42,10 +42,7 @@ export function sessionBody(session: PaymentSession, publicUrl: string): Record<
 }
 
 /** As in webhooks; has the payment's ids only once completed. */
-export function sessionEventBody(
-  session: PaymentSession,
-  publicUrl: string,
-): Record<string, unknown> {
+export function sessionEventBody(session: PaymentSession, publicUrl: string): Record<string, unknown> {
   const {
     capture_method: _method,
     channel_properties: _properties,

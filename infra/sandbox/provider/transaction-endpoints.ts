@@ -7,24 +7,39 @@ import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
 /** Needs the key permission `Transaction Read`. */
-export const transactionEndpoints: readonly ProviderEndpoint[] = [
-  { method: 'GET', path: '/transactions', run: list },
-]
+export const transactionEndpoints: readonly ProviderEndpoint[] = [{ method: 'GET', path: '/transactions', run: list }]
 
 const pageDefault = 10
 const pageMax = 50
 
 const types: readonly string[] = [
-  ...['ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'BNPL_PARTNER_SETTLEMENT_CREDIT'],
-  ...['BNPL_PARTNER_SETTLEMENT_DEBIT', 'CASHBACK_FEE', 'CASHBACK_VAT', 'CHARGEBACK'],
-  ...['CONVERSION', 'DISBURSEMENT', 'FOREX_DEDUCTION', 'FOREX_DEPOSIT', 'IN_PERSON_PAYMENT'],
-  ...['LOAN_REPAYMENT', 'OTHER', 'PAYMENT', 'REFUND', 'REMITTANCE', 'REMITTANCE_PAYOUT'],
-  ...['REMITTANCE_COLLECTION_PAYMENT', 'RESERVES_HOLD', 'RESERVES_RELEASE', 'TOPUP'],
-  ...['TRANSFER_IN', 'TRANSFER_OUT', 'WITHDRAWAL'],
+  'ADJUSTMENT_ADD',
+  'ADJUSTMENT_DEDUCT',
+  'BNPL_PARTNER_SETTLEMENT_CREDIT',
+  'BNPL_PARTNER_SETTLEMENT_DEBIT',
+  'CASHBACK_FEE',
+  'CASHBACK_VAT',
+  'CHARGEBACK',
+  'CONVERSION',
+  'DISBURSEMENT',
+  'FOREX_DEDUCTION',
+  'FOREX_DEPOSIT',
+  'IN_PERSON_PAYMENT',
+  'LOAN_REPAYMENT',
+  'OTHER',
+  'PAYMENT',
+  'REFUND',
+  'REMITTANCE',
+  'REMITTANCE_PAYOUT',
+  'REMITTANCE_COLLECTION_PAYMENT',
+  'RESERVES_HOLD',
+  'RESERVES_RELEASE',
+  'TOPUP',
+  'TRANSFER_IN',
+  'TRANSFER_OUT',
+  'WITHDRAWAL',
 ]
-const currencies: readonly string[] = [
-  ...['IDR', 'PHP', 'USD', 'VND', 'THB', 'MYR', 'SGD', 'EUR', 'GBP', 'HKD', 'AUD'],
-]
+const currencies: readonly string[] = ['IDR', 'PHP', 'USD', 'VND', 'THB', 'MYR', 'SGD', 'EUR', 'GBP', 'HKD', 'AUD']
 
 type Word = {
   readonly allows: (text: string) => boolean
@@ -134,17 +149,11 @@ function newestFirst(a: Transaction, b: Transaction): number {
 }
 
 function fitsQuery(query: URLSearchParams): (row: Transaction) => boolean {
-  const tests = [...new Set(query.keys())].flatMap(
-    (name) => words.get(name)?.fits?.(query.getAll(name)) ?? [],
-  )
+  const tests = [...new Set(query.keys())].flatMap((name) => words.get(name)?.fits?.(query.getAll(name)) ?? [])
   return (row) => tests.every((fits) => fits(row))
 }
 
-function rowAt(
-  rows: readonly Transaction[],
-  query: URLSearchParams,
-  direction: Cursor,
-): Transaction | undefined {
+function rowAt(rows: readonly Transaction[], query: URLSearchParams, direction: Cursor): Transaction | undefined {
   const id = query.get(direction)
   if (id === null) return undefined
   const row = rows.find((candidate) => candidate.id === id)

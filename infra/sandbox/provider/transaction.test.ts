@@ -3,12 +3,7 @@ import { waitUntil } from '#infra/local/wait'
 import { openLog } from '#platform/log'
 import { openProviderClient } from '#shared/provider/client'
 import { lacksTransactionRead, listTransactions } from '#shared/provider/transactions'
-import {
-  openSandboxFixture,
-  payoutBody,
-  type SandboxFixture,
-  sessionBody,
-} from '#test/support/sandbox'
+import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
 let fixture: SandboxFixture
 beforeEach(async () => {
@@ -17,8 +12,7 @@ beforeEach(async () => {
 afterEach(() => fixture[Symbol.asyncDispose]())
 
 type Row = Record<string, unknown> & { id: string; updated: string }
-const list = async (query = ''): Promise<Row[]> =>
-  (await fixture.get('ID', `/transactions?${query}`)).json.data
+const list = async (query = ''): Promise<Row[]> => (await fixture.get('ID', `/transactions?${query}`)).json.data
 const paid = async (channel_code = 'DANA', amount = 150_000, reference_id = 'order-1') => {
   const session = await fixture.call('ID', '/sessions', sessionBody({ reference_id, amount }))
   const path = `sessions/${session.json.payment_session_id}/pay`
@@ -63,8 +57,11 @@ describe('the list of transactions contains', () => {
       created: payment.captures[0].capture_timestamp,
       updated: payment.updated,
       fee: {
-        ...{ xendit_fee: 0, value_added_tax: 0, xendit_withholding_tax: 0 },
-        ...{ third_party_withholding_tax: 0, status: 'NOT_APPLICABLE' },
+        xendit_fee: 0,
+        value_added_tax: 0,
+        xendit_withholding_tax: 0,
+        third_party_withholding_tax: 0,
+        status: 'NOT_APPLICABLE',
       },
       product_data: {
         capture_id: payment.captures[0].capture_id,
@@ -83,10 +80,16 @@ describe('the list of transactions contains', () => {
     const rows = await list('types=REFUND')
     expect(rows).toHaveLength(2)
     expect(rows.find((row) => row.product_id === own.id)).toMatchObject({
-      ...{ ...out, status: 'SUCCESS', amount: 50_000, reference_id: 'rf-1' },
+      ...out,
+      status: 'SUCCESS',
+      amount: 50_000,
+      reference_id: 'rf-1',
     })
     expect(rows.find((row) => row.product_id === plain.id)).toMatchObject({
-      ...{ ...out, status: 'FAILED', amount: 100_000, reference_id: payment.reference_id },
+      ...out,
+      status: 'FAILED',
+      amount: 100_000,
+      reference_id: payment.reference_id,
     })
   })
 
@@ -96,7 +99,9 @@ describe('the list of transactions contains', () => {
     const path = `payments/${payment.payment_id}/chargeback`
     const whole = (await fixture.control(path)).json
     expect(whole).toMatchObject({
-      ...{ payment_id: payment.payment_id, amount: 150_000, status: 'SUCCESS' },
+      payment_id: payment.payment_id,
+      amount: 150_000,
+      status: 'SUCCESS',
     })
     const part = (await fixture.control(path, { amount: 20_000, status: 'PENDING' })).json
     const rows = await list('types=CHARGEBACK')
@@ -124,9 +129,14 @@ describe('the list of transactions contains', () => {
     const payout = await paidOut(account, status)
     expect(await list('types=DISBURSEMENT')).toMatchObject([
       {
-        ...{ product_id: payout.id, reference_id: payout.reference_id, status: word },
-        ...{ amount: 250_000, account_identifier: account, cashflow: 'MONEY_OUT' },
-        ...{ channel_category: 'BANK', channel_code: 'ID_BCA' },
+        product_id: payout.id,
+        reference_id: payout.reference_id,
+        status: word,
+        amount: 250_000,
+        account_identifier: account,
+        cashflow: 'MONEY_OUT',
+        channel_category: 'BANK',
+        channel_code: 'ID_BCA',
       },
     ])
   })
@@ -288,7 +298,10 @@ describe('pages of the list', () => {
 
 const client = () =>
   openProviderClient({
-    ...{ baseUrl: fixture.url, secretKey: 'key-id', account: 'ID', requestsPerMinute: 60_000 },
+    baseUrl: fixture.url,
+    secretKey: 'key-id',
+    account: 'ID',
+    requestsPerMinute: 60_000,
     log: openLog('payments', 'silent'),
   })
 
@@ -297,10 +310,7 @@ describe('a fault of the list', () => {
     const payment = await paid()
     const { id } = (await fixture.control(`payments/${payment.payment_id}/refund`)).json
     await fixture.control('faults', { api: { hideRefunds: 1 } })
-    for (const path of [
-      `/refunds/${id}`,
-      `/refunds?payment_request_id=${payment.payment_request_id}`,
-    ])
+    for (const path of [`/refunds/${id}`, `/refunds?payment_request_id=${payment.payment_request_id}`])
       expect(await fixture.get('ID', path)).toMatchObject({
         status: 404,
         json: { error_code: 'DATA_NOT_FOUND' },
@@ -326,12 +336,7 @@ describe('a fault of the list', () => {
     await fixture.control(`chargebacks/${id}`, { status: 'REVERSED' })
     const [before] = await list('types=CHARGEBACK')
     expect(before).toMatchObject({ status: 'SUCCESS', updated: before!.created })
-    await waitUntil(
-      'the change',
-      async () => (await list('types=CHARGEBACK'))[0]!.status === 'REVERSED',
-      60_000,
-      20,
-    )
+    await waitUntil('the change', async () => (await list('types=CHARGEBACK'))[0]!.status === 'REVERSED', 60_000, 20)
   })
 })
 

@@ -145,9 +145,7 @@ const fromChargeback = (chargeback: Chargeback): Transaction => ({
   amountMinor: chargeback.amountMinor,
   ...(chargeback.currency ? { currency: chargeback.currency } : {}),
   ...(chargeback.names === 'payment' ? { productId: chargeback.paymentId } : {}),
-  ...(chargeback.names === 'request'
-    ? { productData: { payment_request_id: chargeback.requestId } }
-    : {}),
+  ...(chargeback.names === 'request' ? { productData: { payment_request_id: chargeback.requestId } } : {}),
 })
 
 const fromPayout = (payout: Payout): Transaction => ({

@@ -12,8 +12,7 @@ export async function control(
   if (path !== '/control/faults') return Response.json({ error: 'not found' }, { status: 404 })
   if (request.method === 'GET') return Response.json(proxy.faults)
   const change: unknown = await request.json().catch(() => null)
-  if (!isObject(change))
-    return Response.json({ error: 'the body must be a JSON object' }, { status: 400 })
+  if (!isObject(change)) return Response.json({ error: 'the body must be a JSON object' }, { status: 400 })
   try {
     setFaults(change)
   } catch (error) {

@@ -122,9 +122,7 @@ function wrongWith(name: string, value: unknown): string[] {
     return value === null || Number.isSafeInteger(value) ? [] : ['seed must be an integer or null']
   }
   if (name === 'poolWord') {
-    return poolWords.some((word) => word === value)
-      ? []
-      : ["poolWord must be one of the pool's words"]
+    return poolWords.some((word) => word === value) ? [] : ["poolWord must be one of the pool's words"]
   }
   const kind = typeof monad[name as keyof RpcFaults]
   if (typeof value !== kind) return [`${name} must be a ${kind}`]

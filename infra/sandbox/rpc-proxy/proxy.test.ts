@@ -5,9 +5,7 @@ import { waitUntil } from '#infra/local/wait'
 import { type AnvilProcess, startAnvil } from '#test/support/engines/anvil'
 import { openRpcProxy, type RpcProxy } from './proxy'
 
-const account = privateKeyToAccount(
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-)
+const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 let anvil: AnvilProcess
 let proxy: RpcProxy
 const openNode = (rpcUrl: string) =>
@@ -144,18 +142,17 @@ describe('a sent transaction', () => {
     expect((await send(raw)).result).toMatch(/^0x/)
   })
 
-  test.each([
-    'Transaction pool is full',
-    'overloaded, try again later',
-    'rpc no longer tracking tx',
-  ] as const)('refused with "%s" is refused again permanently', async (poolWord) => {
-    proxy.setFaults({ poolErrorRate: 1, poolWord })
-    const raw = await signed()
-    expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
-    proxy.setFaults({ poolErrorRate: 0 })
-    expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
-    expect((await send()).result).toMatch(/^0x/)
-  })
+  test.each(['Transaction pool is full', 'overloaded, try again later', 'rpc no longer tracking tx'] as const)(
+    'refused with "%s" is refused again permanently',
+    async (poolWord) => {
+      proxy.setFaults({ poolErrorRate: 1, poolWord })
+      const raw = await signed()
+      expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
+      proxy.setFaults({ poolErrorRate: 0 })
+      expect((await send(raw)).error).toEqual({ code: -32603, message: poolWord })
+      expect((await send()).result).toMatch(/^0x/)
+    },
+  )
 })
 
 describe('a read', () => {

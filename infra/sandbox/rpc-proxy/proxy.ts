@@ -50,11 +50,8 @@ export function openRpcProxy(options: {
     const changed = changeFaults(context.faults, change)
     if ('wrong' in changed) throw new Error(changed.wrong.join('; '))
     context.faults = changed.faults
-    context.still = changed.faults.headStandsStill
-      ? (context.still ?? readHeads(context.target, 0))
-      : undefined
-    if ('seed' in change || Object.keys(change).length === 0)
-      context.chance.reseed(context.faults.seed)
+    context.still = changed.faults.headStandsStill ? (context.still ?? readHeads(context.target, 0)) : undefined
+    if ('seed' in change || Object.keys(change).length === 0) context.chance.reseed(context.faults.seed)
   }
   if (options.faults) setFaults(options.faults)
   const server = Bun.serve({

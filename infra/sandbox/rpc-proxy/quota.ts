@@ -18,8 +18,7 @@ export function openQuota(now: () => number = Date.now): Quota {
       const all = [...admitted, ...next]
       const ethCalls = all.filter((one) => one.apart).length
       const tooMany = requestsPerSecondMax > 0 && all.length > requestsPerSecondMax
-      const tooManyCalls =
-        ethCallsPerSecondMax > 0 && next.some((one) => one.apart) && ethCalls > ethCallsPerSecondMax
+      const tooManyCalls = ethCallsPerSecondMax > 0 && next.some((one) => one.apart) && ethCalls > ethCallsPerSecondMax
       if (tooMany || tooManyCalls) return false
       admitted = all
       return true

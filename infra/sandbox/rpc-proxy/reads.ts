@@ -76,9 +76,7 @@ export function distort(
       const words = `query returned more than ${faults.logsResultsMax} results`
       return refuseTo(ask, -32005, words)
     }
-    const logs = found.filter(
-      (log) => !isLate(log, faults, reads) && !chance.hits(faults.partialLogsRate),
-    )
+    const logs = found.filter((log) => !isLate(log, faults, reads) && !chance.hits(faults.partialLogsRate))
     return replyTo(ask, logs)
   }
   if (heads && isAbove(reply, heads)) return replyTo(ask, null)
@@ -113,8 +111,7 @@ function isGone(hash: string, faults: RpcFaults, reads: Reads): boolean {
 type Log = { blockNumber: string; logIndex: string }
 
 const isLate = (log: Log, faults: RpcFaults, reads: Reads): boolean =>
-  faults.lateLogsReads > 0 &&
-  countRead(reads, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsReads
+  faults.lateLogsReads > 0 && countRead(reads, `${log.blockNumber}/${log.logIndex}`) < faults.lateLogsReads
 
 function countRead(reads: Reads, key: string): number {
   const before = reads.get(key) ?? 0

@@ -71,12 +71,7 @@ const translations: readonly (readonly [RegExp, string])[] = [
   [/max fee per gas less than|fee cap/i, 'Transaction fee too low'],
 ]
 
-function refuseNode(
-  ask: RpcAsk,
-  hash: Hex,
-  message: string,
-  { verdicts, faults }: Parts,
-): RpcReply {
+function refuseNode(ask: RpcAsk, hash: Hex, message: string, { verdicts, faults }: Parts): RpcReply {
   if (/already (known|imported)/i.test(message)) {
     verdicts.set(hash, 'tracked')
     return replyTo(ask, hash)

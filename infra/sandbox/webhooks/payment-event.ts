@@ -2,12 +2,7 @@ import { type Account, businessIdOf } from '../account'
 import { type Context, nowText } from '../context'
 
 /** As observed, payment events have api_version v3 and payout events v2, session and refund events none. */
-export function deliverEvent(
-  context: Context,
-  account: Account,
-  event: string,
-  data: Record<string, unknown>,
-): void {
+export function deliverEvent(context: Context, account: Account, event: string, data: Record<string, unknown>): void {
   const envelope = {
     created: nowText(context),
     business_id: businessIdOf[account],

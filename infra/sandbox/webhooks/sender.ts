@@ -64,18 +64,11 @@ async function deliver(
 ): Promise<void> {
   const attempted = await attempt(context, id, closing)
   if (!attempted) return
-  const after = context.book.save(
-    'webhooks',
-    afterAttempt(attempted, context.config.webhookRetryScale),
-  )
+  const after = context.book.save('webhooks', afterAttempt(attempted, context.config.webhookRetryScale))
   if (after.state === 'pending') plan(after)
 }
 
-async function attempt(
-  context: Context,
-  id: string,
-  closing: AbortSignal,
-): Promise<Webhook | undefined> {
+async function attempt(context: Context, id: string, closing: AbortSignal): Promise<Webhook | undefined> {
   const webhook = context.book.get('webhooks', id)
   if (!webhook) return undefined
   const made = await handOver(context, webhook, closing)
@@ -85,11 +78,7 @@ async function attempt(
   return { ...current, attempts: [...current.attempts, made] }
 }
 
-async function handOver(
-  context: Context,
-  webhook: Webhook,
-  closing: AbortSignal,
-): Promise<WebhookAttempt> {
+async function handOver(context: Context, webhook: Webhook, closing: AbortSignal): Promise<WebhookAttempt> {
   const { config } = context
   const startedMs = Date.now()
   const made = (status: number | null, answer: string): WebhookAttempt => ({

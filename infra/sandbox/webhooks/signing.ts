@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Config } from '../config'
 import type { Webhook } from '../records'
 
-const hmacHex = (secret: string, text: string): string =>
-  createHmac('sha256', secret).update(text).digest('hex')
+const hmacHex = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex')
 
 /** For every attempt: Persona's signature includes the time. */
 export function headersOf(webhook: Webhook, config: Config, nowMs: number): Record<string, string> {

@@ -70,10 +70,8 @@ async function recoversTo(signer: string, hash: Hex, signature: Hex): Promise<bo
  * Returns true if the token asks code at the signer's address, whose answer may change at any time,
  * even between a simulation and a transaction.
  */
-export const needsContract = async (
-  { domain }: Contracts,
-  signed: GivenAuthorization,
-): Promise<boolean> => !(await signedByKey(domain, signed))
+export const needsContract = async ({ domain }: Contracts, signed: GivenAuthorization): Promise<boolean> =>
+  !(await signedByKey(domain, signed))
 
 /** Verifies a signature as the token does: by the key first, then by the contract (`accepts`). */
 export async function isSignedByOwner(
@@ -146,12 +144,7 @@ export async function lookFurther(chain: Chain, lookUp: LookUp): Promise<void> {
 const [usedTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationUsed' })
 const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'AuthorizationCanceled' })
 
-async function findLog(
-  chain: Chain,
-  { from, nonce }: AuthorizationTerms,
-  first: bigint,
-  to: bigint,
-) {
+async function findLog(chain: Chain, { from, nonce }: AuthorizationTerms, first: bigint, to: bigint) {
   const topics = [[usedTopic!, cancelledTopic!], pad(from as Hex), nonce as Hex]
   return (await readLogs(chain, topics, { from: first, to }))[0]
 }
@@ -175,10 +168,7 @@ const readLogs = (
   })
 
 const fits = (log: RpcLog, topics: readonly (Hex | Hex[] | null)[]): boolean =>
-  topics.every(
-    (wanted, at) =>
-      wanted === null || [wanted].flat().some((one) => same(one, log.topics[at] ?? '')),
-  )
+  topics.every((wanted, at) => wanted === null || [wanted].flat().some((one) => same(one, log.topics[at] ?? '')))
 
 async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Promise<Use> {
   if (!log.transactionHash) return 'unknown'
@@ -228,12 +218,7 @@ const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' 
  */
 export async function findMoves(chain: Chain, to: Hex, blocks: BlockSpan): Promise<PossibleMove[]> {
   const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
-  const logs = await readLogs(
-    chain,
-    [transferTopic!, null, pad(to.toLowerCase() as Hex)],
-    blocks,
-    usedIn,
-  )
+  const logs = await readLogs(chain, [transferTopic!, null, pad(to.toLowerCase() as Hex)], blocks, usedIn)
   return logs
     .filter(({ topics, data }) => topics[0] === usedTopic || BigInt(data) > 0n)
     .map(({ topics, transactionHash }) => ({
@@ -244,12 +229,7 @@ export async function findMoves(chain: Chain, to: Hex, blocks: BlockSpan): Promi
 
 export const same = (left: string, right: string) => left.toLowerCase() === right.toLowerCase()
 
-const wordOf = ({
-  from,
-  nonce,
-  to,
-  value,
-}: Omit<AuthorizationTerms, 'validAfter' | 'validBefore'>) =>
+const wordOf = ({ from, nonce, to, value }: Omit<AuthorizationTerms, 'validAfter' | 'validBefore'>) =>
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
 /**

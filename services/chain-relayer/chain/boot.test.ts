@@ -41,11 +41,7 @@ describe('chain-relayer', () => {
       { creditLine: oldLine },
       /version unknown .*, this service needs 3. Run: bun run deploy/,
     ],
-    [
-      'a later credit line',
-      { creditLine: laterLine },
-      /version 4, this service needs 3. Run: bun run deploy/,
-    ],
+    ['a later credit line', { creditLine: laterLine }, /version 4, this service needs 3. Run: bun run deploy/],
     ['no allowance', { treasury: other }, /has not approved the credit line/],
   ] as const)('fails to start on %s with a remedy', async (_case, wrong, words) => {
     await expect(inspectChain(fixture.node, { ...right, ...wrong })).rejects.toThrow(words)

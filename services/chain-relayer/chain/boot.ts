@@ -76,10 +76,8 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
 /** The contract lacks the function; the endpoint is not down. */
 const isForeign = (error: unknown): boolean =>
   error instanceof BaseError &&
-  error.walk(
-    (one) =>
-      one instanceof ContractFunctionRevertedError || one instanceof ContractFunctionZeroDataError,
-  ) !== null
+  error.walk((one) => one instanceof ContractFunctionRevertedError || one instanceof ContractFunctionZeroDataError) !==
+    null
 
 const unlike = (words: string) => (error: unknown) => {
   throw isForeign(error) ? new UnfitChain(words) : error
@@ -106,10 +104,7 @@ async function inspectToken(node: Node, expected: Expected) {
     version === '1' &&
     domain.chainId === expected.chainId &&
     verifyingContract.toLowerCase() === expected.ausd.toLowerCase()
-  if (!right)
-    faults.push(
-      `AUSD_ADDRESS has another EIP-712 domain (${name}, version ${version}): check the address`,
-    )
+  if (!right) faults.push(`AUSD_ADDRESS has another EIP-712 domain (${name}, version ${version}): check the address`)
   if (separatorOf(domain) !== separator)
     faults.push('DOMAIN_SEPARATOR of AUSD does not match its eip712Domain(): check AUSD_ADDRESS')
   if (allowance === 0n)
@@ -154,9 +149,7 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
     for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE']) {
       const args = [keccak256(stringToHex(role)), address] as const
       if (!(await node.reader.readContract({ ...line, functionName: 'hasRole', args })))
-        faults.push(
-          `lane ${address} has no ${role}: grantRole on the credit line as its admin (bun run deploy)`,
-        )
+        faults.push(`lane ${address} has no ${role}: grantRole on the credit line as its admin (bun run deploy)`)
     }
   return faults
 }
@@ -175,8 +168,7 @@ export async function awaitChain(
     try {
       return await inspectChain(node, expected)
     } catch (error) {
-      const isForeign =
-        error instanceof BaseError && error.walk((one) => one instanceof AnotherChain)
+      const isForeign = error instanceof BaseError && error.walk((one) => one instanceof AnotherChain)
       if (isForeign || error instanceof UnfitChain) {
         log.fatal({ reason: textOf(error) }, 'chain does not match the configuration')
         fatal()

@@ -28,19 +28,14 @@ type Looking = {
  * transactions. A lagging endpoint makes that block no older, unless all lag for ten seconds: then
  * the chain has lost blocks.
  */
-export async function lookAt(
-  { node, clock, memory, settings }: Looking,
-  lanes: readonly Hex[],
-): Promise<Look> {
+export async function lookAt({ node, clock, memory, settings }: Looking, lanes: readonly Hex[]): Promise<Look> {
   const last = memory.look
   const isKnown = last && lanes.every((lane) => last.balancesWei.has(lane))
   if (isKnown && isRecent(last.at, clock(), settings.pollMs)) return last
   const at = clock()
   const [told, newest] = await Promise.all([node.finalizedHead(), readNewest(node, lanes)])
   const isOlder = last && told.number < last.finalized.number && isRecent(last.toldAt, at, keptMs)
-  const head = isOlder
-    ? { finalized: last.finalized, toldAt: last.toldAt }
-    : { finalized: told, toldAt: at }
+  const head = isOlder ? { finalized: last.finalized, toldAt: last.toldAt } : { finalized: told, toldAt: at }
   memory.look = { at, ...head, ...newest }
   return memory.look
 }
@@ -51,9 +46,7 @@ async function readNewest({ reader }: Node, lanes: readonly Hex[]) {
   const [number, timestamp, ...balances] = await Promise.all([
     reader.readContract({ ...there, functionName: 'getBlockNumber' }),
     reader.readContract({ ...clock, functionName: 'getCurrentBlockTimestamp' }),
-    ...lanes.map((lane) =>
-      reader.readContract({ ...there, functionName: 'getEthBalance', args: [lane] }),
-    ),
+    ...lanes.map((lane) => reader.readContract({ ...there, functionName: 'getEthBalance', args: [lane] })),
   ])
   const balancesWei = new Map(lanes.map((lane, place) => [lane, balances[place]!]))
   return { newest: { number, timestamp }, balancesWei }

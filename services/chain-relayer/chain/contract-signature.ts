@@ -99,17 +99,16 @@ export function openContractSignatures(options: {
   }
 
   const checkTogether = async (checks: readonly WaitingSignature[]): Promise<void> => {
-    const answer = await node.call(
-      { to: multicall3, data: togetherData(checks), gas: togetherGas },
-      'latest',
-    )
+    const answer = await node.call({ to: multicall3, data: togetherData(checks), gas: togetherGas }, 'latest')
     if ('reverted' in answer) {
       const middle = Math.ceil(checks.length / 2)
       halves.push(checks.slice(0, middle), checks.slice(middle))
       return
     }
     const results = decodeFunctionResult({
-      ...{ abi: multicall3Abi, functionName: 'aggregate3', data: answer.returned },
+      abi: multicall3Abi,
+      functionName: 'aggregate3',
+      data: answer.returned,
     })
     const areSound = results.every(({ success }) => success)
     for (const [at, check] of checks.entries()) {

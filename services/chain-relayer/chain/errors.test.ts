@@ -9,8 +9,7 @@ const ref: Hex = `0x${'11'.repeat(32)}`
 const wallet: Hex = `0x${'22'.repeat(20)}`
 const treasury: Hex = `0x${'ab'.repeat(20)}`
 const abi = [...ausdAbi, ...creditLineAbi] as const
-const data = (errorName: string, args: readonly unknown[] = []) =>
-  encodeErrorResult({ abi, errorName, args } as never)
+const data = (errorName: string, args: readonly unknown[] = []) => encodeErrorResult({ abi, errorName, args } as never)
 
 describe('revert data', () => {
   test.each([
@@ -39,10 +38,23 @@ describe('revert data', () => {
 })
 
 const strange = [
-  ...['AccountFrozen', 'AccountDefaulted', 'NotVerified', 'NotDefaulted', 'TermPassed'],
-  ...['TermNotPassed', 'NothingOwed', 'LimitExceeded', 'InsufficientCollateral', 'GasTooLow'],
-  ...['InsufficientLiquidity', 'UnknownKind', 'YieldTooLarge'],
-  ...['InvalidRecipient', 'InvalidTerms', 'OnlySelf', 'ReentrancyGuardReentrantCall'],
+  'AccountFrozen',
+  'AccountDefaulted',
+  'NotVerified',
+  'NotDefaulted',
+  'TermPassed',
+  'TermNotPassed',
+  'NothingOwed',
+  'LimitExceeded',
+  'InsufficientCollateral',
+  'GasTooLow',
+  'InsufficientLiquidity',
+  'UnknownKind',
+  'YieldTooLarge',
+  'InvalidRecipient',
+  'InvalidTerms',
+  'OnlySelf',
+  'ReentrancyGuardReentrantCall',
 ]
 
 describe('an operation that would revert', () => {
@@ -82,8 +94,8 @@ describe('an operation that would revert', () => {
 
   test.each(strange)('with %s is doubted', (errorName) => {
     const one = creditLineAbi.find((entry) => 'name' in entry && entry.name === errorName)!
-    const args = (one as unknown as { inputs: readonly { type: string }[] }).inputs.map(
-      ({ type }) => (type === 'address' ? wallet : type === 'bytes32' ? ref : 1n),
+    const args = (one as unknown as { inputs: readonly { type: string }[] }).inputs.map(({ type }) =>
+      type === 'address' ? wallet : type === 'bytes32' ? ref : 1n,
     )
     expect(afterRevert(revertOf(data(errorName, args), []), payerOf('credit'))).toEqual({
       do: 'doubt',
@@ -137,9 +149,7 @@ describe("the verdict on a node's response to a raw transaction", () => {
   })
 
   test('raises an alert exactly when waiting does not help', () => {
-    const alarming = Object.entries(afterSend).flatMap(([verdict, { alarm }]) =>
-      alarm ? [verdict] : [],
-    )
+    const alarming = Object.entries(afterSend).flatMap(([verdict, { alarm }]) => (alarm ? [verdict] : []))
     expect(alarming.sort()).toEqual(['gas_too_low', 'refused', 'unfunded'])
   })
 })

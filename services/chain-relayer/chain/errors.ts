@@ -46,9 +46,7 @@ type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type
 
 /** viem would hash the selectors on every lookup. */
 const errors = new Map<string, ErrorItem>(
-  [...ausdAbi, ...creditLineAbi].flatMap((item) =>
-    item.type === 'error' ? [[selectorOf(item), item] as const] : [],
-  ),
+  [...ausdAbi, ...creditLineAbi].flatMap((item) => (item.type === 'error' ? [[selectorOf(item), item] as const] : [])),
 )
 function selectorOf({ name, inputs }: ErrorItem): Hex {
   return toFunctionSelector(`${name}(${inputs.map(({ type }) => type).join()})`)
@@ -111,9 +109,7 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
  * Promised treasury money waits while the treasury is short or the receiver frozen by the issuer.
  */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
-  payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen')
-    ? wait
-    : steps[revert]
+  payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen') ? wait : steps[revert]
 
 export const doubtsMax = 5
 
@@ -124,13 +120,7 @@ export function textOf(error: unknown): string {
 }
 
 /** None frees the nonce: one node may refuse a transaction that another has accepted. */
-export type SendVerdict =
-  | 'sent'
-  | 'underpriced'
-  | 'gas_too_low'
-  | 'unfunded'
-  | 'refused'
-  | 'unknown'
+export type SendVerdict = 'sent' | 'underpriced' | 'gas_too_low' | 'unfunded' | 'refused' | 'unknown'
 
 /**
  * Messages of Monad, geth and anvil; the first match decides. Codes differ between nodes and
@@ -141,26 +131,18 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
   // Most likely one of our own attempts used it; finality decides.
   [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
-  [
-    /fee too low|underpriced|gas price too low|existing transaction had higher priority/i,
-    'underpriced',
-  ],
+  [/fee too low|underpriced|gas price too low|existing transaction had higher priority/i, 'underpriced'],
   [/less than (the )?block base fee|fee ?cap|max fee per gas (is )?(too low|less)/i, 'underpriced'],
   [/insufficient (funds|balance)|signer had insufficient|out of funds/i, 'unfunded'],
   [/gas limit too low|intrinsic gas too low/i, 'gas_too_low'],
-  [
-    /exceeds (the )?(block |transaction )?gas limit|gas limit too high|chain ?id|invalid sender/i,
-    'refused',
-  ],
+  [/exceeds (the )?(block |transaction )?gas limit|gas limit too high|chain ?id|invalid sender/i, 'refused'],
   [/oversized|malformed|could not decode|failed to decode|rlp:|length limit exceeded/i, 'refused'],
   [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
 /** An unrecognised message does not mean that it was not sent. */
 export const verdictOnSend = (errorText: string | null): SendVerdict =>
-  errorText === null
-    ? 'sent'
-    : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
+  errorText === null ? 'sent' : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
 /** `give_way`: the bytes will never be accepted, so a noop takes the nonce. */
 export const afterSend: {

@@ -3,10 +3,7 @@ import { type HeadProgress, paceAfter, stands } from './head-progress'
 
 /** Reads of the newest block, one per second. */
 const paceOf = (blocks: readonly bigint[]): HeadProgress =>
-  blocks.reduce<HeadProgress | undefined>(
-    (pace, block, second) => paceAfter(pace, block, second * 1_000),
-    undefined,
-  )!
+  blocks.reduce<HeadProgress | undefined>((pace, block, second) => paceAfter(pace, block, second * 1_000), undefined)!
 
 const endAt = (blocks: readonly bigint[]) => (blocks.length - 1) * 1_000
 const isStanding = (blocks: readonly bigint[]) => stands(paceOf(blocks), endAt(blocks), 5_000)

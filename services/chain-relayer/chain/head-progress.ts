@@ -12,14 +12,9 @@ export type HeadProgress = {
 }
 
 /** Ignores the lower blocks of lagging endpoints, unless no endpoint has this one any more. */
-export function paceAfter(
-  before: HeadProgress | undefined,
-  blockNumber: bigint,
-  now: number,
-): HeadProgress {
+export function paceAfter(before: HeadProgress | undefined, blockNumber: bigint, now: number): HeadProgress {
   if (!before) return { blockNumber, seenAt: now, hasMoved: false, readAt: now }
-  if (blockNumber > before.blockNumber)
-    return { blockNumber, seenAt: now, hasMoved: true, readAt: now }
+  if (blockNumber > before.blockNumber) return { blockNumber, seenAt: now, hasMoved: true, readAt: now }
   const isLower = blockNumber < before.blockNumber
   if (isLower && isRecent(before.readAt, now, keptMs)) return before
   return { ...before, blockNumber, readAt: now }

@@ -47,15 +47,9 @@ type Chain = { endpoints: RpcEndpoints; chainId: number }
 export const openNodeForQuestions = (chain: Chain, urgency?: Urgency): Node =>
   open(chain, Math.floor(questionMs / chain.endpoints.all.length), false, urgency)
 
-export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node =>
-  open(chain, timeoutMs, true)
+export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node => open(chain, timeoutMs, true)
 
-function open(
-  { endpoints, chainId }: Chain,
-  timeoutMs: number,
-  batches: boolean,
-  urgency?: Urgency,
-): Node {
+function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean, urgency?: Urgency): Node {
   const reader = openChainReader({ endpoints, chainId, timeoutMs, batches, urgency })
   const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
   const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
@@ -69,17 +63,12 @@ function open(
     finalizedHead: async () => head(await reader.getBlock({ blockTag: 'finalized' })),
     headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
     countAt: (address, block) =>
-      reader.getTransactionCount(
-        block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block },
-      ),
+      reader.getTransactionCount(block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block }),
     receiptOf: (hash) => receiptOf(reader, hash),
     newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
     call: (request, block) => call(reader, request, block),
     sendRaw: (raw, round) =>
-      ask(
-        { method: 'eth_sendRawTransaction', params: [raw] },
-        { first: round, isAnswer: () => false },
-      )
+      ask({ method: 'eth_sendRawTransaction', params: [raw] }, { first: round, isAnswer: () => false })
         .then(() => null)
         .catch(textOf),
   }
@@ -89,17 +78,12 @@ async function receiptOf(reader: PublicClient, hash: Hex): Promise<ChainReceipt 
   try {
     return await reader.getTransactionReceipt({ hash })
   } catch (error) {
-    if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError')
-      return undefined
+    if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError') return undefined
     throw error
   }
 }
 
-async function call(
-  reader: PublicClient,
-  request: CallRequest,
-  block: bigint | 'latest',
-): Promise<CallOutcome> {
+async function call(reader: PublicClient, request: CallRequest, block: bigint | 'latest'): Promise<CallOutcome> {
   const { from, to, data, value, gas, fees } = request
   const fields = {
     to,

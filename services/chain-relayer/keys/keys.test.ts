@@ -45,11 +45,7 @@ const isHeld = async (task: Task) => {
   return state === 'waiting' && reason === 'policy_refused' && notBefore.getTime() > Date.now()
 }
 const areEnded = (tasks: readonly Task[]) =>
-  Promise.all(
-    tasks.map(
-      async (task) => (await isHeld(task)) || (await fixture.operationOf(task)).state === 'settled',
-    ),
-  )
+  Promise.all(tasks.map(async (task) => (await isHeld(task)) || (await fixture.operationOf(task)).state === 'settled'))
 const attemptsOf = async (nonce: number): Promise<number> =>
   (await database.read((db) => db.select().from(attempts).where(eq(attempts.nonce, nonce)))).length
 /** Restarting the service with a higher limit ends the wait. */
@@ -63,9 +59,7 @@ const release = (task: Task) =>
 
 test('security: only one file reads the private keys and signs', () => {
   const folder = join(import.meta.dir, '..')
-  const sources = [...new Glob('**/*.ts').scanSync(folder)].filter(
-    (path) => !/\.test\.ts$|test-support/.test(path),
-  )
+  const sources = [...new Glob('**/*.ts').scanSync(folder)].filter((path) => !/\.test\.ts$|test-support/.test(path))
   const signing = /viem\/accounts|signTransaction|signTypedData|signMessage|\.sign\(\{/
   const found = sources.filter((path) => signing.test(readFileSync(join(folder, path), 'utf8')))
   expect(found).toEqual(['keys/keys.ts'])
@@ -76,8 +70,7 @@ describe('security: above the limit', () => {
     const context = await begin({ credit: { most: 5_000_000n, day: 10n ** 15n } })
     const [much, one, another] = [credit(5_000_001n), credit(1_000_000n), credit(1_000_000n)]
     for (const task of [one, much, another]) await fixture.command(task)
-    for (const task of [one, another])
-      expect((await fixture.finish(context, task)).state).toBe('settled')
+    for (const task of [one, another]) expect((await fixture.finish(context, task)).state).toBe('settled')
     expect(await isHeld(much)).toBe(true)
     const raised = await fixture.begin()
     await release(much)
@@ -134,7 +127,7 @@ describe('security: the return of a final take', () => {
     await fixture.command(task)
     await fixture.finish(context, task)
     const back = (ausd: bigint, payoutId = task.payload.payoutId, to: Hex = wallet.address) => ({
-      ...{ kind: 'return' as const },
+      kind: 'return' as const,
       payload: { payoutId, wallet: to.toLowerCase() as Hex, ausd: String(ausd) },
     })
     return { ...wallet, task, back }
@@ -151,9 +144,7 @@ describe('security: the return of a final take', () => {
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
     expect(await sumOf(treasury.toLowerCase())).toBe(before)
     const wallet = address.toLowerCase() as Hex
-    const paid = await database.read((db) =>
-      db.select().from(burnt).where(eq(burnt.wallet, wallet)),
-    )
+    const paid = await database.read((db) => db.select().from(burnt).where(eq(burnt.wallet, wallet)))
     expect(paid).toHaveLength(2) // The gas of the take and of its return.
   })
 

@@ -30,10 +30,7 @@ export type LaneKey = {
    * The same fields give the same bytes (RFC 6979). Throws `PolicyRefused`, after which `tx` must
    * not commit.
    */
-  readonly sign: (
-    tx: Tx,
-    fields: { nonce: number; call: CallToSign; fees: Fees },
-  ) => Promise<Signed>
+  readonly sign: (tx: Tx, fields: { nonce: number; call: CallToSign; fees: Fees }) => Promise<Signed>
 }
 
 export type TreasuryKey = {
@@ -44,10 +41,7 @@ export type TreasuryKey = {
 
 export type Keys = { readonly keys: readonly LaneKey[]; readonly treasury: TreasuryKey }
 
-export const openKeys = (
-  secret: { laneKeys: readonly Hex[]; treasuryKey: Hex },
-  policy: Policy,
-): Keys => ({
+export const openKeys = (secret: { laneKeys: readonly Hex[]; treasuryKey: Hex }, policy: Policy): Keys => ({
   keys: secret.laneKeys.map((key) => openLaneKey(key, policy)),
   treasury: openTreasuryKey(secret.treasuryKey, policy),
 })
@@ -95,8 +89,6 @@ async function count(tx: Tx, { limits }: Policy, signer: Hex, spends: readonly S
     const day = await countSpent(tx, signer.toLowerCase() as Hex, spending, own)
     // guard: a key signs no more in a day than its limit
     if (day !== undefined && day > limits[spending].day)
-      throw overLimit(
-        `${spending} of ${day} today exceeds the daily limit of ${limits[spending].day}`,
-      )
+      throw overLimit(`${spending} of ${day} today exceeds the daily limit of ${limits[spending].day}`)
   }
 }

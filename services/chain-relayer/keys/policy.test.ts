@@ -4,26 +4,22 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { opKinds } from '#shared/chain/gas'
-import {
-  type FinalTake,
-  type Policy,
-  PolicyRefused,
-  returnNonce,
-  spendsOfCall,
-  spendsOfTransfer,
-} from './policy'
+import { type FinalTake, type Policy, PolicyRefused, returnNonce, spendsOfCall, spendsOfTransfer } from './policy'
 
 const hex = (byte: string, bytes: number): Hex => `0x${byte.repeat(bytes)}`
 const [ausd, creditLine, treasury] = [hex('a5', 20), hex('c1', 20), hex('7e', 20)]
 const [wallet, ref] = [hex('aa', 20), hex('01', 32)]
 const limit = { most: 100n, day: 1_000n }
 const policy: Policy = {
-  ...{ chainId: 10143, ausd, creditLine },
+  chainId: 10143,
+  ausd,
+  creditLine,
   limits: { credit: limit, repay: limit, return: limit, drip: { most: 5n, day: 50n } },
 }
 
 const call = (abi: Abi, to: Hex, functionName: string, args: readonly unknown[]) => ({
-  ...{ to, valueWei: 0n },
+  to,
+  valueWei: 0n,
   data: encodeFunctionData({ abi, functionName, args }),
 })
 const line = (name: string, ...args: unknown[]) => call(creditLineAbi, creditLine, name, args)
@@ -32,7 +28,8 @@ const coin = (valueWei: bigint, to = wallet) => ({ to, valueWei, data: '0x' as c
 const op = (kind: number, amount: bigint) => ({ kind, ref, account: wallet, amount, paidAt: 0n })
 const transfer = [wallet, treasury, 10n ** 30n, 0n, 9n, ref] as const
 const move = {
-  ...{ target: ausd, allowFailure: true },
+  target: ausd,
+  allowFailure: true,
   callData: token('transferWithAuthorization', ...transfer, ref).data,
 }
 const bundle = (...calls: (typeof move)[]) => call(multicall3Abi, multicall3, 'aggregate3', [calls])
@@ -73,20 +70,12 @@ const cases = [
   ['… in its other form', token('transferWithAuthorization', ...transfer, 27, ref, ref), 'never'],
   ['several signed transfers', bundle(move, move), []],
   ['… of which one may stop the others', bundle(move, { ...move, allowFailure: false }), 'never'],
-  [
-    '… and a credit',
-    bundle(move, { ...move, target: creditLine, callData: topUp(1n).data }),
-    'never',
-  ],
+  ['… and a credit', bundle(move, { ...move, target: creditLine, callData: topUp(1n).data }), 'never'],
   ['… and a transfer', bundle({ ...move, callData: token('transfer', wallet, 1n).data }), 'never'],
   ['… and native coin', { ...bundle(move), valueWei: 1n }, 'never'],
   ['… and bytes behind them', { ...bundle(move), data: `${bundle(move).data}00` as Hex }, 'never'],
   ['… none at all', bundle(), []],
-  [
-    'another function of Multicall3',
-    call(multicall3Abi, multicall3, 'getCurrentBlockTimestamp', []),
-    'never',
-  ],
+  ['another function of Multicall3', call(multicall3Abi, multicall3, 'getCurrentBlockTimestamp', []), 'never'],
   ['a transfer', token('transfer', wallet, 1n), 'never'],
   ['an allowance', token('approve', wallet, 1n), 'never'],
   ['a credit sent to the token', { ...topUp(1n), to: ausd }, 'never'],
@@ -149,11 +138,8 @@ describe('security: the policy of the treasury judges', () => {
       { ...take, moved: { ...moved, value: '101' } },
       'limit',
     ],
-  ] as const)(
-    'a return against its final take counts as it should: %s',
-    (_, terms, take, answer) => {
-      const work = () => spendsOfTransfer(policy, treasury, { domain, terms, take })
-      expect(judged(work)).toEqual(answer as unknown as Answer)
-    },
-  )
+  ] as const)('a return against its final take counts as it should: %s', (_, terms, take, answer) => {
+    const work = () => spendsOfTransfer(policy, treasury, { domain, terms, take })
+    expect(judged(work)).toEqual(answer as unknown as Answer)
+  })
 })

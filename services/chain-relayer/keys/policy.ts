@@ -87,11 +87,7 @@ export const overLimit = (why: string): PolicyRefused => new PolicyRefused({ why
 
 export type CallContent = { readonly to: Hex; readonly data: Hex; readonly valueWei: bigint }
 
-export function spendsOfCall(
-  policy: Policy,
-  nonce: number,
-  { to, data, valueWei }: CallContent,
-): Spend[] {
+export function spendsOfCall(policy: Policy, nonce: number, { to, data, valueWei }: CallContent): Spend[] {
   const isOf = (contract: Hex) => to.toLowerCase() === contract.toLowerCase()
   const isContract = isOf(policy.creditLine) || isOf(policy.ausd) || isOf(multicall3)
   if (isContract && valueWei !== 0n) throw never('native coin sent to a contract')
@@ -124,11 +120,7 @@ const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
  * A return to the wallet of its final take, of no more than was taken, costs the treasury nothing
  * and counts against no limit.
  */
-export function spendsOfTransfer(
-  policy: Policy,
-  treasury: Hex,
-  { domain, terms, take }: TreasuryTransfer,
-): Spend[] {
+export function spendsOfTransfer(policy: Policy, treasury: Hex, { domain, terms, take }: TreasuryTransfer): Spend[] {
   const { from, to, value, nonce } = terms
   if (domain.verifyingContract.toLowerCase() !== policy.ausd.toLowerCase())
     throw never(`a transfer of the token ${domain.verifyingContract}`)
@@ -180,8 +172,7 @@ const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
 function spendsOnToken(data: Hex): Spend[] {
   const { functionName, args } = decoded(ausdAbi, data)
   // The overload with a `bytes` signature.
-  if (functionName !== 'transferWithAuthorization' || args?.length !== 7)
-    throw never(`${functionName} of the token`)
+  if (functionName !== 'transferWithAuthorization' || args?.length !== 7) throw never(`${functionName} of the token`)
   return []
 }
 
@@ -249,11 +240,7 @@ type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
   [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
     abi,
-    new Map(
-      abi.flatMap((item) =>
-        item.type === 'function' ? [[toFunctionSelector(item), item] as const] : [],
-      ),
-    ),
+    new Map(abi.flatMap((item) => (item.type === 'function' ? [[toFunctionSelector(item), item] as const] : []))),
   ]),
 )
 

@@ -16,10 +16,7 @@ export const spent = schema.table(
     amount: amountColumn('amount').notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (table) => [
-    primaryKey({ columns: [table.signer, table.identity] }),
-    index('spent_created').on(table.createdAt),
-  ],
+  (table) => [primaryKey({ columns: [table.signer, table.identity] }), index('spent_created').on(table.createdAt)],
 )
 
 /** Summing the rows would get slower during the day. */

@@ -32,8 +32,7 @@ async function lease(address: `0x${string}`, holder: string): Promise<Lease> {
 }
 const setLane = (address: `0x${string}`, set: Partial<typeof lanes.$inferInsert>) =>
   database.run((db) => db.update(lanes).set(set).where(eq(lanes.address, address)))
-const draw = (held: Lease, holder: string) =>
-  database.transaction((tx) => drawNonce(tx, held, holder))
+const draw = (held: Lease, holder: string) => database.transaction((tx) => drawNonce(tx, held, holder))
 
 describe('the nonces of a lane', () => {
   test('are all different when they are drawn concurrently', async () => {
@@ -71,9 +70,7 @@ describe('the nonces of a lane', () => {
 describe('the lease of a lane', () => {
   test('is held by one of two concurrent claimants', async () => {
     const address = await newLane()
-    const leased = await Promise.all(
-      ['first', 'second'].map((holder) => leaseLanes(database, [address], holder)),
-    )
+    const leased = await Promise.all(['first', 'second'].map((holder) => leaseLanes(database, [address], holder)))
     expect(leased.flat()).toHaveLength(1)
     const [held] = leased.flat()
     const other = held!.holder === 'first' ? 'second' : 'first'

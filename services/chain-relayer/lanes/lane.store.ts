@@ -1,32 +1,8 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, or, sql } from 'drizzle-orm'
-import {
-  bigint,
-  index,
-  integer,
-  jsonb,
-  type PgTable,
-  primaryKey,
-  text,
-  unique,
-} from 'drizzle-orm/pg-core'
+import { bigint, index, integer, jsonb, type PgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import {
-  addressColumn,
-  amountColumn,
-  at,
-  fromNow,
-  isOneOf,
-  isOver,
-  timestamps,
-} from '#platform/db/columns'
-import {
-  type Beside,
-  built,
-  keysOf,
-  perKeys,
-  placeholders,
-  withBeside,
-} from '#platform/db/compiled-query'
+import { addressColumn, amountColumn, at, fromNow, isOneOf, isOver, timestamps } from '#platform/db/columns'
+import { type Beside, built, keysOf, perKeys, placeholders, withBeside } from '#platform/db/compiled-query'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
 import { schema } from '../schema.store'
@@ -93,10 +69,7 @@ export const attempts = schema.table(
     broadcastAt: at('broadcast_at'),
     lastError: text('last_error'),
   },
-  (table) => [
-    primaryKey({ columns: [table.lane, table.nonce, table.attempt] }),
-    unique('attempt_hash').on(table.hash),
-  ],
+  (table) => [primaryKey({ columns: [table.lane, table.nonce, table.attempt] }), unique('attempt_hash').on(table.hash)],
 )
 export type Attempt = typeof attempts.$inferSelect
 /** Attempts are oldest first. */
@@ -132,11 +105,7 @@ export const insertLane = (database: Database, address: `0x${string}`, nextNonce
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
 
 /** A free lane gets a new epoch, a renewed one keeps its own. */
-export const leaseLanes = (
-  database: Database,
-  addresses: readonly `0x${string}`[],
-  holder: string,
-): Promise<Lane[]> =>
+export const leaseLanes = (database: Database, addresses: readonly `0x${string}`[], holder: string): Promise<Lane[]> =>
   database.run((db) =>
     db
       .update(lanes)
@@ -161,21 +130,12 @@ export const leaseLanes = (
       .returning(),
   )
 
-export const releaseLanes = (
-  database: Database,
-  holder: string,
-  addresses?: readonly `0x${string}`[],
-) =>
+export const releaseLanes = (database: Database, holder: string, addresses?: readonly `0x${string}`[]) =>
   database.run((db) =>
     db
       .update(lanes)
       .set({ leasedUntil: null, holder: null })
-      .where(
-        and(
-          eq(lanes.holder, holder),
-          addresses ? inArray(lanes.address, [...addresses]) : undefined,
-        ),
-      ),
+      .where(and(eq(lanes.holder, holder), addresses ? inArray(lanes.address, [...addresses]) : undefined)),
   )
 
 const held = (lease: Lease, holder: string) =>
@@ -220,18 +180,11 @@ export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<n
 }
 
 export async function stillHeld(tx: Tx, lease: Lease, holder: string): Promise<boolean> {
-  const rows = await tx
-    .select({ address: lanes.address })
-    .from(lanes)
-    .where(held(lease, holder))
-    .for('update')
+  const rows = await tx.select({ address: lanes.address }).from(lanes).where(held(lease, holder)).for('update')
   return rows.length === 1
 }
 
-export async function findOpen(
-  db: PostgresJsDatabase,
-  lanes: readonly `0x${string}`[],
-): Promise<OpenTransaction[]> {
+export async function findOpen(db: PostgresJsDatabase, lanes: readonly `0x${string}`[]): Promise<OpenTransaction[]> {
   if (lanes.length === 0) return []
   const rows = await openOf(db).execute({ lanes })
   const open: OpenTransaction[] = []
@@ -248,52 +201,33 @@ const openOf = prepared((db) =>
   db
     .select()
     .from(transactions)
-    .innerJoin(
-      attempts,
-      and(eq(attempts.lane, transactions.lane), eq(attempts.nonce, transactions.nonce)),
-    )
-    .where(
-      and(
-        sql`${transactions.lane} = any(${sql.placeholder('lanes')})`,
-        isNull(transactions.outcome),
-      ),
-    )
+    .innerJoin(attempts, and(eq(attempts.lane, transactions.lane), eq(attempts.nonce, transactions.nonce)))
+    .where(and(sql`${transactions.lane} = any(${sql.placeholder('lanes')})`, isNull(transactions.outcome)))
     .orderBy(asc(transactions.lane), asc(transactions.nonce), asc(attempts.attempt))
     .prepare('open'),
 )
 
 type NewAttempt = Omit<typeof attempts.$inferInsert, 'createdAt' | 'broadcastAt'>
 
-export function insertTransaction(
-  tx: Tx,
-  transaction: typeof transactions.$inferInsert,
-  attempt: NewAttempt,
-) {
+export function insertTransaction(tx: Tx, transaction: typeof transactions.$inferInsert, attempt: NewAttempt) {
   const stored = addTransaction(keysOf(transaction))(transaction)
   const signed = addAttempt(keysOf(attempt))(attempt)
   return tx.execute(sql`with stored as (${stored}) ${signed}`)
 }
 
-const insertInto = (table: PgTable) =>
-  perKeys((keys) => built((db) => db.insert(table).values(placeholders(keys))))
+const insertInto = (table: PgTable) => perKeys((keys) => built((db) => db.insert(table).values(placeholders(keys))))
 const addTransaction = insertInto(transactions)
 const addAttempt = insertInto(attempts)
 
 export const insertAttempt = (tx: Tx, attempt: NewAttempt) => tx.insert(attempts).values(attempt)
 
 export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
-  const rows = await db
-    .select({ hash: attempts.hash })
-    .from(attempts)
-    .where(eq(attempts.hash, hash))
+  const rows = await db.select({ hash: attempts.hash }).from(attempts).where(eq(attempts.hash, hash))
   return rows.length > 0
 }
 
 /** `null`: accepted, which is a hint and no proof. */
-export const noteBroadcasts = (
-  db: Db,
-  answers: readonly { hash: `0x${string}`; error: string | null }[],
-) => {
+export const noteBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`; error: string | null }[]) => {
   const hashes = sql.param(answers.map(({ hash }) => hash))
   const errors = sql.param(answers.map(({ error }) => error?.slice(0, 300) ?? null))
   return db.execute(sql`

@@ -47,15 +47,13 @@ describe('two lanes', () => {
     const tasks = await order(4)
     // The endpoint accepts every transaction, then drops those of one lane.
     const yes = async () => Response.json({ jsonrpc: '2.0', id: 1, result: refOf('yes') })
-    fixture.endpoint.intercept = (method) =>
-      method === 'eth_sendRawTransaction' ? yes() : undefined
+    fixture.endpoint.intercept = (method) => (method === 'eth_sendRawTransaction' ? yes() : undefined)
     await round(context)
     const held = await holdLanes(context)
     const open = held.find(({ lane }) => lane.address === blocked)!.open
     const forgotten = new Set<unknown>(open.map(({ attempts }) => attempts[0]!.raw))
     expect(forgotten.size).toBeGreaterThan(0)
-    fixture.endpoint.intercept = (_method, _forward, [raw]) =>
-      forgotten.has(raw) ? yes() : undefined
+    fixture.endpoint.intercept = (_method, _forward, [raw]) => (forgotten.has(raw) ? yes() : undefined)
     await until(async () => {
       await round(context)
       const states = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
@@ -133,19 +131,14 @@ describe('two relayer processes', () => {
     await releaseLanes(fixture.database, first.holder)
     const second = { ...first, ...newProcess(first.log, first.clock) }
     const own = (await holdLanes(second)).find(({ lane }) => lane.address === before.address)!
-    const note = (lane: Lane, holder: string) =>
-      noteFault(fixture.database, lane, holder, 'chain_ahead')
+    const note = (lane: Lane, holder: string) => noteFault(fixture.database, lane, holder, 'chain_ahead')
     expect(await note(before, first.holder)).toBe(false)
-    expect(await note({ ...own.lane, nextNonce: own.lane.nextNonce - 1 }, second.holder)).toBe(
-      false,
-    )
+    expect(await note({ ...own.lane, nextNonce: own.lane.nextNonce - 1 }, second.holder)).toBe(false)
     // A recorded fault is checked again, although the lane was sound under this lease.
     expect(await note(own.lane, second.holder)).toBe(true)
     const after = (await holdLanes(second)).find(({ lane }) => lane.address === before.address)!
     expect(after.sound).toBe(true)
-    const [row] = await fixture.database.read((db) =>
-      db.select().from(lanes).where(eq(lanes.address, before.address)),
-    )
+    const [row] = await fixture.database.read((db) => db.select().from(lanes).where(eq(lanes.address, before.address)))
     expect(row!.fault).toBeNull()
     await releaseLanes(fixture.database, second.holder)
   })
@@ -171,8 +164,7 @@ describe('two instances of chain-relayer', () => {
     const first: Context = { ...(await fixture.begin()), copies }
     return { counted, first, second: { ...first, ...newProcess(first.log, first.clock) } }
   }
-  const heldBy = async (context: Context) =>
-    (await holdLanes(context)).map(({ lane }) => String(lane.address))
+  const heldBy = async (context: Context) => (await holdLanes(context)).map(({ lane }) => String(lane.address))
 
   test('hold half of the lanes each', async () => {
     const { first, second } = await pair()

@@ -22,8 +22,7 @@ export type HeldLane = LeasedLane & {
   readonly open: readonly OpenTransaction[]
 }
 
-export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
-  held.map(({ lane }) => lane.address)
+export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] => held.map(({ lane }) => lane.address)
 
 /**
  * While the chain is ahead of one lane, no lane is sound: the database was probably restored from a
@@ -32,17 +31,14 @@ export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] =>
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const { database, keys } = context
-  const read = async () =>
-    new Map((await database.read(findLanes)).map((one) => [one.address, one]))
+  const read = async () => new Map((await database.read(findLanes)).map((one) => [one.address, one]))
   const known = await read()
   const leased = await leaseShare(context, known)
   const isQuiet = leased.every(({ lane: { address, epoch } }) => {
     const before = known.get(address)
     return before && !before.isBusy && before.epoch === epoch
   })
-  const withTheirs = isQuiet
-    ? leased.map((one) => ({ ...one, open: [] }))
-    : await withOpen(context, leased)
+  const withTheirs = isQuiet ? leased.map((one) => ({ ...one, open: [] })) : await withOpen(context, leased)
   const checked = await Promise.all(
     withTheirs.map(async (one) => {
       const openNonces = new Set(one.open.map(({ nonce }) => nonce))
@@ -52,9 +48,7 @@ export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const own = new Set(keys.map(({ address }) => address.toLowerCase()))
   const hasFault = [...known.values()].some(({ fault }) => fault !== null)
   if (!hasFault && checked.every(({ sound }) => sound)) return checked
-  const isAhead = [...(await read()).values()].some(
-    ({ address, fault }) => fault === 'chain_ahead' && own.has(address),
-  )
+  const isAhead = [...(await read()).values()].some(({ address, fault }) => fault === 'chain_ahead' && own.has(address))
   // guard: while one lane is behind the chain, no lane gives out a nonce
   return isAhead ? checked.map((one) => ({ ...one, sound: false })) : checked
 }
@@ -142,11 +136,7 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
  * Compares our record with the chain, once per lease and whenever the nonce goes back. Open
  * transactions of an unsound lane continue.
  */
-async function isSound(
-  context: Context,
-  lane: Lane,
-  openNonces: ReadonlySet<number>,
-): Promise<boolean> {
+async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<number>): Promise<boolean> {
   const { database, memory, node, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
   // A backup was restored while this process was running.
@@ -187,7 +177,6 @@ export function laneFault(lane: {
 }
 
 const faultAdvice: { readonly [F in LaneFault]: string } = {
-  chain_ahead:
-    'the key sent transactions that are not in the database; restore them (runbook: Restore)',
+  chain_ahead: 'the key sent transactions that are not in the database; restore them (runbook: Restore)',
   nonce_missing: 'transactions that were final are gone from the chain; check RPC_URLS',
 }

@@ -40,9 +40,7 @@ const linesOf = async (nonce: number) => {
 
 async function explains(work: () => Promise<unknown>) {
   const read = async () => {
-    const rows = await database.read((db) =>
-      db.select().from(journal).where(eq(journal.account, 'lanes')),
-    )
+    const rows = await database.read((db) => db.select().from(journal).where(eq(journal.account, 'lanes')))
     return {
       balanceWei: await chain.getBalance({ address: lane }),
       bookedWei: rows.reduce((sum, { amount }) => sum + amount, 0n),
@@ -105,9 +103,7 @@ test('a drip that reverts costs its gas and gives nothing', async () => {
   const { events, wei } = await linesOf(nonce!)
   expect(events).toEqual(['drip, reverted'])
   expect(wei.drips).toBeUndefined()
-  await database.run((db) =>
-    db.delete(operations).where(eq(operations.wallet, address.toLowerCase() as Hex)),
-  )
+  await database.run((db) => db.delete(operations).where(eq(operations.wallet, address.toLowerCase() as Hex)))
 })
 
 test('an operation whose nonce a noop used costs the gas of the noop', async () => {
@@ -133,9 +129,7 @@ test('an operation whose nonce a noop used costs the gas of the noop', async () 
       return (await fixture.operationOf(task)).tries > 0
     }, 'the noop'),
   )
-  const [first] = await database.read((db) =>
-    db.select().from(transactions).where(eq(transactions.outcome, 'noop')),
-  )
+  const [first] = await database.read((db) => db.select().from(transactions).where(eq(transactions.outcome, 'noop')))
   expect((await linesOf(first!.nonce)).events).toEqual(['take, replaced by a noop'])
   fixture.endpoint.intercept = undefined
   expect((await fixture.finish(context, task)).state).toBe('settled')
@@ -174,8 +168,7 @@ test('security: a foreign transaction by the key of a lane is in the books, with
 test('a receipt without gas or price is read as the chain charges', async () => {
   const context = await fixture.begin()
   type Told = Record<string, unknown> | null
-  const bare = (receipt: Told): Told =>
-    receipt && { ...receipt, gasUsed: undefined, effectiveGasPrice: undefined }
+  const bare = (receipt: Told): Told => receipt && { ...receipt, gasUsed: undefined, effectiveGasPrice: undefined }
   fixture.endpoint.intercept = (method, forward) =>
     /^eth_get(Transaction|Block)Receipts?$/.test(method)
       ? forward().then(async (answer) => {
@@ -189,9 +182,7 @@ test('a receipt without gas or price is read as the chain charges', async () => 
   const task = credit()
   await fixture.command(task)
   const { nonce, blockNumber } = await fixture.finish(context, task)
-  const [attempt] = await database.read((db) =>
-    db.select().from(attempts).where(eq(attempts.nonce, nonce!)),
-  )
+  const [attempt] = await database.read((db) => db.select().from(attempts).where(eq(attempts.nonce, nonce!)))
   const { baseFeePerGas } = await chain.getBlock({ blockNumber: blockNumber! })
   const priceWei = baseFeePerGas! + attempt!.priorityWei
   expect((await linesOf(nonce!)).wei.gas).toBe(attempt!.gas * priceWei)

@@ -25,9 +25,7 @@ describe('every final transaction of a lane has a journal entry:', () => {
     expect(lines.find(({ account }) => account === 'lanes')?.amount).toBe(-paidWei - moved)
     expect(lines.find(({ account }) => account === 'gas')?.amount).toBe(paidWei)
     const others = lines.filter(({ account }) => account !== 'lanes' && account !== 'gas')
-    expect(others).toEqual(
-      moved === 0n ? [] : [{ account: place as 'drips', asset: 'MON', amount: moved }],
-    )
+    expect(others).toEqual(moved === 0n ? [] : [{ account: place as 'drips', asset: 'MON', amount: moved }])
   })
 
   test.each([

@@ -37,27 +37,22 @@ async function usedTake(key: Hex, more: { receivedAt?: string } = {}) {
 const creditOfAnother = (): Task => ({
   kind: 'credit',
   payload: {
-    ...{ paymentId: 'pay_1', refId: newRefId(), wallet: recipient, ausd: '1000000', held: false },
+    refId: newRefId(),
+    wallet: recipient,
+    ausd: '1000000',
+    held: false,
   },
 })
 const isDue = ({ payload }: { payload: { payoutId: string } }) =>
   database.run((db) =>
-    db
-      .update(operations)
-      .set({ notBefore: sql`now()` })
-      .where(eq(operations.cause, payload.payoutId)),
+    db.update(operations).set({ notBefore: sql`now()` }).where(eq(operations.cause, payload.payoutId)),
   )
 /** The wallet whose uses a query looks for. */
 const soughtIn = (method: string, params: readonly unknown[]) =>
-  method === 'eth_getLogs'
-    ? (params[0] as { topics: string[] }).topics[1]?.replace(/^0x0{24}/, '0x')
-    : undefined
+  method === 'eth_getLogs' ? (params[0] as { topics: string[] }).topics[1]?.replace(/^0x0{24}/, '0x') : undefined
 
 test("security: a look-up without a response does not delay another user's credit", async () => {
-  const patient = openNode(
-    { endpoints: openRpcEndpoints({ rpcUrls: [fixture.endpoint.url] }), chainId: 10143 },
-    60_000,
-  )
+  const patient = openNode({ endpoints: openRpcEndpoints({ rpcUrls: [fixture.endpoint.url] }), chainId: 10143 }, 60_000)
   const context = { ...(await fixture.begin()), node: patient }
   const { key, address } = await newWallet(fixture)
   const { task, txHash } = await usedTake(key)
@@ -169,8 +164,7 @@ test('security: a wallet with many long look-ups does not delay others', async (
   // Each search reads all of those blocks.
   let isServed = false
   let servedBefore = 0
-  const waits = () =>
-    [...context.memory.lookUps.values()].some(({ terms }) => terms.from === wallet)
+  const waits = () => [...context.memory.lookUps.values()].some(({ terms }) => terms.from === wallet)
   const wallet = one.address.toLowerCase()
   fixture.endpoint.intercept = (method, _, params) => {
     const sought = soughtIn(method, params)

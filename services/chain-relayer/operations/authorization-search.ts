@@ -49,8 +49,7 @@ export function useOf(
   }
   if (known) return undefined
   // Other instances may have ended these operations.
-  if (lookUps.size >= lookUpsMax)
-    for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
+  if (lookUps.size >= lookUpsMax) for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
   if (lookUps.size < lookUpsMax) {
     const since = usableSince(operation, terms.validAfter)
     lookUps.set(operation.id, { terms, since, to: head.number, chunks: 0 })
@@ -63,9 +62,7 @@ const walletsAtOnce = 4
 /** Serves the longest waiting wallets first; returns false if no search is open. */
 export async function lookOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
-  const open = [...memory.lookUps].filter(
-    ([, { answer, fault }]) => answer === undefined && fault === undefined,
-  )
+  const open = [...memory.lookUps].filter(([, { answer, fault }]) => answer === undefined && fault === undefined)
   const firsts = new Map<string, [string, LookUp]>()
   for (const one of open) {
     const { from } = one[1].terms

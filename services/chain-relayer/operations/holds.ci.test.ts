@@ -1,11 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import {
-  encodeErrorResult,
-  encodeFunctionData,
-  type Hex,
-  numberToHex,
-  toFunctionSelector,
-} from 'viem'
+import { encodeErrorResult, encodeFunctionData, type Hex, numberToHex, toFunctionSelector } from 'viem'
 import { toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
@@ -14,15 +8,7 @@ import { holdLanes } from '../lanes/lease'
 import { answersOf } from '../questions/answers'
 import type { Hold } from '../questions/reads'
 import { round } from '../relay-loop'
-import {
-  freeze,
-  type Intercept,
-  newRefId,
-  newWallet,
-  openFixture,
-  until,
-  verify,
-} from '../test-support'
+import { freeze, type Intercept, newRefId, newWallet, openFixture, until, verify } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
 import type { Task } from './operation'
 
@@ -156,7 +142,9 @@ async function accountAfter(wallet: Hex, { payload }: Task) {
   const extended = 'until' in payload && BigInt(until!) > BigInt(payload.until)
   const whole = (micro: bigint) => micro / 1_000_000n
   const amounts = {
-    ...{ drawn: whole(drawn), encumbered: whole(encumbered), available: whole(available) },
+    drawn: whole(drawn),
+    encumbered: whole(encumbered),
+    available: whole(available),
     pending: whole(pendingShares / 1_000_000n),
   }
   return { ...amounts, hold: state, extended }
@@ -170,19 +158,16 @@ describe('an order about a hold', () => {
     expect(await accountAfter(wallet, task)).toMatchObject(outcome)
   })
 
-  test.each(stories)(
-    '%s is done in one transaction with others',
-    async (_case, ordered, outcome) => {
-      const wallet = await borrower()
-      const tasks = [await ordered(wallet), credit(somebody, false)]
-      const context = await fixture.begin()
-      for (const task of tasks) await fixture.command(task)
-      const ended = []
-      for (const task of tasks) ended.push(await fixture.finish(context, task))
-      expect(ended[0]).toMatchObject({ state: 'settled', txHash: ended[1]!.txHash })
-      expect(await accountAfter(wallet, tasks[0]!)).toMatchObject(outcome)
-    },
-  )
+  test.each(stories)('%s is done in one transaction with others', async (_case, ordered, outcome) => {
+    const wallet = await borrower()
+    const tasks = [await ordered(wallet), credit(somebody, false)]
+    const context = await fixture.begin()
+    for (const task of tasks) await fixture.command(task)
+    const ended = []
+    for (const task of tasks) ended.push(await fixture.finish(context, task))
+    expect(ended[0]).toMatchObject({ state: 'settled', txHash: ended[1]!.txHash })
+    expect(await accountAfter(wallet, tasks[0]!)).toMatchObject(outcome)
+  })
 
   test('is one operation for any number of orders', async () => {
     const wallet = await borrower()
@@ -264,7 +249,10 @@ describe('a hold that has ended', () => {
     const context = await fixture.begin()
     for (const one of [task, ...others]) await fixture.command(one)
     expect(await fixture.finish(context, task)).toMatchObject({
-      ...{ state: 'failed', reason: 'not_held', nonce: null, tries: 0 },
+      state: 'failed',
+      reason: 'not_held',
+      nonce: null,
+      tries: 0,
     })
     for (const one of others) expect((await fixture.finish(context, one)).state).toBe('settled')
   })
@@ -272,7 +260,8 @@ describe('a hold that has ended', () => {
   test('according to the newest block only is still revoked later', async () => {
     const task = revoke(somebody, 'topup', await heldTopUp(somebody))
     const data = encodeErrorResult({
-      ...{ abi: creditLineAbi, errorName: 'NotHeld' },
+      abi: creditLineAbi,
+      errorName: 'NotHeld',
       args: [refOf(task.payload.refId)],
     })
     const over = { code: 3, message: 'execution reverted', data }
@@ -386,10 +375,7 @@ describe('the queue of waiting operations', () => {
     const context = await fixture.begin()
     await fixture.command(money)
     await fixture.command(task)
-    const [before, after] = [
-      await fixture.finish(context, money),
-      await fixture.finish(context, task),
-    ]
+    const [before, after] = [await fixture.finish(context, money), await fixture.finish(context, task)]
     expect([before.state, after.state]).toEqual(['settled', 'settled'])
     expect(after.blockNumber!).toBeGreaterThan(before.blockNumber!)
     const hold = left ? 'held' : 'revoked'

@@ -18,11 +18,7 @@ const ana = actors.ana.address.toLowerCase() as Hex
 
 type Switch = 'setAccountFrozen' | 'setTransferPaused' | 'setSignatureVerificationPaused'
 const flip = (functionName: Switch, args: readonly unknown[]) =>
-  fixture.submit(
-    actorKeys.admin,
-    contracts.ausd,
-    encodeFunctionData({ abi: ausdAbi, functionName, args } as never),
-  )
+  fixture.submit(actorKeys.admin, contracts.ausd, encodeFunctionData({ abi: ausdAbi, functionName, args } as never))
 const undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const back of undo.splice(0)) await back()
@@ -68,18 +64,8 @@ describe('the relayer postpones an operation with an alert until the issuer allo
     ['signatures paused, a take', 'setSignatureVerificationPaused', [], signedTake],
     ['the treasury frozen, a credit', 'setAccountFrozen', [treasury], async () => credit()],
     ['the treasury frozen, a take', 'setAccountFrozen', [treasury], signedTake],
-    [
-      'the credit line frozen, a credit',
-      'setAccountFrozen',
-      [contracts.creditLine],
-      async () => credit(),
-    ],
-    [
-      'its receiver frozen, a return',
-      'setAccountFrozen',
-      [recipient],
-      async () => giveBack(recipient),
-    ],
+    ['the credit line frozen, a credit', 'setAccountFrozen', [contracts.creditLine], async () => credit()],
+    ['its receiver frozen, a return', 'setAccountFrozen', [recipient], async () => giveBack(recipient)],
   ])('%s', async (_, name, args, make) => {
     const context = listening(await fixture.begin())
     const task = await make()

@@ -74,8 +74,7 @@ const told = (cause: string) =>
       .from(outbox)
       .where(eq(outbox.id, idFor('message', `relay.take.settled:${cause}`))),
   )
-const isWatched = async (task: ReturnType<typeof take>) =>
-  (await fixture.operationOf(task)).watchAt !== null
+const isWatched = async (task: ReturnType<typeof take>) => (await fixture.operationOf(task)).watchAt !== null
 
 /** As Alchemy and Infura do. */
 const refusingLogsAbove =
@@ -103,9 +102,7 @@ describe('a failed take', () => {
     expect(settled).toMatchObject({ txHash, reason: 'balance_too_low', watchAt: null })
     const { number } = await chain.getBlock({ blockTag: 'finalized' })
     expect(settled.blockNumber! <= number!).toBe(true)
-    expect(await told(task.payload.payoutId)).toMatchObject([
-      { payload: { cause: task.payload.payoutId, txHash } },
-    ])
+    expect(await told(task.payload.payoutId)).toMatchObject([{ payload: { cause: task.payload.payoutId, txHash } }])
     expect(alarms).toEqual([])
   })
 
@@ -258,15 +255,20 @@ describe('a failed take', () => {
     await chain.setIntervalMining({ interval: 0 })
     const [address] = await Promise.all([signed.from as Hex, chain.mine({ blocks: 1 })])
     const nothing = encodeFunctionData({
-      ...{ abi: ausdAbi, functionName: 'transferFrom' as const },
+      abi: ausdAbi,
+      functionName: 'transferFrom' as const,
       args: [address, treasury, 0n],
     })
     const account = privateKeyToAccount(actorKeys.budi)
     let nonce = await chain.getTransactionCount({ address: account.address })
     const place = (data: Hex) =>
       chain.sendTransaction({
-        ...{ account, data, chain: null, gas: 500_000n },
-        ...{ to: contracts.ausd, nonce: nonce++ },
+        account,
+        data,
+        chain: null,
+        gas: 500_000n,
+        to: contracts.ausd,
+        nonce: nonce++,
       })
     for (let sent = 0; sent < 20; sent++) await place(nothing)
     const txHash = await place(transferData(signed))

@@ -97,11 +97,7 @@ export const startWatching = (context: Context, watchMs: number): Loop =>
       let behind = true
       while (behind && !signal.aborted)
         behind = await followTransfers(context).catch((error) => {
-          context.logThrottled(
-            'follow',
-            { err: error },
-            'treasury transfer scan failed, will retry',
-          )
+          context.logThrottled('follow', { err: error }, 'treasury transfer scan failed, will retry')
           return false
         })
       let more = true

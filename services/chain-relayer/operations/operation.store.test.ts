@@ -7,13 +7,7 @@ import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import { newRefId } from '../test-support'
 import { orderOf, restMaxMs, type Task } from './operation'
-import {
-  assignOperations,
-  findDue,
-  findOperation,
-  insertOperation,
-  postponeOperation,
-} from './operation.store'
+import { assignOperations, findDue, findOperation, insertOperation, postponeOperation } from './operation.store'
 import type { Operation } from './operation.table'
 import { fail, giveUp, settle, settleAll } from './order'
 
@@ -26,8 +20,7 @@ beforeAll(async () => {
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const wallet = `0x${'11'.repeat(20)}` as const
-const find = async (id: string): Promise<Operation> =>
-  (await database.read((db) => findOperation(db, id)))!
+const find = async (id: string): Promise<Operation> => (await database.read((db) => findOperation(db, id)))!
 async function waiting(): Promise<Operation> {
   const payload = { refId: newRefId(), wallet, ausd: '1000000', held: false }
   const order = orderOf({ kind: 'credit', payload })
@@ -81,9 +74,7 @@ describe('the row of an operation', () => {
     expect(ended).toEqual([true, false, false])
     expect(await find(operation.id)).toMatchObject({ state: 'settled', reason: null })
     const cause = sql`${outbox.payload} ->> 'cause'`
-    const told = await database.read((db) =>
-      db.select().from(outbox).where(sql`${cause} = ${operation.cause}`),
-    )
+    const told = await database.read((db) => db.select().from(outbox).where(sql`${cause} = ${operation.cause}`))
     expect(told).toHaveLength(1)
   })
 })

@@ -37,11 +37,7 @@ export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
     .select({ block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text` })
     .from(operations)
     .where(
-      and(
-        inArray(operations.kind, ['credit', 'repay']),
-        eq(operations.cause, refId),
-        eq(operations.state, 'settled'),
-      ),
+      and(inArray(operations.kind, ['credit', 'repay']), eq(operations.cause, refId), eq(operations.state, 'settled')),
     )
   return BigInt(rows[0]!.block)
 }
@@ -156,7 +152,9 @@ const assigning = built((db) =>
     .update(operations)
     .set({
       ...placeholders(['lane', 'nonce']),
-      ...{ state: 'assigned', reason: null, updatedAt: sql`now()` },
+      state: 'assigned',
+      reason: null,
+      updatedAt: sql`now()`,
     })
     // guard: only one verdict of a wallet is in progress at a time
     // guard: an operation gets a nonce once, while it is waiting
@@ -214,10 +212,7 @@ export const isAnyWaiting = async (db: Db): Promise<boolean> =>
 const urgency = sql`case when ${inArray(operations.kind, [...racing])} then 0
   when ${operations.kind} = 'freeze' then 1 else 2 end`
 
-export async function newestRevision(
-  db: Db,
-  { kind, wallet }: Pick<Operation, 'kind' | 'wallet'>,
-): Promise<bigint> {
+export async function newestRevision(db: Db, { kind, wallet }: Pick<Operation, 'kind' | 'wallet'>): Promise<bigint> {
   const rows = await db
     .select({ newest: sql<string>`coalesce(max(${operations.revision}), 0)::text` })
     .from(operations)
@@ -247,10 +242,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   return rows as Watched[]
 }
 
-export async function findFailedTakes(
-  db: Db,
-  wallets: readonly `0x${string}`[],
-): Promise<Watched[]> {
+export async function findFailedTakes(db: Db, wallets: readonly `0x${string}`[]): Promise<Watched[]> {
   if (wallets.length === 0) return []
   const rows = await db
     .select()
@@ -276,14 +268,13 @@ export async function endWatch(db: Db, id: string): Promise<boolean> {
   return ended.length === 1
 }
 
-export const countWatched = (db: Db): Promise<number> =>
-  db.$count(operations, isNotNull(operations.watchAt))
+export const countWatched = (db: Db): Promise<number> => db.$count(operations, isNotNull(operations.watchAt))
 
 /** Ordered by order time: a postponement is no progress. */
 export const oldestOperations = (db: Db) => {
   const { id, state, createdAt: since } = operations
   const awaited = isOpen(operations)
-  return findOldest<OperationState>(db, { table: operations, ...{ state, id, since }, awaited })
+  return findOldest<OperationState>(db, { table: operations, state, id, since, awaited })
 }
 
 export async function countOpen(db: Db) {

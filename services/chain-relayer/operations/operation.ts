@@ -41,7 +41,8 @@ export const lifecycle: Lifecycle<OperationState> = {
 
 export const limitsOf = (afterMs: number): Limits<OperationState> => {
   const pending = {
-    ...{ afterMs, alarm: 'oldest operation pending too long' },
+    afterMs,
+    alarm: 'oldest operation pending too long',
     steps: '`dc logs chain-relayer`: its other alarms name the cause.',
   }
   return {
@@ -91,22 +92,15 @@ export const guards: {
   send: 'authorization',
 }
 
-const batchable = [
-  'credit',
-  'repay',
-  'revoke',
-  'extend',
-] as const satisfies readonly OperationKind[]
+const batchable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies readonly OperationKind[]
 export type BatchableTask = Extract<Task, { kind: (typeof batchable)[number] }>
-export const isBatchable = (kind: OperationKind): boolean =>
-  (batchable as readonly OperationKind[]).includes(kind)
+export const isBatchable = (kind: OperationKind): boolean => (batchable as readonly OperationKind[]).includes(kind)
 
 /** These go first, and are examined even in a batch, because the hold may end. */
 export const racing = ['revoke', 'extend'] as const satisfies readonly OperationKind[]
 /** Only the newest decision about a wallet counts. */
 export const isVerdict = (kind: OperationKind): boolean => kind === 'verify' || kind === 'freeze'
-export const isRacing = (kind: OperationKind): boolean =>
-  (racing as readonly OperationKind[]).includes(kind)
+export const isRacing = (kind: OperationKind): boolean => (racing as readonly OperationKind[]).includes(kind)
 
 /**
  * These continue while relaying is paused: they protect money (revoke, extend, freeze), belong to
@@ -125,18 +119,15 @@ export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
 /** The wallet's balance or code can make it revert. */
-export const isUpToWallet = (kind: OperationKind): boolean =>
-  payerOf(kind) === 'user' || kind === 'drip'
+export const isUpToWallet = (kind: OperationKind): boolean => payerOf(kind) === 'user' || kind === 'drip'
 
 /** The longest rest before an operation is examined again. */
 export const restMaxMs = 5 * 60_000
 
 export const leftMinSeconds = 60n
 
-export const lapsesSoon = (
-  { validBefore }: Pick<AuthorizationTerms, 'validBefore'>,
-  nowSeconds: bigint,
-): boolean => BigInt(validBefore) < nowSeconds + leftMinSeconds
+export const lapsesSoon = ({ validBefore }: Pick<AuthorizationTerms, 'validBefore'>, nowSeconds: bigint): boolean =>
+  BigInt(validBefore) < nowSeconds + leftMinSeconds
 
 /** One operation per (kind, cause), permanently. */
 export type Order = Task & {
@@ -156,8 +147,7 @@ export type Order = Task & {
 
 const digits = (text: string) => BigInt(text).toString()
 
-export const sendIdOf = (signed: GivenAuthorization) =>
-  idFor('send', `${signed.from}:${signed.nonce}`)
+export const sendIdOf = (signed: GivenAuthorization) => idFor('send', `${signed.from}:${signed.nonce}`)
 
 const termsOf = ({ signature: _, ...terms }: GivenAuthorization): AuthorizationTerms => terms
 
@@ -172,12 +162,7 @@ export function orderOf(task: Task): Order {
       return order(task, left === undefined ? refId : `${refId}:${digits(left)}`, wallet, own)
     }
     case 'extend':
-      return order(
-        task,
-        `${task.payload.refId}:${digits(task.payload.until)}`,
-        task.payload.wallet,
-        own,
-      )
+      return order(task, `${task.payload.refId}:${digits(task.payload.until)}`, task.payload.wallet, own)
     case 'verify':
     case 'freeze': {
       const revision = BigInt(task.payload.revision)

@@ -11,13 +11,7 @@ import type { Context } from '../context'
 import { bookOperation } from '../ledger/book'
 import { outbox } from '../schema.store'
 import { mayHappenLate, type OperationState, type Order, orderOf, type Task } from './operation'
-import {
-  countRepeat,
-  findOperation,
-  insertOperation,
-  moveOperation,
-  moveOperations,
-} from './operation.store'
+import { countRepeat, findOperation, insertOperation, moveOperation, moveOperations } from './operation.store'
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
@@ -61,8 +55,7 @@ async function accept(tx: Tx, order: Order): Promise<void> {
   // One authorization moves money once, so it must not fund a second payout.
   const reason = isLost ? 'given_back' : 'authorization_conflict'
   const withoutNonce = { ...order, authorizationNonce: null }
-  if (await insertOperation(tx, withoutNonce, { state: 'failed', reason }))
-    await announceFailure(tx, order, reason)
+  if (await insertOperation(tx, withoutNonce, { state: 'failed', reason })) await announceFailure(tx, order, reason)
 }
 
 async function recognise(tx: Tx, order: Order, known: Operation): Promise<void> {
@@ -89,11 +82,8 @@ export const settle = async (
 ): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
 /** Returns those that had not ended before. */
-export const settleAll = (
-  tx: Tx,
-  operations: readonly Operation[],
-  place: PlaceOnChain,
-): Promise<Operation[]> => settleFrom(tx, operations, place, ['waiting', 'assigned'])
+export const settleAll = (tx: Tx, operations: readonly Operation[], place: PlaceOnChain): Promise<Operation[]> =>
+  settleFrom(tx, operations, place, ['waiting', 'assigned'])
 
 async function settleFrom(
   tx: Tx,
@@ -142,12 +132,7 @@ export async function fail(
 }
 
 /** Does nothing if another instance assigned it first. */
-export async function giveUp(
-  context: Context,
-  operation: Operation,
-  reason: string,
-  alarm: boolean,
-) {
+export async function giveUp(context: Context, operation: Operation, reason: string, alarm: boolean) {
   const failed = await context.database.transaction((tx) =>
     // guard: an operation is given up only if it is still waiting
     fail(tx, operation, reason, ['waiting']),
@@ -161,11 +146,7 @@ export async function giveUp(
 const announceSettled = (tx: Tx, operation: Ended, where: Where | null, repeat = 0) =>
   announceAll(tx, outbox, [settledOf(operation, where, repeat)])
 
-const settledOf = (
-  { id, kind, cause, wallet, requestId = null }: Ended,
-  where: Where | null,
-  repeat = 0,
-) => {
+const settledOf = ({ id, kind, cause, wallet, requestId = null }: Ended, where: Where | null, repeat = 0) => {
   const topic = relay.relaySettled(kind)
   const message = announcement(topic, messageIdFor(topic, cause, repeat), {
     operationId: id,
@@ -177,12 +158,7 @@ const settledOf = (
   return { ...message, requestId }
 }
 
-const announceFailure = (
-  tx: Tx,
-  { id, kind, cause, wallet, requestId = null }: Ended,
-  reason: string,
-  repeat = 0,
-) => {
+const announceFailure = (tx: Tx, { id, kind, cause, wallet, requestId = null }: Ended, reason: string, repeat = 0) => {
   const topic = relay.relayFailed(kind)
   const payload = { operationId: id, cause, wallet, reason }
   const message = announcement(topic, messageIdFor(topic, cause, repeat), payload)

@@ -8,17 +8,7 @@ import { answersOf } from '../questions/answers'
 import { createSend } from '../questions/send'
 import { round } from '../relay-loop'
 import { pauses } from '../schema.store'
-import {
-  freeze,
-  newNonce,
-  newRefId,
-  newWallet,
-  openFixture,
-  recipient,
-  take,
-  until,
-  verify,
-} from '../test-support'
+import { freeze, newNonce, newRefId, newWallet, openFixture, recipient, take, until, verify } from '../test-support'
 import { goesOn, type Task } from './operation'
 
 const fixture = await openFixture()
@@ -33,7 +23,11 @@ const pause = async (to: 'paused' | 'running') => {
   const [seen] = await fixture.context.database.read((db) => db.select().from(pauses))
   const revision = seen?.revision ?? 0
   return ask(questions.RelayingPause, {
-    ...{ deed: crypto.randomUUID(), by: 'sari', reason: 'ticket 7', to, revision },
+    deed: crypto.randomUUID(),
+    by: 'sari',
+    reason: 'ticket 7',
+    to,
+    revision,
   })
 }
 afterEach(() => pause('running'))
@@ -48,8 +42,7 @@ const repay = () =>
     kind: 'repay',
     payload: { refId: newRefId(), wallet: somebody, ausd, held: false, paidAt },
   }) as const
-const revoke = (refId: string) =>
-  ({ kind: 'revoke', payload: { refId, wallet: somebody, of: 'topup' } }) as const
+const revoke = (refId: string) => ({ kind: 'revoke', payload: { refId, wallet: somebody, of: 'topup' } }) as const
 
 describe('while relaying is paused', () => {
   test('operations that protect money proceed, and all others wait', async () => {
@@ -67,8 +60,7 @@ describe('while relaying is paused', () => {
     const going: Task[] = [revoke(held.payload.refId), freeze(somebody, true, 1n), repay()]
     for (const task of [...waiting, ...going]) await fixture.command(task)
     for (const task of going) expect((await fixture.finish(context, task)).state).toBe('settled')
-    for (const task of waiting)
-      expect(await fixture.operationOf(task)).toMatchObject({ state: 'waiting', nonce: null })
+    for (const task of waiting) expect(await fixture.operationOf(task)).toMatchObject({ state: 'waiting', nonce: null })
 
     await pause('running')
     for (const task of waiting) expect((await fixture.finish(context, task)).state).toBe('settled')

@@ -50,11 +50,15 @@ async function busOf(name: ServiceName): Promise<Bus> {
 
 test("a repeated command has its outcome announced again, despite the broker's duplicate window", async () => {
   const task = take({
-    ...{ from: recipient, to: recipient, value: '1', validAfter: '0', validBefore: '9999999999' },
-    ...{ nonce: newNonce(), signature: `0x${'12'.repeat(65)}` },
+    from: recipient,
+    to: recipient,
+    value: '1',
+    validAfter: '0',
+    validBefore: '9999999999',
+    nonce: newNonce(),
+    signature: `0x${'12'.repeat(65)}`,
   })
-  const order = (id: string) =>
-    publish(payouts, { subject: TakeOrdered.subject, id, payload: task.payload })
+  const order = (id: string) => publish(payouts, { subject: TakeOrdered.subject, id, payload: task.payload })
   const operation = () => database.read((db) => findOperation(db, orderOf(task).id))
   const reader = await payouts.js.consumers.get('EVENTS', 'payouts')
   const heard = async () => {

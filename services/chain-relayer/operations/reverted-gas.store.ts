@@ -1,14 +1,7 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { index, integer, primaryKey } from 'drizzle-orm/pg-core'
 import type { Hex } from 'viem'
-import {
-  addressColumn,
-  amountColumn,
-  at,
-  isOneOf,
-  midnightUtc,
-  textList,
-} from '#platform/db/columns'
+import { addressColumn, amountColumn, at, isOneOf, midnightUtc, textList } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { attempts, transactions } from '../lanes/lane.store'
@@ -32,8 +25,7 @@ export const burnt = schema.table(
   ],
 )
 
-export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) =>
-  tx.insert(burnt).values([...rows])
+export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) => tx.insert(burnt).values([...rows])
 
 export type Burnt = {
   readonly weiOf: (wallet: Hex) => bigint
@@ -61,14 +53,8 @@ export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<H
         / jsonb_array_length(${transactions.operationIds})`.as('wei'),
     })
     .from(operations)
-    .innerJoin(
-      transactions,
-      and(eq(transactions.lane, operations.lane), eq(transactions.nonce, operations.nonce)),
-    )
-    .innerJoin(
-      attempts,
-      and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)),
-    )
+    .innerJoin(transactions, and(eq(transactions.lane, operations.lane), eq(transactions.nonce, operations.nonce)))
+    .innerJoin(attempts, and(eq(attempts.lane, operations.lane), eq(attempts.nonce, operations.nonce)))
     .where(
       and(
         isOneOf(operations.wallet, wallets),

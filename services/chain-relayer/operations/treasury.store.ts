@@ -29,11 +29,7 @@ export async function orderedMicro(db: Db, blockNumber: bigint): Promise<bigint>
         inArray(operations.kind, ['credit', 'repay']),
         or(
           isOpen(operations),
-          and(
-            outOfTreasury,
-            eq(operations.state, 'settled'),
-            gt(operations.blockNumber, blockNumber),
-          ),
+          and(outOfTreasury, eq(operations.state, 'settled'), gt(operations.blockNumber, blockNumber)),
         ),
       ),
     )

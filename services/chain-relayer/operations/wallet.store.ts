@@ -50,13 +50,7 @@ export const findLeaving = (
       leavesMicro: operations.leavesMicro,
     })
     .from(operations)
-    .where(
-      and(
-        eq(operations.wallet, wallet),
-        inArray(operations.kind, ['take', 'send']),
-        isOpen(operations),
-      ),
-    )
+    .where(and(eq(operations.wallet, wallet), inArray(operations.kind, ['take', 'send']), isOpen(operations)))
     .orderBy(operations.createdAt)
     .limit(countMax)
 
@@ -93,11 +87,7 @@ export async function countRefusedByCode(db: Db, wallet: Hex): Promise<number> {
 }
 
 /** Sums the AUSD (10⁻⁶) leaving each wallet that the state at `blockNumber` may lack. */
-export async function unseenMicro(
-  db: Db,
-  wallets: readonly Hex[],
-  blockNumber: bigint,
-): Promise<Map<Hex, bigint>> {
+export async function unseenMicro(db: Db, wallets: readonly Hex[], blockNumber: bigint): Promise<Map<Hex, bigint>> {
   const rows = await db
     .select({
       wallet: operations.wallet,
@@ -135,10 +125,7 @@ export async function takenAmong(db: Db, orders: readonly Order[]): Promise<Set<
   return new Set(orders.filter((order) => taken.has(uses(order))).map(({ id }) => id))
 }
 
-export const findTake = async (
-  db: Db,
-  payoutId: string,
-): Promise<Extract<Operation, { kind: 'take' }> | undefined> => {
+export const findTake = async (db: Db, payoutId: string): Promise<Extract<Operation, { kind: 'take' }> | undefined> => {
   const rows = await db
     .select()
     .from(operations)

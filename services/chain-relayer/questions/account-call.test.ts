@@ -16,9 +16,7 @@ import { decodeReads, encodeReads, type LineState } from './account-call'
 const contracts = { ausd: `0x${'a5'.repeat(20)}`, creditLine: `0x${'c1'.repeat(20)}` } as const
 const wallet = (byte: string) => `0x${byte.repeat(20)}` as const
 const accountOf = getAbiItem({ abi: creditLineAbi, name: 'accountOf' }) as AbiFunction
-const fields = (
-  accountOf.outputs[0] as unknown as { components: readonly { name: string; type: string }[] }
-).components
+const fields = (accountOf.outputs[0] as unknown as { components: readonly { name: string; type: string }[] }).components
 
 /** All fields differ; `largest` uses the largest numbers. */
 const lineOf = (seed: number, largest = false): LineState =>
@@ -33,12 +31,12 @@ const lineOf = (seed: number, largest = false): LineState =>
 const answerOf = (lines: readonly LineState[], blockNumber: bigint, failed = -1): Hex => {
   const word = (value: bigint) =>
     encodeFunctionResult({ abi: multicallAbi, functionName: 'getBlockNumber', result: value })
-  const line = (result: LineState) =>
-    encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
+  const line = (result: LineState) => encodeFunctionResult({ abi: creditLineAbi, functionName: 'accountOf', result })
   const results = lines.flatMap((one, at) => [line(one), word(BigInt(at) + 7n), word(9n)])
   results.push(word(blockNumber), word(1_795_244_400n), word(31n), word(41n), word(1n))
   return encodeFunctionResult({
-    ...{ abi: multicall3Abi, functionName: 'aggregate3' },
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
     result: results.map((returnData, at) =>
       at === failed ? { success: false, returnData: '0x' as const } : { success: true, returnData },
     ),
@@ -47,15 +45,14 @@ const answerOf = (lines: readonly LineState[], blockNumber: bigint, failed = -1)
 
 describe('the call that reads wallets', () => {
   test.each([1, 2, 80])('is encoded as viem encodes it, for %d', (count) => {
-    const wallets = Array.from({ length: count }, (_, at) =>
-      wallet((at + 1).toString(16).padStart(2, '0')),
-    )
+    const wallets = Array.from({ length: count }, (_, at) => wallet((at + 1).toString(16).padStart(2, '0')))
     const data = encodeReads(contracts, wallets)
     const calls = wallets.flatMap((one) => [
       {
         target: contracts.creditLine,
         callData: encodeFunctionData({
-          ...{ abi: creditLineAbi, functionName: 'accountOf' },
+          abi: creditLineAbi,
+          functionName: 'accountOf',
           args: [one],
         }),
       },
@@ -66,7 +63,8 @@ describe('the call that reads wallets', () => {
       {
         target: multicall3,
         callData: encodeFunctionData({
-          ...{ abi: multicallAbi, functionName: 'getEthBalance' },
+          abi: multicallAbi,
+          functionName: 'getEthBalance',
           args: [one],
         }),
       },
@@ -74,7 +72,8 @@ describe('the call that reads wallets', () => {
     const block = encodeFunctionData({ abi: multicallAbi, functionName: 'getBlockNumber' })
     calls.push({ target: multicall3, callData: block })
     const time = encodeFunctionData({
-      ...{ abi: multicall3Abi, functionName: 'getCurrentBlockTimestamp' },
+      abi: multicall3Abi,
+      functionName: 'getCurrentBlockTimestamp',
     })
     calls.push({ target: multicall3, callData: time })
     for (const functionName of ['totalCollateral', 'totalShares', 'paused'] as const) {
@@ -82,9 +81,7 @@ describe('the call that reads wallets', () => {
       calls.push({ target: contracts.creditLine, callData })
     }
     const said = calls.map((one, at) => ({ ...one, allowFailure: at < 3 * count }))
-    expect(data).toBe(
-      encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [said] }),
-    )
+    expect(data).toBe(encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [said] }))
     expect(decodeFunctionData({ abi: multicall3Abi, data }).functionName).toBe('aggregate3')
   })
 })

@@ -93,18 +93,14 @@ export function decodeReads(answer: Hex | undefined, wallets: number) {
   /** The data begin after success, offset and length. */
   const dataOf = (result: number, length: number) => {
     const at = 2 + numberAt(2 + result) / wordBytes
-    if (numberAt(at + 2) !== length * wordBytes)
-      throw new BaseError('unexpected result in multicall response')
+    if (numberAt(at + 2) !== length * wordBytes) throw new BaseError('unexpected result in multicall response')
     return at + 3
   }
   const hasFailed = (result: number) => numberAt(2 + numberAt(2 + result) / wordBytes) === 0
   const uint = (at: number) => BigInt(`0x${words(at)}`)
   const lineAt = (at: number) =>
     Object.fromEntries(
-      fields.map(({ name, type }, field) => [
-        name,
-        type === 'bool' ? uint(at + field) === 1n : uint(at + field),
-      ]),
+      fields.map(({ name, type }, field) => [name, type === 'bool' ? uint(at + field) === 1n : uint(at + field)]),
     ) as unknown as LineState
   const reads = Array.from({ length: wallets }, (_, wallet): WalletRead | undefined => {
     const first = wallet * callsPerWallet

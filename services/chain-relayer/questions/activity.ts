@@ -16,8 +16,7 @@ const reasons = [
 ] as const satisfies readonly ActivityReason[]
 type Reason = (typeof reasons)[number]
 
-const reasonFrom = (word: string | null): Reason =>
-  reasons.find((reason) => reason === word) ?? 'transfer_refused'
+const reasonFrom = (word: string | null): Reason => reasons.find((reason) => reason === word) ?? 'transfer_refused'
 
 const statuses = {
   waiting: 'sending',
@@ -80,9 +79,7 @@ export async function readActivity(
   const values = { wallet, limit, ...cursorValues(before) }
   const rows = await database.read((db) => activity(db).execute(values))
   const of = (isOfPage: boolean) =>
-    rows
-      .filter((row) => row.isOfPage === isOfPage)
-      .map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
+    rows.filter((row) => row.isOfPage === isOfPage).map((row) => entryOf(row as Parameters<typeof entryOf>[0]))
   return { items: of(true), inFlight: of(false) }
 }
 

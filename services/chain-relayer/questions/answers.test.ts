@@ -7,15 +7,7 @@ import type { Question } from '#shared/messages/topic'
 import { actorKeys, actors } from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
 import type { Task } from '../operations/operation'
-import {
-  freeze,
-  newNonce,
-  newWallet,
-  openFixture,
-  recipient,
-  transferData,
-  verify,
-} from '../test-support'
+import { freeze, newNonce, newWallet, openFixture, recipient, transferData, verify } from '../test-support'
 import { answersOf } from './answers'
 import { createSend } from './send'
 
@@ -67,9 +59,7 @@ describe('a request for a send', () => {
 
   test('repeated while it is delayed until the first is final has the response of the first', async () => {
     const { context, key, address } = await verifiedWallet()
-    const signed = canonical(
-      await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }),
-    )
+    const signed = canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
     const isHeld = Promise.withResolvers<void>()
     const first = Promise.withResolvers<void>()
     // After its look for an earlier one, which has a deadline.
@@ -90,8 +80,7 @@ describe('a request for a send', () => {
   test('counts its gas against the daily budget of its wallet, although it succeeds', async () => {
     const { context, key, address } = await verifiedWallet()
     const poor = { ...context, settings: { ...context.settings, gasBudgetWei: 1n } }
-    const signs = async () =>
-      canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
+    const signs = async () => canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
     const first = await signs()
     const answer = await createSend(poor, address, first)
     const { sendId } = (answer as { ok: { sendId: string } }).ok
@@ -189,15 +178,13 @@ describe('a request for a send', () => {
       await fixture.finish(context, freeze(address, frozen, revision))
     }
     // The freeze is the first refusal.
-    const sign = (value: bigint, to = treasury) =>
-      fixture.sign(key, { to, value, nonce: newNonce() })
+    const sign = (value: bigint, to = treasury) => fixture.sign(key, { to, value, nonce: newNonce() })
     const sent = (value: bigint) => sign(value, recipient)
     const [much, little] = [await sign(99_000_000n), await sign(50_000n)]
     const forged = { ...little, value: '60000' }
     await decide(true, 1n)
     const check = (authorization: object) => ask(questions.AuthorizationCheck, { authorization })
-    for (const signed of [much, little])
-      expect(await check(signed)).toEqual({ refused: 'wallet_frozen' })
+    for (const signed of [much, little]) expect(await check(signed)).toEqual({ refused: 'wallet_frozen' })
     for (const signed of [await sent(99_000_000n), await sent(50_000n)])
       expect(await createSend(context, address, canonical(signed))).toEqual({
         refused: 'wallet_frozen',
@@ -252,9 +239,7 @@ describe('a request for a send', () => {
     const read = readerOf(questions.SendCreate.request)
     const request = read({ wallet: address, authorization: { ...unsigned, signature } })
     expect(request).not.toHaveProperty('fault')
-    const signed = canonical(
-      (request as { value: { authorization: typeof unsigned } }).value.authorization,
-    )
+    const signed = canonical((request as { value: { authorization: typeof unsigned } }).value.authorization)
     const answer = await createSend(context, address, signed)
     const { sendId } = (answer as { ok: { sendId: string } }).ok
     const task: Task = { kind: 'send', payload: { sendId, authorization: signed } }
@@ -291,8 +276,13 @@ describe('the account of a wallet', () => {
     const answers = await Promise.all(wallets.map(account))
     expect(answers[0]).toMatchObject({
       ok: {
-        ...{ verified: false, frozen: false, drawn: '0', collateral: { pendingUntil: null } },
-        ...{ encumbered: '0', encumberedUntil: null, available: '0' },
+        verified: false,
+        frozen: false,
+        drawn: '0',
+        collateral: { pendingUntil: null },
+        encumbered: '0',
+        encumberedUntil: null,
+        available: '0',
       },
     })
     expect(calls).toBe(1)
@@ -300,16 +290,14 @@ describe('the account of a wallet', () => {
 
   test('is never older than in an earlier answer', async () => {
     const { address } = await newWallet(fixture, 1_000_000n)
-    const balance = async () =>
-      ((await account(address)) as { ok: { balance: { ausd: string } } }).ok.balance.ausd
+    const balance = async () => ((await account(address)) as { ok: { balance: { ausd: string } } }).ok.balance.ausd
     const replies: string[] = []
     const recorded = async (forward: () => Promise<Response>) => {
       const text = await (await forward()).text()
       replies.push(text)
       return new Response(text)
     }
-    fixture.endpoint.intercept = (method, forward) =>
-      method === 'eth_call' ? recorded(forward) : undefined
+    fixture.endpoint.intercept = (method, forward) => (method === 'eth_call' ? recorded(forward) : undefined)
     expect(await balance()).toBe('1000000')
     await fixture.mint(address, 1_000_000n)
     expect(await balance()).toBe('2000000')

@@ -77,7 +77,9 @@ export const answersOf = (
     unlessUnreadable(context, () => createSend(context, wallet, canonical(authorization))),
   ),
   answerPause(context, {
-    ...{ question: questions.RelayingPause, table: pauses, what: 'relaying' },
+    question: questions.RelayingPause,
+    table: pauses,
+    what: 'relaying',
     changed: context.wake,
   }),
   answerGivebacks(context),
@@ -86,10 +88,7 @@ export const answersOf = (
   handler(questions.ChainItem, async (asked) => ok({ item: await readItem(context, asked) })),
 ]
 
-async function unlessUnreadable<T>(
-  { log }: Context,
-  work: () => Promise<Answer<T>>,
-): Promise<Answer<T>> {
+async function unlessUnreadable<T>({ log }: Context, work: () => Promise<Answer<T>>): Promise<Answer<T>> {
   try {
     return await work()
   } catch (error) {

@@ -4,12 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { canonical } from '#shared/chain/erc3009'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
-import {
-  ownedWalletAbi,
-  ownedWalletBytecode,
-  trickWalletAbi,
-  trickWalletBytecode,
-} from '#test/support/contracts'
+import { ownedWalletAbi, ownedWalletBytecode, trickWalletAbi, trickWalletBytecode } from '#test/support/contracts'
 import { transferDigest } from '../chain/authorization'
 import { newNonce, newWallet, openFixture, recipient, take, until } from '../test-support'
 import { answersOf } from './answers'
@@ -42,10 +37,7 @@ describe('a contract wallet', () => {
     const wallet = receipt.contractAddress!
     await fixture.mint(wallet, 10_000_000n)
     const wrap = (signature: Hex) =>
-      encodeAbiParameters(
-        [{ type: 'bytes32' }, { type: 'bytes' }],
-        [keccak256(toBytes('OwnedWallet')), signature],
-      )
+      encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [keccak256(toBytes('OwnedWallet')), signature])
     return { account, wallet, wrap }
   }
 
@@ -155,11 +147,7 @@ describe('a contract wallet', () => {
     expect(await send('99000000')).toEqual({ refused: 'balance_too_low' })
     expect(await send('10000')).toEqual({ refused: spent })
     expect(
-      await createSend(
-        { ...ask, settings: fixture.context.settings },
-        wallet,
-        canonical(sign(recipient, '10000')),
-      ),
+      await createSend({ ...ask, settings: fixture.context.settings }, wallet, canonical(sign(recipient, '10000'))),
     ).toHaveProperty('ok')
   })
 
@@ -210,9 +198,7 @@ describe('a contract wallet', () => {
     const answers = answersOf(context)
     const text = 'Sign in to Service'
     const check = (of: string, signature: Hex) =>
-      answers
-        .find(({ question }) => question === questions.SignatureCheck)!
-        .answer({ wallet: of, text, signature })
+      answers.find(({ question }) => question === questions.SignatureCheck)!.answer({ wallet: of, text, signature })
     const late = { refused: 'chain_unavailable' }
     const forged = `0x${'11'.repeat(64)}1b` as Hex
     const strangers = Array.from({ length: 300 }, () => newNonce().slice(0, 42))
@@ -247,7 +233,10 @@ describe('a contract wallet', () => {
         const from = newNonce().slice(0, 42) as Hex
         const terms = { from, to: treasury, value: '1000000', validAfter: '0' }
         const authorization = {
-          ...{ ...terms, validBefore: '4000000000', nonce: newNonce(), signature: forged },
+          ...terms,
+          validBefore: '4000000000',
+          nonce: newNonce(),
+          signature: forged,
         }
         if (kind === 'cash-outs')
           return answersOf(context)
@@ -256,9 +245,7 @@ describe('a contract wallet', () => {
         return createSend(context, from, canonical({ ...authorization, to: recipient }))
       }
       for (const answer of await Promise.all(Array.from({ length: 40 }, ask)))
-        expect(['signature_invalid', 'not_verified']).toContain(
-          (answer as { refused: string }).refused,
-        )
+        expect(['signature_invalid', 'not_verified']).toContain((answer as { refused: string }).refused)
       const elsewhere = calls.filter((method) => method !== 'eth_call')
       expect(elsewhere).toEqual([])
       expect(calls.length).toBeLessThanOrEqual(20 + (Date.now() - startedAt) / 50)
@@ -269,8 +256,7 @@ describe('a contract wallet', () => {
     const { account, wallet, wrap } = await ownedWallet()
     const text = 'Sign in to Service'
     const signature = wrap(await account.signMessage({ message: text }))
-    const check = (asked: string) =>
-      ask(questions.SignatureCheck, { wallet: asked, text, signature })
+    const check = (asked: string) => ask(questions.SignatureCheck, { wallet: asked, text, signature })
     expect(await check(wallet)).toEqual({ ok: { valid: true } })
     expect(await check(recipient)).toEqual({ ok: { valid: false } })
   })

@@ -24,33 +24,15 @@ const readingsOf =
     ...stateReadings(limitsOf(settings.oldestAlarmMs), operations.oldestMs),
     gauge('operations', 'Open operations.', operations.waiting, { state: 'waiting' }),
     gauge('operations', 'Open operations.', operations.assigned, { state: 'assigned' }),
-    seconds(
-      'operations_oldest_age',
-      'Age of the oldest open operation; 0 if none.',
-      operations.oldestOpenMs ?? 0,
-    ),
-    gauge(
-      'takes_watched',
-      'Failed takes whose authorization can still be used.',
-      operations.watched,
-    ),
+    seconds('operations_oldest_age', 'Age of the oldest open operation; 0 if none.', operations.oldestOpenMs ?? 0),
+    gauge('takes_watched', 'Failed takes whose authorization can still be used.', operations.watched),
     ...lanes.flatMap(({ nextNonce, fault, balanceWei }, at) => {
       const labels = { lane: String(at) }
       const balanceGwei = balanceWei === null ? null : Number(BigInt(balanceWei) / weiPerGwei)
       return [
         total('lane_transactions', 'Nonces assigned by the lane.', nextNonce, labels),
-        gauge(
-          'lane_blocked',
-          '1 if the lane assigns no nonces until its fault is resolved.',
-          fault ? 1 : 0,
-          labels,
-        ),
-        gauge(
-          'lane_balance_gwei',
-          'Native coin balance of the lane, in gwei.',
-          balanceGwei,
-          labels,
-        ),
+        gauge('lane_blocked', '1 if the lane assigns no nonces until its fault is resolved.', fault ? 1 : 0, labels),
+        gauge('lane_balance_gwei', 'Native coin balance of the lane, in gwei.', balanceGwei, labels),
         gauge(
           'lane_low',
           '1 if the lane holds less than LANE_MIN_BALANCE_WEI and LANE_REFILL_WEI.',

@@ -42,7 +42,8 @@ async function readTerms({
   return {
     chainId: domain.chainId,
     ausd: { address: ausd, decimals, domain },
-    ...{ creditLine, treasury: treasury.address },
+    creditLine,
+    treasury: treasury.address,
     holdSeconds: Number(hold),
     cycle: {
       minSeconds: Number(minCycle),

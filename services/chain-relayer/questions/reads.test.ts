@@ -40,7 +40,9 @@ describe('the collateral on hold', () => {
   test('is nothing once its hold has ended', async () => {
     await fixture.warp(64)
     expect((await account(actors.ana.address)).collateral).toMatchObject({
-      ...{ pendingShares: '0', pendingValue: '0', pendingUntil: null },
+      pendingShares: '0',
+      pendingValue: '0',
+      pendingUntil: null,
     })
   })
 })
@@ -55,7 +57,9 @@ test('an open cycle has its number, and its dates as the contract has them, unti
   const openedAt = Number(blockTime)
   const dueAt = openedAt + fixtureTerms.termSeconds
   expect(cycle).toEqual({
-    ...{ number: 1, openedAt: String(openedAt), dueAt: String(dueAt) },
+    number: 1,
+    openedAt: String(openedAt),
+    dueAt: String(dueAt),
     defaultsAt: String(dueAt + fixtureTerms.graceSeconds),
   })
   await act('repay', ausd('2'), 'budi')

@@ -33,8 +33,7 @@ async function readSome(
         const read = reads[at]
         return read ? [[wallet, shown(wallet, read, all)]] : []
       })
-    if (tries === triesMax)
-      throw new BaseError(`only older blocks than ${newest.number()} are read`)
+    if (tries === triesMax) throw new BaseError(`only older blocks than ${newest.number()} are read`)
     await pause(triesRestMs)
   }
 }
@@ -80,12 +79,7 @@ const shown = (
   blockTime: String(blockTime),
 })
 
-const cycleOf = ({
-  cycles,
-  openedAt,
-  dueAt,
-  defaultsAt,
-}: WalletRead['line']): AccountAnswer['cycle'] =>
+const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): AccountAnswer['cycle'] =>
   openedAt === 0n
     ? null
     : {
@@ -123,10 +117,7 @@ const holdStates = ['none', 'held', 'released', 'revoked'] as const
 /**
  * Returns undefined if the endpoint lags behind the payment: it would report `none` for held money.
  */
-export async function readHold(
-  { node, contracts, database }: Context,
-  refId: string,
-): Promise<Hold | undefined> {
+export async function readHold({ node, contracts, database }: Context, refId: string): Promise<Hold | undefined> {
   const line = { address: contracts.creditLine, abi: creditLineAbi } as const
   const [[, , , , until, number], blockTime, blockNumber] = await node.reader.multicall({
     allowFailure: false,

@@ -16,8 +16,12 @@ const signed = {
   signature: `0x${'22'.repeat(65)}`,
 }
 const facts = {
-  ...{ verified: true, frozen: false, signatureValid: true, isDistrusted: false },
-  ...{ nonceUsed: false, freeMicro: 10_000n },
+  verified: true,
+  frozen: false,
+  signatureValid: true,
+  isDistrusted: false,
+  nonceUsed: false,
+  freeMicro: 10_000n,
 }
 const zero = `0x${'00'.repeat(20)}`
 

@@ -15,13 +15,7 @@ import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operati
 import { findOperations, insertOperations } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { burntToday } from '../operations/reverted-gas.store'
-import {
-  countRefusedByCode,
-  findLeaving,
-  leavingMicro,
-  lockWallets,
-  takenAmong,
-} from '../operations/wallet.store'
+import { countRefusedByCode, findLeaving, leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
 import { atMost } from '../transactions/transaction'
 import { together } from './multi-read'
 
@@ -70,14 +64,10 @@ const rules: readonly (readonly [RefusalCode, (words: SendRequest) => boolean])[
   ['valid_after_not_reached', ({ signed, nowSeconds }) => BigInt(signed.validAfter) >= nowSeconds],
 ]
 
-const refusalOfWords = (words: SendRequest): RefusalCode | undefined =>
-  rules.find(([, broken]) => broken(words))?.[0]
+const refusalOfWords = (words: SendRequest): RefusalCode | undefined => rules.find(([, broken]) => broken(words))?.[0]
 
 /** The signature comes first, so that a forger learns nothing about the wallet. */
-export function refusalOfSigner(
-  facts: SignerFacts,
-  signed: GivenAuthorization,
-): RefusalCode | undefined {
+export function refusalOfSigner(facts: SignerFacts, signed: GivenAuthorization): RefusalCode | undefined {
   // guard: a send is signed by its wallet
   if (!facts.signatureValid) return 'signature_invalid'
   if (facts.isDistrusted) return 'gas_budget_spent'
@@ -92,10 +82,7 @@ export const refusalOfSend = (words: SendRequest, facts: SignerFacts): RefusalCo
   // guard: an unverified wallet sends nothing
   refusalOfWords(words) ?? (facts.verified ? refusalOfSigner(facts, words.signed) : 'not_verified')
 
-export async function signerFacts(
-  context: Context,
-  signed: GivenAuthorization,
-): Promise<SignerFacts & Holding> {
+export async function signerFacts(context: Context, signed: GivenAuthorization): Promise<SignerFacts & Holding> {
   const { node, contracts } = context
   const { leavingOf } = sharedBy(context)
   const from = signed.from.toLowerCase() as Hex
@@ -107,22 +94,19 @@ export async function signerFacts(
     isDistrusted = await refusesTooOften(context, asked.signer)
     return true
   }
-  const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] =
-    await Promise.all([
-      gathered.then(() => context.account(from)),
-      isSignedByOwner(contracts.domain, signed, accepts),
-      gathered.then(() =>
-        node.reader.readContract({
-          ...token,
-          functionName: 'authorizationState',
-          args: [from, signed.nonce as Hex],
-        }),
-      ),
-      gathered.then(() =>
-        node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] }),
-      ),
-      gathered.then(() => leavingOf(from)),
-    ])
+  const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] = await Promise.all([
+    gathered.then(() => context.account(from)),
+    isSignedByOwner(contracts.domain, signed, accepts),
+    gathered.then(() =>
+      node.reader.readContract({
+        ...token,
+        functionName: 'authorizationState',
+        args: [from, signed.nonce as Hex],
+      }),
+    ),
+    gathered.then(() => node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] })),
+    gathered.then(() => leavingOf(from)),
+  ])
   const facts = { verified, frozen, signatureValid, isDistrusted, nonceUsed }
   const freeMicro = balanceMicro - leaving
   const isEnough = freeMicro >= BigInt(signed.value) || leaving === 0n
@@ -145,10 +129,7 @@ const inFlightMax = 50
  * A mined transfer has left the balance but stays open until final; counted twice, it would hide
  * AUSD. So both are read at one block, if the wallet would otherwise be refused.
  */
-async function holdingOf(
-  { database, node, contracts }: Context,
-  from: Hex,
-): Promise<Holding & { freeMicro: bigint }> {
+async function holdingOf({ database, node, contracts }: Context, from: Hex): Promise<Holding & { freeMicro: bigint }> {
   const leaving = await database.read((db) => findLeaving(db, from, inFlightMax))
   const token = { address: contracts.ausd, abi: ausdAbi } as const
   const [balanceMicro, ...used] = (await node.reader.multicall({
@@ -233,10 +214,7 @@ function openShared(database: Context['database']) {
       const leaving = await leavingMicro(db, wallets)
       return (wallet) => leaving.get(wallet) ?? 0n
     }),
-    store: together(
-      (wanted: readonly Wanted[]) => database.transaction((tx) => storeAll(tx, wanted)),
-      storedAtOnce,
-    ),
+    store: together((wanted: readonly Wanted[]) => database.transaction((tx) => storeAll(tx, wanted)), storedAtOnce),
   }
 }
 
@@ -296,8 +274,7 @@ type KnownSend = Pick<Operation, 'contentHash'> & Task
 
 function answerAgain(order: Order, known: KnownSend): Answer<SendAnswer> {
   // guard: a nonce of a wallet is one send
-  if (known.contentHash !== order.contentHash || known.kind !== 'send')
-    return refuse('authorization_conflict')
+  if (known.contentHash !== order.contentHash || known.kind !== 'send') return refuse('authorization_conflict')
   const { sendId, authorization } = known.payload
   return ok({ sendId, ausd: authorization.value, to: authorization.to })
 }

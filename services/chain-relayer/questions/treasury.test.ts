@@ -98,7 +98,9 @@ test('security: a treasury reading from an endpoint that lags behind a final cre
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({
-            ...{ jsonrpc: '2.0', id: 1, method },
+            jsonrpc: '2.0',
+            id: 1,
+            method,
             params: [params[0], `0x${stale.toString(16)}`],
           }),
         })

@@ -117,12 +117,7 @@ type Assigned = 'stored' | 'nothing stored' | 'lane lost'
  * One commit stores nonce, signature, transaction and operations; only stored bytes are broadcast.
  * Omits transfers that their wallets could not pay.
  */
-async function assign(
-  context: Context,
-  { key, lane }: HeldLane,
-  batch: Batch,
-  fees: Fees,
-): Promise<Assigned> {
+async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, fees: Fees): Promise<Assigned> {
   const { operations, purpose, funds } = batch
   const costEachWei = costWei(batch.call, fees) / BigInt(operations.length)
   let covers: ReadonlyMap<Operation, Cover> = new Map()
@@ -171,25 +166,19 @@ async function assign(
   return stored ? 'stored' : 'nothing stored'
 }
 
-const callFor = (
-  { contracts }: Context,
-  { operations, call }: Batch,
-  going: Operation[],
-): CallToSign =>
+const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Operation[]): CallToSign =>
   going.length === operations.length ? call : bundleCall(going.filter(isSigned), contracts.ausd)
 
 async function postpone(context: Context, operation: Operation, cover: Cover): Promise<void> {
   if (cover === 'spent') await giveUp(context, operation, 'gas_budget_spent', false)
-  if (cover === 'later')
-    await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
+  if (cover === 'later') await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
 }
 
 /** Operations of a batch are retried alone, so that the others pass. */
 async function holdAll(context: Context, operations: readonly Operation[], refusal: PolicyRefusal) {
   const [first, ...others] = operations
   if (others.length === 0) return holdRefused(context, first!, refusal)
-  for (const { id } of operations)
-    await context.database.run((db) => postponeOperation(db, id, 0, 1))
+  for (const { id } of operations) await context.database.run((db) => postponeOperation(db, id, 0, 1))
 }
 
 function mayShare({ policy, contracts }: Context, operation: Operation): boolean {
@@ -205,11 +194,7 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 
 const examineAtOnce = 8
 
-async function batchesOf(
-  context: Context,
-  due: readonly Operation[],
-  terms: RoundTerms,
-): Promise<Batch[]> {
+async function batchesOf(context: Context, due: readonly Operation[], terms: RoundTerms): Promise<Batch[]> {
   const fits = new Map<Operation, Fit>()
   const examineOne = async (operation: Operation) => {
     const found = await examine(context, operation, terms).catch((error) => {
@@ -219,8 +204,7 @@ async function batchesOf(
     })
     if (found) fits.set(operation, found)
   }
-  const examineAll = (wanted: readonly Operation[]) =>
-    pMap(wanted, examineOne, { concurrency: examineAtOnce })
+  const examineAll = (wanted: readonly Operation[]) => pMap(wanted, examineOne, { concurrency: examineAtOnce })
   await examineAll(due.filter(({ kind }) => isRacing(kind)))
   const ready = due.filter((operation) => !isRacing(operation.kind) || fits.has(operation))
   const sharing = ready.filter((operation) => mayShare(context, operation))
@@ -241,7 +225,9 @@ async function batchesOf(
   )
   const transfers = bundles.map(
     ({ operations, funds }): Batch => ({
-      ...{ operations: [...operations], purpose: 'batch', funds },
+      operations: [...operations],
+      purpose: 'batch',
+      funds,
       call: bundleCall(operations, context.contracts.ausd),
     }),
   )

@@ -8,13 +8,7 @@ import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { PolicyRefused } from '../keys/policy'
-import {
-  type Attempt,
-  insertAttempt,
-  noteBroadcasts,
-  type OpenTransaction,
-  stillHeld,
-} from '../lanes/lane.store'
+import { type Attempt, insertAttempt, noteBroadcasts, type OpenTransaction, stillHeld } from '../lanes/lane.store'
 import { addressesOf, type HeldLane } from '../lanes/lease'
 import { guards } from '../operations/operation'
 import { findOperations } from '../operations/operation.store'
@@ -69,8 +63,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   for (const { transaction, attempt, error: answer, verdict, next, alarm } of steps) {
     const { lane, nonce, hash } = attempt
     const fields = { lane, nonce, hash, verdict, alarm }
-    if (verdict !== 'sent')
-      logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction not accepted')
+    if (verdict !== 'sent') logThrottled(`send:${verdict}`, { ...fields, answer }, 'transaction not accepted')
     if (ageMs(attempt.createdAt, clock()) < raiseEveryMs) continue
     if (next === 'bump') await raiseFees(context, held, transaction)
     if (next === 'raise_gas') await raiseGas(context, held, transaction)
@@ -79,10 +72,7 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
 }
 
 /** What this process has not sent is due: resending is harmless. */
-function isDue(
-  { clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>,
-  attempt: Attempt,
-): boolean {
+function isDue({ clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>, attempt: Attempt): boolean {
   if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
   const { next } = afterSend[verdictOnSend(attempt.lastError)]
   if (next === 'give_way') return false
@@ -133,10 +123,7 @@ const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =
   renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
 
 /** A higher fee would not help. */
-function isHalted(
-  { memory, clock, settings, logThrottled }: Context,
-  head: Pick<Head, 'number'>,
-): boolean {
+function isHalted({ memory, clock, settings, logThrottled }: Context, head: Pick<Head, 'number'>): boolean {
   memory.pace = paceAfter(memory.pace, head.number, clock())
   if (!stands(memory.pace, clock(), settings.bumpAfterMs / 2)) return false
   const stillMs = clock() - memory.pace.seenAt
@@ -148,8 +135,7 @@ function isHalted(
 async function hasLapsed(context: Context, open: OpenTransaction): Promise<boolean> {
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
   const lapsed = (operation: Operation) =>
-    isSigned(operation) &&
-    Number(operation.payload.authorization.validBefore) * 1_000 + lapsedMs < context.clock()
+    isSigned(operation) && Number(operation.payload.authorization.validBefore) * 1_000 + lapsedMs < context.clock()
   return carried.length > 0 && carried.every(lapsed)
 }
 
@@ -204,8 +190,5 @@ async function renew(
   })
   if (!stored) return
   failpoint('chain-relayer:attempt-stored')
-  context.log.info(
-    { lane: lane.address, nonce, attempt, purpose },
-    'transaction replacement signed',
-  )
+  context.log.info({ lane: lane.address, nonce, attempt, purpose }, 'transaction replacement signed')
 }

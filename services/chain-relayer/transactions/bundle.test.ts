@@ -11,15 +11,7 @@ import type { Operation } from '../operations/operation.table'
 import { burnt } from '../operations/reverted-gas.store'
 import { round } from '../relay-loop'
 import { journal } from '../schema.store'
-import {
-  cancelData,
-  newNonce,
-  newWallet,
-  openFixture,
-  recipient,
-  take,
-  transferData,
-} from '../test-support'
+import { cancelData, newNonce, newWallet, openFixture, recipient, take, transferData } from '../test-support'
 import { assignWaiting } from './assign'
 
 const fixture = await openFixture()
@@ -100,12 +92,12 @@ describe('transfers signed by plain accounts', () => {
     const ended = await endOf(context, others)
     expect(ended.map(({ state }) => state)).toEqual(['settled', 'settled'])
     expect(await fixture.finish(context, cancelled!.task)).toMatchObject({
-      ...{ state: 'failed', reason: 'authorization_cancelled', tries: 1 },
+      state: 'failed',
+      reason: 'authorization_cancelled',
+      tries: 1,
     })
     const wallet = cancelled!.address.toLowerCase() as Hex
-    const [paid] = await database.read((db) =>
-      db.select().from(burnt).where(eq(burnt.wallet, wallet)),
-    )
+    const [paid] = await database.read((db) => db.select().from(burnt).where(eq(burnt.wallet, wallet)))
     const hash = ended[0]!.txHash!
     const { gasUsed, effectiveGasPrice } = await chain.getTransactionReceipt({ hash })
     expect(paid?.wei).toBe((gasUsed * effectiveGasPrice) / 3n)
@@ -121,7 +113,9 @@ describe('transfers signed by plain accounts', () => {
     const [mine] = await endOf(context, [ours!])
     expect(mine!.txHash).not.toBe(hash)
     expect(await fixture.finish(context, theirs!.task)).toMatchObject({
-      ...{ state: 'settled', txHash: hash, tries: 1 },
+      state: 'settled',
+      txHash: hash,
+      tries: 1,
     })
     expect(await fixture.balanceOf(theirs!.address)).toBe(6_000_000n)
   })
@@ -131,14 +125,18 @@ describe('transfers signed by plain accounts', () => {
     const takes = await severalTakes(3)
     const [empty, ...others] = takes
     const data = encodeFunctionData({
-      ...{ abi: ausdAbi, functionName: 'transfer', args: [recipient, 9_000_000n] },
+      abi: ausdAbi,
+      functionName: 'transfer',
+      args: [recipient, 9_000_000n],
     })
     await fixture.submit(empty!.key, contracts.ausd, data)
     await order(takes)
     const ended = await endOf(context, others)
     expect(new Set(ended.map(({ txHash }) => txHash)).size).toBe(1)
     expect(await fixture.finish(context, empty!.task)).toMatchObject({
-      ...{ state: 'failed', reason: 'balance_too_low', nonce: null },
+      state: 'failed',
+      reason: 'balance_too_low',
+      nonce: null,
     })
   })
 

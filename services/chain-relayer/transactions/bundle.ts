@@ -16,16 +16,11 @@ export type Bundle = { readonly operations: readonly SignedOperation[]; readonly
 
 const examineAtOnce = 4
 
-export async function bundlesOf(
-  context: Context,
-  due: readonly Operation[],
-  terms: RoundTerms,
-): Promise<Bundle[]> {
+export async function bundlesOf(context: Context, due: readonly Operation[], terms: RoundTerms): Promise<Bundle[]> {
   const { batchMax } = context.settings
   if (batchMax < 2) return []
   const fit: SignedOperation[] = []
-  for (const operation of due)
-    if (await mayShare(context, operation, terms)) fit.push(operation as SignedOperation)
+  for (const operation of due) if (await mayShare(context, operation, terms)) fit.push(operation as SignedOperation)
   if (fit.length < 2) return []
   const groups = Array.from({ length: Math.ceil(fit.length / batchMax) }, (_, at) =>
     fit.slice(at * batchMax, (at + 1) * batchMax),
@@ -57,14 +52,11 @@ async function simulate(
   const calls = [...reads, ...group.map((operation) => bundled(ausd, operation))]
   const data = encodeFunctionData({ ...aggregate3, args: [calls] })
   const gas = bundleGasLimit(group.length) + readGas * BigInt(reads.length)
-  const answer = await context.node
-    .call({ from, to: multicall3, data, gas, fees }, 'latest')
-    .catch((error) => {
-      context.logThrottled('bundle', { err: error }, 'bundle simulation failed')
-      return { reverted: undefined }
-    })
-  if ('reverted' in answer)
-    return { operations: [], funds: { ausdMicro: new Map(), blockNumber: 0n } }
+  const answer = await context.node.call({ from, to: multicall3, data, gas, fees }, 'latest').catch((error) => {
+    context.logThrottled('bundle', { err: error }, 'bundle simulation failed')
+    return { reverted: undefined }
+  })
+  if ('reverted' in answer) return { operations: [], funds: { ausdMicro: new Map(), blockNumber: 0n } }
   const results = decodeFunctionResult({ ...aggregate3, data: answer.returned })
   const [block, ...balances] = results.slice(0, reads.length).map((one) => BigInt(one.returnData))
   const outcomes = results.slice(reads.length)

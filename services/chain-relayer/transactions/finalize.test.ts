@@ -67,8 +67,7 @@ describe('the finality of a transaction', () => {
     }
     const tasks = credits(2)
     for (const task of tasks) await fixture.command(task)
-    const statesOf = async () =>
-      (await Promise.all(tasks.map(fixture.operationOf))).map(({ state }) => state)
+    const statesOf = async () => (await Promise.all(tasks.map(fixture.operationOf))).map(({ state }) => state)
     await until(async () => {
       await round(context)
       return bare > 2 || (await statesOf()).includes('settled')
@@ -111,8 +110,7 @@ describe('the finality of a transaction', () => {
       return forward().then(async (reply) => {
         const answer = (await reply.json()) as { result: { blockNumber?: string } | null }
         if (!answer.result) return Response.json(answer)
-        if (isBlock)
-          return Response.json({ ...answer, result: { ...answer.result, hash: discarded } })
+        if (isBlock) return Response.json({ ...answer, result: { ...answer.result, hash: discarded } })
         told.lies += 1
         number = answer.result.blockNumber!
         return Response.json({ ...answer, result: { ...answer.result, blockHash: discarded } })
@@ -182,8 +180,7 @@ describe('the finality of a transaction', () => {
   })
 })
 
-const openOf = async (context: Context, held: readonly HeldLane[]) =>
-  (await findOpenOf(context, held))[0]!.attempts
+const openOf = async (context: Context, held: readonly HeldLane[]) => (await findOpenOf(context, held))[0]!.attempts
 const findOpenOf = (context: Context, held: readonly HeldLane[]) =>
   context.database.read((db) => findOpen(db, addressesOf(held)))
 const attemptsOf = async (context: Context, held: readonly HeldLane[]) =>

@@ -88,8 +88,7 @@ async function concludeLane(
   if (count > nextNonce) memory.sound.delete(address)
   // guard: an outcome is reported once its block is final
   const mined = open.filter(({ nonce }) => nonce < count)
-  const concludeThis = (transaction: OpenTransaction) =>
-    concludeOne(context, { transaction, head, epoch })
+  const concludeThis = (transaction: OpenTransaction) => concludeOne(context, { transaction, head, epoch })
   const tried = await pMapSettled(mined, concludeThis, { concurrency: concludeAtOnce })
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
   if (isWhole) memory.counted.set(address, { epoch, at: clock(), to: head.number })
@@ -185,8 +184,7 @@ async function isFinal(
   head: Head,
 ): Promise<boolean> {
   const oldest = head.number - ancestorsMax
-  if (block.blockNumber < oldest)
-    return (await node.headAt(block.blockNumber)).hash === block.blockHash
+  if (block.blockNumber < oldest) return (await node.headAt(block.blockNumber)).hash === block.blockHash
   for (const number of ancestors.keys()) if (number < oldest) ancestors.delete(number)
   ancestors.set(head.number, Promise.resolve(head))
   let at = head
@@ -263,9 +261,7 @@ async function close(
     })
     const undone = judged.flatMap((one) => (one.done ? [] : [one.operation]))
     const isCharged = outcome === 'ok' || outcome === 'reverted'
-    const spentBy = isCharged
-      ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei })
-      : []
+    const spentBy = isCharged ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei }) : []
     const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
     await settleAll(tx, done, place)
     const ended = await Promise.all(
@@ -303,11 +299,7 @@ type Final = { outcome: TransactionOutcome; oneTry: boolean }
  * A drip waits, because Monad reverts transfers out of a lane's reserve. The operation fails if
  * user-controlled code made it revert, or if it reverted too often.
  */
-async function endUndone(
-  tx: Tx,
-  operation: Operation,
-  { outcome, oneTry }: Final,
-): Promise<Ending> {
+async function endUndone(tx: Tx, operation: Operation, { outcome, oneTry }: Final): Promise<Ending> {
   const tries = operation.tries + 1
   const hopeless = oneTry ? outcome === 'reverted' : tries > doubtsMax
   if (hopeless) {

@@ -19,10 +19,7 @@ export type Funds = {
 }
 
 /** At the newest block. */
-export async function fundsFor(
-  context: Context,
-  { wallet, leavesMicro }: Operation,
-): Promise<Funds | undefined> {
+export async function fundsFor(context: Context, { wallet, leavesMicro }: Operation): Promise<Funds | undefined> {
   if (leavesMicro === 0n) return undefined
   const { balance, blockNumber } = await context.account(wallet)
   const ausdMicro = new Map([[wallet, BigInt(balance.ausd)]])
@@ -105,7 +102,10 @@ export async function chargeGas(
   await lockWallets(tx, wallets)
   const burnt = await burntToday(tx, wallets)
   const rows = [...counts].map(([wallet, { length }]) => ({
-    ...{ lane, nonce, wallet, wei: eachWei * BigInt(length) },
+    lane,
+    nonce,
+    wallet,
+    wei: eachWei * BigInt(length),
   }))
   await insertBurnt(tx, rows)
   return rows.flatMap(({ wallet, wei: added }) => {
@@ -139,14 +139,8 @@ export const bidWei = (gas: bigint, fees: Fees, baseFeeWei: bigint): bigint => {
   return gas * atMost(askedWei, fees.maxFeeWei)
 }
 
-export function bidRoomWei(
-  balanceWei: bigint,
-  open: readonly OpenTransaction[],
-  baseFeeWei: bigint,
-): bigint {
+export function bidRoomWei(balanceWei: bigint, open: readonly OpenTransaction[], baseFeeWei: bigint): bigint {
   const budgetWei = atMost(balanceWei, bidMaxWei)
-  const bids = open
-    .map(({ attempts }) => attempts.at(-1)!)
-    .map((one) => bidWei(one.gas, one, baseFeeWei))
+  const bids = open.map(({ attempts }) => attempts.at(-1)!).map((one) => bidWei(one.gas, one, baseFeeWei))
   return budgetWei - bids.reduce((sum, bid) => sum + bid, 0n)
 }

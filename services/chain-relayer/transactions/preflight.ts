@@ -8,14 +8,7 @@ import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/authorization-search'
-import {
-  isUpToWallet,
-  isVerdict,
-  lapsesSoon,
-  type PayloadOf,
-  payerOf,
-  restMaxMs,
-} from '../operations/operation'
+import { isUpToWallet, isVerdict, lapsesSoon, type PayloadOf, payerOf, restMaxMs } from '../operations/operation'
 import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
@@ -47,18 +40,11 @@ export const unsettledMs = 500
  * undefined if it ended here or must wait. Throws `PolicyRefused`, before any simulation, if no key
  * would sign it.
  */
-export async function examine(
-  context: Context,
-  operation: Operation,
-  terms: RoundTerms,
-): Promise<Fit | undefined> {
+export async function examine(context: Context, operation: Operation, terms: RoundTerms): Promise<Fit | undefined> {
   const { from, newest } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
-    context.log.info(
-      { operationId: operation.id, kind: operation.kind },
-      'operation needs no transaction',
-    )
+    context.log.info({ operationId: operation.id, kind: operation.kind }, 'operation needs no transaction')
     context.poke()
     return undefined
   }
@@ -71,9 +57,7 @@ export async function examine(
     const owed = await checkOwed(context, operation.payload)
     const restMs = owed === 'unsettled' ? unsettledMs : waitMs
     if (owed !== 'owed')
-      return void (await context.database.run((db) =>
-        postponeOperation(db, operation.id, restMs, 0),
-      ))
+      return void (await context.database.run((db) => postponeOperation(db, operation.id, restMs, 0)))
   }
   const foreign = await runsForeignCode(context, operation)
   const call = await callOf(context, operation, foreign)
@@ -150,8 +134,7 @@ async function foresee(
     const ours = [treasury.address, contracts.creditLine, contracts.ausd]
     const revert = revertOf(newest.reverted, ours)
     if (!('reverted' in settled) || revertOf(settled.reverted, ours) !== revert) return 'unsettled'
-    if (revert === 'not_held' && (await isBehind(context, operation, head.number)))
-      return 'unsettled'
+    if (revert === 'not_held' && (await isBehind(context, operation, head.number))) return 'unsettled'
     return afterRevert(revert, payerOf(operation.kind))
   } catch (error) {
     context.log.debug({ err: error, operationId: operation.id }, 'operation simulation failed')
@@ -165,25 +148,16 @@ async function isBehind({ database }: Context, { payload }: Operation, blockNumb
   return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
 }
 
-async function waitOrEnd(
-  context: Context,
-  operation: Operation,
-  expected: AfterRevert | 'unsettled',
-) {
+async function waitOrEnd(context: Context, operation: Operation, expected: AfterRevert | 'unsettled') {
   const { database } = context
   const { id, kind } = operation
-  const postpone = (ms: number, tries: 0 | 1 = 0) =>
-    database.run((db) => postponeOperation(db, id, ms, tries))
+  const postpone = (ms: number, tries: 0 | 1 = 0) => database.run((db) => postponeOperation(db, id, ms, tries))
   if (expected === 'unsettled') return postpone(unsettledMs)
   if (expected.do === 'look_up') return lookUp(context, operation)
   if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
   if (expected.do === 'wait') {
     const fields = { operationId: id, kind, alarm: expected.alarm }
-    context.logThrottled(
-      `wait:${kind}`,
-      fields,
-      'operation blocked: treasury, pause, freeze or role',
-    )
+    context.logThrottled(`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
     return postpone(expected.alarm ? waitMs : unsettledMs)
   }
   const doubted = { reason: 'reverted', alarm: !isUpToWallet(kind) }
@@ -209,8 +183,7 @@ export async function holdRefused(
 
 /** Decides from finalized blocks. A transfer submitted by a third party counts as done. */
 async function lookUp(context: Context, operation: Operation): Promise<void> {
-  const postpone = (ms: number) =>
-    context.database.run((db) => postponeOperation(db, operation.id, ms, 0))
+  const postpone = (ms: number) => context.database.run((db) => postponeOperation(db, operation.id, ms, 0))
   const terms = transferTerms(context, operation)
   if (!terms) return void (await postpone(5_000))
   const head = await context.node.finalizedHead()
@@ -222,17 +195,13 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
   const use = useOf(context, operation, terms, head)
   if (use === undefined) return void (await postpone(searchedMs))
   if (use === 'cancelled') return giveUp(context, operation, 'authorization_cancelled', false)
-  if (use === 'used_elsewhere')
-    return giveUp(context, operation, 'authorization_used_elsewhere', true)
+  if (use === 'used_elsewhere') return giveUp(context, operation, 'authorization_used_elsewhere', true)
   if (use === 'unknown') {
     const fields = { operationId: operation.id, alarm: true }
     context.logThrottled(`use:${operation.id}`, fields, 'authorization use not found')
     return void (await postpone(5_000))
   }
   await context.database.transaction((tx) => settle(tx, operation, use.used))
-  context.log.info(
-    { operationId: operation.id, txHash: use.used.txHash },
-    'operation done by a foreign transaction',
-  )
+  context.log.info({ operationId: operation.id, txHash: use.used.txHash }, 'operation done by a foreign transaction')
   context.poke()
 }

@@ -101,10 +101,7 @@ describe('after 40 attempts at a transaction', () => {
         db
           .select({ attempt: attempts.attempt, purpose: attempts.purpose })
           .from(attempts)
-          .innerJoin(
-            operations,
-            and(eq(operations.lane, attempts.lane), eq(operations.nonce, attempts.nonce)),
-          )
+          .innerJoin(operations, and(eq(operations.lane, attempts.lane), eq(operations.nonce, attempts.nonce)))
           .where(eq(operations.cause, causeOf(task)))
           .orderBy(desc(attempts.attempt)),
       )
@@ -162,16 +159,8 @@ describe('after the database clock was set back by an hour', () => {
   })
 
   test.each([
-    [
-      'a transaction that is not mined still gets a higher fee',
-      {},
-      (sent: readonly Hex[]) => new Set(sent).size > 1,
-    ],
-    [
-      'a transaction is still resent',
-      { bumpAfterMs: 7_200_000 },
-      (sent: readonly Hex[]) => sent.length > 2,
-    ],
+    ['a transaction that is not mined still gets a higher fee', {}, (sent: readonly Hex[]) => new Set(sent).size > 1],
+    ['a transaction is still resent', { bumpAfterMs: 7_200_000 }, (sent: readonly Hex[]) => sent.length > 2],
   ])('%s', async (what, settings, isSo) => {
     const context = isSetBack(await fixture.begin(settings))
     const sent = swallow()

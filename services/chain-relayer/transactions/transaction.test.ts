@@ -63,16 +63,11 @@ describe('a fee bump', () => {
   test('is always strictly more, a bid a node accepts, and stops growing at its cap', () => {
     assert(
       property(fee, fee, fee, (left, right, baseFeeWei) => {
-        const last =
-          left > right
-            ? { maxFeeWei: left, priorityWei: right }
-            : { maxFeeWei: right, priorityWei: left }
+        const last = left > right ? { maxFeeWei: left, priorityWei: right } : { maxFeeWei: right, priorityWei: left }
         const next = bumped(last, baseFeeWei)
         const cap = baseFeeWei * 40n > 800n * gwei ? baseFeeWei * 40n : 800n * gwei
         expect(next.maxFeeWei > last.maxFeeWei).toBe(true)
-        expect(next.priorityWei > last.priorityWei || next.priorityWei === next.maxFeeWei).toBe(
-          true,
-        )
+        expect(next.priorityWei > last.priorityWei || next.priorityWei === next.maxFeeWei).toBe(true)
         expect(next.priorityWei <= next.maxFeeWei).toBe(true)
         expect(next.maxFeeWei <= cap || next.maxFeeWei === last.maxFeeWei + 1n).toBe(true)
       }),

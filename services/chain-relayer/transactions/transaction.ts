@@ -1,11 +1,4 @@
-import {
-  encodeFunctionData,
-  type Hex,
-  type Log,
-  multicall3Abi,
-  parseEventLogs,
-  prepareEncodeFunctionData,
-} from 'viem'
+import { encodeFunctionData, type Hex, type Log, multicall3Abi, parseEventLogs, prepareEncodeFunctionData } from 'viem'
 import { toUnixSeconds } from '#platform/clock'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
@@ -19,21 +12,12 @@ import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type FinalTake, returnNonce } from '../keys/policy'
 import type { TransactionPurpose } from '../lanes/lane.store'
-import {
-  type BatchableTask,
-  isBatchable,
-  type OperationKind,
-  type Task,
-} from '../operations/operation'
+import { type BatchableTask, isBatchable, type OperationKind, type Task } from '../operations/operation'
 import type { Operation } from '../operations/operation.table'
 import { findTake } from '../operations/wallet.store'
 import { givebackNonce } from '../unsolicited-deposits/return'
 
-export async function callOf(
-  context: Context,
-  operation: Operation,
-  foreign: boolean,
-): Promise<CallToSign> {
+export async function callOf(context: Context, operation: Operation, foreign: boolean): Promise<CallToSign> {
   const { contracts, settings } = context
   const call = await plainCall()
   return { ...call, gas: raisedGas(call.gas, operation.tries) }
@@ -74,20 +58,14 @@ const transferGas = (byContract: boolean) =>
 export const runsForeignCode = async (
   { contracts }: Pick<Context, 'contracts'>,
   operation: Operation,
-): Promise<boolean> =>
-  isSigned(operation) && (await needsContract(contracts, operation.payload.authorization))
+): Promise<boolean> => isSigned(operation) && (await needsContract(contracts, operation.payload.authorization))
 
-async function returnCall(
-  context: Context,
-  operation: Extract<Operation, { kind: Owed }>,
-): Promise<CallToSign> {
+async function returnCall(context: Context, operation: Extract<Operation, { kind: Owed }>): Promise<CallToSign> {
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
   const take = operation.kind === 'return' ? await finalTakeOf(context, operation) : undefined
   // Anyone who sees this signature can use it, so it counts once signed.
-  const signature = await context.database.transaction((tx) =>
-    context.treasury.sign(tx, { domain, terms, take }),
-  )
+  const signature = await context.database.transaction((tx) => context.treasury.sign(tx, { domain, terms, take }))
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
@@ -115,10 +93,7 @@ async function finalTakeOf(
 const nowOf = ({ clock, memory }: Context): number =>
   Math.max(toUnixSeconds(clock()), Number(memory.look?.newest.timestamp ?? 0))
 
-export function transferTerms(
-  context: Context,
-  operation: Operation,
-): AuthorizationTerms | undefined {
+export function transferTerms(context: Context, operation: Operation): AuthorizationTerms | undefined {
   if (isSigned(operation)) return operation.payload.authorization
   if (operation.kind !== 'return' && operation.kind !== 'giveback') return undefined
   const { wallet, ausd } = operation.payload
@@ -134,20 +109,18 @@ export function transferTerms(
 }
 
 const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): CallToSign => ({
-  ...{ to: ausd, data: transferData(signed), valueWei: 0n, gas },
+  to: ausd,
+  data: transferData(signed),
+  valueWei: 0n,
+  gas,
 })
 
 /** Accepts contract signatures too; viem would search for the overload on every call. */
 const transfer = ausdAbi.find(
   (item): item is BytesTransfer =>
-    item.type === 'function' &&
-    item.name === 'transferWithAuthorization' &&
-    item.inputs.length === 7,
+    item.type === 'function' && item.name === 'transferWithAuthorization' && item.inputs.length === 7,
 )!
-type BytesTransfer = Extract<
-  (typeof ausdAbi)[number],
-  { name: 'transferWithAuthorization'; inputs: { length: 7 } }
->
+type BytesTransfer = Extract<(typeof ausdAbi)[number], { name: 'transferWithAuthorization'; inputs: { length: 7 } }>
 const prepared = prepareEncodeFunctionData({ abi: [transfer] })
 
 const transferData = (signed: GivenAuthorization): Hex => {
@@ -266,8 +239,7 @@ export function doneIn(
   const named = new Set<string>(own.flatMap(({ topics }) => topics))
   const failures = failuresOf(own)
   return (operation, position) => {
-    if (!named.has(opOf(operation as BatchableTask).ref))
-      throw new Error('the receipt has no event of an operation')
+    if (!named.has(opOf(operation as BatchableTask).ref)) throw new Error('the receipt has no event of an operation')
     return !failures.has(position)
   }
 }
@@ -341,8 +313,7 @@ export const feesFor = (baseFeeWei: bigint): Fees => ({
 /** Raises both by 25 % (nodes other than Monad require at least 10 %), without a maximum. */
 export function outbid(last: Fees, baseFeeWei: bigint): Fees {
   const fresh = feesFor(baseFeeWei)
-  const raised = (lastWei: bigint, freshWei: bigint) =>
-    atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
+  const raised = (lastWei: bigint, freshWei: bigint) => atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
   const maxFeeWei = raised(last.maxFeeWei, fresh.maxFeeWei)
   return { maxFeeWei, priorityWei: atMost(raised(last.priorityWei, fresh.priorityWei), maxFeeWei) }
 }

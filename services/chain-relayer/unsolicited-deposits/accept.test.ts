@@ -74,8 +74,7 @@ describe('unsolicited AUSD', () => {
     await ask(name)
     await decided(context, name)
     const done = await finished(context, name)
-    const forget = () =>
-      database.run((db) => db.delete(requests).where(eq(requests.txHash, name.txHash)))
+    const forget = () => database.run((db) => db.delete(requests).where(eq(requests.txHash, name.txHash)))
     await forget()
     await ask(name)
     expect(await decided(context, name)).toMatchObject({
@@ -175,14 +174,8 @@ describe('security: no AUSD is returned', () => {
   test.each([
     ['of an unknown transaction', async () => ({ txHash: newNonce(), logIndex: 0 })],
     ['that was sent to another wallet', async () => ({ txHash: await elsewhere(), logIndex: 1 })],
-    [
-      'of a log that is no transfer',
-      async () => ({ txHash: (await sentBySomebody()).name.txHash, logIndex: 0 }),
-    ],
-    [
-      'of a log that there is not',
-      async () => ({ txHash: (await sentBySomebody()).name.txHash, logIndex: 99 }),
-    ],
+    ['of a log that is no transfer', async () => ({ txHash: (await sentBySomebody()).name.txHash, logIndex: 0 })],
+    ['of a log that there is not', async () => ({ txHash: (await sentBySomebody()).name.txHash, logIndex: 99 })],
   ])('%s', async (_, forge) => {
     const context = await fixture.begin()
     const name = await forge()

@@ -11,13 +11,7 @@ import { orderOf, type PayloadOf } from '../operations/operation'
 import { findOperation, insertOperation } from '../operations/operation.store'
 import { findTakesBy, lockWallet } from '../operations/wallet.store'
 import { readArrival } from './deposit'
-import {
-  decideRequest,
-  findAsked,
-  type GivebackDecision,
-  type GivebackRequest,
-  noteRequest,
-} from './request.store'
+import { decideRequest, findAsked, type GivebackDecision, type GivebackRequest, noteRequest } from './request.store'
 import { type Arrival, type ArrivalFacts, givebackNonce, refusalOf } from './return'
 
 const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
@@ -30,7 +24,9 @@ async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'i
   const takes = await findTakesBy(db, arrival)
   return {
     takes: takes.map(({ state, payload: { payoutId, authorization } }) => ({
-      ...{ payoutId, state, valueMicro: BigInt(authorization.value) },
+      payoutId,
+      state,
+      valueMicro: BigInt(authorization.value),
     })),
     isOurs: await isAttempt(db, arrival.txHash),
     giveback: await findOperation(db, orderFor(arrival).id),
@@ -88,9 +84,7 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
     const facts = { ...(await rowFacts(tx, arrival)), isSpent: spent }
     const refusal = refusalOf(facts, arrival.ausdMicro)
     const decision: GivebackDecision =
-      refusal === undefined
-        ? { state: 'ordered', operationId: order.id }
-        : { state: 'refused', refusal }
+      refusal === undefined ? { state: 'ordered', operationId: order.id } : { state: 'refused', refusal }
     if (!(await decideRequest(tx, request.id, arrival.wallet, decision))) return undefined
     if (refusal === undefined && !(await insertOperation(tx, order)))
       throw new Error(`giveback ${order.cause} was already ordered`)
@@ -135,7 +129,8 @@ const idleMs = 5_000
 export const startGivingBack = (context: Context): Loop =>
   startLoop({
     name: 'givebacks',
-    ...{ everyMs, idleMs },
+    everyMs,
+    idleMs,
     log: context.log,
     work: async () => ((await takeUpRequests(context)) === 0 ? idle : undefined),
   })

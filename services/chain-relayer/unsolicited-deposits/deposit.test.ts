@@ -19,12 +19,14 @@ function logOf(
   args: Record<string, unknown>,
   logIndex: number,
 ) {
-  const { inputs } = (abi as readonly Event[]).find(
-    ({ type, name }) => type === 'event' && name === eventName,
-  ) as { inputs: readonly { name: string; type: string; indexed: boolean }[] }
+  const { inputs } = (abi as readonly Event[]).find(({ type, name }) => type === 'event' && name === eventName) as {
+    inputs: readonly { name: string; type: string; indexed: boolean }[]
+  }
   const words = inputs.filter(({ indexed }) => !indexed)
   return {
-    ...{ address: emitter, logIndex, topics: encodeEventTopics({ abi, eventName, args } as never) },
+    address: emitter,
+    logIndex,
+    topics: encodeEventTopics({ abi, eventName, args } as never),
     data: encodeAbiParameters(
       words,
       words.map((word) => args[word.name] ?? 9n),
@@ -33,10 +35,8 @@ function logOf(
 }
 const line = [places.creditLine, creditLineAbi] as const
 const token = [places.ausd, ausdAbi] as const
-const transfer = (from: Hex) =>
-  logOf(token, 'Transfer', { from, to: places.treasury, value: 5n }, 1)
-const judge = (...logs: ReturnType<typeof logOf>[]) =>
-  arrivalIn(logs as unknown as ChainReceipt['logs'], places, name)
+const transfer = (from: Hex) => logOf(token, 'Transfer', { from, to: places.treasury, value: 5n }, 1)
+const judge = (...logs: ReturnType<typeof logOf>[]) => arrivalIn(logs as unknown as ChainReceipt['logs'], places, name)
 
 describe('AUSD sent by the credit line to the treasury', () => {
   test.each(['Drawn', 'CollateralWithdrawn'])('belongs to the user in the event %s', (event) => {

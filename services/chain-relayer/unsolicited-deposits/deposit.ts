@@ -64,7 +64,8 @@ const logAt = (logs: Logs, emitter: Hex, logIndex: number) =>
 function tokenEventAt(logs: Logs, token: Hex, logIndex: number) {
   const eventName = ['AuthorizationUsed', 'Transfer'] as const
   return parseEventLogs({
-    ...{ abi: ausdAbi, eventName: [...eventName] },
+    abi: ausdAbi,
+    eventName: [...eventName],
     logs: logAt(logs, token, logIndex),
   })[0]
 }

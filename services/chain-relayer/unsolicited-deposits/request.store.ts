@@ -25,9 +25,7 @@ export const requests = schema.table(
     decidedAt: at('decided_at'),
   },
   (table) => [
-    uniqueIndex('giveback_request_once')
-      .on(table.txHash, table.logIndex)
-      .where(sql`state <> 'refused'`),
+    uniqueIndex('giveback_request_once').on(table.txHash, table.logIndex).where(sql`state <> 'refused'`),
     index('giveback_request_asked').on(table.id).where(sql`state = 'asked'`),
     check('giveback_request_named', sql`tx_hash ~ '^0x[0-9a-f]{64}$' and log_index >= 0`),
     check('giveback_request_signed', sql`btrim(asked_by) <> '' and btrim(reason) <> ''`),
@@ -52,12 +50,7 @@ export async function noteRequest(
 }
 
 export const findAsked = (db: Db, rowsMax: number): Promise<GivebackRequest[]> =>
-  db
-    .select()
-    .from(requests)
-    .where(eq(requests.state, 'asked'))
-    .orderBy(asc(requests.id))
-    .limit(rowsMax)
+  db.select().from(requests).where(eq(requests.state, 'asked')).orderBy(asc(requests.id)).limit(rowsMax)
 
 export type GivebackDecision =
   | { readonly state: 'ordered'; readonly operationId: string }

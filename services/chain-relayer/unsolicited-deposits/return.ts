@@ -31,10 +31,7 @@ export type ArrivalFacts = {
   readonly isSpent: boolean
 }
 
-export function refusalOf(
-  { takes, isOurs, giveback, isSpent }: ArrivalFacts,
-  ausdMicro: bigint,
-): string | undefined {
+export function refusalOf({ takes, isOurs, giveback, isSpent }: ArrivalFacts, ausdMicro: bigint): string | undefined {
   if (giveback?.state === 'settled') return `it was already given back in ${giveback.txHash}`
   if (giveback) return `its giveback was already ordered and is ${giveback.state}`
   // guard: AUSD that the token shows as returned is not returned again

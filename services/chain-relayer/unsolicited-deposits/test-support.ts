@@ -42,10 +42,7 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
 
   const ask = ({ txHash, logIndex }: TransferName) =>
     database.run((db) =>
-      db
-        .insert(requests)
-        .values({ txHash, logIndex, askedBy: 'budi', reason: 'ticket 12' })
-        .returning(),
+      db.insert(requests).values({ txHash, logIndex, askedBy: 'budi', reason: 'ticket 12' }).returning(),
     )
   const requestOf = async ({ txHash, logIndex }: TransferName) => {
     const rows = await database.read((db) =>
@@ -87,7 +84,15 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
   }
 
   return {
-    ...{ treasury, arrivalsIn, sentBySomebody, sentByItself },
-    ...{ ask, requestOf, decided, operationFor, finished, linesOf },
+    treasury,
+    arrivalsIn,
+    sentBySomebody,
+    sentByItself,
+    ask,
+    requestOf,
+    decided,
+    operationFor,
+    finished,
+    linesOf,
   }
 }

@@ -11,9 +11,7 @@ const get = async (path: string) => {
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 const index = await get('/docs/guide')
-const paths = [...new Set([...index.text.matchAll(/href="(\/docs\/guide[a-z/-]*)"/g)])].map(
-  ([, path]) => path!,
-)
+const paths = [...new Set([...index.text.matchAll(/href="(\/docs\/guide[a-z/-]*)"/g)])].map(([, path]) => path!)
 const distinct = [...new Set(paths)]
 const examples = readdirSync(join(import.meta.dir, 'examples'))
 
@@ -61,9 +59,7 @@ describe('every page of the guide', () => {
 })
 
 test('every example appears unchanged on exactly one page of the guide', async () => {
-  const shown = (await Promise.all(distinct.map((path) => get(`${path}.md`)))).map(
-    ({ text }) => text,
-  )
+  const shown = (await Promise.all(distinct.map((path) => get(`${path}.md`)))).map(({ text }) => text)
   for (const name of examples) {
     const text = await Bun.file(join(import.meta.dir, 'examples', name)).text()
     const times = shown.filter((page) => page.includes(text.trimEnd())).length

@@ -28,8 +28,7 @@ type GuidePage = {
   readonly html: () => string
 }
 
-const readIn = (folder: string) => (file: string) =>
-  readFileSync(join(import.meta.dir, folder, file), 'utf8')
+const readIn = (folder: string) => (file: string) => readFileSync(join(import.meta.dir, folder, file), 'utf8')
 const readPage = readIn('pages')
 const readExample = readIn('examples')
 
@@ -49,8 +48,7 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
   return written.map(({ text, ...page }, at) => ({
     ...page,
     markdown: () => linked(text, (path) => `${baseUrl}${path}.md`),
-    html: () =>
-      layout({ ...page, written, before: written[at - 1], next: written[at + 1] }, htmlOf(text)),
+    html: () => layout({ ...page, written, before: written[at - 1], next: written[at + 1] }, htmlOf(text)),
   }))
 }
 
@@ -58,8 +56,7 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
 const exampleIn = (name: string) =>
   `\`${name}\`\n\n\`\`\`${name.split('.').at(-1)}\n${readExample(name).trimEnd()}\n\`\`\``
 
-const sentenceOf = (code: ErrorCode): string | undefined =>
-  refusals[code as keyof typeof refusals]?.message
+const sentenceOf = (code: ErrorCode): string | undefined => refusals[code as keyof typeof refusals]?.message
 
 const refusalsInWords = () =>
   errorCodes
@@ -125,9 +122,7 @@ ${body}
 
 /** https://llmstxt.org */
 export function llmsText(guide: readonly GuidePage[], baseUrl: string): string {
-  const lines = guide.map(
-    ({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`,
-  )
+  const lines = guide.map(({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`)
   return `# AUSD credit line
 
 > An HTTP and JSON interface through which users in Malaysia and Indonesia top up, draw on, settle and cash out of

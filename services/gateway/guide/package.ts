@@ -47,7 +47,9 @@ function manifest(): string {
   const both = (path: string) => ({ types: `${path}.ts`, default: `${path}.js` })
   const { typebox } = own.dependencies
   return JSON.stringify({
-    ...{ name: packageName, version: own.version, type: 'module' },
+    name: packageName,
+    version: own.version,
+    type: 'module',
     exports: both(`./${entry}`),
     imports: {
       '#platform/*': both(`./${folders.platform}/*`),

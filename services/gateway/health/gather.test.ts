@@ -25,8 +25,7 @@ function serverPid(): number {
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
   const found = pids.find(
-    (pid) =>
-      about(pid, 'comm').startsWith('nats-server') && about(pid, 'environ').includes(`=${port}\0`),
+    (pid) => about(pid, 'comm').startsWith('nats-server') && about(pid, 'environ').includes(`=${port}\0`),
   )
   if (!found) throw new Error('no nats-server')
   return found
@@ -37,8 +36,7 @@ test('readiness blames the bus, and no service, while nats-server is frozen', as
   answerMetrics(bus, { service: 'gateway', figures: async () => [], log })
   open.use(await answerAs(backbone, 'payments', []))
   const { readiness } = openHealth(bus, backbone.database, log)
-  const text = async () =>
-    metricsText('', await gatherMetrics(bus).catch(() => undefined), (await readiness()).down)
+  const text = async () => metricsText('', await gatherMetrics(bus).catch(() => undefined), (await readiness()).down)
   expect(await text()).toContain('ausd_services_asked 1')
   await waitUntil('nats answering', async () => !(await readiness()).missing.includes('nats'))
   const pid = serverPid()
@@ -52,7 +50,5 @@ test('readiness blames the bus, and no service, while nats-server is frozen', as
   } finally {
     process.kill(pid, 'SIGCONT')
   }
-  await waitUntil('the services being asked again', async () =>
-    (await text()).includes('ausd_services_asked 1'),
-  )
+  await waitUntil('the services being asked again', async () => (await text()).includes('ausd_services_asked 1'))
 })

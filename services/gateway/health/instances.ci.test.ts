@@ -44,8 +44,7 @@ async function copyOf(name: ServiceName) {
   }
 }
 
-const stateOf = async (id: string) =>
-  (await roster.call()).down.find(({ copy }) => copy === id)?.state
+const stateOf = async (id: string) => (await roster.call()).down.find(({ copy }) => copy === id)?.state
 const becomes = (id: string, state: 'hangs' | 'gone' | undefined, deadlineMs?: number) =>
   waitUntil(`the copy being ${state}`, async () => (await stateOf(id)) === state, deadlineMs)
 /** The roster misses only instances that responded once. */

@@ -30,14 +30,9 @@ function presenceOf(others: readonly Gathered[] | undefined, down: readonly Down
     ]),
     ...serviceNames.map((service) => {
       const count = down.filter((copy) => copy.service === service).length
-      return gauge(
-        'service_copies_down',
-        'Instances that did not shut down cleanly and do not respond.',
-        count,
-        {
-          service,
-        },
-      )
+      return gauge('service_copies_down', 'Instances that did not shut down cleanly and do not respond.', count, {
+        service,
+      })
     }),
   ]
 }

@@ -3,10 +3,7 @@ import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { topics } from '#shared/messages/catalogue'
 
-const names = [
-  ...new Set<string>(topics.map(({ stream }) => stream)),
-  ...['ADVISORIES', 'KV_rates'],
-]
+const names = [...new Set<string>(topics.map(({ stream }) => stream)), 'ADVISORIES', 'KV_rates']
 
 /** A full stream refuses new messages. */
 const alarmPercent = 70

@@ -6,7 +6,9 @@ import { bodyBytesMax, readBytes } from './body'
 function arriving(headers: Record<string, string>) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const request = new Request('http://gateway.internal/quote', {
-    ...{ method: 'POST', headers, body: readable },
+    method: 'POST',
+    headers,
+    body: readable,
   })
   const read = readBytes(request).then(
     (bytes) => bytes.byteLength,
@@ -29,9 +31,7 @@ describe('security: while bodies of 32 MiB are arriving, a further one ends the 
     const [oldest, ...others] = Array.from({ length: fillingUp }, () => arriving(headers))
     const newest = arriving(headers)
     await pause(0)
-    const settled = [oldest!, ...others, newest].filter(
-      ({ read }) => !(peek(read) instanceof Promise),
-    )
+    const settled = [oldest!, ...others, newest].filter(({ read }) => !(peek(read) instanceof Promise))
     expect(settled).toEqual([oldest!])
     expect(await oldest!.read).toBe('the body did not arrive in time')
     const delivered = [...others, newest].map(async ({ read, deliver }) => {
@@ -57,8 +57,6 @@ describe('a body in chunks', () => {
   })
   // 10,000 chunks took 19 ms, also for a refused request.
   test('security: may not have 2,000', async () => {
-    await expect(sent(Array.from({ length: 2_000 }, () => 'x'))).rejects.toThrow(
-      'the body has more than 1,024 chunks',
-    )
+    await expect(sent(Array.from({ length: 2_000 }, () => 'x'))).rejects.toThrow('the body has more than 1,024 chunks')
   })
 })

@@ -41,8 +41,7 @@ export async function isBodyOver(request: Request): Promise<boolean> {
   if (cut.has(request)) return false
   const { headers, body, bodyUsed } = request
   if (bodyUsed) return true
-  if (!headers.has('transfer-encoding') && Number(headers.get('content-length') ?? 0) === 0)
-    return true
+  if (!headers.has('transfer-encoding') && Number(headers.get('content-length') ?? 0) === 0) return true
   if (!body) return false // The server does not expose the body of a GET.
   return readBytes(request).then(
     () => true,

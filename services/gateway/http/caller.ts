@@ -16,8 +16,7 @@ const callers = new WeakMap<Request, Caller>()
 
 export const introduce = (request: Request, caller: Caller) => void callers.set(request, caller)
 
-export const callerOf = (request: Request): Caller =>
-  callers.get(request) ?? { address: 'unknown', path: '' }
+export const callerOf = (request: Request): Caller => callers.get(request) ?? { address: 'unknown', path: '' }
 
 type IsProxy = (address: string) => boolean
 
@@ -76,11 +75,7 @@ function groupsOf(address: string): number[] {
 
 /** An IPv4 address at the end takes the place of two groups. */
 const partOf = (text: string): number[] =>
-  text === ''
-    ? []
-    : text
-        .split(':')
-        .flatMap((group) => (isIP(group) ? pairOf(group) : [Number.parseInt(group, 16)]))
+  text === '' ? [] : text.split(':').flatMap((group) => (isIP(group) ? pairOf(group) : [Number.parseInt(group, 16)]))
 
 function pairOf(address: string): number[] {
   const [first = 0, second = 0, third = 0, fourth = 0] = address.split('.').map(Number)

@@ -7,5 +7,4 @@ export const dependencyDeadlineMs = 1_800
 export const acceptingDeadlineMs = 10_000
 
 /** Throws `Overdue`, which becomes a 503. */
-export const inTime = <T>(work: Promise<T>, what: string): Promise<T> =>
-  within(work, dependencyDeadlineMs, what)
+export const inTime = <T>(work: Promise<T>, what: string): Promise<T> => within(work, dependencyDeadlineMs, what)

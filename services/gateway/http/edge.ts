@@ -63,9 +63,7 @@ export function openEdge({ config, clock, log }: Context, behind: Behind) {
     const first = { kind: 'server', requestId: id, parent: parent ?? undefined } as const
     const work = async () => {
       const isHost = path !== undefined
-      const response = isHost
-        ? await answer(request)
-        : failed(request, badRequest({ code: 'host_missing' }))
+      const response = isHost ? await answer(request) : failed(request, badRequest({ code: 'host_missing' }))
       caller.leave?.()
       const { status } = response
       const route = caller.route ?? 'none'

@@ -3,13 +3,7 @@ import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
 import { Overdue } from '#platform/deadline'
 import { type TextRef, textIn } from '#shared/language/catalogue'
-import {
-  type Answer,
-  errorCodeHeader,
-  generalCodeOf,
-  type RefusalCode,
-  refusals,
-} from '#shared/refusals'
+import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode, refusals } from '#shared/refusals'
 
 type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 
@@ -59,8 +53,7 @@ const bug: Failure = { status: 500, texts: [{ code: 'internal' }], level: 'error
 
 /** Never exposes the message of an unexpected error. */
 export function failureOf(error: unknown, nowMs: number): Failure {
-  if (error instanceof NotFoundError)
-    return refusedFailure(new Refused(404, [{ code: 'not_found' }]), nowMs)
+  if (error instanceof NotFoundError) return refusedFailure(new Refused(404, [{ code: 'not_found' }]), nowMs)
   if (error instanceof Refused) return refusedFailure(error, nowMs)
   return causesOf(error).some(isDependency) ? busy : bug
 }
@@ -70,7 +63,9 @@ function refusedFailure(refused: Refused, nowMs: number): Failure {
   const given = refused.retryAfterSeconds ?? (code && secondsLeft(code, nowMs))
   const wait = given ?? (status === 503 || status === 429 ? retryAfterSeconds : undefined)
   return {
-    ...{ status, texts, level: 'quiet' as const },
+    status,
+    texts,
+    level: 'quiet' as const,
     ...(wait ? { retryAfterSeconds: wait } : {}),
     ...(code ? { code } : {}),
   }
@@ -93,12 +88,10 @@ function causesOf(error: unknown): unknown[] {
 }
 
 /** postgres.js 3.4.9, the kernel, and PostgreSQL classes 08, 53, 57 and conflicts. */
-const unreachable =
-  /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
+const unreachable = /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
 
 function isDependency(error: unknown): boolean {
-  if (error instanceof Overdue || error instanceof Unavailable || error instanceof Faulted)
-    return true
+  if (error instanceof Overdue || error instanceof Unavailable || error instanceof Faulted) return true
   if (error instanceof NatsError) return true
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
 }

@@ -25,13 +25,7 @@ describe('the gateway answers a failure with', () => {
       'format must be json or csv',
       undefined,
     ],
-    [
-      'a refusal of the table',
-      refusedAs('not_verified'),
-      403,
-      'verify your identity first',
-      undefined,
-    ],
+    ['a refusal of the table', refusedAs('not_verified'), 403, 'verify your identity first', undefined],
     [
       '503 for a dependency of the table',
       refusedAs('chain_unavailable'),
@@ -42,38 +36,14 @@ describe('the gateway answers a failure with', () => {
     ['429 until the day is over', ...dayOver('gas_budget_spent')],
     ['429 until the day is over', ...dayOver('day_limit_reached')],
     ['429 until the day is over', ...dayOver('cashouts_refused_too_many')],
-    [
-      '503 when no service responds',
-      new Unavailable('x'),
-      503,
-      'the service is busy, try again',
-      2,
-    ],
+    ['503 when no service responds', new Unavailable('x'), 503, 'the service is busy, try again', 2],
     ['503 when the answer is late', new Overdue('x', 1), 503, 'the service is busy, try again', 2],
     ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],
-    [
-      '503 when the bus is gone',
-      new NatsError('x', 'CONNECTION_CLOSED'),
-      503,
-      'the service is busy, try again',
-      2,
-    ],
+    ['503 when the bus is gone', new NatsError('x', 'CONNECTION_CLOSED'), 503, 'the service is busy, try again', 2],
     ['503 when the database is gone', wrapped, 503, 'the service is busy, try again', 2],
-    [
-      '500 when it is a bug',
-      new TypeError('undefined is not'),
-      500,
-      'something went wrong',
-      undefined,
-    ],
+    ['500 when it is a bug', new TypeError('undefined is not'), 500, 'something went wrong', undefined],
     ['500 when it is no error at all', 'text', 500, 'something went wrong', undefined],
-    [
-      '500 for a constraint',
-      Object.assign(new Error('x'), { code: '23505' }),
-      500,
-      'something went wrong',
-      undefined,
-    ],
+    ['500 for a constraint', Object.assign(new Error('x'), { code: '23505' }), 500, 'something went wrong', undefined],
   ])('%s', (_, error, status, message, retryAfterSeconds) => {
     const failure = failureOf(error, nowMs)
     expect([failure.status, textIn('en', failure.texts), failure.retryAfterSeconds]).toEqual([
@@ -87,30 +57,10 @@ describe('the gateway answers a failure with', () => {
 describe('the address that limits count by', () => {
   test.each([
     ['is the socket', '198.51.100.1', null, '198.51.100.1'],
-    [
-      'security: ignores a forwarded address from a direct caller',
-      '198.51.100.1',
-      '1.2.3.4',
-      '198.51.100.1',
-    ],
-    [
-      'is the address seen by the only trusted proxy',
-      '10.0.0.1',
-      '1.2.3.4, 203.0.113.9',
-      '203.0.113.9',
-    ],
-    [
-      'is the address seen by the outer of two proxies',
-      '10.0.0.1',
-      '6.6.6.6, 203.0.113.9, 10.0.0.2',
-      '203.0.113.9',
-    ],
-    [
-      'security: ignores the proxy address that a caller forges',
-      '10.0.0.1',
-      '10.0.0.2, 6.6.6.6',
-      '6.6.6.6',
-    ],
+    ['security: ignores a forwarded address from a direct caller', '198.51.100.1', '1.2.3.4', '198.51.100.1'],
+    ['is the address seen by the only trusted proxy', '10.0.0.1', '1.2.3.4, 203.0.113.9', '203.0.113.9'],
+    ['is the address seen by the outer of two proxies', '10.0.0.1', '6.6.6.6, 203.0.113.9, 10.0.0.2', '203.0.113.9'],
+    ['security: ignores the proxy address that a caller forges', '10.0.0.1', '10.0.0.2, 6.6.6.6', '6.6.6.6'],
     ['is the proxy for its own requests', '10.0.0.1', '10.0.0.2', '10.0.0.2'],
     ['is the proxy if it forwards no header', '10.0.0.1', null, '10.0.0.1'],
     ['is the proxy if its header has no address', '10.0.0.1', '203.0.113.9, who', '10.0.0.1'],

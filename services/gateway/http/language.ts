@@ -11,8 +11,7 @@ const languageOf: ReadonlyMap<string, Language> = new Map([
 ])
 
 /** RFC 9110 section 12.5.4. */
-const range =
-  /^(\*|[a-z]{1,8})(?:-[a-z0-9]{1,8})*\s*(?:;\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i
+const range = /^(\*|[a-z]{1,8})(?:-[a-z0-9]{1,8})*\s*(?:;\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i
 
 /** Highest quality, then first; regions and malformed ranges are ignored. */
 export function languageFrom(header: string | null): Language {
@@ -21,8 +20,7 @@ export function languageFrom(header: string | null): Language {
   for (const [at, part] of header.split(',').entries()) {
     const [, tag, quality = '1'] = range.exec(part.trim()) ?? []
     const name = tag === '*' ? tag : languageOf.get(tag?.toLowerCase() ?? '')
-    if (name && Number(quality) > (asked.get(name)?.quality ?? -1))
-      asked.set(name, { quality: Number(quality), at })
+    if (name && Number(quality) > (asked.get(name)?.quality ?? -1)) asked.set(name, { quality: Number(quality), at })
   }
   const accepted = languages.flatMap((language) => {
     const range = asked.get(language) ?? asked.get('*')

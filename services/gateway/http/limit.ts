@@ -22,12 +22,7 @@ type Bucket = { tokens: number; at: number }
 const keysMaxDefault = 50_000
 
 /** A token bucket per key: `atOnce` tokens, refilled evenly at `perMinute`. */
-export function openLimiter(options: {
-  perMinute: number
-  atOnce?: number
-  clock: Clock
-  keysMax?: number
-}): Limiter {
+export function openLimiter(options: { perMinute: number; atOnce?: number; clock: Clock; keysMax?: number }): Limiter {
   const { perMinute, atOnce = perMinute, clock, keysMax = keysMaxDefault } = options
   const perMs = perMinute / 60_000
   const buckets = new LRUCache<string, Bucket>({ max: keysMax })

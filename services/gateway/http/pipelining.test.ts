@@ -66,8 +66,7 @@ describe('a request pipelined behind a pending delivery closes the connection wi
     expect(stored.size).toBe(1)
     gate.resolve()
     const bodies = []
-    for (const id of ['first', 'second'])
-      bodies.push((await sendRaw(server.port, delivery(id))).body)
+    for (const id of ['first', 'second']) bodies.push((await sendRaw(server.port, delivery(id))).body)
     expect(bodies).toEqual(['{"status":"duplicate"}', '{"status":"recorded"}'])
   })
 })

@@ -4,8 +4,7 @@ import { fixtureOf } from '../test-support/fixture'
 import { openStatic } from './static'
 
 const fixture = await fixtureOf()
-const get = (path: string, headers: Record<string, string> = {}) =>
-  fixture.call('GET', path, { headers })
+const get = (path: string, headers: Record<string, string> = {}) => fixture.call('GET', path, { headers })
 
 describe.each(['/openapi.json', '/docs', '/docs/swagger-ui-bundle.js', '/docs/guide', '/llms.txt'])(
   'GET %s',
@@ -65,9 +64,7 @@ test('content is read once, however many callers request it at the same moment',
   const read = async () => `read ${++reads} times`
   const serve = openStatic({ type: 'text/plain', read })
   const request = new Request('http://gateway.internal/')
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => serve({ request, set: { headers: {} } })),
-  )
+  const answers = await Promise.all(Array.from({ length: 20 }, () => serve({ request, set: { headers: {} } })))
   const texts = await Promise.all(answers.map((answer) => answer!.text()))
   expect(new Set(texts)).toEqual(new Set(['read 1 times']))
 })

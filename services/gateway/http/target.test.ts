@@ -18,7 +18,11 @@ beforeAll(async () => {
   server = listen(fixture.app, anyPort)
   const missing = { silent: 'not in this suite' }
   const parts = {
-    ...{ token: '', hosts: [], live: missing, items: missing, log },
+    token: '',
+    hosts: [],
+    live: missing,
+    items: missing,
+    log,
     overview: { watch: () => () => {}, [Symbol.asyncDispose]: async () => {} },
     leaving: new AbortController().signal,
   }

@@ -28,7 +28,5 @@ export const identityAnomalies = schema.table('identity_anomalies', {
   noticedAt: at('noticed_at').notNull().defaultNow(),
 })
 
-export const recordAnomaly = (
-  tx: Tx,
-  anomaly: Omit<typeof identityAnomalies.$inferInsert, 'noticedAt'>,
-) => tx.insert(identityAnomalies).values(anomaly).onConflictDoNothing()
+export const recordAnomaly = (tx: Tx, anomaly: Omit<typeof identityAnomalies.$inferInsert, 'noticedAt'>) =>
+  tx.insert(identityAnomalies).values(anomaly).onConflictDoNothing()

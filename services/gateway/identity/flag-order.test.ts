@@ -36,15 +36,9 @@ async function verified(failure?: string) {
   return wallet
 }
 const rowOf = async (wallet: `0x${string}`) =>
-  (
-    await backbone.database.read((db) =>
-      db.select().from(identities).where(eq(identities.wallet, wallet)),
-    )
-  )[0]!
+  (await backbone.database.read((db) => db.select().from(identities).where(eq(identities.wallet, wallet))))[0]!
 const revisionsOf = async (wallet: string) => {
-  const rows = await backbone.database.read((db) =>
-    db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')),
-  )
+  const rows = await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')))
   const orders = rows.map(({ payload }) => payload as { wallet: string; revision: string })
   return orders.filter((order) => order.wallet === wallet).map(({ revision }) => revision)
 }
@@ -55,8 +49,7 @@ const ask = (wallet: `0x${string}`, revision = '7') => {
 
 test('an operator has a flag that the relayer gave up ordered again, once', async () => {
   const wallet = await verified('reverted')
-  for (let times = 0; times < 2; times++)
-    expect(await ask(wallet)).toMatchObject({ ok: { done: expect.any(String) } })
+  for (let times = 0; times < 2; times++) expect(await ask(wallet)).toMatchObject({ ok: { done: expect.any(String) } })
   expect(await rowOf(wallet)).toMatchObject({ flagFailedAt: null, failedAt: null, failure: null })
   await sweepOnce(context())
   expect(await revisionsOf(wallet)).toEqual(['8'])
@@ -72,12 +65,12 @@ test('an operator cannot order a flag that the relayer still works on, or anothe
 
 test('a flag that stays unanswered is given up, until the relayer reports it after all', async () => {
   const wallet = await verified()
-  await backbone.database.run((db) =>
-    db.update(identities).set({ sweeps: 20 }).where(eq(identities.wallet, wallet)),
-  )
+  await backbone.database.run((db) => db.update(identities).set({ sweeps: 20 }).where(eq(identities.wallet, wallet)))
   await sweepOnce(context())
   expect(await rowOf(wallet)).toMatchObject({
-    ...{ checkAt: null, failure: 'unanswered', flagFailedAt: expect.any(Date) },
+    checkAt: null,
+    failure: 'unanswered',
+    flagFailedAt: expect.any(Date),
   })
   const [settled] = orderReactions(context())
   const report = {
@@ -87,20 +80,19 @@ test('a flag that stays unanswered is given up, until the relayer reports it aft
     txHash: null,
     blockNumber: null,
   }
-  await backbone.database.transaction((tx) =>
-    settled!.apply(tx, report as never, undefined as never),
-  )
+  await backbone.database.transaction((tx) => settled!.apply(tx, report as never, undefined as never))
   expect(await rowOf(wallet)).toMatchObject({
-    ...{ flagSettledAt: expect.any(Date), flagFailedAt: null, failedAt: null, failure: null },
+    flagSettledAt: expect.any(Date),
+    flagFailedAt: null,
+    failedAt: null,
+    failure: null,
   })
 })
 
 test('an unanswered order is repeated although the clock was set back since its check was planned', async () => {
   const plan = async (wallet: `0x${string}`, aheadMs: number) => {
     const checkAt = new Date(Date.now() + aheadMs)
-    await backbone.database.run((db) =>
-      db.update(identities).set({ checkAt }).where(eq(identities.wallet, wallet)),
-    )
+    await backbone.database.run((db) => db.update(identities).set({ checkAt }).where(eq(identities.wallet, wallet)))
     return wallet
   }
   const waiting = await plan(await verified(), 3_600_000)

@@ -71,7 +71,8 @@ export async function storeVerdict(tx: Tx, verdict: StoredVerdict, checkAt: Date
   const values = {
     state: next.state,
     provider,
-    ...{ providerRef, sameAs },
+    providerRef,
+    sameAs,
     decidedAt: new Date(next.decidedAtMs),
     revision: next.revision,
     ...(ordered ? { ...newFlag, failedAt: null, failure: null, sweeps: 0, checkAt } : {}),
@@ -94,8 +95,7 @@ export async function storeVerdict(tx: Tx, verdict: StoredVerdict, checkAt: Date
 const checkAtOfDrip = (checkAt: Date) => sql`case when ${identities.dripOrderedAt} is not null
   and ${identities.dripSettledAt} is null then ${checkAt.toISOString()}::timestamptz end`
 
-const unlessFlagFailed = (column: Column) =>
-  sql`case when ${identities.flagFailedAt} is null then ${column} end`
+const unlessFlagFailed = (column: Column) => sql`case when ${identities.flagFailedAt} is null then ${column} end`
 
 /** Returns undefined if another revision is awaited. */
 export async function settleFlag(
@@ -175,9 +175,13 @@ export async function renewFlag(tx: Tx, wallet: `0x${string}`): Promise<boolean>
   const rows = await tx
     .update(identities)
     .set({
-      ...{ ...newFlag, failedAt: null, failure: null, sweeps: 0 },
-      ...{ revision: sql`${identities.revision} + 1` },
-      ...{ checkAt: sql`now()`, updatedAt: sql`now()` },
+      ...newFlag,
+      failedAt: null,
+      failure: null,
+      sweeps: 0,
+      revision: sql`${identities.revision} + 1`,
+      checkAt: sql`now()`,
+      updatedAt: sql`now()`,
     })
     .where(and(eq(identities.wallet, wallet), isNotNull(identities.flagFailedAt)))
     .returning({ wallet: identities.wallet })
@@ -196,11 +200,7 @@ export const findAwaited = (database: Database, now: Date, longestMs: number, ro
 
 /** Returns undefined if the row's sweep time has changed. */
 export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityRow | undefined> {
-  const [row] = await tx
-    .select()
-    .from(identities)
-    .where(eq(identities.wallet, found.wallet))
-    .for('update')
+  const [row] = await tx.select().from(identities).where(eq(identities.wallet, found.wallet)).for('update')
   return row?.checkAt && row.checkAt.getTime() === found.checkAt?.getTime() ? row : undefined
 }
 
@@ -225,7 +225,7 @@ export async function findIdentity(db: Db, wallet: `0x${string}`) {
 export const oldestAwaited = (db: Db) => {
   const { wallet: id, state, updatedAt: since, checkAt } = identities
   const awaited = isNotNull(checkAt)
-  return findOldest<IdentityState>(db, { table: identities, ...{ state, id, since }, awaited })
+  return findOldest<IdentityState>(db, { table: identities, state, id, since, awaited })
 }
 
 export const countIdentities = (database: Database) =>

@@ -23,11 +23,7 @@ const statement = (over: Partial<Statement> = {}): Statement => ({
   sandbox: false,
   ...over,
 })
-const known = (
-  state: Identity['state'],
-  decidedAtMs: number,
-  revision: bigint | null,
-): Identity => ({
+const known = (state: Identity['state'], decidedAtMs: number, revision: bigint | null): Identity => ({
   state,
   decidedAtMs,
   revision,
@@ -44,21 +40,9 @@ describe('a verdict', () => {
       known('rejected', 2_000, null),
       null,
     ],
-    [
-      'approves a previously rejected user',
-      known('resubmit', 1_000, null),
-      {},
-      known('verified', 2_000, 2_000n),
-      true,
-    ],
+    ['approves a previously rejected user', known('resubmit', 1_000, null), {}, known('verified', 2_000, 2_000n), true],
     ['approves again, and orders nothing', verified1, {}, known('verified', 2_000, 1_000n), null],
-    [
-      'withdraws an approval',
-      verified1,
-      { word: 'rejected' },
-      known('rejected', 2_000, 2_000n),
-      false,
-    ],
+    ['withdraws an approval', verified1, { word: 'rejected' }, known('rejected', 2_000, 2_000n), false],
     [
       'withdraws the approval also when the user may resubmit',
       verified1,
@@ -66,13 +50,7 @@ describe('a verdict', () => {
       known('resubmit', 2_000, 2_000n),
       false,
     ],
-    [
-      'withdraws it when the provider resets',
-      verified1,
-      { word: 'reset' },
-      known('reset', 2_000, 2_000n),
-      false,
-    ],
+    ['withdraws it when the provider resets', verified1, { word: 'reset' }, known('reset', 2_000, 2_000n), false],
     [
       'that resets a user counts at any level',
       verified1,
@@ -115,20 +93,8 @@ describe('a verdict', () => {
       known('rejected', 2_000, 2_001n),
       false,
     ],
-    [
-      'approves again after a withdrawal',
-      known('rejected', 1_500, 1_500n),
-      {},
-      known('verified', 2_000, 2_000n),
-      true,
-    ],
-    [
-      'never repeats a revision',
-      known('rejected', 1_999, 2_000n),
-      {},
-      known('verified', 2_000, 2_001n),
-      true,
-    ],
+    ['approves again after a withdrawal', known('rejected', 1_500, 1_500n), {}, known('verified', 2_000, 2_000n), true],
+    ['never repeats a revision', known('rejected', 1_999, 2_000n), {}, known('verified', 2_000, 2_001n), true],
   ])('%s', (_, before, said, next, flag) => {
     expect(decideIdentity(before, statement(said), policy)).toEqual({ wallet, next, flag })
   })
@@ -139,38 +105,13 @@ describe('an identity statement is ignored', () => {
   test.each<[string, Identity | undefined, Partial<Statement>, string]>([
     ['when it is no verdict', undefined, { word: 'none', subjectRef: 'x' }, 'no verdict'],
     ['when it has no subject', undefined, { subjectRef: null }, 'unknown subject'],
-    [
-      'when its subject is not a wallet',
-      undefined,
-      { subjectRef: 'customer-7', level: 'x' },
-      'unknown subject',
-    ],
-    [
-      'when the wallet is spelt otherwise',
-      undefined,
-      { subjectRef: wallet.toUpperCase() },
-      'unknown subject',
-    ],
+    ['when its subject is not a wallet', undefined, { subjectRef: 'customer-7', level: 'x' }, 'unknown subject'],
+    ['when the wallet is spelt otherwise', undefined, { subjectRef: wallet.toUpperCase() }, 'unknown subject'],
     ['when it approves another level', undefined, { level: 'other', sandbox: true }, 'other level'],
     ['when it approves no level', undefined, { level: null }, 'other level'],
-    [
-      'when it refuses another level',
-      known('verified', 1, 1n),
-      { word: 'rejected', level: 'x' },
-      'other level',
-    ],
-    [
-      'security: when the sandbox approves and this is production',
-      undefined,
-      { sandbox: true },
-      'other environment',
-    ],
-    [
-      'security: when an approval has no environment',
-      undefined,
-      { sandbox: null },
-      'other environment',
-    ],
+    ['when it refuses another level', known('verified', 1, 1n), { word: 'rejected', level: 'x' }, 'other level'],
+    ['security: when the sandbox approves and this is production', undefined, { sandbox: true }, 'other environment'],
+    ['security: when an approval has no environment', undefined, { sandbox: null }, 'other environment'],
     [
       'when the sandbox refuses what production approved',
       known('verified', 1, 1n),
@@ -178,19 +119,9 @@ describe('an identity statement is ignored', () => {
       'other environment',
     ],
     ['when the approval is older than the refusal', known('rejected', 2_001, null), {}, older],
-    [
-      'when the refusal is older than the approval',
-      known('verified', 2_001, 1n),
-      { word: 'rejected' },
-      older,
-    ],
+    ['when the refusal is older than the approval', known('verified', 2_001, 1n), { word: 'rejected' }, older],
     ['when it is a replay', known('verified', 2_000, 2_000n), {}, older],
-    [
-      'when an approval comes at the moment of a refusal',
-      known('rejected', 2_000, null),
-      {},
-      older,
-    ],
+    ['when an approval comes at the moment of a refusal', known('rejected', 2_000, null), {}, older],
   ])('%s', (_, before, said, ignored) => {
     expect(decideIdentity(before, statement(said), policy)).toEqual({ ignored } as never)
   })
@@ -228,9 +159,7 @@ test('the same verdicts end in the same state in any order', () => {
 
 function permutations<T>(items: readonly T[]): T[][] {
   if (items.length === 0) return [[]]
-  return items.flatMap((item, index) =>
-    permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]),
-  )
+  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]))
 }
 
 const minute = 60_000
@@ -263,11 +192,7 @@ describe('the gateway asks the identity provider again about', () => {
       { state: 'rejected', decidedAt: ago(31 * day), linkedAt: ago(hour) },
       hour,
     ],
-    [
-      'a user rejected after the link: daily',
-      { state: 'rejected', decidedAt: ago(hour), linkedAt: ago(day) },
-      day,
-    ],
+    ['a user rejected after the link: daily', { state: 'rejected', decidedAt: ago(hour), linkedAt: ago(day) }, day],
     ['a verified user: daily', { state: 'verified', decidedAt: ago(hour) }, day],
     ['a user verified years ago: daily', { state: 'verified', decidedAt: ago(900 * day) }, day],
     ['a new second wallet: hourly', { state: 'duplicate', decidedAt: ago(hour) }, hour],

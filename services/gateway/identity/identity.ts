@@ -5,7 +5,8 @@ import { type Progress, referenceOf, type Statement, type Undated, type Word } f
 export type IdentityState = Exclude<Word, 'none' | 'approved'> | 'verified'
 
 const late = {
-  ...{ afterMs: 600_000, alarm: 'identity verdict not on chain' },
+  afterMs: 600_000,
+  alarm: 'identity verdict not on chain',
   steps: 'A rejected user stays verified until this is done. Check the relayer.',
 }
 
@@ -39,9 +40,7 @@ type Ignored =
   | 'person unknown'
 
 /** `flag`: to order on the chain; null without a change. */
-export type IdentityDecision =
-  | { ignored: Ignored }
-  | { wallet: `0x${string}`; next: Identity; flag: boolean | null }
+export type IdentityDecision = { ignored: Ignored } | { wallet: `0x${string}`; next: Identity; flag: boolean | null }
 
 export const subjectOf = (statement: Pick<Statement, 'subjectRef'>): `0x${string}` | undefined =>
   referenceOf(statement.subjectRef) ?? undefined
@@ -166,6 +165,4 @@ const retryMs = 60_000
 
 /** After consecutive failures: never later than the usual schedule. */
 export const retryAt = (failures: number, schedule: RecheckSchedule, nowMs: number) =>
-  new Date(
-    nowMs + Math.min(retryMs * 2 ** Math.min(failures, 12), schedule.openMs, schedule.everyMs),
-  )
+  new Date(nowMs + Math.min(retryMs * 2 ** Math.min(failures, 12), schedule.openMs, schedule.everyMs))

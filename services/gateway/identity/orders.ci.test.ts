@@ -10,12 +10,7 @@ import { refuse } from '#shared/refusals'
 import { waitUntil } from '#test/support/wait'
 import { inbox, outbox } from '../schema.store'
 import { account } from '../test-support/bodies'
-import {
-  answerAs,
-  type Dependencies,
-  startBackbone,
-  startGateway,
-} from '../test-support/dependencies'
+import { answerAs, type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
 import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { identities } from './identity.store'
@@ -72,15 +67,11 @@ function review(wallet: string, answer: 'GREEN' | 'RED', atMs = Date.now()): Pro
 
 const published = (id: string) =>
   waitUntil(`message ${id}`, async () => {
-    const [row] = await backbone.database.read((db) =>
-      db.select().from(outbox).where(eq(outbox.id, id)),
-    )
+    const [row] = await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.id, id)))
     return row?.publishedAt ? row : undefined
   })
 const identityOf = async (wallet: `0x${string}`) => {
-  const rows = await backbone.database.read((db) =>
-    db.select().from(identities).where(eq(identities.wallet, wallet)),
-  )
+  const rows = await backbone.database.read((db) => db.select().from(identities).where(eq(identities.wallet, wallet)))
   return rows[0]
 }
 const becomes = (wallet: `0x${string}`, state: string) =>
@@ -112,7 +103,11 @@ const settle = (wallet: `0x${string}`, revision: bigint) =>
   })
 /** The wallet had coin already. */
 const dripped = (wallet: `0x${string}`) => ({
-  ...{ operationId: 'op_2', cause: wallet, wallet, txHash: null, blockNumber: null },
+  operationId: 'op_2',
+  cause: wallet,
+  wallet,
+  txHash: null,
+  blockNumber: null,
 })
 
 describe('an identity', () => {
@@ -147,12 +142,8 @@ describe('an identity', () => {
     const row = await identityOf(wallet)
     expect(row?.dripOrderedAt).toEqual(firstDrip!)
     expect(row?.checkAt).not.toBeNull() // The drip was never reported, so it is still awaited.
-    const all = await backbone.database.read((db) =>
-      db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')),
-    )
-    expect(all.filter((row) => (row.payload as { wallet: string }).wallet === wallet)).toHaveLength(
-      1,
-    )
+    const all = await backbone.database.read((db) => db.select().from(outbox).where(eq(outbox.subject, 'relay.drip')))
+    expect(all.filter((row) => (row.payload as { wallet: string }).wallet === wallet)).toHaveLength(1)
   })
   test('is not withdrawn on the chain by the settlement of an earlier order', async () => {
     const wallet = walletOf(freshWallet())
@@ -161,8 +152,7 @@ describe('an identity', () => {
     await published(flagOrderId(wallet, BigInt(at)))
     await review(wallet, 'RED', at + 1)
     await published(flagOrderId(wallet, BigInt(at + 1)))
-    const handled = async () =>
-      (await backbone.database.read((db) => db.select().from(inbox))).length
+    const handled = async () => (await backbone.database.read((db) => db.select().from(inbox))).length
     const before = await handled()
     await settle(wallet, BigInt(at))
     await waitUntil('the outcome of the first', async () => (await handled()) > before)
@@ -175,8 +165,7 @@ describe('an identity', () => {
     const at = Date.now() - 10_000
     await review(wallet, 'RED', at + 1)
     await becomes(wallet, 'rejected')
-    const handled = async () =>
-      (await backbone.database.read((db) => db.select().from(inbox))).length
+    const handled = async () => (await backbone.database.read((db) => db.select().from(inbox))).length
     const before = await handled()
     await review(wallet, 'GREEN', at)
     await waitUntil('the late approval', async () => (await handled()) > before)
@@ -209,7 +198,9 @@ describe('an identity', () => {
     await review(wallet, 'RED', at + 1)
     await published(flagOrderId(wallet, BigInt(at + 1)))
     await relayer.tell(relayFailed('verify'), {
-      ...{ operationId: 'op', cause: flagCause(wallet, BigInt(at + 1)), wallet },
+      operationId: 'op',
+      cause: flagCause(wallet, BigInt(at + 1)),
+      wallet,
       reason: 'reverted',
     })
     await waitUntil('the failure', async () => (await identityOf(wallet))?.failedAt)
@@ -343,24 +334,21 @@ describe('the sweep of an order without a result', () => {
       },
     ],
     ['cannot read the chain', 'unavailable', (wallet: string) => void unreadable.add(wallet)],
-  ])(
-    'reaches the other wallets although the relayer %s for the one that waits longest',
-    async (_, fault, spoil) => {
-      const failing = await approve(false)
-      spoil(failing.wallet)
-      const { wallet, revision } = await approve(false)
-      const before = (await identityOf(failing.wallet))!
-      await expect(sweepLater(minuteMs)).rejects.toThrow(fault)
-      await published(flagOrderId(wallet, revision, 1))
-      const after = (await identityOf(failing.wallet))!
-      expect(after.sweeps).toBe(0)
-      expect(after.checkAt!.getTime()).toBeGreaterThan(before.checkAt!.getTime())
-      meanwhile.delete(failing.wallet)
-      unreadable.delete(failing.wallet)
-      await sweepLater(2 * minuteMs + 1_000)
-      await published(flagOrderId(failing.wallet, failing.revision, 1))
-    },
-  )
+  ])('reaches the other wallets although the relayer %s for the one that waits longest', async (_, fault, spoil) => {
+    const failing = await approve(false)
+    spoil(failing.wallet)
+    const { wallet, revision } = await approve(false)
+    const before = (await identityOf(failing.wallet))!
+    await expect(sweepLater(minuteMs)).rejects.toThrow(fault)
+    await published(flagOrderId(wallet, revision, 1))
+    const after = (await identityOf(failing.wallet))!
+    expect(after.sweeps).toBe(0)
+    expect(after.checkAt!.getTime()).toBeGreaterThan(before.checkAt!.getTime())
+    meanwhile.delete(failing.wallet)
+    unreadable.delete(failing.wallet)
+    await sweepLater(2 * minuteMs + 1_000)
+    await published(flagOrderId(failing.wallet, failing.revision, 1))
+  })
   test('leaves an order that is answered during the chain lookup', async () => {
     const { wallet, revision } = await approve(true)
     await settle(wallet, revision)

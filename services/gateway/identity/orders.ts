@@ -79,12 +79,7 @@ function flagOf(cause: string) {
   return flag
 }
 
-async function flagSettled(
-  tx: Tx,
-  context: Context,
-  wallet: `0x${string}`,
-  revision: bigint,
-): Promise<void> {
+async function flagSettled(tx: Tx, context: Context, wallet: `0x${string}`, revision: bigint): Promise<void> {
   const checkAt = nextSweepAt(context)
   const row = await settleFlag(tx, wallet, revision, checkAt)
   if (!row) return
@@ -161,15 +156,9 @@ async function repeatFlag(
 }
 
 /** After a repeated order, any coin in the wallet settles the drip, whoever sent it. */
-async function repeatDrip(
-  tx: Tx,
-  context: Context,
-  row: IdentityRow,
-  nativeWei: bigint,
-): Promise<void> {
+async function repeatDrip(tx: Tx, context: Context, row: IdentityRow, nativeWei: bigint): Promise<void> {
   const { wallet, revision, sweeps } = row
   if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)
   else if (sweeps >= sweepsMax) giveUp(context, wallet)
-  else
-    await announce(tx, outbox, DripOrdered, dripRepeatId(wallet, revision, sweeps + 1), { wallet })
+  else await announce(tx, outbox, DripOrdered, dripRepeatId(wallet, revision, sweeps + 1), { wallet })
 }

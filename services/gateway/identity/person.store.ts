@@ -29,11 +29,7 @@ export const persons = schema.table(
 type PersonRow = typeof persons.$inferSelect
 
 /** The wallet's lock is held. The common lock lets the second of two approvals see the first. */
-export async function judgeApproved(
-  tx: Tx,
-  wallet: `0x${string}`,
-  same: SamePerson,
-): Promise<PersonVerdict> {
+export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<PersonVerdict> {
   const named = same === 'unknown' ? [] : same.filter((one) => one !== null)
   // guard: wallets of one person are judged one after another
   await lockNamed(tx, 'identity persons')
@@ -51,8 +47,10 @@ export async function judgeApproved(
   const own = holdings.find((one) => one.wallet === wallet)
   return judgePerson(
     {
-      ...{ wallet, firstVerifiedAt: own?.firstVerifiedAt ?? null },
-      ...{ ruling: ruled?.ruling ?? null, linkedTo: ruled?.linkedTo ?? null },
+      wallet,
+      firstVerifiedAt: own?.firstVerifiedAt ?? null,
+      ruling: ruled?.ruling ?? null,
+      linkedTo: ruled?.linkedTo ?? null,
     },
     same,
     holdings.filter((one) => one !== own),
@@ -84,9 +82,6 @@ export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | 
     .returning({ wallet: rechecks.wallet })
   if (due.length === 0) return { refused: 'this wallet has never begun a verification' }
   const values = { ...ruled, ruledAt: sql`now()` }
-  await tx
-    .insert(persons)
-    .values(values)
-    .onConflictDoUpdate({ target: persons.wallet, set: values })
+  await tx.insert(persons).values(values).onConflictDoUpdate({ target: persons.wallet, set: values })
   return undefined
 }

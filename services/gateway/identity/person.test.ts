@@ -28,7 +28,8 @@ const holding = (wallet: Wallet, minute: number | null): Holding => ({
 })
 const own = (minute: number | null, ruling: 'allowed' | 'linked' | null = null) => ({
   ...holding(budi!, minute),
-  ...{ ruling, linkedTo: ruling === 'linked' ? citra! : null },
+  ruling,
+  linkedTo: ruling === 'linked' ? citra! : null,
 })
 
 describe('a person who is approved for a wallet', () => {
@@ -80,16 +81,15 @@ beforeEach(async () => {
 
 const level = testConfig.identity.level
 const provider = (kind: (typeof kinds)[number]) =>
-  identityProviderOf(
-    { ...config, identityProvider: kind, identityApiUrl: sandbox.url, identityLevel: level },
-    Date.now,
-  )
+  identityProviderOf({ ...config, identityProvider: kind, identityApiUrl: sandbox.url, identityLevel: level }, Date.now)
 type Over = { findSamePerson?: () => Promise<readonly (Wallet | null)[]> }
 const instance = (kind: (typeof kinds)[number], over: Over = {}) =>
   contextOf({
     config: { ...config, identityLevel: level, identityRechecksPerMinute: 1_000_000 },
     provider: { ...provider(kind), ...over },
-    ...{ database: backbone.database, log, clock: Date.now },
+    database: backbone.database,
+    log,
+    clock: Date.now,
   })
 const round = (kind: (typeof kinds)[number], over: Over = {}) => recheckOnce(instance(kind, over))
 const due = (wallet: Wallet) =>
@@ -113,18 +113,10 @@ async function approved(kind: (typeof kinds)[number], person: string): Promise<W
   return wallet
 }
 const rowOf = async (wallet: Wallet) =>
-  (
-    await backbone.database.read((db) =>
-      db.select().from(identities).where(eq(identities.wallet, wallet)),
-    )
-  )[0]
+  (await backbone.database.read((db) => db.select().from(identities).where(eq(identities.wallet, wallet))))[0]
 const stateOf = async (wallet: Wallet) => (await rowOf(wallet))?.state
 const recheckOf = async (wallet: Wallet) =>
-  (
-    await backbone.database.read((db) =>
-      db.select().from(rechecks).where(eq(rechecks.wallet, wallet)),
-    )
-  )[0]!
+  (await backbone.database.read((db) => db.select().from(rechecks).where(eq(rechecks.wallet, wallet))))[0]!
 const ordersOf = async (wallet: Wallet) => {
   const rows = await backbone.database.read((db) =>
     db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')).orderBy(outbox.position),
@@ -232,9 +224,7 @@ describe('a wrong answer about duplicates', () => {
       const finding = await context.provider.lookUp(wallet, new Set())
       if (!('statement' in finding)) throw new Error('no statement')
       const same = await wallets(wallet)
-      await backbone.database.transaction((tx) =>
-        applyStatement(tx, context, finding.statement, same),
-      )
+      await backbone.database.transaction((tx) => applyStatement(tx, context, finding.statement, same))
     }
     await applied(late)
     await applied(early)
@@ -262,10 +252,7 @@ describe('an operator', () => {
   })
 
   test('links a wallet that the provider does not name, and moves a record to another wallet', async () => {
-    const [old, next] = [
-      await approved('sumsub', randomUUID()),
-      await approved('sumsub', randomUUID()),
-    ]
+    const [old, next] = [await approved('sumsub', randomUUID()), await approved('sumsub', randomUUID())]
     await round('sumsub')
     await rule(old, next).send()
     await round('sumsub')

@@ -12,11 +12,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
   const provider = speaker.adapter('http://127.0.0.1:9', 'production')
   const body = speaker.say(approval, 'production')
   const verify = (text: string, headers: Headers) => provider.verify(bytes(text), headers, nowMs)
-  const tell = (
-    saying: Saying,
-    known?: Identity,
-    environment: 'sandbox' | 'production' = 'production',
-  ) => {
+  const tell = (saying: Saying, known?: Identity, environment: 'sandbox' | 'production' = 'production') => {
     const adapter = speaker.adapter('http://127.0.0.1:9', environment)
     const read = adapter.parse(speaker.say(saying, environment))
     if (!('statement' in read)) throw new Error(JSON.stringify(read))
@@ -32,14 +28,8 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
     })
     test.each<[string, () => [string, Headers]]>([
       ['that is missing', () => [body, new Headers()]],
-      [
-        'over a tampered body',
-        () => [body.replace(wallet, `0x${'cd'.repeat(20)}`), speaker.sign(body)],
-      ],
-      [
-        'over the same JSON written otherwise',
-        () => [JSON.stringify(JSON.parse(body), null, 1), speaker.sign(body)],
-      ],
+      ['over a tampered body', () => [body.replace(wallet, `0x${'cd'.repeat(20)}`), speaker.sign(body)]],
+      ['over the same JSON written otherwise', () => [JSON.stringify(JSON.parse(body), null, 1), speaker.sign(body)]],
       ['with another secret', () => [body, speaker.sign(body, { secret: 'somebody else' })]],
       ['with an empty secret', () => [body, speaker.sign(body, { secret: '' })]],
       ['of another algorithm', () => [body, speaker.sign(body, { algorithm: 'sha1' })]],
@@ -77,32 +67,22 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
       const rejected = tell(rejection) as { next: Identity }
       expect(tell(approval, rejected.next)).toHaveProperty('ignored')
     })
-    test.each(['customer-7', wallet.toUpperCase(), ''])(
-      'about the unknown subject %p is ignored',
-      (subject) => {
-        expect(tell({ ...approval, subject })).toEqual({ ignored: 'unknown subject' })
-      },
-    )
+    test.each(['customer-7', wallet.toUpperCase(), ''])('about the unknown subject %p is ignored', (subject) => {
+      expect(tell({ ...approval, subject })).toEqual({ ignored: 'unknown subject' })
+    })
     test('of another level is ignored', () => {
       expect(tell({ ...approval, level: 'another-level' })).toEqual({ ignored: 'other level' })
     })
     test('security: from the sandbox verifies no wallet in production', () => {
       expect(tell(approval, undefined, 'sandbox')).toEqual({ ignored: 'other environment' })
     })
-    test.each(['', 'null', '[]', '{}', '{"data":1}', '{"type":7}', 'x'])(
-      'with the body %p is malformed',
-      (text) => {
-        expect(provider.parse(text)).toHaveProperty('fault')
-      },
-    )
+    test.each(['', 'null', '[]', '{}', '{"data":1}', '{"type":7}', 'x'])('with the body %p is malformed', (text) => {
+      expect(provider.parse(text)).toHaveProperty('fault')
+    })
   })
 
   describe('a look-up', () => {
-    const find = async (
-      saying: Saying,
-      known?: Identity,
-      environment: 'sandbox' | 'production' = 'production',
-    ) => {
+    const find = async (saying: Saying, known?: Identity, environment: 'sandbox' | 'production' = 'production') => {
       await using server = answering(speaker.answer(saying))
       const finding = await speaker
         .adapter(server.url, environment)

@@ -66,11 +66,7 @@ export type IsOurs = (wallet: `0x${string}`, ref: string) => Promise<boolean>
 export type IdentityProvider = {
   readonly name: 'sumsub' | 'persona'
   /** The reason is for our log, not for the sender. */
-  readonly verify: (
-    body: Uint8Array,
-    headers: Headers,
-    nowMs: number,
-  ) => { ok: true } | { reason: string }
+  readonly verify: (body: Uint8Array, headers: Headers, nowMs: number) => { ok: true } | { reason: string }
   /** Fields that are null or of an unexpected type count as missing. */
   readonly parse: (body: string) => ReadDelivery
   /** Keeps only the fields that `parse` reads. */

@@ -40,11 +40,7 @@ export const noteLink = (db: Db, { linkedAt, ...asked }: PlannedRecheck & { link
 /** The next recheck moves forward, never back. */
 export const noteVerdict = (tx: Tx, asked: PlannedRecheck) => note(tx, asked, {})
 
-const note = (
-  db: Db,
-  { wallet, provider, nextCheckAt }: PlannedRecheck,
-  link: { linkedAt?: Date },
-) =>
+const note = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link: { linkedAt?: Date }) =>
   db
     .insert(rechecks)
     .values({ wallet, provider, nextCheckAt, ...link })
@@ -98,19 +94,14 @@ export async function leaseDue(
   const due = await tx
     .select({ wallet: rechecks.wallet })
     .from(rechecks)
-    .where(
-      and(isOver(rechecks.nextCheckAt, longestMs, timeFrom(now)), eq(rechecks.provider, provider)),
-    )
+    .where(and(isOver(rechecks.nextCheckAt, longestMs, timeFrom(now)), eq(rechecks.provider, provider)))
     .orderBy(not(hasVerdict), asc(rechecks.nextCheckAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })
   if (due.length === 0) return []
   const wallets = due.map(({ wallet }) => wallet)
   const leasedUntil = new Date(now.getTime() + leaseMs)
-  await tx
-    .update(rechecks)
-    .set({ nextCheckAt: leasedUntil })
-    .where(isOneOf(rechecks.wallet, wallets))
+  await tx.update(rechecks).set({ nextCheckAt: leasedUntil }).where(isOneOf(rechecks.wallet, wallets))
   const rows = await tx
     .select({ recheck: rechecks, held: identities })
     .from(rechecks)
@@ -149,8 +140,5 @@ export async function standingOf(tx: Tx, wallet: `0x${string}`) {
 
 export const countRechecks = (database: Database) =>
   database.read((db) =>
-    db
-      .select({ unanswered: sql<number>`count(*)::int` })
-      .from(rechecks)
-      .where(sql`${rechecks.failures} > 0`),
+    db.select({ unanswered: sql<number>`count(*)::int` }).from(rechecks).where(sql`${rechecks.failures} > 0`),
   )

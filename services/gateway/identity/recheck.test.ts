@@ -53,10 +53,14 @@ async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Pr
     contextOf({
       config: {
         ...config,
-        ...{ identityLevel: testConfig.identity.level, identityRechecksPerMinute: perMinute },
-        ...{ identityRecheckOpenMs: hour, identityRecheckOpenForMs: 3 * day },
-        ...{ identityRecheckMs: day, identityRecheckForMs: 30 * day },
-        ...{ recheckAfterMs: minute, recheckEveryMs: minute },
+        identityLevel: testConfig.identity.level,
+        identityRechecksPerMinute: perMinute,
+        identityRecheckOpenMs: hour,
+        identityRecheckOpenForMs: 3 * day,
+        identityRecheckMs: day,
+        identityRecheckForMs: 30 * day,
+        recheckAfterMs: minute,
+        recheckEveryMs: minute,
       },
       provider: {
         ...provider,
@@ -73,27 +77,15 @@ async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Pr
   return asked
 }
 const real = () =>
-  identityProviderOf(
-    { ...config, identityApiUrl: sandbox.url, identityLevel: testConfig.identity.level },
-    Date.now,
-  )
+  identityProviderOf({ ...config, identityApiUrl: sandbox.url, identityLevel: testConfig.identity.level }, Date.now)
 
 const newWallet = (): Wallet => walletOf(privateKeyToAccount(generatePrivateKey()))
-const decide = (wallet: Wallet, verdict: string) =>
-  sandbox.control(`identity/${wallet}`, { verdict })
+const decide = (wallet: Wallet, verdict: string) => sandbox.control(`identity/${wallet}`, { verdict })
 const one = <T>(rows: T[]) => rows[0]
 const identityOf = async (wallet: Wallet) =>
-  one(
-    await backbone.database.read((db) =>
-      db.select().from(identities).where(eq(identities.wallet, wallet)),
-    ),
-  )
+  one(await backbone.database.read((db) => db.select().from(identities).where(eq(identities.wallet, wallet))))
 const recheckOf = async (wallet: Wallet) =>
-  one(
-    await backbone.database.read((db) =>
-      db.select().from(rechecks).where(eq(rechecks.wallet, wallet)),
-    ),
-  )
+  one(await backbone.database.read((db) => db.select().from(rechecks).where(eq(rechecks.wallet, wallet))))
 const ordersOf = async (wallet: Wallet) => {
   const rows = await backbone.database.read((db) =>
     db.select().from(outbox).where(eq(outbox.subject, 'relay.verify')).orderBy(outbox.position),
@@ -163,16 +155,13 @@ describe('a user with a link', () => {
     expect(await round()).toEqual([wallet])
     expect(await round()).toEqual([])
   })
-  test.each(['pending', 'awaiting_service'])(
-    'with the check %s is not verified',
-    async (verdict) => {
-      const wallet = await linked()
-      await decide(wallet, verdict)
-      expect(await round()).toEqual([wallet])
-      expect(await identityOf(wallet)).toBeUndefined()
-      expect(await recheckOf(wallet)).toMatchObject({ failures: 0 })
-    },
-  )
+  test.each(['pending', 'awaiting_service'])('with the check %s is not verified', async (verdict) => {
+    const wallet = await linked()
+    await decide(wallet, verdict)
+    expect(await round()).toEqual([wallet])
+    expect(await identityOf(wallet)).toBeUndefined()
+    expect(await recheckOf(wallet)).toMatchObject({ failures: 0 })
+  })
   test('still unknown to the provider is looked up again, without an alert', async () => {
     const wallet = await linked()
     await round()

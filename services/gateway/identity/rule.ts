@@ -9,9 +9,7 @@ import { rule } from './person.store'
 export const answerRule = ({ database, log }: Context): Handler =>
   handler(PersonRule, async ({ deed, wallet, linkedTo, replaced }) => {
     const ruling = linkedTo === null ? 'allowed' : 'linked'
-    const refused = await database.transaction((tx) =>
-      rule(tx, { wallet, ruling, linkedTo, deed, replaced }),
-    )
+    const refused = await database.transaction((tx) => rule(tx, { wallet, ruling, linkedTo, deed, replaced }))
     if (refused) return ok(refused)
     log.warn({ wallet, linkedTo, deed }, `operator ${ruling} the person of a wallet`)
     const done =

@@ -13,7 +13,13 @@ import { webhookReaction } from './verdict'
 export function runIdentity(context: Context, bus: Bus, onFatal: () => void): AsyncDisposable {
   const { config, database, log, poke } = context
   const consumption = {
-    ...{ bus, consumer: 'gateway', database, messaging: gatewayMessaging, log, poke, onFatal },
+    bus,
+    consumer: 'gateway',
+    database,
+    messaging: gatewayMessaging,
+    log,
+    poke,
+    onFatal,
     reactions: [webhookReaction(context), ...orderReactions(context)],
   }
   const loop = { everyMs: config.recheckEveryMs, log }

@@ -12,14 +12,17 @@ import { type IdentityFacts, verificationOf } from './standing'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 7, minute))
 const nothing: IdentityFacts = {
-  ...{ state: null, decidedAt: null, flagFailedAt: null },
-  ...{ linkedAt: null, progress: null, progressedAt: null },
+  state: null,
+  decidedAt: null,
+  flagFailedAt: null,
+  linkedAt: null,
+  progress: null,
+  progressedAt: null,
 }
 const linked = (minute: number) => ({ linkedAt: at(minute) })
 const said = (state: IdentityFacts['state']) => ({ state, decidedAt: at(10) })
 const submitted = (minute: number) => ({ progress: 'submitted', progressedAt: at(minute) }) as const
-const unfinished = (minute: number) =>
-  ({ progress: 'unfinished', progressedAt: at(minute) }) as const
+const unfinished = (minute: number) => ({ progress: 'unfinished', progressedAt: at(minute) }) as const
 
 describe('the verification status of a user', () => {
   test.each<[string, Partial<IdentityFacts>, string, string | null]>([
@@ -28,42 +31,17 @@ describe('the verification status of a user', () => {
     ['who began at the provider', unfinished(1), 'started', 'verify'],
     ['who handed everything in', { ...linked(1), ...submitted(2) }, 'in_review', 'wait'],
     ['asked to continue', { ...linked(1), ...unfinished(3) }, 'started', 'verify'],
-    [
-      'who took another link during the review',
-      { ...submitted(2), ...linked(3) },
-      'in_review',
-      'wait',
-    ],
+    ['who took another link during the review', { ...submitted(2), ...linked(3) }, 'in_review', 'wait'],
     ['approved', said('verified'), 'approved', 'wait'],
-    [
-      'approved, in an older review too',
-      { ...said('verified'), ...submitted(20) },
-      'approved',
-      'wait',
-    ],
-    [
-      'approved, given up by the relayer',
-      { ...said('verified'), flagFailedAt: at(11) },
-      'approved',
-      'contact support',
-    ],
+    ['approved, in an older review too', { ...said('verified'), ...submitted(20) }, 'approved', 'wait'],
+    ['approved, given up by the relayer', { ...said('verified'), flagFailedAt: at(11) }, 'approved', 'contact support'],
     ['to try again', { ...said('resubmit'), ...linked(1), ...submitted(2) }, 'rejected', 'verify'],
     ['trying again', { ...said('resubmit'), ...linked(11) }, 'started', 'verify'],
     ['who tried again', { ...said('resubmit'), ...submitted(12) }, 'in_review', 'wait'],
     ['refused for good', { ...said('rejected'), ...submitted(2) }, 'rejected', 'contact support'],
-    [
-      'refused, with a new link',
-      { ...said('rejected'), ...linked(11) },
-      'rejected',
-      'contact support',
-    ],
+    ['refused, with a new link', { ...said('rejected'), ...linked(11) }, 'rejected', 'contact support'],
     ['with another wallet', said('duplicate'), 'rejected', 'contact support'],
-    [
-      'with another wallet, approved again',
-      { ...said('duplicate'), ...submitted(12) },
-      'in_review',
-      'wait',
-    ],
+    ['with another wallet, approved again', { ...said('duplicate'), ...submitted(12) }, 'in_review', 'wait'],
     ['refused, looked at again', { ...said('rejected'), ...submitted(12) }, 'in_review', 'wait'],
     ['whose approval was taken back', { ...said('reset'), ...linked(1) }, 'none', 'verify'],
     ['starting again after that', { ...said('reset'), ...linked(11) }, 'started', 'verify'],
@@ -95,13 +73,17 @@ describe('the verification status during webhooks of the provider', () => {
 
   const tell = async (minute: number, event: object) => {
     const body = JSON.stringify({
-      ...{ applicantId: 'applicant', correlationId: `${minute}`, externalUserId: wallet },
-      ...{ levelName: config.identityLevel, sandboxMode: true },
+      applicantId: 'applicant',
+      correlationId: `${minute}`,
+      externalUserId: wallet,
+      levelName: config.identityLevel,
+      sandboxMode: true,
       createdAtMs: at(minute).toISOString().replace('T', ' ').replace('Z', ''),
       ...event,
     })
     const answer = await fetch(`${gateway.url}/webhooks/identity`, {
-      ...{ method: 'POST', body },
+      method: 'POST',
+      body,
       headers: {
         'x-payload-digest': createHmac('sha256', webhookSecret).update(body).digest('hex'),
         'x-payload-digest-alg': 'HMAC_SHA256_HEX',
@@ -115,7 +97,9 @@ describe('the verification status during webhooks of the provider', () => {
       return verificationOf(user!.known, false).status === status
     })
   const reviewed = (reviewResult: object) => ({
-    ...{ type: 'applicantReviewed', reviewStatus: 'completed', reviewResult },
+    type: 'applicantReviewed',
+    reviewStatus: 'completed',
+    reviewResult,
   })
 
   test('goes from a link over a rejection to an approval', async () => {

@@ -37,8 +37,7 @@ export const webhookReaction = (context: Context): Reaction =>
     async apply(tx, message, same) {
       const { provider, deliveryId } = message
       const heard = hear(context, message)
-      const found =
-        'statement' in heard ? await applyHeard(tx, context, heard.statement, same) : heard
+      const found = 'statement' in heard ? await applyHeard(tx, context, heard.statement, same) : heard
       if (!found) return
       const { kind, detail, askAbout } = found
       await recordAnomaly(tx, { deliveryId, kind, provider, detail })
@@ -105,10 +104,8 @@ async function applyHeard(
   context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
   if (decision.ignored === 'unknown inquiry' && word !== 'none')
     return { kind: 'inquiry_unknown', detail: `${word}, by an inquiry that we did not create` }
-  if (decision.ignored === 'unknown subject')
-    return { kind: 'subject_unknown', detail: `${word}, for an unknown user` }
-  const isIncomplete =
-    decision.ignored === 'other level' || decision.ignored === 'other environment'
+  if (decision.ignored === 'unknown subject') return { kind: 'subject_unknown', detail: `${word}, for an unknown user` }
+  const isIncomplete = decision.ignored === 'other level' || decision.ignored === 'other environment'
   if (!isIncomplete || !needsAsking(statement)) return
   const detail = 'an approval without a level or environment'
   return { kind: 'incomplete', detail, askAbout: subjectOf(statement) }
@@ -145,13 +142,10 @@ export async function applyStatement(
   const { providerRef } = heard
   const subject = subjectOf(heard)
   const known = subject ? await lockIdentity(tx, subject) : undefined
-  if (subject && (await isForeign(tx, context, subject, providerRef)))
-    return { ignored: 'unknown inquiry' }
+  if (subject && (await isForeign(tx, context, subject, providerRef))) return { ignored: 'unknown inquiry' }
   const policy = { level: config.identityLevel, environment: config.identityEnvironment }
   const person =
-    subject && heard.word === 'approved'
-      ? await judgeApproved(tx, subject, same)
-      : ({ alone: true } as const)
+    subject && heard.word === 'approved' ? await judgeApproved(tx, subject, same) : ({ alone: true } as const)
   const isDuplicate = person !== 'unknown' && 'sameAs' in person
   const sameAs = isDuplicate ? person.sameAs : null
   const statement: Statement = isDuplicate ? { ...heard, word: 'duplicate' } : heard
@@ -183,39 +177,23 @@ export async function applyStatement(
 /** To the user, an approval whose person is unknown is in review. */
 const waiting = (approval: Statement): Statement => ({
   ...approval,
-  ...{ word: 'none', progress: 'submitted' },
+  word: 'none',
+  progress: 'submitted',
 })
 
 /** Anyone may have opened such an inquiry for this wallet. */
-async function isForeign(
-  tx: Tx,
-  { provider }: Context,
-  wallet: `0x${string}`,
-  ref: string | null,
-): Promise<boolean> {
+async function isForeign(tx: Tx, { provider }: Context, wallet: `0x${string}`, ref: string | null): Promise<boolean> {
   if (!provider.hasForeignInquiries) return false
   return ref === null || !(await findOwnRefs(tx, wallet)).has(ref)
 }
 
-async function announceFlag(
-  tx: Tx,
-  wallet: `0x${string}`,
-  verified: boolean,
-  revision: bigint,
-  statement: Statement,
-) {
+async function announceFlag(tx: Tx, wallet: `0x${string}`, verified: boolean, revision: bigint, statement: Statement) {
   const order = { wallet, verified, revision: String(revision) }
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision), order)
   const occurredAt = new Date(statement.occurredAtMs).toISOString()
-  await announce(
-    tx,
-    outbox,
-    IdentityDecided,
-    messageIdFor(IdentityDecided, flagCause(wallet, revision)),
-    {
-      wallet,
-      verified,
-      occurredAt,
-    },
-  )
+  await announce(tx, outbox, IdentityDecided, messageIdFor(IdentityDecided, flagCause(wallet, revision)), {
+    wallet,
+    verified,
+    occurredAt,
+  })
 }

@@ -1,13 +1,6 @@
 import { swagger } from '@elysiajs/swagger'
 import { type AnyElysia, Elysia } from 'elysia'
-import {
-  type ErrorCode,
-  errorCodeHeader,
-  errorCodes,
-  type RefusalCode,
-  refusals,
-  statusOf,
-} from '#shared/refusals'
+import { type ErrorCode, errorCodeHeader, errorCodes, type RefusalCode, refusals, statusOf } from '#shared/refusals'
 
 type Json = Record<string, unknown>
 
@@ -91,7 +84,10 @@ function named(paths: Json) {
     paths: named,
     components: {
       schemas: byName(schemas),
-      ...{ responses: failureResponses, parameters, headers, securitySchemes },
+      responses: failureResponses,
+      parameters,
+      headers,
+      securitySchemes,
     },
   }
 }
@@ -108,10 +104,7 @@ function published(value: unknown): unknown {
   const areTexts = Array.isArray(words) && words.every((word) => typeof word === 'string')
   const kept = typeof says === 'string' || says === undefined ? rest : { ...rest, says }
   return Object.fromEntries(
-    Object.entries(areTexts ? { type: 'string', ...kept } : kept).map(([key, inner]) => [
-      key,
-      published(inner),
-    ]),
+    Object.entries(areTexts ? { type: 'string', ...kept } : kept).map(([key, inner]) => [key, published(inner)]),
   )
 }
 
@@ -121,7 +114,8 @@ const headers = {
 }
 const parameters = {
   AcceptLanguage: {
-    ...{ name: 'Accept-Language', in: 'header' },
+    name: 'Accept-Language',
+    in: 'header',
     description:
       'Language of `error` and of every `sentence`: `en` (default), `id` or `ms`, with quality values and ' +
       'regions as in RFC 9110. Anything else is English.',
@@ -131,21 +125,13 @@ const parameters = {
 
 /** Status, description and example message. */
 const failures: readonly [number, string, string][] = [
-  [
-    400,
-    'The request is invalid or was refused by a rule; the message gives the reason.',
-    'amount is missing',
-  ],
+  [400, 'The request is invalid or was refused by a rule; the message gives the reason.', 'amount is missing'],
   [
     401,
     'The session is missing, expired, or has a bad signature: sign again.',
     'the session has expired: sign in again',
   ],
-  [
-    403,
-    'The account is not verified, or is frozen because a payment was reversed.',
-    'verify your identity first',
-  ],
+  [403, 'The account is not verified, or is frozen because a payment was reversed.', 'verify your identity first'],
   [404, 'The wallet has no such item.', 'You have no item with this id.'],
   [
     413,
@@ -179,8 +165,7 @@ const retryAfter = {
   },
 }
 
-const wordsOf = (status: number): ErrorCode[] =>
-  errorCodes.filter((code) => statusOf(code) === status)
+const wordsOf = (status: number): ErrorCode[] => errorCodes.filter((code) => statusOf(code) === status)
 
 const errorCodeHeaderOf = (status: number) => ({
   [errorCodeHeader]: {

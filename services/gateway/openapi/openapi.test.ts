@@ -73,9 +73,7 @@ type Field = {
 type NamedField = readonly [string, Field]
 
 function fieldsOf([name, { properties = {}, items, anyOf = [] }]: NamedField): NamedField[] {
-  const own = Object.entries(properties).map(
-    ([field, one]): NamedField => [`${name}.${field}`, one],
-  )
+  const own = Object.entries(properties).map(([field, one]): NamedField => [`${name}.${field}`, one])
   const parts = [...(items ? [items] : []), ...anyOf].map((one): NamedField => [name, one])
   return [...own, ...[...own, ...parts].flatMap(fieldsOf)]
 }
@@ -100,9 +98,7 @@ function whole(schema: unknown): TSchema {
   if (typeof schema !== 'object' || schema === null) return schema as never
   const { $ref } = schema as { $ref?: string }
   if ($ref) return whole(targetOf($ref))
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, inner]) => [key, whole(inner)]),
-  ) as never
+  return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, whole(inner)])) as never
 }
 
 /** Finds bodies and lists with an inline schema. */
@@ -129,9 +125,7 @@ describe('the OpenAPI document', () => {
   test('has unique operation ids and defines every security scheme in use', () => {
     const ids = operations.map(({ op }) => op.operationId)
     expect(new Set(ids).size).toBe(ids.length)
-    const schemes = new Set(
-      operations.flatMap(({ op }) => (op.security ?? []).flatMap(Object.keys)),
-    )
+    const schemes = new Set(operations.flatMap(({ op }) => (op.security ?? []).flatMap(Object.keys)))
     expect([...schemes].sort()).toEqual(Object.keys(document.components.securitySchemes!).sort())
   })
   test('names every body, and describes every schema that has a name', () => {
@@ -171,9 +165,7 @@ describe('the OpenAPI document', () => {
   test('has the authentication of every operation', () => {
     for (const { name, op } of operations) expect([name, op.security]).not.toContain(undefined)
     const open = operations.filter(({ op }) => op.security?.length === 0).map(({ name }) => name)
-    expect(open.sort()).toEqual([
-      ...['get /config', 'get /health', 'get /ready', 'get /verify/{wallet}', 'post /quote'],
-    ])
+    expect(open.sort()).toEqual(['get /config', 'get /health', 'get /ready', 'get /verify/{wallet}', 'post /quote'])
   })
   test('describes each field outside named schemas', () => {
     const fields = Object.entries(document.components.schemas!).flatMap(fieldsOf)
@@ -204,14 +196,10 @@ describe('the OpenAPI document', () => {
   })
   test('requires Retry-After with 429 and 503, as the gateway sends it', () => {
     const responses = document.components.responses as unknown as Record<string, Failure>
-    const always = Object.entries(responses).filter(
-      ([, { headers }]) => headers?.['Retry-After']?.required,
-    )
+    const always = Object.entries(responses).filter(([, { headers }]) => headers?.['Retry-After']?.required)
     expect(always.map(([status]) => status)).toEqual(['429', '503'])
     for (const status of [429, 503] as const)
-      expect(failureHeaders(failureOf(new Refused(status, [{ code: 'busy' }]), 0))).toHaveProperty(
-        'retry-after',
-      )
+      expect(failureHeaders(failureOf(new Refused(status, [{ code: 'busy' }]), 0))).toHaveProperty('retry-after')
   })
   test('contains none of our own keywords and no refusal texts', () => {
     expect(text).not.toMatch(/"(says|saysUnknown|about)":/)
@@ -221,13 +209,16 @@ describe('the OpenAPI document', () => {
 
 test('the operations whose responses have sentences name their language', () => {
   const worded = operations.filter(({ op }) =>
-    Object.keys((op.responses['200'] as { headers?: Json }).headers ?? {}).includes(
-      'Content-Language',
-    ),
+    Object.keys((op.responses['200'] as { headers?: Json }).headers ?? {}).includes('Content-Language'),
   )
   expect(worded.map(({ name }) => name).sort()).toEqual([
-    ...['get /me', 'get /me/activity', 'get /me/activity/{id}', 'get /me/activity/{id}/receipt'],
-    ...['post /cashouts/check', 'post /settlements/{id}/cancel', 'post /topups/{id}/cancel'],
+    'get /me',
+    'get /me/activity',
+    'get /me/activity/{id}',
+    'get /me/activity/{id}/receipt',
+    'post /cashouts/check',
+    'post /settlements/{id}/cancel',
+    'post /topups/{id}/cancel',
   ])
 })
 
@@ -249,9 +240,7 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
     for (const one of declared) expect(one.required).toBe(true)
   })
   test('has a language unless a provider calls it, and names that of its errors', () => {
-    const languages = (op.parameters ?? []).filter(
-      ({ $ref }) => $ref === '#/components/parameters/AcceptLanguage',
-    )
+    const languages = (op.parameters ?? []).filter(({ $ref }) => $ref === '#/components/parameters/AcceptLanguage')
     expect(languages).toHaveLength(path.startsWith('/webhooks/') ? 0 : 1)
     const failure = targetOf('#/components/responses/500') as unknown as Failure
     expect(Object.keys(failure.headers)).toContain('Content-Language')
@@ -277,20 +266,15 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
   })
 })
 
-test.each(['/topups', '/cashouts', '/cashouts/check', '/sends'])(
-  'post %s documents a 403 for this wallet',
-  (path) => {
-    expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
-  },
-)
+test.each(['/topups', '/cashouts', '/cashouts/check', '/sends'])('post %s documents a 403 for this wallet', (path) => {
+  expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
+})
 
 test.each(['/me/activity', '/me/activity/{id}', '/verify/{wallet}'])(
   'get %s documents its ETag and 304 for a current one',
   (path) => {
     const { parameters, responses } = document.paths[path]!.get!
-    expect(parameters).toContainEqual(
-      expect.objectContaining({ name: 'If-None-Match', in: 'header' }),
-    )
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match', in: 'header' }))
     expect(responses['200']).toHaveProperty('headers.ETag')
     expect(responses['304']).toHaveProperty('headers.ETag')
     expect(responses['304']).not.toHaveProperty('content')

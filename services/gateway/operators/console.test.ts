@@ -18,7 +18,11 @@ const deaf: PageFeed = {
   },
 }
 const partsOf = (over: { token?: string; replies?: Replies } = {}) => ({
-  ...{ token, hosts: [], feed: deaf, log, leaving: leaving.signal },
+  token,
+  hosts: [],
+  feed: deaf,
+  log,
+  leaving: leaving.signal,
   ...askOf(over.replies ?? {}),
   ...over,
 })
@@ -84,10 +88,7 @@ describe('the console page', () => {
   })
 })
 
-const shown = [
-  ...['GET /console/live', 'GET /console/about', 'GET /console/attention'],
-  'GET /console/items/pay_1',
-]
+const shown = ['GET /console/live', 'GET /console/about', 'GET /console/attention', 'GET /console/items/pay_1']
 
 describe('console data', () => {
   test.each(shown)('security: %s requires the token in a header', async (route) => {

@@ -47,8 +47,7 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
     return route(request)
   }
   const guarded: App = async (request, address) => {
-    if (readTarget(request) === undefined)
-      return refusal(400, textIn('en', [{ code: 'host_missing' }]))
+    if (readTarget(request) === undefined) return refusal(400, textIn('en', [{ code: 'host_missing' }]))
     const strange = strangeIn(request, parts.hosts)
     return strange ? refusal(403, refusals[strange]) : answer(request, address)
   }
@@ -66,23 +65,17 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
   const tokenOf = (request: Request) => ({ token: tokenIn(request) })
   const fixed = new Map<string, Route>([
     ['GET /console/about', () => Response.json({ sandbox: sandbox !== undefined })],
-    [
-      'GET /console/live',
-      (request) => pushing(leaving, (push) => feed.watch(tokenIn(request), push)),
-    ],
+    ['GET /console/live', (request) => pushing(leaving, (push) => feed.watch(tokenIn(request), push))],
     [
       'GET /console/attention',
-      async (request) =>
-        told(await shownTo(ask(ConsoleAttention, tokenOf(request), answerMs), log)),
+      async (request) => told(await shownTo(ask(ConsoleAttention, tokenOf(request), answerMs), log)),
     ],
   ])
   if (sandbox) fixed.set('GET /console/deeds', sandbox.deeds)
   return (method, path) => {
     const [, item] = /^\/console\/items\/([^/]{1,300})$/.exec(path) ?? []
     const id = item && method === 'GET' ? decoded(item) : undefined
-    if (id)
-      return async (request) =>
-        told(await shownTo(ask(ConsoleItem, { ...tokenOf(request), id }, answerMs), log))
+    if (id) return async (request) => told(await shownTo(ask(ConsoleItem, { ...tokenOf(request), id }, answerMs), log))
     const [, deed] = /^\/console\/deeds\/([a-z-]{1,30})$/.exec(path) ?? []
     if (sandbox && deed && method === 'POST') return (request) => sandbox.act(deed, request)
     return fixed.get(`${method} ${path}`)

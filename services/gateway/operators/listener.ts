@@ -8,8 +8,7 @@ import { metricsText } from '../health/metrics'
  */
 export function openOperators({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {
-    if (leaving.aborted)
-      return Response.json({ missing: ['this instance: shutting down'] }, { status: 503 })
+    if (leaving.aborted) return Response.json({ missing: ['this instance: shutting down'] }, { status: 503 })
     const { missing, down } = await health.readiness()
     const details = down.length > 0 ? { down } : {}
     if (missing.length === 0) return Response.json({ status: 'ready', ...details })

@@ -4,9 +4,7 @@ import type { Log } from '#platform/log'
 import type { Shown } from '#shared/messages/operations'
 import type { Answer } from '#shared/refusals'
 
-export type OperatorAnswer =
-  | { readonly shown: unknown }
-  | { readonly fault: string; readonly status: 401 | 503 }
+export type OperatorAnswer = { readonly shown: unknown } | { readonly fault: string; readonly status: 401 | 503 }
 
 const faults = {
   token: { fault: 'The operations process has another console token.', status: 401 },

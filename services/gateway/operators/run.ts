@@ -12,8 +12,12 @@ export function runConsole(
 ): App {
   const { sandboxControlsUrl: url, sandboxControlsToken: token } = config
   const parts = {
-    ...{ token: config.consoleToken, hosts: config.opsAllowedHosts },
-    ...{ ask, log, leaving, feed: openFeed({ bus, ask, log }) },
+    token: config.consoleToken,
+    hosts: config.opsAllowedHosts,
+    ask,
+    log,
+    leaving,
+    feed: openFeed({ bus, ask, log }),
     ...(url === '' ? {} : { sandbox: openSandbox({ url, token }) }),
   }
   return openConsole(parts, operators)

@@ -8,15 +8,11 @@ export type SandboxControls = {
 const usualDeadlines = { listMs: 5_000, actMs: 30_000 }
 const bodyCharactersMax = 16 * 1024
 
-export function openSandbox(
-  at: { url: string; token: string },
-  { listMs, actMs } = usualDeadlines,
-): SandboxControls {
+export function openSandbox(at: { url: string; token: string }, { listMs, actMs } = usualDeadlines): SandboxControls {
   const headers = { authorization: `Bearer ${at.token}`, 'content-type': 'application/json' }
   const ask = async (path: string, deadlineMs: number, body?: string): Promise<Response> => {
     const signal = AbortSignal.timeout(deadlineMs)
-    const init =
-      body === undefined ? { headers, signal } : { headers, signal, method: 'POST', body }
+    const init = body === undefined ? { headers, signal } : { headers, signal, method: 'POST', body }
     try {
       const answer = await fetch(`${at.url}${path}`, init)
       return Response.json(await answer.json(), { status: answer.status })

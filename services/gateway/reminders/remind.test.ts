@@ -45,7 +45,9 @@ beforeAll(async () => {
             wallet: request.wallet,
             cycle: chain.isOpen
               ? {
-                  ...{ number: chain.number, openedAt: openedAt(), dueAt: String(chain.dueAt) },
+                  number: chain.number,
+                  openedAt: openedAt(),
+                  dueAt: String(chain.dueAt),
                   defaultsAt: String(chain.dueAt + graceSeconds),
                 }
               : null,
@@ -85,8 +87,12 @@ beforeEach(async () => {
 const instance = () => {
   const { database } = backbone
   const context = {
-    ...{ database, ask: asker(bus, 5_000), users: openUsers(database), poke: () => {} },
-    ...{ clock: () => Date.now(), log: pino({ level: 'silent' }) },
+    database,
+    ask: asker(bus, 5_000),
+    users: openUsers(database),
+    poke: () => {},
+    clock: () => Date.now(),
+    log: pino({ level: 'silent' }),
   }
   const memory = openMemory()
   return () => remindOnce(context, memory)
@@ -99,11 +105,7 @@ const kinds = async () => {
   return own.filter((one) => one.wallet === wallet).map(({ cycle, kind }) => `${cycle} ${kind}`)
 }
 const recorded = async () =>
-  (
-    await backbone.database.read((db) =>
-      db.select().from(reminders).where(eq(reminders.wallet, wallet)),
-    )
-  ).length
+  (await backbone.database.read((db) => db.select().from(reminders).where(eq(reminders.wallet, wallet)))).length
 
 async function rounds(round: () => Promise<boolean>, times: readonly number[]) {
   for (const now of times) {
@@ -111,8 +113,7 @@ async function rounds(round: () => Promise<boolean>, times: readonly number[]) {
     expect(await round()).toBe(true)
   }
 }
-const hours = (from: number, to: number) =>
-  Array.from({ length: (to - from) / 3_600 }, (_, at) => from + at * 3_600)
+const hours = (from: number, to: number) => Array.from({ length: (to - from) / 3_600 }, (_, at) => from + at * 3_600)
 
 describe('the reminders of a debt', () => {
   test('are sent once each, in order, by two instances with restarts in between', async () => {
@@ -166,19 +167,16 @@ describe('the reminders of a debt', () => {
     expect(await kinds()).toEqual(['1 due'])
   })
 
-  test.each([1, 8])(
-    'are sent to the wallets of later pages while %i wallets keep failing',
-    async (count) => {
-      const round = instance()
-      failing = Array.from({ length: count }, (_, at) => `0x${`${at}`.repeat(39)}f` as const)
-      chain.now = dueAt
-      for (let turn = 0; turn < 4; turn++) expect(await round()).toBe(false)
-      expect(await kinds()).toEqual(['1 due'])
-      failing = []
-      for (let turn = 0; turn < 2; turn++) await round()
-      expect(await round()).toBe(true)
-    },
-  )
+  test.each([1, 8])('are sent to the wallets of later pages while %i wallets keep failing', async (count) => {
+    const round = instance()
+    failing = Array.from({ length: count }, (_, at) => `0x${`${at}`.repeat(39)}f` as const)
+    chain.now = dueAt
+    for (let turn = 0; turn < 4; turn++) expect(await round()).toBe(false)
+    expect(await kinds()).toEqual(['1 due'])
+    failing = []
+    for (let turn = 0; turn < 2; turn++) await round()
+    expect(await round()).toBe(true)
+  })
 
   test('wait while the reader lags', async () => {
     const round = instance()

@@ -45,7 +45,9 @@ export function startReminding(context: Context): Loop {
   const memory = openMemory()
   let endedAt = clock()
   return startLoop({
-    ...{ name: 'reminders', everyMs: config.remindersEveryMs, log },
+    name: 'reminders',
+    everyMs: config.remindersEveryMs,
+    log,
     work: async (signal) => {
       if (await remindOnce(context, memory, signal)) endedAt = clock()
       else if (clock() - endedAt > silentMaxMs)
@@ -58,11 +60,7 @@ export function startReminding(context: Context): Loop {
  * Returns false unless all debts were answered. A full batch without any answer ends the round; the next
  * one begins behind it, so that failing wallets do not block the others.
  */
-export async function remindOnce(
-  context: Reminding,
-  memory: Memory,
-  signal?: AbortSignal,
-): Promise<boolean> {
+export async function remindOnce(context: Reminding, memory: Memory, signal?: AbortSignal): Promise<boolean> {
   const { looks } = memory
   let { after } = memory
   let isWhole = after === null
@@ -73,7 +71,8 @@ export async function remindOnce(
     const sinceSeconds = terms.ok.cycle.graceSeconds + behindSeconds
     while (!signal?.aborted) {
       const page: Answer<Due> = await context.ask(IndexerDue, {
-        ...{ sinceSeconds, untilSeconds: aheadSeconds },
+        sinceSeconds,
+        untilSeconds: aheadSeconds,
         after: after && { dueAt: after.dueAt, wallet: after.wallet },
       })
       if ('refused' in page) return false
@@ -98,11 +97,7 @@ export async function remindOnce(
   }
 }
 
-async function tryToRemind(
-  context: Reminding,
-  due: DueCycle,
-  looks: Memory['looks'],
-): Promise<boolean> {
+async function tryToRemind(context: Reminding, due: DueCycle, looks: Memory['looks']): Promise<boolean> {
   try {
     await remind(context, due, looks)
     return true
@@ -136,7 +131,11 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
     const isNew = await database.transaction(async (tx) => {
       if (!(await insertReminder(tx, { wallet, cycle, kind }))) return false
       await announce(tx, outbox, CreditDue, messageIdFor(CreditDue, `${wallet}:${cycle}:${kind}`), {
-        ...{ wallet, cycle, kind, dueAt, defaultsAt },
+        wallet,
+        cycle,
+        kind,
+        dueAt,
+        defaultsAt,
         occurredAt: new Date(context.clock()).toISOString(),
       })
       return true

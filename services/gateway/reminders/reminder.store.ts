@@ -17,11 +17,7 @@ export const reminders = schema.table(
   (table) => [primaryKey({ columns: [table.wallet, table.cycle, table.kind] })],
 )
 
-export async function findSent(
-  db: Db,
-  wallet: `0x${string}`,
-  cycle: number,
-): Promise<ReadonlySet<ReminderKind>> {
+export async function findSent(db: Db, wallet: `0x${string}`, cycle: number): Promise<ReadonlySet<ReminderKind>> {
   const rows = await db
     .select({ kind: reminders.kind })
     .from(reminders)
@@ -34,10 +30,6 @@ export async function insertReminder(
   tx: Tx,
   reminder: { wallet: `0x${string}`; cycle: number; kind: ReminderKind },
 ): Promise<boolean> {
-  const inserted = await tx
-    .insert(reminders)
-    .values(reminder)
-    .onConflictDoNothing()
-    .returning({ kind: reminders.kind })
+  const inserted = await tx.insert(reminders).values(reminder).onConflictDoNothing().returning({ kind: reminders.kind })
   return inserted.length > 0
 }

@@ -32,7 +32,8 @@ export function decideReminder(
   const starts = [dueAt - aheadSeconds, dueAt - daySeconds, dueAt, defaultsAt]
   const spans = reminderKinds
     .map((kind, at) => ({
-      ...{ kind, from: starts[at]! },
+      kind,
+      from: starts[at]!,
       until: starts[at + 1] ?? defaultsAt + behindSeconds,
     }))
     .filter(({ kind, from, until }) => !sent.has(kind) && from >= openedAt && until > now)
@@ -93,6 +94,4 @@ export function zonesOf(country: string | null): readonly string[] {
 
 /** `getTimeZones` of ECMA-402 Locale Info, which TypeScript does not declare yet. */
 const timeZonesIn = (country: string): readonly string[] =>
-  (
-    new Intl.Locale(`und-${country}`) as Intl.Locale & { getTimeZones(): string[] | undefined }
-  ).getTimeZones() ?? []
+  (new Intl.Locale(`und-${country}`) as Intl.Locale & { getTimeZones(): string[] | undefined }).getTimeZones() ?? []

@@ -74,7 +74,8 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
           schema: GetActivity.answer,
           example: { inFlight: [exampleItem], items: [exampleItem], nextCursor: null },
         },
-        ...{ worded: true, tagged: true },
+        worded: true,
+        tagged: true,
         errors: [400, 401, 429, 503],
       }),
     },
@@ -111,10 +112,7 @@ export const activityItemRoute = (context: Context, access: Access) => {
     .get(
       GetActivityItem.path,
       async ({ request, params, set, wallet }) =>
-        answerTagged(
-          { request, set },
-          tagged(itemOf(await find(wallet, params.id), languageFor({ request, set }))),
-        ),
+        answerTagged({ request, set }, tagged(itemOf(await find(wallet, params.id), languageFor({ request, set })))),
       {
         signed: true,
         ...operation({
@@ -130,7 +128,8 @@ export const activityItemRoute = (context: Context, access: Access) => {
             schema: GetActivityItem.answer,
             example: { ...exampleItem, inFlight: true },
           },
-          ...{ worded: true, tagged: true },
+          worded: true,
+          tagged: true,
           errors: [401, 404, 429, 503],
         }),
       },
@@ -138,10 +137,7 @@ export const activityItemRoute = (context: Context, access: Access) => {
 }
 
 /** Keeps the service's English sentence if it has words that are newer than ours. */
-export function itemOf(
-  { texts, ...item }: ActivityEntry,
-  language: Language,
-): Omit<ActivityEntry, 'texts'> {
+export function itemOf({ texts, ...item }: ActivityEntry, language: Language): Omit<ActivityEntry, 'texts'> {
   return texts?.every(isKnown) ? { ...item, sentence: textIn(language, texts) } : item
 }
 
@@ -216,7 +212,9 @@ const cursorForm = /^[A-Za-z0-9_-]{1,400}$/
 const ownId = /^[A-Za-z0-9_-]{1,200}$/
 
 export const idParameter = {
-  ...{ name: 'id', in: 'path', required: true },
+  name: 'id',
+  in: 'path',
+  required: true,
   description: '`paymentId`, `payoutId` or `sendId`.',
   schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
 }

@@ -40,16 +40,10 @@ async function isAnswered(path: string, raw: string): Promise<void> {
 }
 
 test('the gateway answers any JSON body', () =>
-  fc.assert(
-    fc.asyncProperty(fc.constantFrom(...paths), fc.json({ maxDepth: 4 }), isAnswered),
-    runs,
-  ))
+  fc.assert(fc.asyncProperty(fc.constantFrom(...paths), fc.json({ maxDepth: 4 }), isAnswered), runs))
 
 test('the gateway answers any text body', () =>
-  fc.assert(
-    fc.asyncProperty(fc.constantFrom(...paths), fc.string({ unit: 'binary' }), isAnswered),
-    runs,
-  ))
+  fc.assert(fc.asyncProperty(fc.constantFrom(...paths), fc.string({ unit: 'binary' }), isAnswered), runs))
 
 test('the gateway answers a valid body with any value in any field', () =>
   fc.assert(

@@ -14,31 +14,14 @@ const fixture = await fixtureOf({
   'chain.send.create': okay({ send: true }),
 })
 const authorization = await headerOf(ana)
-const post = (path: string, body: unknown) =>
-  fixture.call('POST', path, { body, headers: { authorization } })
+const post = (path: string, body: unknown) => fixture.call('POST', path, { body, headers: { authorization } })
 
 const digits = 'must be a string of 1 to 30 digits, in the smallest unit'
 const address = 'must be an address: 0x and 40 hex digits'
 const seconds = 'must be unix seconds as a string of digits'
 const pair = 'pair must be USD/IDR or USD/MYR'
 const country = 'country must be an ISO 3166-1 alpha-2 code in upper case'
-const amounts = [
-  50_000,
-  -1,
-  null,
-  '',
-  '-1',
-  '+1',
-  '1e5',
-  '1.5',
-  ' 1',
-  '1 ',
-  '1\n',
-  '１',
-  '9'.repeat(100),
-  {},
-  [],
-]
+const amounts = [50_000, -1, null, '', '-1', '+1', '1e5', '1.5', ' 1', '1 ', '1\n', '１', '9'.repeat(100), {}, []]
 
 const nameRule =
   "bank.accountHolderName must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter"
@@ -51,16 +34,14 @@ describe('the gateway refuses a body with one fault and names it:', () => {
       (value): [BodyPath, string, unknown, string] => ['/quote', 'pair', value, pair],
     ),
     ['/me/country', 'country', undefined, 'country is missing'],
-    ...['my', 'XX', 'UK', 'MYS', '', 'MY ', 1, null, '__proto__'].map(
-      (value): [BodyPath, string, unknown, string] => ['/me/country', 'country', value, country],
-    ),
-    ['/topups', 'amount', undefined, 'amount is missing'],
-    ...amounts.map((value): [BodyPath, string, unknown, string] => [
-      '/topups',
-      'amount',
+    ...['my', 'XX', 'UK', 'MYS', '', 'MY ', 1, null, '__proto__'].map((value): [BodyPath, string, unknown, string] => [
+      '/me/country',
+      'country',
       value,
-      `amount ${digits}`,
+      country,
     ]),
+    ['/topups', 'amount', undefined, 'amount is missing'],
+    ...amounts.map((value): [BodyPath, string, unknown, string] => ['/topups', 'amount', value, `amount ${digits}`]),
     ['/topups', 'method', undefined, 'method is missing'],
     ['/topups', 'method', 'cash', 'method must be bank, card or qr'],
     ['/topups', 'method', 'toString', 'method must be bank, card or qr'],
@@ -81,12 +62,7 @@ describe('the gateway refuses a body with one fault and names it:', () => {
     ['/cashouts', 'authorization.value', 5, `authorization.value ${digits}`],
     ['/cashouts', 'authorization.validAfter', 0, `authorization.validAfter ${seconds}`],
     ['/cashouts', 'authorization.validBefore', '-1', `authorization.validBefore ${seconds}`],
-    [
-      '/cashouts',
-      'authorization.nonce',
-      '0x00',
-      'authorization.nonce must be 32 bytes: 0x and 64 hex digits',
-    ],
+    ['/cashouts', 'authorization.nonce', '0x00', 'authorization.nonce must be 32 bytes: 0x and 64 hex digits'],
     [
       '/cashouts',
       'authorization.signature',
@@ -96,19 +72,9 @@ describe('the gateway refuses a body with one fault and names it:', () => {
     ['/cashouts', 'authorization.v', 27, 'authorization.v is not a known field'],
     ['/cashouts', 'bank', undefined, 'bank is missing'],
     ['/cashouts', 'bank', [bank], 'bank must be an object'],
-    [
-      '/cashouts',
-      'bank.channelCode',
-      'BCA',
-      'bank.channelCode must be an Indonesian bank code such as ID_BCA',
-    ],
+    ['/cashouts', 'bank.channelCode', 'BCA', 'bank.channelCode must be an Indonesian bank code such as ID_BCA'],
     ['/cashouts', 'bank.accountNumber', '12345', 'bank.accountNumber must be 6 to 20 digits'],
-    [
-      '/cashouts',
-      'bank.accountNumber',
-      '1'.repeat(21),
-      'bank.accountNumber must be 6 to 20 digits',
-    ],
+    ['/cashouts', 'bank.accountNumber', '1'.repeat(21), 'bank.accountNumber must be 6 to 20 digits'],
     ['/cashouts', 'bank.accountNumber', 1234567890, 'bank.accountNumber must be 6 to 20 digits'],
     ['/cashouts', 'bank.accountHolderName', '   ', nameRule],
     ['/cashouts', 'bank.accountHolderName', 'x'.repeat(101), nameRule],
@@ -124,8 +90,7 @@ describe('the gateway refuses a body with one fault and names it:', () => {
 })
 
 describe('the account holder name of a cash-out', () => {
-  const named = (name: unknown) =>
-    post('/cashouts', spoilt(goodBodies['/cashouts'], 'bank.accountHolderName', name))
+  const named = (name: unknown) => post('/cashouts', spoilt(goodBodies['/cashouts'], 'bank.accountHolderName', name))
   test.each([
     'Sari Dewi',
     "Nur'aini D\u2019Souza",
@@ -217,13 +182,7 @@ describe.each(Object.keys(goodBodies) as BodyPath[])('POST %s', (path) => {
     ['a string', '"x"', json, 400, noObject],
     ['another content type', good, { 'content-type': 'text/plain' }, 400, wrongType],
     ['a form', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }, 400, wrongType],
-    [
-      'another charset',
-      good,
-      { 'content-type': 'application/json; charset=utf-16' },
-      400,
-      wrongType,
-    ],
+    ['another charset', good, { 'content-type': 'application/json; charset=utf-16' }, 400, wrongType],
     ['a very deep body', '['.repeat(60_000), json, 400, notJson],
     ['65 KiB', `{"a":"${'x'.repeat(65 * 1024)}"}`, json, 413, 'the body is larger than 64 KiB'],
   ])('with %s', async (_, raw, headers, status, message) => {
@@ -233,13 +192,9 @@ describe.each(Object.keys(goodBodies) as BodyPath[])('POST %s', (path) => {
   test('refuses 65 KiB in chunks', async () => {
     const chunk = new TextEncoder().encode('x'.repeat(13 * 1024))
     let left = 5
-    const pull = (to: ReadableStreamDefaultController) =>
-      left-- > 0 ? to.enqueue(chunk) : to.close()
+    const pull = (to: ReadableStreamDefaultController) => (left-- > 0 ? to.enqueue(chunk) : to.close())
     const response = await sent(new ReadableStream({ pull }), json)
-    expect([response.status, await errorOf(response)]).toEqual([
-      413,
-      'the body is larger than 64 KiB',
-    ])
+    expect([response.status, await errorOf(response)]).toEqual([413, 'the body is larger than 64 KiB'])
   })
   test('accepts a valid body', async () => {
     const response = await sent(good, { 'content-type': 'application/json; charset=UTF-8' })

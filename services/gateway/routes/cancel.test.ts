@@ -26,10 +26,7 @@ describe.each([
   test('answers 404 to an unknown id, and does not ask about one that was never an id', async () => {
     for (const one of [id, 'pay_x', crypto.randomUUID(), '%00', `${id}%2f`]) {
       const response = await cancel(`/${path}/${one}/cancel`, okay({ item: null }))
-      expect([response.status, await errorOf(response)]).toEqual([
-        404,
-        'You have no item with this id.',
-      ])
+      expect([response.status, await errorOf(response)]).toEqual([404, 'You have no item with this id.'])
       expect(fixture.asked).toHaveLength(one === id ? 1 : 0)
     }
   })

@@ -10,22 +10,27 @@ const replies: Replies = {
   'payments.terms': okay({
     currencies: [
       {
-        ...{ currency: 'MYR', country: 'MY', pair: 'USD/MYR' },
+        currency: 'MYR',
+        country: 'MY',
+        pair: 'USD/MYR',
         topup: { min: '500', max: '100000000', cardMax: '500000' },
         settlement: { min: '100', max: '100000000' },
       },
     ],
-    ...{
-      methods: ['bank', 'card', 'qr'],
-      checkoutSeconds: 900,
-      cancellationsPerDayMax: 10,
-      heldChannels: ['card'],
-    },
+    methods: ['bank', 'card', 'qr'],
+    checkoutSeconds: 900,
+    cancellationsPerDayMax: 10,
+    heldChannels: ['card'],
     topups: { openMax: 100, openAusdMax: '7', dayAusdMax: '8' },
   }),
   'payouts.terms': okay({
-    ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '9' },
-    ...{ validBeforeSecondsMin: 300, checksPerDayMax: 3, banks: [] },
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    min: '10000',
+    dayAusdMax: '9',
+    validBeforeSecondsMin: 300,
+    checksPerDayMax: 3,
+    banks: [],
   }),
   'chain.terms': okay(chainTerms),
 }
@@ -37,14 +42,14 @@ describe('GET /config', () => {
     const body = await response.json()
     expect(readerOf(GetConfig.answer)(body)).not.toHaveProperty('fault')
     expect(body).toMatchObject({
-      ...{
-        pairs: ['USD/IDR', 'USD/MYR'],
-        languages: ['en', 'id', 'ms'],
-        quote: { seconds: 60 },
-        session: { secondsMax: 604_800 },
-      },
-      ...{ checkout: { seconds: 900 }, hold: { seconds: 60, channels: ['card'] } },
-      ...{ sends: { validBeforeSecondsMin: 61 }, cashouts: { min: '10000', banks: [] } },
+      pairs: ['USD/IDR', 'USD/MYR'],
+      languages: ['en', 'id', 'ms'],
+      quote: { seconds: 60 },
+      session: { secondsMax: 604_800 },
+      checkout: { seconds: 900 },
+      hold: { seconds: 60, channels: ['card'] },
+      sends: { validBeforeSecondsMin: 61 },
+      cashouts: { min: '10000', banks: [] },
       chain: { chainId: 10143, ausd: { decimals: 6 }, gasLimits: { draw: '400000' } },
     })
     expect(response.headers.get('cache-control')).toBe('public, max-age=60')

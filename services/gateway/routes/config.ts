@@ -104,8 +104,11 @@ const example: RouteAnswer<typeof GetConfig> = {
     creditLine: '0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1',
     treasury: '0x1111111111111111111111111111111111111111',
     gasLimits: {
-      ...{ draw: '400000', repay: '225000', repayWithPermit: '305000' },
-      ...{ repayFromCollateral: '350000', withdrawCollateral: '325000' },
+      draw: '400000',
+      repay: '225000',
+      repayWithPermit: '305000',
+      repayFromCollateral: '350000',
+      withdrawCollateral: '325000',
     },
   },
   credit: {
@@ -121,12 +124,16 @@ const example: RouteAnswer<typeof GetConfig> = {
   },
   currencies: [
     {
-      ...{ currency: 'IDR', country: 'ID', pair: 'USD/IDR' },
+      currency: 'IDR',
+      country: 'ID',
+      pair: 'USD/IDR',
       topup: { min: '10000', max: '50000000000', cardMax: '200000000' },
       settlement: { min: '1', max: '50000000000' },
     },
     {
-      ...{ currency: 'MYR', country: 'MY', pair: 'USD/MYR' },
+      currency: 'MYR',
+      country: 'MY',
+      pair: 'USD/MYR',
       topup: { min: '500', max: '100000000', cardMax: '500000' },
       settlement: { min: '100', max: '100000000' },
     },
@@ -134,12 +141,18 @@ const example: RouteAnswer<typeof GetConfig> = {
   statement: { daysMax: statementDaysMax, itemsMax: statementItemsMax },
   topups: { openMax: 100, openAusdMax: '100000000000', dayAusdMax: '100000000000' },
   cashouts: {
-    ...{ pair: 'USD/IDR', currency: 'IDR', min: '10000', dayAusdMax: '100000000000' },
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    min: '10000',
+    dayAusdMax: '100000000000',
     validBeforeSecondsMin: 300,
     checksPerDayMax: 3,
     banks: [
       {
-        ...{ code: 'ID_BCA', name: 'Bank Central Asia', min: '10000', max: '1999999999999' },
+        code: 'ID_BCA',
+        name: 'Bank Central Asia',
+        min: '10000',
+        max: '1999999999999',
         increment: '1',
         accountNumber: { digitsMin: 6, digitsMax: 20, pattern: '^[0-9]{6,20}$' },
       },

@@ -6,10 +6,7 @@ import type { Access } from '../sign-in/access'
 
 export function docsRoutes(document: () => Promise<string>, access: Access) {
   const routes = new Elysia().use(access)
-  for (const { path, ...content } of [
-    { path: '/openapi.json', type: json, read: document },
-    ...files,
-  ])
+  for (const { path, ...content } of [{ path: '/openapi.json', type: json, read: document }, ...files])
     routes.get(path, openStatic(content), { limited: 'public', ...undocumented })
   return routes.get(
     '/',

@@ -8,9 +8,7 @@ type ExportRequest = { wallet: string; after?: { table: string; key: string[] } 
 type Body = { wallet: string; rows: { table: string; values: Record<string, unknown> }[] }
 
 const none = okay({ rows: [], next: null })
-const quiet: Replies = Object.fromEntries(
-  Object.values(personReads).map(({ subject }) => [subject, none]),
-)
+const quiet: Replies = Object.fromEntries(Object.values(personReads).map(({ subject }) => [subject, none]))
 const get = async (fixture: Awaited<ReturnType<typeof fixtureOf>>, who = ana) =>
   fixture.call('GET', '/me/export', { headers: { authorization: await headerOf(who) } })
 
@@ -28,10 +26,7 @@ describe('GET /me/export', () => {
   test('returns every page of every service as one document, with the names of the interface', async () => {
     const fixture = await fixtureOf({ ...quiet, 'payments.person.read': paged(300) })
     const response = await get(fixture)
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      'application/json',
-    ])
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
     const { wallet, rows } = (await response.json()) as Body
     expect(wallet).toBe(walletOf(ana))
     expect(rows).toHaveLength(300)
@@ -44,10 +39,7 @@ describe('GET /me/export', () => {
   test('asks every service only about the wallet that signed', async () => {
     const fixture = await fixtureOf(quiet)
     await (await get(fixture, budi)).text()
-    const asked = Object.values(personReads).map(({ subject }) => [
-      subject,
-      { wallet: walletOf(budi) },
-    ])
+    const asked = Object.values(personReads).map(({ subject }) => [subject, { wallet: walletOf(budi) }])
     expect(fixture.asked.toSorted()).toEqual(asked.toSorted() as [string, unknown][])
   })
 
@@ -55,9 +47,7 @@ describe('GET /me/export', () => {
     const { 'payouts.person.read': _, ...without } = quiet
     const response = await get(await fixtureOf(without))
     expect(response.status).toBe(503)
-    const refused = await get(
-      await fixtureOf({ ...quiet, 'chain.person.read': refusing('provider_unavailable') }),
-    )
+    const refused = await get(await fixtureOf({ ...quiet, 'chain.person.read': refusing('provider_unavailable') }))
     expect(refused.status).toBe(503)
   })
 
@@ -82,10 +72,7 @@ describe('GET /me/export', () => {
     const fixture = await fixtureOf(quiet)
     for (let count = 0; count < 5; count++) await (await get(fixture)).text()
     const response = await get(fixture)
-    expect([response.status, response.headers.get('x-error-code')]).toEqual([
-      429,
-      'export_limit_reached',
-    ])
+    expect([response.status, response.headers.get('x-error-code')]).toEqual([429, 'export_limit_reached'])
     expect(Number(response.headers.get('retry-after'))).toBe(17_280)
     expect(await errorOf(response)).toBe('Too many exports today. Try again later.')
     expect((await get(fixture, budi)).status).toBe(200)

@@ -38,10 +38,7 @@ export const exportRoute = (context: Context, access: Access) => {
         const waitSeconds = starts.take(wallet)
         if (waitSeconds > 0) throw limitReached(waitSeconds)
         // Before the response begins, so that a service that is down is a 503, not half a document.
-        const firsts = await inTime(
-          Promise.all(readers.map((read) => read({ wallet }))),
-          'the rows',
-        ).catch((error) => {
+        const firsts = await inTime(Promise.all(readers.map((read) => read({ wallet }))), 'the rows').catch((error) => {
           starts.giveBack(wallet)
           throw error
         })

@@ -15,10 +15,7 @@ const asking = (language: string, more: object = {}) => ({
   headers: { authorization, 'accept-language': language, ...more },
 })
 const id = `pay_${'x'.repeat(22)}`
-const texts = [
-  { code: 'payment.reason.refunded_after_credit' },
-  { code: 'payment.owed', ausd: '1538462' },
-]
+const texts = [{ code: 'payment.reason.refunded_after_credit' }, { code: 'payment.owed', ausd: '1538462' }]
 const item = { ...entryAt(1, id), texts }
 const activity = okay({ items: [item], inFlight: [item] })
 const none = okay({ items: [], inFlight: [] })
@@ -26,7 +23,9 @@ const replies: Replies = {
   'chain.account': okay({ wallet: walletOf(ana), ...account }),
   'payments.item': okay({ item }),
   'payments.checkout.cancel': okay({ item }),
-  ...{ 'payments.activity': activity, 'payouts.activity': none, 'chain.activity': none },
+  'payments.activity': activity,
+  'payouts.activity': none,
+  'chain.activity': none,
 }
 const fixture = await fixtureOf(replies)
 
@@ -68,16 +67,10 @@ describe.each(others)('in the language %s', (language) => {
     )
   })
 
-  const form = (code: keyof typeof requestTexts, field = '') =>
-    requestTexts[code][language].replace('{field}', field)
+  const form = (code: keyof typeof requestTexts, field = '') => requestTexts[code][language].replace('{field}', field)
   const topup = goodBodies['/topups']
   test.each<[number, string, () => Promise<Response>, string]>([
-    [
-      404,
-      'an unknown path',
-      async () => fixture.call('GET', '/nowhere', asking(language)),
-      form('not_found'),
-    ],
+    [404, 'an unknown path', async () => fixture.call('GET', '/nowhere', asking(language)), form('not_found')],
     [
       405,
       'a method that a path does not have',
@@ -87,8 +80,7 @@ describe.each(others)('in the language %s', (language) => {
     [
       413,
       'a body that is too large',
-      async () =>
-        fixture.call('POST', '/topups', { body: 'x'.repeat(70_000), ...asking(language) }),
+      async () => fixture.call('POST', '/topups', { body: 'x'.repeat(70_000), ...asking(language) }),
       form('body_too_large'),
     ],
     [
@@ -110,8 +102,7 @@ describe.each(others)('in the language %s', (language) => {
     [
       400,
       'a field in another form',
-      async () =>
-        fixture.call('POST', '/topups', { body: { ...topup, amount: -1 }, ...jsonIn(language) }),
+      async () => fixture.call('POST', '/topups', { body: { ...topup, amount: -1 }, ...jsonIn(language) }),
       form('form.amount', 'amount'),
     ],
     [
@@ -167,10 +158,7 @@ describe.each(others)('in the language %s', (language) => {
     const first = await broken.call('GET', '/me', asking(language))
     expect([first.status, await errorOf(first)]).toEqual([500, requestTexts.internal[language]])
     const second = await broken.call('GET', '/me', asking(language))
-    expect([second.status, await errorOf(second)]).toEqual([
-      429,
-      requestTexts.too_many_requests[language],
-    ])
+    expect([second.status, await errorOf(second)]).toEqual([429, requestTexts.too_many_requests[language]])
   })
 
   test('GET /me has its sentences in the language', async () => {
@@ -195,8 +183,7 @@ describe.each(others)('in the language %s', (language) => {
     const { items, inFlight } = (await page.json()) as { items: object[]; inFlight: object[] }
     const alone = await fixture.call('GET', `/me/activity/${id}`, asking(language))
     const canceled = await fixture.call('POST', `/topups/${id}/cancel`, asking(language))
-    for (const response of [page, alone, canceled])
-      expect(response.headers.get('content-language')).toBe(language)
+    for (const response of [page, alone, canceled]) expect(response.headers.get('content-language')).toBe(language)
     for (const shown of [...items, ...inFlight, await alone.json(), await canceled.json()]) {
       expect(shown).toMatchObject({ id, sentence: expect.stringContaining(owed[language]) })
       expect(shown).not.toHaveProperty('texts')
@@ -207,21 +194,10 @@ describe.each(others)('in the language %s', (language) => {
     const response = await fixture.call('GET', `/me/activity/${id}/receipt`, asking(language))
     const page = await response.text()
     const words = {
-      id: [
-        'Bukti transaksi: Top up',
-        'Dibuat',
-        '21 November 2026 pukul 13.01.00 WIB',
-        'dikreditkan',
-      ],
-      ms: [
-        'Resit: Tambah nilai',
-        'Dibuat',
-        '21 November 2026, 14:01:00 waktu Malaysia',
-        'dikreditkan',
-      ],
+      id: ['Bukti transaksi: Top up', 'Dibuat', '21 November 2026 pukul 13.01.00 WIB', 'dikreditkan'],
+      ms: ['Resit: Tambah nilai', 'Dibuat', '21 November 2026, 14:01:00 waktu Malaysia', 'dikreditkan'],
     }
-    for (const text of [`<html lang="${language}">`, owed[language], ...words[language]])
-      expect(page).toContain(text)
+    for (const text of [`<html lang="${language}">`, owed[language], ...words[language]]) expect(page).toContain(text)
     expect(response.headers.get('content-language')).toBe(language)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
@@ -243,17 +219,10 @@ test('English is the default, and any other header changes nothing else', async 
 })
 
 test('the sentence of a service that has a newer or no code is shown as it is', async () => {
-  for (const odd of [
-    undefined,
-    [...texts, { code: 'payment.of_tomorrow' }],
-    [{ code: 'payment.owed' }],
-  ]) {
+  for (const odd of [undefined, [...texts, { code: 'payment.of_tomorrow' }], [{ code: 'payment.owed' }]]) {
     const own = await fixtureOf({ 'payments.item': okay({ item: { ...item, texts: odd } }) })
     const response = await own.call('GET', `/me/activity/${id}`, asking('id'))
-    expect([response.status, ((await response.json()) as { sentence: string }).sentence]).toEqual([
-      200,
-      item.sentence,
-    ])
+    expect([response.status, ((await response.json()) as { sentence: string }).sentence]).toEqual([200, item.sentence])
   }
 })
 
@@ -267,29 +236,26 @@ describe('a response never crosses languages', () => {
     const responses = await Promise.all(languages.map(read))
     const bodies = await Promise.all(responses.map((response) => response.text()))
     expect(new Set(bodies).size).toBe(3)
-    expect([bodies[1], bodies[3], bodies[2], bodies[5]]).toEqual([
-      ...[alone.id, alone.id, alone.ms, alone.ms],
-    ] as string[])
+    expect([bodies[1], bodies[3], bodies[2], bodies[5]]).toEqual([alone.id, alone.id, alone.ms, alone.ms] as string[])
     expect(responses.map(({ headers }) => headers.get('content-language'))).toEqual([...languages])
   })
 
-  test.each(['/me/activity', `/me/activity/${id}`])(
-    'by the entity tag of another one: %s',
-    async (path) => {
-      const first = await fixture.call('GET', path, asking('id'))
-      const tag = { 'if-none-match': first.headers.get('etag')! }
-      const same = await fixture.call('GET', path, asking('id', tag))
-      expect([same.status, same.headers.get('content-language')]).toEqual([304, 'id'])
-      expect(same.headers.get('vary')).toBe('Origin, Accept-Language')
-      expect((await fixture.call('GET', path, asking('ms', tag))).status).toBe(200)
-    },
-  )
+  test.each(['/me/activity', `/me/activity/${id}`])('by the entity tag of another one: %s', async (path) => {
+    const first = await fixture.call('GET', path, asking('id'))
+    const tag = { 'if-none-match': first.headers.get('etag')! }
+    const same = await fixture.call('GET', path, asking('id', tag))
+    expect([same.status, same.headers.get('content-language')]).toEqual([304, 'id'])
+    expect(same.headers.get('vary')).toBe('Origin, Accept-Language')
+    expect((await fixture.call('GET', path, asking('ms', tag))).status).toBe(200)
+  })
 })
 
 test.each(others)('what programs read is the same in every language: %s', async (language) => {
   const part = okay({ opening: {}, items: [], until: '2026-11-21T07:00:00.000Z' })
   const parts = {
-    ...{ 'indexer.statement': part, 'payments.statement': part, 'payouts.statement': part },
+    'indexer.statement': part,
+    'payments.statement': part,
+    'payouts.statement': part,
   }
   const own = await fixtureOf({ ...replies, ...parts })
   const paths = ['/me/statement', '/me/statement?format=csv', `/verify/${walletOf(ana)}`]

@@ -36,12 +36,20 @@ describe('GET /me', () => {
       verification: expect.objectContaining({ status: 'approved', nextAction: null }),
       held: [
         {
-          ...{ what: 'collateral', reason: 'may_be_taken_back', sentence: expect.any(String) },
-          ...{ ausd: '5', shares: '5000000', until: '1795244460' },
+          what: 'collateral',
+          reason: 'may_be_taken_back',
+          sentence: expect.any(String),
+          ausd: '5',
+          shares: '5000000',
+          until: '1795244460',
         },
         {
-          ...{ what: 'repayment', reason: 'may_be_taken_back', sentence: expect.any(String) },
-          ...{ ausd: '3000000', shares: null, until: '1795244470' },
+          what: 'repayment',
+          reason: 'may_be_taken_back',
+          sentence: expect.any(String),
+          ausd: '3000000',
+          shares: null,
+          until: '1795244470',
         },
       ],
     })
@@ -54,7 +62,8 @@ describe('GET /me', () => {
   })
   test('shows the next action of an unverified user', async () => {
     expect(await shownOf({ verified: false, available: '0' })).toMatchObject({
-      ...{ available: '0', verification: { status: 'none', nextAction: 'verify' } },
+      available: '0',
+      verification: { status: 'none', nextAction: 'verify' },
     })
   })
   const nothingPending = { pendingShares: '0', pendingValue: '0', pendingUntil: null }
@@ -92,11 +101,13 @@ describe('GET /me', () => {
     }
     const late = () => Promise.reject(new Overdue('payouts.limit', 1_200))
     expect(await limitsOf({ 'payments.limit': okay(limit), 'payouts.limit': late })).toEqual([
-      ...[200, { topup: limit, cashout: null }],
+      200,
+      { topup: limit, cashout: null },
     ])
     const down = refusing('provider_unavailable')
     expect(await limitsOf({ 'payments.limit': down, 'payouts.limit': okay(limit) })).toEqual([
-      ...[200, { topup: null, cashout: limit }],
+      200,
+      { topup: null, cashout: limit },
     ])
   })
   test('shows a user without a country', async () => {
@@ -129,8 +140,7 @@ test('accepts a country any number of times at POST /me/country', async () => {
 })
 
 describe('GET /me/activity', () => {
-  const list = (...items: object[]) =>
-    okay({ items, inFlight: items.filter((item) => 'waiting' in item) })
+  const list = (...items: object[]) => okay({ items, inFlight: items.filter((item) => 'waiting' in item) })
   const replies: Replies = {
     'payments.activity': list(entryAt(9, 'p2', { waiting: 1 }), entryAt(5, 'p1')),
     'payouts.activity': list(entryAt(7, 'o1', { kind: 'cashout', waiting: 1 })),
@@ -159,10 +169,7 @@ describe('GET /me/activity', () => {
     expect(parseCursor(page.nextCursor!)).toEqual(before)
     const asked = { wallet: walletOf(ana), limit: 3, before }
     expect(fixture.asked).toEqual(
-      ['payments.activity', 'payouts.activity', 'chain.activity'].map((subject) => [
-        subject,
-        asked,
-      ]),
+      ['payments.activity', 'payouts.activity', 'chain.activity'].map((subject) => [subject, asked]),
     )
   })
   test('is 304 without a body until the account changes', async () => {
@@ -198,22 +205,16 @@ describe('GET /me/activity', () => {
     paid.resolve()
     expect([await early, ...(await Promise.all(late))]).toEqual([1, 2, 2, 2])
   })
-  test.each(Object.keys(replies))(
-    'answers 503, not a partial list, when %s does not respond',
-    async (subject) => {
-      const fixture = await fixtureOf({ ...replies, [subject]: refusing('chain_unavailable') })
-      const response = await fixture.call('GET', '/me/activity', { headers })
-      expect(response.status).toBe(503)
-    },
-  )
+  test.each(Object.keys(replies))('answers 503, not a partial list, when %s does not respond', async (subject) => {
+    const fixture = await fixtureOf({ ...replies, [subject]: refusing('chain_unavailable') })
+    const response = await fixture.call('GET', '/me/activity', { headers })
+    expect(response.status).toBe(503)
+  })
   const wrongLimit = 'limit must be a number from 1 to 100'
   const wrongCursor = 'cursor is invalid: use nextCursor of the previous page'
   const cursorOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   test.each([
-    ...['0', '101', '-1', '1.0', '1e1', '', 'ten', '%201'].map((limit) => [
-      `?limit=${limit}`,
-      wrongLimit,
-    ]),
+    ...['0', '101', '-1', '1.0', '1e1', '', 'ten', '%201'].map((limit) => [`?limit=${limit}`, wrongLimit]),
     ['?cursor=', wrongCursor],
     ['?cursor=%00', wrongCursor],
     ['?cursor=bm90IGpzb24', wrongCursor],
@@ -242,10 +243,7 @@ describe('POST /me/verification', () => {
     },
   })
   const one = provider(async () => `https://id.example/${made.length}`)
-  const over = (
-    standing: { isVerified?: boolean; linksToday?: number },
-    more: Partial<Context> = {},
-  ) => ({
+  const over = (standing: { isVerified?: boolean; linksToday?: number }, more: Partial<Context> = {}) => ({
     provider: one,
     verification: {
       standing: async () => ({ isVerified: false, linksToday: 0, ...standing }),
@@ -279,10 +277,7 @@ describe('POST /me/verification', () => {
   test('security: a wallet gets five new links a day', async () => {
     made.length = 0
     const { response, body } = await asked(await fixtureOf({}, over({ linksToday: 5 })))
-    expect([response.status, response.headers.get('x-error-code')]).toEqual([
-      429,
-      'verification_limit_reached',
-    ])
+    expect([response.status, response.headers.get('x-error-code')]).toEqual([429, 'verification_limit_reached'])
     expect(body.error).toContain('after 00:00 UTC')
     expect(made).toEqual([])
   })
@@ -291,9 +286,7 @@ describe('POST /me/verification', () => {
     const limited = { ...config, identityRechecksPerMinute: 24 }
     const fixture = await fixtureOf({}, over({}, { config: limited }))
     const wallets = Array.from({ length: 10 }, () => privateKeyToAccount(generatePrivateKey()))
-    const answers = await Promise.all(
-      wallets.map((wallet, at) => asked(fixture, wallet, `10.0.0.${at}`)),
-    )
+    const answers = await Promise.all(wallets.map((wallet, at) => asked(fixture, wallet, `10.0.0.${at}`)))
     expect(made.length).toBeLessThanOrEqual(3)
     expect(answers.filter(({ response }) => response.status === 503).length).toBeGreaterThan(5)
   })
@@ -309,10 +302,7 @@ describe('POST /me/verification', () => {
   test('answers 503 when the provider is down', async () => {
     const down = provider(async () => Promise.reject(new Error('refused by 10.0.0.3')))
     const { response, body } = await asked(await fixtureOf({}, { provider: down }))
-    expect([response.status, body.error]).toEqual([
-      503,
-      'identity verification is temporarily unavailable, try again',
-    ])
+    expect([response.status, body.error]).toEqual([503, 'identity verification is temporarily unavailable, try again'])
     expect(response.headers.get('retry-after')).toBe('5')
   })
   test('returns no link that was not stored', async () => {
@@ -358,15 +348,22 @@ describe('GET /me/activity/:id', () => {
     expect(response.headers.get('x-error-code')).toBe('not_found')
   })
   test.each([
-    ...[
-      'pay_',
-      `pay_${'a'.repeat(23)}`,
-      `PAY_${'a'.repeat(22)}`,
-      payout.toUpperCase(),
-      '__proto__',
-    ],
-    ...['%00', `pay_${'a'.repeat(21)}%00`, `${payment}%0A`, '%ED%A0%80', '%FF', '..%2F..', "'--"],
-    ...[`op_${'a'.repeat(22)}`, 'x'.repeat(8_000), `${payment}%2F${send}`, '%F0%9F%98%80'],
+    'pay_',
+    `pay_${'a'.repeat(23)}`,
+    `PAY_${'a'.repeat(22)}`,
+    payout.toUpperCase(),
+    '__proto__',
+    '%00',
+    `pay_${'a'.repeat(21)}%00`,
+    `${payment}%0A`,
+    '%ED%A0%80',
+    '%FF',
+    '..%2F..',
+    "'--",
+    `op_${'a'.repeat(22)}`,
+    'x'.repeat(8_000),
+    `${payment}%2F${send}`,
+    '%F0%9F%98%80',
   ])('answers %p as an unknown id, and asks no service', async (id) => {
     const { fixture, answer } = await get(id, {})
     expect([answer[0], fixture.asked]).toEqual([404, []])

@@ -128,29 +128,29 @@ const verificationIn = (
 ): Me['verification'] => ({ ...rest, sentence: textIn(language, [text]) })
 
 /** As of the time of the block. */
-const cycleOf = (
-  { cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>,
-  language: Language,
-): Me['cycle'] =>
+const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>, language: Language): Me['cycle'] =>
   cycle && { ...cycle, sentence: textIn(language, [dueText(cycle, BigInt(blockTime))]) }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
 /** Amounts that do not add to the limit yet. */
-function heldOf(
-  account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>,
-  language: Language,
-): Me['held'] {
+function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>, language: Language): Me['held'] {
   const { pendingShares, pendingValue, pendingUntil, encumbered, encumberedUntil } = account
   const reason = 'may_be_taken_back'
   const collateral = pendingUntil !== null && {
-    ...{ what: 'collateral' as const, reason: reason as typeof reason },
-    ...{ ausd: pendingValue, shares: pendingShares, until: pendingUntil },
+    what: 'collateral' as const,
+    reason: reason as typeof reason,
+    ausd: pendingValue,
+    shares: pendingShares,
+    until: pendingUntil,
     sentence: textIn(language, [{ code: 'held.collateral' }]),
   }
   const repayment = encumberedUntil !== null && {
-    ...{ what: 'repayment' as const, reason: reason as typeof reason },
-    ...{ ausd: encumbered, shares: null, until: encumberedUntil },
+    what: 'repayment' as const,
+    reason: reason as typeof reason,
+    ausd: encumbered,
+    shares: null,
+    until: encumberedUntil,
     sentence: textIn(language, [{ code: 'held.repayment' }]),
   }
   return [collateral, repayment].filter((one) => one !== false)
@@ -160,7 +160,9 @@ const example: RouteAnswer<typeof GetMe> = {
   wallet: '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211',
   verified: true,
   verification: {
-    ...{ status: 'approved', nextAction: null, sentence: 'Your identity is verified.' },
+    status: 'approved',
+    nextAction: null,
+    sentence: 'Your identity is verified.',
   },
   user: { country: 'ID', createdAt: '2026-11-07T07:00:00.000Z' },
   collateral: {
@@ -177,8 +179,11 @@ const example: RouteAnswer<typeof GetMe> = {
   encumberedUntil: '1795244460',
   held: heldOf(
     {
-      ...{ pendingShares: '1000000000000', pendingValue: '1000000', pendingUntil: '1795244460' },
-      ...{ encumbered: '500000', encumberedUntil: '1795244460' },
+      pendingShares: '1000000000000',
+      pendingValue: '1000000',
+      pendingUntil: '1795244460',
+      encumbered: '500000',
+      encumberedUntil: '1795244460',
     },
     'en',
   ),
@@ -236,7 +241,10 @@ const noLink = () => new Refused(503, [{ code: 'verification_unavailable' }], 5)
 export const verificationRoute = (context: Context, access: Access) => {
   const { provider, verification, config, clock, copies, log } = context
   const fresh = new LRUCache<string, string>({
-    ...{ max: 10_000, ttl: provider.linkFreshMs, ttlResolution: 0, perf: { now: clock } },
+    max: 10_000,
+    ttl: provider.linkFreshMs,
+    ttlResolution: 0,
+    perf: { now: clock },
   })
   // Half as many as the rechecks: a link can take two calls.
   const budget = openRateLimit(config.identityRechecksPerMinute / 2, steadyClock, {

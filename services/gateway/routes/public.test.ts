@@ -6,15 +6,7 @@ import { gauge } from '#platform/metrics/metric'
 import { type Sample, samplesIn, valueIn } from '#test/support/telemetry/metrics'
 import { openEdge } from '../http/edge'
 import { account, history } from '../test-support/bodies'
-import {
-  config,
-  contextOf,
-  errorOf,
-  fixtureOf,
-  okay,
-  type Replies,
-  refusing,
-} from '../test-support/fixture'
+import { config, contextOf, errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, nowMs, walletOf } from '../test-support/wallets'
 
 const chain: Replies = { 'chain.account': okay({ wallet: walletOf(ana), ...account }) }
@@ -133,22 +125,18 @@ describe('GET /verify/:wallet', () => {
     const other = await fixture.call('GET', path, { headers: { 'if-none-match': '"other"' } })
     expect(other.status).toBe(200)
   })
-  test.each([
-    '0x12',
-    'x'.repeat(42),
-    `${walletOf(ana)}0`,
-    `0X${walletOf(ana).slice(2)}`,
-    '__proto__',
-    '%FF',
-  ])('refuses %s', async (wallet) => {
-    const fixture = await fixtureOf({ ...chain, ...reader })
-    const response = await fixture.call('GET', `/verify/${wallet}`)
-    expect([response.status, await errorOf(response)]).toEqual([
-      400,
-      'wallet must be an address: 0x and 40 hex digits',
-    ])
-    expect(fixture.asked).toEqual([])
-  })
+  test.each(['0x12', 'x'.repeat(42), `${walletOf(ana)}0`, `0X${walletOf(ana).slice(2)}`, '__proto__', '%FF'])(
+    'refuses %s',
+    async (wallet) => {
+      const fixture = await fixtureOf({ ...chain, ...reader })
+      const response = await fixture.call('GET', `/verify/${wallet}`)
+      expect([response.status, await errorOf(response)]).toEqual([
+        400,
+        'wallet must be an address: 0x and 40 hex digits',
+      ])
+      expect(fixture.asked).toEqual([])
+    },
+  )
 })
 
 describe('every response', () => {
@@ -211,20 +199,8 @@ describe('CORS over the whole app', () => {
     return [named('allow-origin'), named('expose-headers') !== null, headers.get('vary')]
   }
   test.each([
-    [
-      'the app',
-      'https://app.example',
-      'GET',
-      '/nowhere',
-      ['https://app.example', true, 'Origin, Accept-Language'],
-    ],
-    [
-      'no other page',
-      'https://evil.example',
-      'GET',
-      '/me',
-      [null, false, 'Origin, Accept-Language'],
-    ],
+    ['the app', 'https://app.example', 'GET', '/nowhere', ['https://app.example', true, 'Origin, Accept-Language']],
+    ['no other page', 'https://evil.example', 'GET', '/me', [null, false, 'Origin, Accept-Language']],
     ['every page, for the public record', 'https://evil.example', 'GET', path, ['*', true, null]],
     [
       'no page at all, for webhooks',
@@ -245,10 +221,7 @@ describe('GET /ready', () => {
   ] as [string[], number, object, object][])(
     'with %p missing answers %d, and names the missing services to operators only',
     async (missing, status, body, details) => {
-      const fixture = await fixtureOf(
-        {},
-        { health: { ...health, readiness: async () => ({ missing, down: [] }) } },
-      )
+      const fixture = await fixtureOf({}, { health: { ...health, readiness: async () => ({ missing, down: [] }) } })
       const response = await fixture.call('GET', '/ready')
       expect([response.status, await response.json()]).toEqual([status, body])
       const told503 = { 'x-error-code': 'unavailable', 'retry-after': '1' }
@@ -300,8 +273,7 @@ test('GET /metrics reports that it could not ask the services, instead of none r
 test('GET /metrics counts requests by route and includes the metrics of all processes', async () => {
   const figures = async () => [gauge('dead_letters', 'Given up on.', 5)]
   const service = 'gateway' as const
-  const ownMetrics = () =>
-    metricsOf({ service, copy: 'own', figures, log: pino({ level: 'silent' }) })
+  const ownMetrics = () => metricsOf({ service, copy: 'own', figures, log: pino({ level: 'silent' }) })
   const theirs =
     '# HELP ausd_dead_letters x\n# TYPE ausd_dead_letters gauge\nausd_dead_letters{service="payments",copy="one"} 4\n'
   const gatherMetrics = async () => [{ service: 'payments' as const, copy: 'one', text: theirs }]
@@ -311,8 +283,7 @@ test('GET /metrics counts requests by route and includes the metrics of all proc
   const fixture = await fixtureOf(chain, over)
   const samples = async () => samplesIn(await (await fixture.ops('/metrics')).text())
   const route = { method: 'GET', route: '/verify/:wallet', status: '200' }
-  const counted = (among: Sample[]) =>
-    valueIn(among, 'ausd_http_request_duration_seconds_count', route) ?? 0
+  const counted = (among: Sample[]) => valueIn(among, 'ausd_http_request_duration_seconds_count', route) ?? 0
   const before = counted(await samples())
   await fixture.call('GET', path)
   const after = await samples()
@@ -344,10 +315,7 @@ test('the gateway answers at the deadline when a handler never ends', async () =
   const edge = openEdge(contextOf(), { handle, deadlineMs: 20 })
   const headers = { 'x-request-id': 'request-0001' }
   const response = await edge(new Request('http://localhost/x', { headers }), 'a')
-  expect([response.status, await errorOf(response)]).toEqual([
-    503,
-    'the service is busy, try again',
-  ])
+  expect([response.status, await errorOf(response)]).toEqual([503, 'the service is busy, try again'])
   expect(response.headers.get('retry-after')).toBe('2')
   expect(response.headers.get('x-request-id')).toBe('request-0001')
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')

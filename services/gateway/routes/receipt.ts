@@ -4,14 +4,7 @@ import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
 import type { Language } from '#shared/language/language'
-import {
-  accountText,
-  channelTexts,
-  kindTexts,
-  rowTexts,
-  statusTexts,
-  titleTexts,
-} from '#shared/language/receipt'
+import { accountText, channelTexts, kindTexts, rowTexts, statusTexts, titleTexts } from '#shared/language/receipt'
 import { timeText } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { fiatOf } from '#shared/money/pair'
@@ -64,9 +57,7 @@ export const receiptRoute = (context: Context, access: Access) => {
 
 /** To the second. English has the digits of the interface. */
 const at = (iso: string, language: Language) =>
-  language === 'en'
-    ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
-    : timeText(Date.parse(iso), language, 'second')
+  language === 'en' ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` : timeText(Date.parse(iso), language, 'second')
 
 export function receiptOf(entry: ActivityEntry, language: Language): string {
   const item = itemOf(entry, language)
@@ -86,9 +77,7 @@ export function receiptOf(entry: ActivityEntry, language: Language): string {
   const title = `${titleTexts[item.inFlight ? 'inFlight' : 'ended'][language]}: ${kindTexts[kind][language]}`
   const shown = Object.entries(rowTexts).flatMap(([name, texts]) => {
     const value = rows[name as keyof typeof rows]
-    return value
-      ? [`<tr><th scope="row">${texts[language]}</th><td>${Bun.escapeHTML(value)}</td></tr>`]
-      : []
+    return value ? [`<tr><th scope="row">${texts[language]}</th><td>${Bun.escapeHTML(value)}</td></tr>`] : []
   })
   return `<!doctype html>
 <html lang="${language}">

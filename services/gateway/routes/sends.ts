@@ -16,8 +16,7 @@ export const sendsRoute = ({ ask }: Context, access: Access) =>
     .use(access)
     .post(
       PostSend.path,
-      async ({ request, wallet }) =>
-        okOf(await place(ask, SendCreate, { wallet, ...(await readBody(request, read)) })),
+      async ({ request, wallet }) => okOf(await place(ask, SendCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({

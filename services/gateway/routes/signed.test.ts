@@ -104,10 +104,7 @@ describe.each(money)('%s %s', async (method, path, subject) => {
   )
   test('answers 503 with Retry-After when its service does not respond', async () => {
     const response = await call()
-    expect([response.status, await errorOf(response)]).toEqual([
-      503,
-      'the service is busy, try again',
-    ])
+    expect([response.status, await errorOf(response)]).toEqual([503, 'the service is busy, try again'])
     expect(response.headers.get('retry-after')).toBe('2')
   })
   test('answers 500 without the cause after an internal error', async () => {

@@ -12,11 +12,20 @@ const ref = `0x${'cd'.repeat(32)}` as const
 const txHash = `0x${'ab'.repeat(32)}` as const
 const id = 'pay_Zk3nT0a7yQm1c5VbXw9uRd'
 const line = (at: string, over: Partial<StatementEntry>): StatementEntry => ({
-  ...{ at: `2026-11-${at}T07:00:00.000Z`, kind: 'drawn', ausd: '7', in: {}, out: {}, refs: [] },
+  at: `2026-11-${at}T07:00:00.000Z`,
+  kind: 'drawn',
+  ausd: '7',
+  in: {},
+  out: {},
+  refs: [],
   ...over,
 })
 const paid: Partial<StatementEntry> = {
-  ...{ kind: 'topup', id, pair: 'USD/IDR', fiat: '50000', refs: [ref] },
+  kind: 'topup',
+  id,
+  pair: 'USD/IDR',
+  fiat: '50000',
+  refs: [ref],
 }
 const until = '2026-11-26T00:00:00.000Z'
 const replies: Replies = {
@@ -30,10 +39,7 @@ const replies: Replies = {
   }),
   'payments.statement': okay({
     opening: { inFlight: '2' },
-    items: [
-      line('20', paid),
-      line('24', { ...paid, id: `${id.slice(0, -1)}X`, in: { inFlight: '3' }, refs: [] }),
-    ],
+    items: [line('20', paid), line('24', { ...paid, id: `${id.slice(0, -1)}X`, in: { inFlight: '3' }, refs: [] })],
   }),
   'payouts.statement': okay({
     opening: { inFlight: '1', payouts: '100' },
@@ -54,7 +60,9 @@ describe('GET /me/statement', () => {
     const statement = await response.json()
     expect(readerOf(GetStatement.answer)(structuredClone(statement))).not.toHaveProperty('fault')
     expect(statement).toMatchObject({
-      ...{ wallet: walletOf(ana), from: '2026-11-01T00:00:00.000Z', asOf: until },
+      wallet: walletOf(ana),
+      from: '2026-11-01T00:00:00.000Z',
+      asOf: until,
       opening: { collateral: '5', debt: '1', inFlight: '3', payouts: '100' },
       closing: { collateral: '14', debt: '8', inFlight: '6', payouts: '60' },
     })
@@ -89,8 +97,7 @@ describe('GET /me/statement', () => {
     const [head, ...rows] = (await response.text()).trimEnd().split('\r\n')
     expect(rows).toHaveLength(6)
     const names = head!.split(',')
-    const sum = (name: string) =>
-      rows.reduce((total, row) => total + BigInt(row.split(',')[names.indexOf(name)]!), 0n)
+    const sum = (name: string) => rows.reduce((total, row) => total + BigInt(row.split(',')[names.indexOf(name)]!), 0n)
     for (const name of balanceNames) expect(sum(`${name}In`)).toBe(sum(`${name}Out`))
   })
 
@@ -120,8 +127,7 @@ describe('GET /me/statement', () => {
   })
 
   test('is refused while a part cannot be read, and if the period has too many items', async () => {
-    const over = (subject: string, reply: () => unknown) =>
-      fixtureOf({ ...replies, [subject]: reply })
+    const over = (subject: string, reply: () => unknown) => fixtureOf({ ...replies, [subject]: reply })
     const answer = async (other: typeof fixture) => {
       const headers = { authorization: await headerOf(ana) }
       return (await other.call('GET', `/me/statement${november}`, { headers })).status
@@ -145,23 +151,26 @@ test.each(['2026-13-01', '2026-11-21T25:00:00Z', '2026-11-21 07:00', '1969-12-31
 )
 
 const item: ActivityEntry = {
-  ...{ id, kind: 'topup', status: 'credited', inFlight: false, nextAction: null },
-  ...{
-    sentence: '<b>&',
-    pair: 'USD/MYR',
-    fiat: '500',
-    ausd: '3076923',
-    method: 'qr',
-    channel: 'qr',
-  },
-  ...{ txHash, createdAt: '2026-11-21T07:00:00.000Z', updatedAt: '2026-11-21T07:01:00.000Z' },
+  id,
+  kind: 'topup',
+  status: 'credited',
+  inFlight: false,
+  nextAction: null,
+  sentence: '<b>&',
+  pair: 'USD/MYR',
+  fiat: '500',
+  ausd: '3076923',
+  method: 'qr',
+  channel: 'qr',
+  txHash,
+  createdAt: '2026-11-21T07:00:00.000Z',
+  updatedAt: '2026-11-21T07:01:00.000Z',
 }
 
 describe('the receipt of an item', () => {
   test('has amounts, times, transaction and id, and escapes every text', () => {
     const page = receiptOf(item, 'en')
-    for (const text of ['RM 5.00', '3.076923 AUSD', '2026-11-21 07:00:00 UTC', txHash, id])
-      expect(page).toContain(text)
+    for (const text of ['RM 5.00', '3.076923 AUSD', '2026-11-21 07:00:00 UTC', txHash, id]) expect(page).toContain(text)
     expect(page).toContain('&lt;b&gt;&amp;')
     expect(page).not.toMatch(/<script|<img|<link|<b>| style="|\son[a-z]+="/)
   })
@@ -176,10 +185,7 @@ describe('the receipt of an item', () => {
     const own = await fixtureOf({ 'payments.item': okay({ item }) })
     const headers = { authorization: await headerOf(ana) }
     const response = await own.call('GET', `/me/activity/${id}/receipt`, { headers })
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      'text/html; charset=utf-8',
-    ])
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     const policy = response.headers.get('content-security-policy') ?? ''
     const page = await response.text()
     const [, styles] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? []

@@ -81,7 +81,9 @@ export const statementRoute = ({ ask, clock }: Context, access: Access) => {
 }
 
 const time = (name: string, description: string) => ({
-  ...{ name, in: 'query', description: `${description} A date or ISO 8601 in UTC.` },
+  name,
+  in: 'query',
+  description: `${description} A date or ISO 8601 in UTC.`,
   schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z'] },
 })
 
@@ -115,8 +117,7 @@ export function timeFrom(text: string): number | undefined {
 
 function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
   const format = query.get('format')
-  if (format !== null && format !== 'json' && format !== 'csv')
-    throw badRequest({ code: 'format_unknown' })
+  if (format !== null && format !== 'json' && format !== 'csv') throw badRequest({ code: 'format_unknown' })
   if (format !== null) return format === 'csv'
   const csv = qualityOf('text/csv', accept ?? '')
   return csv > 0 && csv >= qualityOf('application/json', accept ?? '')
@@ -150,7 +151,11 @@ export function statementOf(
   )
   const opening = balance([chain.opening, payments.opening, payouts.opening], [])
   return {
-    ...{ wallet, from, to, asOf: chain.until, opening },
+    wallet,
+    from,
+    to,
+    asOf: chain.until,
+    opening,
     items: items.map(({ refs: _, ...line }) => line as StatementItem as Statement['items'][number]),
     closing: balance(
       [opening, ...items.map((one) => one.in)],
@@ -159,13 +164,9 @@ export function statementOf(
   }
 }
 
-const isMoving = ({ in: more, out: less }: StatementEntry) =>
-  Object.keys(more).length + Object.keys(less).length > 0
+const isMoving = ({ in: more, out: less }: StatementEntry) => Object.keys(more).length + Object.keys(less).length > 0
 
-function balance(
-  more: readonly StatementChange[],
-  less: readonly StatementChange[],
-): StatementBalance {
+function balance(more: readonly StatementChange[], less: readonly StatementChange[]): StatementBalance {
   const sum = (changes: readonly StatementChange[], name: keyof StatementBalance) =>
     changes.reduce((total, change) => total + BigInt(change[name] ?? 0), 0n)
   const entries = balanceNames.map((name) => [name, String(sum(more, name) - sum(less, name))])
@@ -207,13 +208,23 @@ const example: Statement = {
   opening: none,
   items: [
     {
-      ...{ at: '2026-11-21T07:01:00.000Z', kind: 'collateral_added', ausd: '3076923' },
-      ...{ id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd', pair: 'USD/IDR', fiat: '50000' },
-      ...{ txHash: `0x${'a1'.repeat(32)}`, in: { collateral: '3076923' }, out: {} },
+      at: '2026-11-21T07:01:00.000Z',
+      kind: 'collateral_added',
+      ausd: '3076923',
+      id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
+      pair: 'USD/IDR',
+      fiat: '50000',
+      txHash: `0x${'a1'.repeat(32)}`,
+      in: { collateral: '3076923' },
+      out: {},
     },
     {
-      ...{ at: '2026-11-21T07:05:00.000Z', kind: 'drawn', ausd: '1000000' },
-      ...{ txHash: `0x${'b2'.repeat(32)}`, in: { debt: '1000000' }, out: {} },
+      at: '2026-11-21T07:05:00.000Z',
+      kind: 'drawn',
+      ausd: '1000000',
+      txHash: `0x${'b2'.repeat(32)}`,
+      in: { debt: '1000000' },
+      out: {},
     },
   ],
   closing: { ...none, collateral: '3076923', debt: '1000000' },

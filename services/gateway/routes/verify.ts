@@ -30,8 +30,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
     GetRecord.path,
     async ({ request, params, set }) => {
       const given = params.wallet
-      if (!/^0x[0-9a-fA-F]{40}$/.test(given))
-        throw badRequest({ code: 'form.address', field: 'wallet' })
+      if (!/^0x[0-9a-fA-F]{40}$/.test(given)) throw badRequest({ code: 'form.address', field: 'wallet' })
       const found = await record(given.toLowerCase())
       set.headers['cache-control'] = `public, max-age=${maxAgeSeconds}`
       return answerTagged({ request, set }, found)
@@ -71,21 +70,13 @@ async function recordOf(ask: Ask, wallet: string): Promise<RouteAnswer<typeof Ge
 }
 
 /** Adds each account to `accounts`. */
-async function agreeingRecord(
-  ask: Ask,
-  wallet: string,
-  accounts: Account[],
-): Promise<RouteAnswer<typeof GetRecord>> {
+async function agreeingRecord(ask: Ask, wallet: string, accounts: Account[]): Promise<RouteAnswer<typeof GetRecord>> {
   for (;;) {
-    const [answer, history] = await Promise.all([
-      ask(ChainAccount, { wallet }),
-      historyOf(ask, wallet),
-    ])
+    const [answer, history] = await Promise.all([ask(ChainAccount, { wallet }), historyOf(ask, wallet)])
     accounts.push(okOf(answer))
     const agreeing = history && accounts.findLast((account) => isSame(account, history))
     if (agreeing) return recordWith(wallet, agreeing, history)
-    if (!history || accounts.length > readingsMore)
-      return recordWith(wallet, accounts.at(-1)!, null)
+    if (!history || accounts.length > readingsMore) return recordWith(wallet, accounts.at(-1)!, null)
     await pause(readAgainMs)
   }
 }

@@ -29,8 +29,7 @@ describe('POST /webhooks/payments', () => {
   test('records another event under a reused webhook id', async () => {
     const fixture = await fixtureOf()
     const headers = { ...token, 'webhook-id': 'w-1' }
-    const post = async (raw: string) =>
-      (await fixture.call('POST', '/webhooks/payments', { raw, headers })).json()
+    const post = async (raw: string) => (await fixture.call('POST', '/webhooks/payments', { raw, headers })).json()
     const refund = JSON.stringify({ event: 'refund.succeeded', data: { id: 'rfd-1' } })
     expect(await post(body)).toEqual({ status: 'recorded' })
     expect(await post(refund)).toEqual({ status: 'recorded' })
@@ -57,26 +56,11 @@ describe('POST /webhooks/payments', () => {
   test.each<[string, Call, number, string]>([
     ['without a token', { raw: body }, 401, unknownToken],
     ['with an empty token', { raw: body, headers: { 'x-callback-token': '' } }, 401, unknownToken],
-    [
-      'with a wrong token',
-      { raw: body, headers: { 'x-callback-token': 'token-i' } },
-      401,
-      unknownToken,
-    ],
+    ['with a wrong token', { raw: body, headers: { 'x-callback-token': 'token-i' } }, 401, unknownToken],
     ['with a wrong token and a body too large', { raw: 'x'.repeat(70_000) }, 401, unknownToken],
-    [
-      'with a body too large',
-      { raw: 'x'.repeat(65_537), headers: token },
-      413,
-      'the body is larger than 64 KiB',
-    ],
+    ['with a body too large', { raw: 'x'.repeat(65_537), headers: token }, 413, 'the body is larger than 64 KiB'],
     ['without a body', { headers: token }, 400, 'the body must be a JSON object'],
-    [
-      'with a body that is no JSON',
-      { raw: '{', headers: token },
-      400,
-      'the body is not valid JSON',
-    ],
+    ['with a body that is no JSON', { raw: '{', headers: token }, 400, 'the body is not valid JSON'],
     ['with a list', { raw: '[]', headers: token }, 400, 'the body must be a JSON object'],
   ])('refuses a delivery %s', async (_, call, status, message) => {
     const fixture = await fixtureOf()
@@ -100,9 +84,7 @@ describe('POST /webhooks/payments', () => {
   })
   test('security: fails at startup if both accounts share a token', async () => {
     const same = { paymentsCallbackTokensId: ['same'], paymentsCallbackTokensMy: ['same'] }
-    await expect(fixtureOf({}, { config: { ...config, ...same } })).rejects.toThrow(
-      /one account only/,
-    )
+    await expect(fixtureOf({}, { config: { ...config, ...same } })).rejects.toThrow(/one account only/)
   })
 })
 

@@ -100,8 +100,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
       limited: 'delivery',
       ...operation({
         summary: 'Receive a delivery of the identity provider',
-        description:
-          'Authentic deliveries of unknown kinds or about unknown users are recorded too.',
+        description: 'Authentic deliveries of unknown kinds or about unknown users are recorded too.',
         tag: 'webhooks',
         security: 'identitySignature',
         body: {
@@ -126,11 +125,7 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
  * Hashes the sender's id with the stored part of the body, so that an id repeated for another event loses
  * neither; without an id, the whole body. As subject and message id it makes the stream reject a duplicate.
  */
-function deliveryIdOf(
-  source: string,
-  name: string | null,
-  { text, body }: { text: string; body: string },
-): string {
+function deliveryIdOf(source: string, name: string | null, { text, body }: { text: string; body: string }): string {
   const hash = createHash('sha256').update(name === null ? text : body)
   // guard: a webhook is stored once, under its sender's id
   return idFor('delivery', `${source}:${name ?? ''}:${hash.digest('hex')}`)
@@ -139,8 +134,7 @@ function deliveryIdOf(
 function objectText(bytes: Uint8Array): { text: string; value: Record<string, unknown> } {
   if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })
   const { text, value } = parseJson(bytes)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw badRequest({ code: 'body_not_object' })
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest({ code: 'body_not_object' })
   return { text, value: value as Record<string, unknown> }
 }
 

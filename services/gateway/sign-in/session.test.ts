@@ -13,9 +13,7 @@ const header = (over: { wallet?: string; until?: string; signature?: string } = 
   `Service ${over.wallet ?? wallet}.${over.until ?? until}.${over.signature ?? signature}`
 
 test('the sign-in text has three lines, with the wallet in lower case', () => {
-  expect(signInText(wallet, 1_790_000_000)).toBe(
-    `Sign in to Service\n${wallet.toLowerCase()}\nuntil 1790000000`,
-  )
+  expect(signInText(wallet, 1_790_000_000)).toBe(`Sign in to Service\n${wallet.toLowerCase()}\nuntil 1790000000`)
 })
 
 describe('a complete Authorization header', () => {
@@ -50,11 +48,7 @@ describe('an Authorization header is refused', () => {
   test.each([
     ['when there is none', null, 'the Authorization header is missing'],
     ['when it is empty', '', 'the Authorization header is missing'],
-    [
-      'when it is very long',
-      header({ signature: `0x${'1b'.repeat(5000)}` }),
-      'the Authorization header is too long',
-    ],
+    ['when it is very long', header({ signature: `0x${'1b'.repeat(5000)}` }), 'the Authorization header is too long'],
     ['of another scheme', 'Bearer abc', begin],
     ['with a scheme in lower case', header().replace('Service', 'service'), begin],
     ['without parts', 'Service ', shape],
@@ -68,25 +62,13 @@ describe('an Authorization header is refused', () => {
     ['with a sign in until', header({ until: `+${until}` }), notUnix],
     ['with milliseconds in until', header({ until: `${until}000` }), notUnix],
     ['with a prototype name for until', header({ until: 'constructor' }), notUnix],
-    [
-      'when it expired this second',
-      header({ until: String(nowSeconds) }),
-      'the session has expired',
-    ],
+    ['when it expired this second', header({ until: String(nowSeconds) }), 'the session has expired'],
     ['when it expired long ago', header({ until: '1000000000' }), 'the session has expired'],
-    [
-      'a second more than 7 days ahead',
-      header({ until: String(nowSeconds + sessionSecondsMax + 1) }),
-      ahead,
-    ],
+    ['a second more than 7 days ahead', header({ until: String(nowSeconds + sessionSecondsMax + 1) }), ahead],
     ['8 days ahead', header({ until: String(nowSeconds + 8 * 86_400) }), ahead],
     ['with a compact signature', header({ signature: `0x${'1b'.repeat(64)}` }), notHex],
     ['with half a byte', header({ signature: `${signature}a` }), notHex],
-    [
-      'with an upper-case 0X signature',
-      header({ signature: signature.replace('0x', '0X') }),
-      notHex,
-    ],
+    ['with an upper-case 0X signature', header({ signature: signature.replace('0x', '0X') }), notHex],
     ['with a blank at the end', `${header()} `, notHex],
   ])('%s', (_, text, fault) => {
     const read = parseSession(text, nowSeconds)
@@ -103,9 +85,7 @@ describe('the signer of a sign-in text', () => {
       const text = signInText(own, turn)
       const made = await account.signMessage({ message: text })
       bits.add(made.slice(-2))
-      expect(await recoverAddress({ hash: hashMessage(text), signature: made })).toBe(
-        account.address,
-      )
+      expect(await recoverAddress({ hash: hashMessage(text), signature: made })).toBe(account.address)
       expect(isSignedBy(own, text, made)).toBe(true)
       expect(isSignedBy(own, `${text} `, made)).toBe(false)
       const other = made.endsWith('1b') ? '1c' : '1b'

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { signInText } from '#shared/api/session'
 import { openLimiter } from '../http/limit'
-import {
-  askOf,
-  contextOf,
-  okay,
-  type Replies,
-  refusing,
-  usersInMemory,
-} from '../test-support/fixture'
+import { askOf, contextOf, okay, type Replies, refusing, usersInMemory } from '../test-support/fixture'
 import { ana, budi, headerOf, nowMs, nowSeconds, tomorrow, walletOf } from '../test-support/wallets'
 import { openSignIn } from './sign-in'
 
@@ -50,9 +43,7 @@ describe('a session signed by its wallet', () => {
   test('may give v as 0 or 1', async () => {
     const signature = await ana.signMessage({ message: signInText(ana.address, tomorrow) })
     const bare = `${signature.slice(0, 130)}${signature.endsWith('1b') ? '00' : '01'}`
-    expect(await open().enter(await headerOf(ana, tomorrow, { signature: bare }))).toBe(
-      walletOf(ana),
-    )
+    expect(await open().enter(await headerOf(ana, tomorrow, { signature: bare }))).toBe(walletOf(ana))
   })
   test('is remembered, but not after its until', async () => {
     const { enter, time } = open()
@@ -66,31 +57,21 @@ describe('a session signed by its wallet', () => {
 describe('security: a session is refused', () => {
   test.each([
     ['signed by another key', () => headerOf(budi, tomorrow, { wallet: ana.address })],
-    [
-      'with another until than the one signed',
-      () => headerOf(ana, tomorrow, { until: String(tomorrow + 1) }),
-    ],
+    ['with another until than the one signed', () => headerOf(ana, tomorrow, { until: String(tomorrow + 1) })],
     [
       'with the high-s twin of its signature',
       async () => headerOf(ana, tomorrow, { signature: await twinOf(tomorrow) }),
     ],
     ['with v 29', async () => (await headerOf(ana)).replace(/1[bc]$/, '1d')],
-    [
-      'with a zero r',
-      () => headerOf(ana, tomorrow, { signature: `0x${'00'.repeat(32)}${'11'.repeat(32)}1b` }),
-    ],
-    [
-      'with a zero s',
-      () => headerOf(ana, tomorrow, { signature: `0x${'11'.repeat(32)}${'00'.repeat(32)}1b` }),
-    ],
+    ['with a zero r', () => headerOf(ana, tomorrow, { signature: `0x${'00'.repeat(32)}${'11'.repeat(32)}1b` })],
+    ['with a zero s', () => headerOf(ana, tomorrow, { signature: `0x${'11'.repeat(32)}${'00'.repeat(32)}1b` })],
     [
       'with 65 bytes that are no point',
       () => headerOf(ana, tomorrow, { signature: `0x${'05'.repeat(32)}${'11'.repeat(32)}1b` }),
     ],
     [
       'over another text',
-      async () =>
-        headerOf(ana, tomorrow, { signature: await ana.signMessage({ message: 'hello' }) }),
+      async () => headerOf(ana, tomorrow, { signature: await ana.signMessage({ message: 'hello' }) }),
     ],
   ])('%s', async (_, header) => {
     const { enter, users } = open()
@@ -103,9 +84,7 @@ describe('security: a session is refused', () => {
     const { enter } = open()
     await enter(await headerOf(ana))
     const forged = `0x${'22'.repeat(64)}1b`
-    await expect(enter(await headerOf(ana, tomorrow, { signature: forged }))).rejects.toThrow(
-      notTheirs,
-    )
+    await expect(enter(await headerOf(ana, tomorrow, { signature: forged }))).rejects.toThrow(notTheirs)
     const twin = await headerOf(ana, tomorrow, { signature: await twinOf(tomorrow) })
     await expect(enter(twin)).rejects.toThrow(notTheirs)
   })
@@ -113,9 +92,7 @@ describe('security: a session is refused', () => {
     const { enter } = open(foreign, 3)
     for (const until of [1, 2, 3])
       await enter(await headerOf(budi, tomorrow + until, { wallet: ana.address })).catch(() => {})
-    await expect(
-      enter(await headerOf(budi, tomorrow, { wallet: ana.address })),
-    ).rejects.toMatchObject({
+    await expect(enter(await headerOf(budi, tomorrow, { wallet: ana.address }))).rejects.toMatchObject({
       status: 429,
     })
   })
@@ -131,10 +108,8 @@ describe('a full session cache evicts only the oldest', () => {
   test('of 10,000 refused sessions', async () => {
     const sessions = 10_001
     const { enter } = open(foreign, sessions)
-    const header = (session: number) =>
-      `Service ${ana.address}.${tomorrow}.0x${String(session).padStart(128, '0')}1d`
-    for (let session = 1; session <= sessions; session++)
-      await enter(header(session)).catch(() => {})
+    const header = (session: number) => `Service ${ana.address}.${tomorrow}.0x${String(session).padStart(128, '0')}1d`
+    for (let session = 1; session <= sessions; session++) await enter(header(session)).catch(() => {})
     // Every token is spent: a session that is not cached gets 429.
     await expect(enter(header(2))).rejects.toThrow(notTheirs)
     await expect(enter(header(sessions))).rejects.toThrow(notTheirs)

@@ -87,14 +87,21 @@ const token = `0x${'a5'.repeat(20)}` as const
 export const chainTerms = {
   chainId: 10143,
   ausd: {
-    ...{ address: token, decimals: 6 },
+    address: token,
+    decimals: 6,
     domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
   },
-  ...{ creditLine: token, treasury: token, holdSeconds: 60, initialRatioBps: '8000' },
+  creditLine: token,
+  treasury: token,
+  holdSeconds: 60,
+  initialRatioBps: '8000',
   cycle: { minSeconds: 1, minDebt: '1', termSeconds: 2, graceSeconds: 3 },
   sendValidBeforeSecondsMin: 61,
   gasLimits: {
-    ...{ draw: '400000', repay: '225000', repayWithPermit: '305000' },
-    ...{ repayFromCollateral: '350000', withdrawCollateral: '325000' },
+    draw: '400000',
+    repay: '225000',
+    repayWithPermit: '305000',
+    repayFromCollateral: '350000',
+    withdrawCollateral: '325000',
   },
 }

@@ -56,15 +56,18 @@ export async function startGateway(
 ) {
   await using ends = new AsyncDisposableStack()
   const bus = ends.use(await backbone.busAs('gateway'))
-  const database = ends.use(
-    openDatabase({ url: backbone.databaseUrl, name: 'gateway', log, onFatal }),
-  )
+  const database = ends.use(openDatabase({ url: backbone.databaseUrl, name: 'gateway', log, onFatal }))
   const relay = ends.use(relayOutbox({ bus, database, outbox, log }))
   const own = { ...config, recheckAfterMs: 60_000, recheckEveryMs: 50, ...over }
   // Webhooks of these suites name applicants that no provider knows.
   const provider = { ...identityProviderOf(own, clock), findSamePerson: async () => [] }
   const context: Context = {
-    ...{ config: own, clock, log, database, provider, leaving },
+    config: own,
+    clock,
+    log,
+    database,
+    provider,
+    leaving,
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
     poke: relay.poke,
@@ -87,11 +90,7 @@ export async function startGateway(
 }
 
 /** Has that service's NATS permissions. */
-export async function answerAs(
-  backbone: Dependencies,
-  name: ServiceName,
-  answers: readonly Handler[],
-) {
+export async function answerAs(backbone: Dependencies, name: ServiceName, answers: readonly Handler[]) {
   const bus = await backbone.busAs(name)
   const served = await serve({
     bus,
@@ -102,8 +101,7 @@ export async function answerAs(
     log,
   })
   return {
-    tell: (topic: Topic, payload: unknown) =>
-      publish(bus, { subject: topic.subject, id: randomUUID(), payload }),
+    tell: (topic: Topic, payload: unknown) => publish(bus, { subject: topic.subject, id: randomUUID(), payload }),
     [Symbol.asyncDispose]: async () => {
       await served[Symbol.asyncDispose]()
       await bus[Symbol.asyncDispose]()

@@ -53,8 +53,12 @@ export const config: Config = readConfig('gateway', fields, settings)
 export function usersInMemory() {
   const rows = new Map<string, User>()
   const known = {
-    ...{ state: null, decidedAt: null, flagFailedAt: null },
-    ...{ linkedAt: null, progress: null, progressedAt: null },
+    state: null,
+    decidedAt: null,
+    flagFailedAt: null,
+    linkedAt: null,
+    progress: null,
+    progressedAt: null,
   }
   const insert = async (wallet: string) => {
     if (!rows.has(wallet)) rows.set(wallet, { country: null, createdAt: new Date(nowMs), known })
@@ -125,10 +129,7 @@ export function contextOf(over: Partial<Context> = {}): Context {
   }
 }
 
-export async function fixtureOf(
-  replies: Replies = {},
-  over: Partial<Context> = {},
-): Promise<Fixture> {
+export async function fixtureOf(replies: Replies = {}, over: Partial<Context> = {}): Promise<Fixture> {
   const { ask, asked } = askOf(replies)
   const { stored, publish } = streamInMemory()
   const users = usersInMemory()
@@ -143,8 +144,7 @@ export async function fixtureOf(
 
 function requestOf(method: string, path: string, init: Call): Request {
   const body = init.raw ?? (init.body === undefined ? undefined : JSON.stringify(init.body))
-  const json: Record<string, string> =
-    init.body === undefined ? {} : { 'content-type': 'application/json' }
+  const json: Record<string, string> = init.body === undefined ? {} : { 'content-type': 'application/json' }
   return new Request(`http://localhost${path}`, {
     method,
     headers: { ...json, ...init.headers },
@@ -152,5 +152,4 @@ function requestOf(method: string, path: string, init: Call): Request {
   })
 }
 
-export const errorOf = async (response: Response) =>
-  ((await response.json()) as { error?: string }).error
+export const errorOf = async (response: Response) => ((await response.json()) as { error?: string }).error

@@ -19,10 +19,7 @@ type Speaker = {
   adapter: (apiUrl: string, environment: 'sandbox' | 'production') => IdentityProvider
   say: (saying: Saying, environment: 'sandbox' | 'production') => string
   answer: (saying: Saying) => object
-  sign: (
-    body: string,
-    how?: { secret?: string; atMs?: number; algorithm?: 'sha1' | 'sha256' },
-  ) => Headers
+  sign: (body: string, how?: { secret?: string; atMs?: number; algorithm?: 'sha1' | 'sha256' }) => Headers
   /** The signature covers the time of the delivery. */
   signsTime: boolean
 }
@@ -66,9 +63,7 @@ const sumsubSpeaker: Speaker = {
       reviewStatus: 'completed',
       reviewDate: new Date(occurredAtMs).toISOString().replace('T', ' ').replace('Z', '+0000'),
       reviewResult:
-        verdict === 'approved'
-          ? { reviewAnswer: 'GREEN' }
-          : { reviewAnswer: 'RED', reviewRejectType: 'FINAL' },
+        verdict === 'approved' ? { reviewAnswer: 'GREEN' } : { reviewAnswer: 'RED', reviewRejectType: 'FINAL' },
     },
   }),
   sign: (body, { secret = secrets[0], algorithm = 'sha256' } = {}) =>

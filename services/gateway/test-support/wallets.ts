@@ -4,8 +4,7 @@ import { signInText } from '#shared/api/session'
 export const ana = privateKeyToAccount(`0x${'a1'.repeat(32)}`)
 export const budi = privateKeyToAccount(`0x${'b2'.repeat(32)}`)
 
-export const walletOf = (account: PrivateKeyAccount) =>
-  account.address.toLowerCase() as `0x${string}`
+export const walletOf = (account: PrivateKeyAccount) => account.address.toLowerCase() as `0x${string}`
 
 export const nowMs = Date.UTC(2026, 10, 21, 7)
 export const nowSeconds = nowMs / 1000

@@ -23,9 +23,7 @@ export const erasure = withDeadLetters(
     union all select provider_ref from ${links} where wallet = ${wallet}`,
   {
     lock: lockIdentity,
-    onItsWay: (
-      wallet,
-    ) => sql`select 'an order of the verdict ' || state || ' is not on chain' as why
+    onItsWay: (wallet) => sql`select 'an order of the verdict ' || state || ' is not on chain' as why
       from ${identities} where wallet = ${wallet} and check_at is not null`,
     empty: (wallet, erasedAt) => [
       sql`update ${users} set country = null where wallet = ${wallet}`,

@@ -34,14 +34,16 @@ export type Users = {
 const findUsers = prepared((db) =>
   db
     .select({
-      ...{ wallet: users.wallet, country: users.country, createdAt: users.createdAt },
+      wallet: users.wallet,
+      country: users.country,
+      createdAt: users.createdAt,
       known: {
-        ...{
-          state: sql<IdentityFacts['state']>`${identities.state}`,
-          decidedAt: identities.decidedAt,
-        },
-        ...{ flagFailedAt: identities.flagFailedAt, linkedAt: rechecks.linkedAt },
-        ...{ progress: rechecks.progress, progressedAt: rechecks.progressedAt },
+        state: sql<IdentityFacts['state']>`${identities.state}`,
+        decidedAt: identities.decidedAt,
+        flagFailedAt: identities.flagFailedAt,
+        linkedAt: rechecks.linkedAt,
+        progress: rechecks.progress,
+        progressedAt: rechecks.progressedAt,
       },
     })
     .from(users)
@@ -74,10 +76,7 @@ export function openUsers(database: Database, knownMax = 100_000): Users {
     find: async (wallet) => (await findAll(wallet)).get(wallet),
     async setCountry(wallet, country) {
       await database.run((db) =>
-        db
-          .insert(users)
-          .values({ wallet, country })
-          .onConflictDoUpdate({ target: users.wallet, set: { country } }),
+        db.insert(users).values({ wallet, country }).onConflictDoUpdate({ target: users.wallet, set: { country } }),
       )
     },
   }

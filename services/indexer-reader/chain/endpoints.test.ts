@@ -5,14 +5,7 @@ import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { waitUntil } from '#test/support/wait'
 import { openContext } from '../context'
 import { plan } from '../read'
-import {
-  afterRefusal,
-  afterSuccess,
-  type Endpoint,
-  openEndpoints,
-  type Range,
-  startRange,
-} from './endpoints'
+import { afterRefusal, afterSuccess, type Endpoint, openEndpoints, type Range, startRange } from './endpoints'
 import { kindOfError, kindOfStatus, RpcFault } from './rpc'
 
 const range = (blocks: number, cap = 1_000, capUntilMs = 0): Range => ({
@@ -43,22 +36,8 @@ describe('after a refusal, the next range', () => {
     ['is half', range(100), 100, refused('block range too large'), 50, 99],
     ['is half of the tried one', range(100), 40, refused('too wide'), 20, 39],
     ['is never nothing', range(1), 1, refused('too wide'), 1, 1],
-    [
-      "is the endpoint's own limit",
-      range(1_000),
-      1_000,
-      refused('eth_getLogs is limited to a 100 range'),
-      100,
-      100,
-    ],
-    [
-      'is half after a time-out, which sets no cap',
-      range(100),
-      100,
-      { kind: 'late', message: '' },
-      50,
-      1_000,
-    ],
+    ["is the endpoint's own limit", range(1_000), 1_000, refused('eth_getLogs is limited to a 100 range'), 100, 100],
+    ['is half after a time-out, which sets no cap', range(100), 100, { kind: 'late', message: '' }, 50, 1_000],
   ])('%s', (_what, before, tried, fault, blocks, cap) => {
     expect(afterRefusal(before, tried, fault, 1_000)).toMatchObject({ blocks, cap })
   })
@@ -153,22 +132,25 @@ describe('with several endpoints', () => {
     expect(open().endpoints.current().host).toBe('a')
   })
 
-  test.each(['late', 'busy', 'broken', 'behind'] as const)(
-    'one whose fault is "%s" gives way to the next',
-    (kind) => {
-      const { all, endpoints } = open()
-      endpoints.blame(all[0]!, new RpcFault(kind, 'no'))
-      expect(endpoints.current().host).toBe('b')
-    },
-  )
+  test.each(['late', 'busy', 'broken', 'behind'] as const)('one whose fault is "%s" gives way to the next', (kind) => {
+    const { all, endpoints } = open()
+    endpoints.blame(all[0]!, new RpcFault(kind, 'no'))
+    expect(endpoints.current().host).toBe('b')
+  })
 
   test('one that rested is used again in time although the clock was set back', async () => {
     let now = Date.now()
     const { endpoints } = openContext({
       rpc: openRpcEndpoints({ rpcUrls: ['http://127.0.0.1:1', 'http://127.0.0.2:1'] }),
       identity: { chainId: 1, genesisHash: 'unchecked', contract: '0x' },
-      ...{ deployBlock: 0, logsRangeMax: 1, pollMs: 1, lagMaxMs: 1, isShortened: false },
-      ...{ clock: () => now, log: openLog('test', 'silent'), database: {} as Database },
+      deployBlock: 0,
+      logsRangeMax: 1,
+      pollMs: 1,
+      lagMaxMs: 1,
+      isShortened: false,
+      clock: () => now,
+      log: openLog('test', 'silent'),
+      database: {} as Database,
     })
     const first = endpoints.current()
     endpoints.blame(first, new RpcFault('behind', 'no'))

@@ -19,13 +19,11 @@ export const hex = (block: number) => `0x${block.toString(16)}`
 
 /** Returns NaN unless it is a JSON-RPC quantity that a number holds exactly. */
 export function quantityOf(value: unknown): number {
-  const number =
-    typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
+  const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
   return Number.isSafeInteger(number) ? number : Number.NaN
 }
 
-export const isHash = (value: unknown): value is Hex =>
-  typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
+export const isHash = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
 
 export const headerCall = (block: number | 'finalized') => ({
   method: 'eth_getBlockByNumber',
@@ -51,10 +49,7 @@ export async function readHead(
     throw new RpcFault('broken', 'the endpoint has no finalized block')
   const { blockNumber, blockHash } = known
   if (block < blockNumber) {
-    throw new RpcFault(
-      'behind',
-      `the endpoint is finalized to ${block}, behind our block ${blockNumber}`,
-    )
+    throw new RpcFault('behind', `the endpoint is finalized to ${block}, behind our block ${blockNumber}`)
   }
   if (block === blockNumber) {
     checkSame(known, header.hash)

@@ -70,8 +70,7 @@ export async function awaitChain(
   return false
 }
 
-const advice =
-  'fix RPC_URLS, CHAIN_ID, GENESIS_HASH or CREDIT_LINE_ADDRESS (bun run deploy prints them)'
+const advice = 'fix RPC_URLS, CHAIN_ID, GENESIS_HASH or CREDIT_LINE_ADDRESS (bun run deploy prints them)'
 
 async function whyUnreadable(rpc: Rpc, identity: ExpectedChain): Promise<string | undefined> {
   try {

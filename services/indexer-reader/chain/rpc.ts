@@ -38,11 +38,7 @@ type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
  * One node answers a batch, unless behind a load balancer. The deadline starts once the budget
  * allows the calls.
  */
-export async function rpcBatch(
-  rpc: Rpc,
-  calls: readonly RpcCall[],
-  deadlineMs: number,
-): Promise<unknown[]> {
+export async function rpcBatch(rpc: Rpc, calls: readonly RpcCall[], deadlineMs: number): Promise<unknown[]> {
   const { endpoint, endpoints } = rpc
   await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs }).catch((error) => {
     throw error instanceof BudgetSpent ? new RpcFault('busy', error.message) : error
@@ -66,8 +62,7 @@ export async function rpcBatch(
   return calls.map((call, id) => {
     const answer = byId.get(id)
     if (answer?.error) throw refusalOf(rpc, answer.error, `${call.method}: `)
-    if (!answer || !('result' in answer))
-      throw new RpcFault('broken', `${call.method} got no response`)
+    if (!answer || !('result' in answer)) throw new RpcFault('broken', `${call.method} got no response`)
     endpoints.note(call, answer.result)
     return answer.result
   })
@@ -75,12 +70,10 @@ export async function rpcBatch(
 
 async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Promise<RpcAnswer[]> {
   const { url } = rpc.endpoint
-  const { status, headers, text } = await post(url, JSON.stringify(asked), signal).catch(
-    (error) => {
-      rpc.endpoints.lost(rpc.endpoint, error)
-      throw error
-    },
-  )
+  const { status, headers, text } = await post(url, JSON.stringify(asked), signal).catch((error) => {
+    rpc.endpoints.lost(rpc.endpoint, error)
+    throw error
+  })
   rpc.endpoints.answered(rpc.endpoint)
   if (status === 429) rpc.endpoints.close(rpc.endpoint, retryAfterMs(headers, systemClock()))
   const answer = parse(status, text)
@@ -88,8 +81,7 @@ async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Pro
   if (!Array.isArray(asked) && status !== 413 && status !== 429 && isAnswer(answer)) return [answer]
   // Batches may no longer be supported: single calls until the next test.
   if (Array.isArray(asked) && status !== 429) rpc.endpoint.takesBatches = undefined
-  if (status === 413 || status === 429)
-    throw new RpcFault(kindOfStatus(status), textOf(answer.error))
+  if (status === 413 || status === 429) throw new RpcFault(kindOfStatus(status), textOf(answer.error))
   throw answer.error
     ? refusalOf(rpc, answer.error)
     : new RpcFault(kindOfStatus(status), `the endpoint responded ${status} without a result`)
@@ -134,8 +126,7 @@ function parse(status: number, text: string): RpcAnswer | RpcAnswer[] {
 const faultOf = (error: RpcError, prefix = '') =>
   new RpcFault(kindOfError(error.code ?? 0, error.message ?? ''), `${prefix}${textOf(error)}`)
 
-const textOf = (error?: RpcError) =>
-  `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
+const textOf = (error?: RpcError) => `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
 
 /** Codes of Monad's public endpoints and nodes, then of others. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])

@@ -38,11 +38,7 @@ export async function readSpan(
     fromBlock: hex(from),
     toBlock: hex(to),
   }
-  const [answer] = await rpcBatch(
-    endpoint,
-    [{ method: 'eth_getLogs', params: [filter] }],
-    deadlineMs,
-  )
+  const [answer] = await rpcBatch(endpoint, [{ method: 'eth_getLogs', params: [filter] }], deadlineMs)
   const logs = checkedLogs(answer, contract, { from, to, head })
   const times = await blockTimes(endpoint, logs, head, deadlineMs)
   return { from, to, events: logs.flatMap((log) => eventOf(log, times) ?? []) }
@@ -57,8 +53,7 @@ function checkedLogs(
   let before = { block: from, index: -1 }
   for (const log of logs as RawLog[]) {
     const place = { block: quantityOf(log.blockNumber), index: quantityOf(log.logIndex) }
-    const follows =
-      place.block > before.block || (place.block === before.block && place.index > before.index)
+    const follows = place.block > before.block || (place.block === before.block && place.index > before.index)
     const fits =
       follows &&
       place.block <= to &&
@@ -81,9 +76,7 @@ async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlin
     if (atSeconds > 0 && atSeconds <= head.atSeconds) times.set(block, atSeconds)
   }
   for (const log of logs) note(Number(log.blockNumber), log.blockTimestamp)
-  const missing = [...new Set(logs.map((log) => Number(log.blockNumber)))].filter(
-    (block) => !times.has(block),
-  )
+  const missing = [...new Set(logs.map((log) => Number(log.blockNumber)))].filter((block) => !times.has(block))
   for (let start = 0; start < missing.length; start += batchMax) {
     const asked = missing.slice(start, start + batchMax)
     const headers = (await rpcBatch(rpc, asked.map(headerCall), deadlineMs)) as (Header | null)[]
@@ -91,8 +84,7 @@ async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlin
       const header = headers[index]
       if (!header) throw new RpcFault('behind', `the endpoint has no block ${block}`)
       if (quantityOf(header.number) === block) note(block, header.timestamp)
-      if (!times.has(block))
-        throw new RpcFault('broken', `the endpoint has no time of block ${block}`)
+      if (!times.has(block)) throw new RpcFault('broken', `the endpoint has no time of block ${block}`)
     }
   }
   return times

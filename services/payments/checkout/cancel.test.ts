@@ -17,8 +17,7 @@ const settlement = async (wallet: string) =>
   (await fixture.settlement({ wallet, quoteId: fixture.quote() })).ok!.paymentId
 const openers = { topup, settlement }
 const kinds = ['topup', 'settlement'] as const
-const pay = (id: string, channel = 'QRIS') =>
-  fixture.control(`sessions/${id}/pay`, { channel_code: channel })
+const pay = (id: string, channel = 'QRIS') => fixture.control(`sessions/${id}/pay`, { channel_code: channel })
 const leftOf = async (wallet: string) => BigInt((await fixture.limit({ wallet })).ok!.left)
 const canceled = { status: 'expired', reason: 'cancelled', nextAction: null }
 
@@ -85,9 +84,7 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
     const unknown = { ok: { item: null } }
     expect(await fixture.cancel({ wallet: newWallet(), kind, id })).toEqual(unknown as never)
     expect(await fixture.cancel({ wallet, kind: other, id })).toEqual(unknown as never)
-    expect(await fixture.cancel({ wallet, kind, id: `${id.slice(0, -1)}~` })).toEqual(
-      unknown as never,
-    )
+    expect(await fixture.cancel({ wallet, kind, id: `${id.slice(0, -1)}~` })).toEqual(unknown as never)
     expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
   })
 
@@ -152,8 +149,7 @@ describe('a canceled checkout', () => {
     const within = await topup(wallet)
     for (const one of [id, within]) await fixture.cancel({ wallet, kind: 'topup', id: one })
     const whole = await leftOf(wallet)
-    const late = (one: string) =>
-      fixture.control(`sessions/${one}/pay`, { channel_code: 'QRIS', force: true })
+    const late = (one: string) => fixture.control(`sessions/${one}/pay`, { channel_code: 'QRIS', force: true })
     await late(within)
     await fixture.becomes(within, { state: 'paid', topupMicro: 3_076_923n })
     expect(await leftOf(wallet)).toBe(whole - 3_076_923n)
@@ -187,8 +183,7 @@ test('a wallet may cancel ten checkouts a day; the next ones stay open', async (
     const id = await topup(wallet)
     return { id, ...(await fixture.cancel({ wallet, kind: 'topup', id })) }
   }
-  for (let turn = 0; turn < cancellationsPerDayMax; turn++)
-    expect(await cancel()).toHaveProperty('ok')
+  for (let turn = 0; turn < cancellationsPerDayMax; turn++) expect(await cancel()).toHaveProperty('ok')
   const { id, refused } = await cancel()
   expect(refused).toBe('cancellations_too_many')
   expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
@@ -196,9 +191,7 @@ test('a wallet may cancel ten checkouts a day; the next ones stay open', async (
 
 test('of checkouts canceled at the same moment, those beyond the ten expire and keep counting for the limits', async () => {
   const wallet = newWallet()
-  const ids = await Promise.all(
-    Array.from({ length: cancellationsPerDayMax + 3 }, () => topup(wallet)),
-  )
+  const ids = await Promise.all(Array.from({ length: cancellationsPerDayMax + 3 }, () => topup(wallet)))
   await Promise.all(ids.map((id) => fixture.cancel({ wallet, kind: 'topup', id })))
   const rows = (await fixture.rows()).filter((row) => row.wallet === wallet)
   const beyond = rows.filter(({ reason }) => reason !== 'cancelled')

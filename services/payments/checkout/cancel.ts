@@ -24,12 +24,10 @@ export const answerCancellations = (context: Context) =>
     const payment = await find()
     if (payment?.wallet !== wallet || payment.kind !== kind) return ok({ item: null })
     if (payment.state === 'awaiting_payment') {
-      const isSpent = async (db: Db) =>
-        (await countCanceled(db, wallet, new Date(clock()))) >= cancellationsPerDayMax
+      const isSpent = async (db: Db) => (await countCanceled(db, wallet, new Date(clock()))) >= cancellationsPerDayMax
       if (await database.read(isSpent)) return refuse('cancellations_too_many')
       // Others may have used up the day since: the limits then keep counting this one.
-      const end: typeof cancel = async (tx, ...row) =>
-        ((await isSpent(tx)) ? expire : cancel)(tx, ...row)
+      const end: typeof cancel = async (tx, ...row) => ((await isSpent(tx)) ? expire : cancel)(tx, ...row)
       if (await endCheckout(context, payment, end)) return refuse('cancellation_unconfirmed')
       // Completed, but its charge is not yet decided.
       if ((await find())?.state === 'awaiting_payment') return refuse('cancellation_unconfirmed')

@@ -9,11 +9,13 @@ beforeEach(async () => {
 })
 
 const ask = (quoteId: string, more: object = {}) => ({
-  ...{ wallet, amount: '50000', method: 'qr', quoteId },
+  wallet,
+  amount: '50000',
+  method: 'qr',
+  quoteId,
   ...more,
 })
-const sessions = async (): Promise<Record<string, unknown>[]> =>
-  (await fixture.control('book')).sessions!
+const sessions = async (): Promise<Record<string, unknown>[]> => (await fixture.control('book')).sessions!
 
 describe('a request for a top-up', () => {
   test('returns a checkout, the amount charged and the AUSD to credit, rounded down', async () => {
@@ -27,33 +29,20 @@ describe('a request for a top-up', () => {
   })
 
   test.each([
-    [
-      'an unverified wallet',
-      'not_verified',
-      {},
-      () => Object.assign(fixture.chain, { verified: false }),
-    ],
+    ['an unverified wallet', 'not_verified', {}, () => Object.assign(fixture.chain, { verified: false })],
     ['an unknown quote', 'quote_unknown', { quoteId: crypto.randomUUID() }, () => {}],
     ['Rp 9,999', 'amount_below_minimum_idr', { amount: '9999' }, () => {}],
     ['nothing', 'amount_below_minimum_idr', { amount: '0' }, () => {}],
     ['more than any channel takes', 'amount_above_maximum', { amount: '50000000001' }, () => {}],
-    [
-      'more than a card takes',
-      'amount_above_maximum',
-      { amount: '200000001', method: 'card' },
-      () => {},
-    ],
-  ] as const)(
-    'of %s is refused with %s, writes nothing and leaves the quote',
-    async (_, code, more, world) => {
-      const quoteId = fixture.quote()
-      const before = await fixture.rows()
-      world()
-      expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: code })
-      expect((await fixture.rows()).length).toBe(before.length)
-      expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
-    },
-  )
+    ['more than a card takes', 'amount_above_maximum', { amount: '200000001', method: 'card' }, () => {}],
+  ] as const)('of %s is refused with %s, writes nothing and leaves the quote', async (_, code, more, world) => {
+    const quoteId = fixture.quote()
+    const before = await fixture.rows()
+    world()
+    expect(await fixture.topup(ask(quoteId, more))).toEqual({ refused: code })
+    expect((await fixture.rows()).length).toBe(before.length)
+    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
+  })
 
   test('of RM 4.99 is refused, of RM 5.00 is not', async () => {
     const quoteId = fixture.quote('USD/MYR', '421')
@@ -76,16 +65,13 @@ describe('a request for a top-up', () => {
   })
 })
 
-test.each(['topup', 'settlement'] as const)(
-  'a %s takes its quote, which no cash-out can take',
-  async (kind) => {
-    const quoteId = fixture.quote()
-    const asked = { ...ask(quoteId), wallet: newWallet() }
-    fixture.chain.drawn = '3000000'
-    expect(await fixture[kind](asked)).toHaveProperty('ok')
-    expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeDefined()
-  },
-)
+test.each(['topup', 'settlement'] as const)('a %s takes its quote, which no cash-out can take', async (kind) => {
+  const quoteId = fixture.quote()
+  const asked = { ...ask(quoteId), wallet: newWallet() }
+  fixture.chain.drawn = '3000000'
+  expect(await fixture[kind](asked)).toHaveProperty('ok')
+  expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeDefined()
+})
 
 describe('a repeated request for a top-up', () => {
   test('gets the first response, also with the address in other case and after the quote expired', async () => {
@@ -130,17 +116,14 @@ describe('security: a quote whose response was lost', () => {
     return { asked, again: () => fixture[kind](asked) }
   }
 
-  test.each(['topup', 'settlement'] as const)(
-    'still opens its %s for a while, and not later',
-    async (kind) => {
-      const soon = await taken(kind)
-      expect(await soon.again()).toHaveProperty('ok')
-      const late = await taken(kind)
-      fixture.time.aheadMs += 601_000
-      expect(await late.again()).toEqual({ refused: 'quote_expired' })
-      fixture.time.aheadMs -= 601_000
-    },
-  )
+  test.each(['topup', 'settlement'] as const)('still opens its %s for a while, and not later', async (kind) => {
+    const soon = await taken(kind)
+    expect(await soon.again()).toHaveProperty('ok')
+    const late = await taken(kind)
+    fixture.time.aheadMs += 601_000
+    expect(await late.again()).toEqual({ refused: 'quote_expired' })
+    fixture.time.aheadMs -= 601_000
+  })
 
   test('that was used elsewhere is refused, and its row promises nothing', async () => {
     const quoteId = fixture.quote()
@@ -181,16 +164,16 @@ describe('security: the limits of a user', () => {
 
 describe('while an operator has paused top-ups', () => {
   const asked = () => ({
-    ...{ wallet: newWallet(), amount: '50000', method: 'qr', quoteId: fixture.quote() },
+    wallet: newWallet(),
+    amount: '50000',
+    method: 'qr',
+    quoteId: fixture.quote(),
   })
 
   test('no top-up is opened, its quote stays unused, and the refusal states the start of the pause', async () => {
     const before = asked()
     const { paymentId } = (await fixture.topup(before)).ok!
-    const [first, second] = await Promise.all([
-      fixture.pause('paused'),
-      fixture.pause('paused', 'dewi'),
-    ])
+    const [first, second] = await Promise.all([fixture.pause('paused'), fixture.pause('paused', 'dewi')])
     const words = [first.ok!.done!, second.ok!.done!]
     expect(words.filter((one) => !one.includes(' already '))).toHaveLength(1)
     expect(words.filter((one) => one.includes(' already '))).toHaveLength(1)
@@ -217,9 +200,7 @@ describe('while an operator has paused top-ups', () => {
     expect((await fixture.pause('paused', 'sari', revision)).ok!.refused).toContain('Look again')
     expect(await fixture.topup(asked())).toHaveProperty('ok')
     await fixture.pause('paused')
-    expect((await fixture.pause('running', 'sari', revision + 1)).ok!.refused).toContain(
-      'topups paused since',
-    )
+    expect((await fixture.pause('running', 'sari', revision + 1)).ok!.refused).toContain('topups paused since')
     expect((await fixture.topup(asked())).refused).toBe('topups_paused')
     await fixture.pause('running')
   })

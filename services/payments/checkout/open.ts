@@ -88,11 +88,7 @@ export async function insertOpening(
   return made ? ok(made) : refuse('quote_used')
 }
 
-function rowFor(
-  { clock, recheckAfterMs }: Context,
-  request: CheckoutRequest,
-  terms: PaymentTerms & Rate,
-): NewPayment {
+function rowFor({ clock, recheckAfterMs }: Context, request: CheckoutRequest, terms: PaymentTerms & Rate): NewPayment {
   const now = clock()
   const row = {
     id: idFor('payment', request.quoteId),
@@ -114,10 +110,7 @@ function rowFor(
 const openingLeaseMs = 9_000
 
 /** A retry repeats every step safely. The caller holds the lease on `payment`. */
-export async function finish(
-  context: Context,
-  payment: PaymentRow,
-): Promise<Answer<PaymentResult>> {
+export async function finish(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const { quoteId, requestFingerprint } = payment
   // guard: a payment takes its quote before its checkout is opened
   const taken = await askOr(context, QuoteTake, { quoteId, requestFingerprint }, 'rate_unavailable')
@@ -157,20 +150,14 @@ async function resume(
   return leased ? finish(context, leased) : awaitOther(context, payment.quoteId)
 }
 
-export async function answerByRival(
-  context: Context,
-  rival: PaymentRow,
-): Promise<Answer<PaymentResult>> {
+export async function answerByRival(context: Context, rival: PaymentRow): Promise<Answer<PaymentResult>> {
   const result = resultOf(rival)
   return result ? ok(result) : awaitOther(context, rival.quoteId)
 }
 
 const otherCopyMs = 4_000
 
-async function awaitOther(
-  { database, clock }: Context,
-  quoteId: string,
-): Promise<Answer<PaymentResult>> {
+async function awaitOther({ database, clock }: Context, quoteId: string): Promise<Answer<PaymentResult>> {
   const givesUpAt = clock() + otherCopyMs
   while (clock() < givesUpAt) {
     const payment = await database.read((db) => findByQuote(db, quoteId))

@@ -28,10 +28,7 @@ export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
   database.run((db) => notePayment(db, id, { openingUntil: null }))
 
 /** The caller holds the lease on `payment`. */
-export async function openCheckout(
-  context: Context,
-  payment: PaymentRow,
-): Promise<Answer<PaymentResult>> {
+export async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const checkout = await askForCheckout(context, payment)
   if (!checkout?.checkoutUrl) {
     await releaseOpening(context, payment)
@@ -45,10 +42,7 @@ export async function openCheckout(
 }
 
 /** An unclear outcome may orphan a checkout, which is harmless: its URL was never shown. */
-async function askForCheckout(
-  context: Context,
-  payment: PaymentRow,
-): Promise<Checkout | undefined> {
+async function askForCheckout(context: Context, payment: PaymentRow): Promise<Checkout | undefined> {
   const { provider, checkoutTtlMs, log } = context
   try {
     const checkout = await provider.openCheckout({

@@ -9,8 +9,7 @@ beforeEach(async () => {
   await fixture.control('faults', {})
 })
 
-const settle = (wallet: string, quoteId = fixture.quote()) =>
-  fixture.settlement({ wallet, quoteId })
+const settle = (wallet: string, quoteId = fixture.quote()) => fixture.settlement({ wallet, quoteId })
 /** The debt has grown by 1 AUSD, so that an open checkout no longer charges it. */
 const settleMore = (wallet: string, quoteId = fixture.quote()) => {
   fixture.chain.drawn = String(BigInt(fixture.chain.drawn) + 1_000_000n)
@@ -197,9 +196,7 @@ describe('a second checkout for a debt that has grown', () => {
       sessions: { reference_id: string; status: string }[]
     }
     const ids = new Set(rows.map(({ id }) => id))
-    const active = sessions.filter(
-      (session) => ids.has(session.reference_id) && session.status === 'ACTIVE',
-    )
+    const active = sessions.filter((session) => ids.has(session.reference_id) && session.status === 'ACTIVE')
     expect(active.length).toBeLessThanOrEqual(1)
   })
 })

@@ -43,9 +43,7 @@ const isReceived = ({ state }: PaymentRow): boolean => states[state].inFlight ==
 /** Settlements that a wallet may leave unpaid in an hour; each costs calls at the provider. */
 const perHourMax = 10
 const refuseTooMany = async (tx: Tx, wallet: `0x${string}`) =>
-  (await countUnpaidSettlements(tx, wallet)) >= perHourMax
-    ? refuse('settlements_too_many')
-    : undefined
+  (await countUnpaidSettlements(tx, wallet)) >= perHourMax ? refuse('settlements_too_many') : undefined
 
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()
@@ -53,17 +51,14 @@ const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
 /** Returns true for the same debt, a rate within 1 %, and a third of its time left to pay. */
 function isSame(context: Context, earlier: PaymentRow, terms: PaymentTerms): boolean {
   const { pair, ausdMicro, rateMinorPerUsd: rate, expiresAt } = earlier
-  const apart =
-    rate > terms.rateMinorPerUsd ? rate - terms.rateMinorPerUsd : terms.rateMinorPerUsd - rate
+  const apart = rate > terms.rateMinorPerUsd ? rate - terms.rateMinorPerUsd : terms.rateMinorPerUsd - rate
   if (pair !== terms.pair || ausdMicro !== terms.ausdMicro || apart * 100n > rate) return false
   if (earlier.state === 'opening') return isLeased(context, earlier)
   return expiresAt !== null && expiresAt.getTime() - context.clock() > context.checkoutTtlMs / 3
 }
 
 const open = async ({ database }: Context, wallet: `0x${string}`): Promise<PaymentRow[]> =>
-  (await database.read((db) => findUnsettled(db, wallet))).filter(
-    ({ state }) => state === 'awaiting_payment',
-  )
+  (await database.read((db) => findUnsettled(db, wallet))).filter(({ state }) => state === 'awaiting_payment')
 
 /**
  * An earlier one may have been paid while its webhook was lost. `admit` comes first: a refused
@@ -78,9 +73,7 @@ export async function receiveEarlier(
   const all = await open(context, wallet)
   const earlier = all.filter((one) => !isSame(context, one, terms))
   if (earlier.length === 0) return ok({})
-  const admitted = await context.database.transaction(
-    async (tx) => (await refuseTooMany(tx, wallet)) ?? admit(tx),
-  )
+  const admitted = await context.database.transaction(async (tx) => (await refuseTooMany(tx, wallet)) ?? admit(tx))
   if ('refused' in admitted) return admitted
   for (const one of earlier) {
     const refused = await receiveOpen(context, one)

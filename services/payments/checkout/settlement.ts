@@ -30,10 +30,7 @@ export const answerSettlements = (context: Context) =>
 
 const triesMax = 4
 
-async function openSettlement(
-  context: Context,
-  request: CheckoutRequest,
-): Promise<Answer<PaymentResult>> {
+async function openSettlement(context: Context, request: CheckoutRequest): Promise<Answer<PaymentResult>> {
   const first = await answerRetry(context, request)
   if (first) return first
   for (let tries = 0; tries < triesMax; tries++) {

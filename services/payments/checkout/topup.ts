@@ -8,15 +8,7 @@ import { findWallet } from '../losses/refund.store'
 import { lockWallet } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { type Method, priceTopup } from '../price'
-import {
-  admitTopup,
-  answerRetry,
-  type CheckoutRequest,
-  findRate,
-  finish,
-  insertOpening,
-  requestOf,
-} from './open'
+import { admitTopup, answerRetry, type CheckoutRequest, findRate, finish, insertOpening, requestOf } from './open'
 import type { PaymentResult } from './provider-checkout'
 
 export const answerTopups = (context: Context) =>
@@ -28,11 +20,7 @@ export const answerTopups = (context: Context) =>
 
 type TopupRequest = CheckoutRequest & { readonly method: Method }
 
-async function openTopup(
-  context: Context,
-  request: TopupRequest,
-  amountMinor: bigint,
-): Promise<Answer<PaymentResult>> {
+async function openTopup(context: Context, request: TopupRequest, amountMinor: bigint): Promise<Answer<PaymentResult>> {
   const first = await answerRetry(context, request)
   if (first) return first
   const stored = await storeTopup(context, request, amountMinor)
@@ -42,11 +30,7 @@ async function openTopup(
   return finish(context, stored.ok)
 }
 
-async function storeTopup(
-  context: Context,
-  request: TopupRequest,
-  amountMinor: bigint,
-): Promise<Answer<PaymentRow>> {
+async function storeTopup(context: Context, request: TopupRequest, amountMinor: bigint): Promise<Answer<PaymentRow>> {
   const { wallet, method } = request
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
   if ('refused' in account) return account
@@ -75,8 +59,5 @@ async function storeTopup(
 }
 
 /** We may have ordered a freeze that is not on the chain yet. */
-const isFrozen = async (
-  { database }: Context,
-  account: { wallet: `0x${string}`; frozen: boolean },
-): Promise<boolean> =>
+const isFrozen = async ({ database }: Context, account: { wallet: `0x${string}`; frozen: boolean }): Promise<boolean> =>
   account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)

@@ -18,9 +18,19 @@ const inMs = (ms: number) => new Date(now.getTime() + ms)
 async function planned(nextCheckAt: Date): Promise<string> {
   const id = crypto.randomUUID()
   const row = {
-    ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
-    ...{ account: 'ID', rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
-    ...{ quoteId: id, requestFingerprint: 'sari', nextCheckAt },
+    id,
+    kind: 'topup',
+    state: 'opening',
+    wallet,
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    account: 'ID',
+    rateMinorPerUsd: 16_250n,
+    fiatMinor: 50_000n,
+    ausdMicro: 3_076_923n,
+    quoteId: id,
+    requestFingerprint: 'sari',
+    nextCheckAt,
   } as NewPayment
   return (await scratch.database.run((db) => insertPayment(db, row, 60_000)))!.id
 }
@@ -41,8 +51,7 @@ test('a payment is checked although the clock was set back by two hours since it
 
 test('a freeze is ordered again although the clock was set back by two hours since it was ordered', async () => {
   const { database } = scratch
-  const due = async () =>
-    (await database.read((db) => findDueWallets(db, now, 10))).map((one) => one.wallet)
+  const due = async () => (await database.read((db) => findDueWallets(db, now, 10))).map((one) => one.wallet)
   const freeze = { wallet, frozen: true, nowMs: now.getTime() }
   await database.transaction((tx) => storeFreeze(tx, { ...freeze, retryAt: inMs(80_000) }))
   expect(await due()).toEqual([])

@@ -38,10 +38,7 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
 }
 
 /** Selects the extremes to force index lookups: for `exists` the planner would scan rows. */
-export async function isDue(
-  db: Db,
-  now: Date,
-): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
+export async function isDue(db: Db, now: Date): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
   const isTimeOver = (time: SQL) => isOver(time, checkMaxMs, timeFrom(now))
   const [due] = await db.execute<{ payments: boolean; wallets: boolean }>(sql`select
     coalesce(${isTimeOver(sql`earliest`)} or ${isTimeOver(sql`latest`)}, false) payments,
@@ -70,9 +67,7 @@ export async function leaseDue(
   )
   // Ranked separately: Postgres cannot lock rows in a query with a window function.
   const turn =
-    kind === 'holds'
-      ? sql<number>`1`
-      : sql<number>`row_number() over (partition by ${wallet} order by ${dueAt})`
+    kind === 'holds' ? sql<number>`1` : sql<number>`row_number() over (partition by ${wallet} order by ${dueAt})`
   const ranked = tx.$with('ranked').as(
     tx
       .select({
@@ -105,12 +100,7 @@ export async function leaseDue(
  * Plans the next check unless the payment has moved, which planned its own. One that `isPutOff` does
  * not count.
  */
-export const planCheck = (
-  db: Db,
-  { id, state, checks }: PaymentRow,
-  nextCheckAt: Date | null,
-  isPutOff: boolean,
-) =>
+export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null, isPutOff: boolean) =>
   db
     .update(payments)
     .set({ nextCheckAt, ...(isPutOff ? { checks: checks - 1 } : {}) })

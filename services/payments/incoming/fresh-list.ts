@@ -29,8 +29,7 @@ export async function readFreshList(context: Context, payment: PaymentRow): Prom
   const fromMs = Math.max(createdAt.getTime(), readAt?.getTime() ?? 0) - backMs
   const latest = known.get(account)
   const now = clock()
-  if (latest && isRecent(latest.beganAt, now, holdMarginMs / 5) && latest.fromMs <= fromMs)
-    return latest.rows
+  if (latest && isRecent(latest.beganAt, now, holdMarginMs / 5) && latest.fromMs <= fromMs) return latest.rows
   const rows = provider.listTransactions(account, now - fromMs)
   const reading = { beganAt: now, fromMs, rows }
   known.set(account, reading)

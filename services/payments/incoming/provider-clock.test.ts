@@ -7,8 +7,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 Object.assign(fixture.chain, { verified: true, drawn: '3000000' })
 
 const { given, refund } = actionsOn(fixture)
-const topup = () =>
-  fixture.topup({ wallet: newWallet(), quoteId: fixture.quote(), amount: '50000', method: 'qr' })
+const topup = () => fixture.topup({ wallet: newWallet(), quoteId: fixture.quote(), amount: '50000', method: 'qr' })
 const fromNowMs = (time: Date | null) => Math.abs(time!.getTime() - Date.now())
 
 describe.each([

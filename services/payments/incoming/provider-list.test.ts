@@ -21,8 +21,10 @@ const paid = async (channel_code = 'QRIS') => {
 }
 const stateOf = async (id: string) => (await fixture.row(id))!.state
 const settings = {
-  ...{ listEveryMs: 1, providerListRecentMs: 60_000 },
-  ...{ providerListWholeEveryMs: 86_400_000, providerListWholeMs: 86_400_000 },
+  listEveryMs: 1,
+  providerListRecentMs: 60_000,
+  providerListWholeEveryMs: 86_400_000,
+  providerListWholeMs: 86_400_000,
 }
 /** The window is due a millisecond after the last reading, which may still last. */
 const read = () =>
@@ -80,24 +82,21 @@ describe("the provider's list of transactions", () => {
   test.each([
     ['fails', { errorRate: 1 }],
     ['is forbidden to our key', { forbidList: 1 }],
-  ])(
-    'that %s does not count as read: the next reading starts at the last good one',
-    async (_, api) => {
-      const id = await opened()
-      expect(await read()).toBe('whole')
-      await fixture.control('faults', { api })
-      await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
-      for (let rounds = 0; rounds < 3; rounds++) {
-        fixture.time.aheadMs += 120_000
-        expect(await read()).toBe('failed')
-      }
-      expect(await stateOf(id)).toBe('awaiting_payment')
-      await fixture.control('faults', { api: {} })
-      fixture.time.aheadMs += 2_000
-      expect(await read()).toBe('whole')
-      expect(await stateOf(id)).toBe('paid')
-    },
-  )
+  ])('that %s does not count as read: the next reading starts at the last good one', async (_, api) => {
+    const id = await opened()
+    expect(await read()).toBe('whole')
+    await fixture.control('faults', { api })
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
+    for (let rounds = 0; rounds < 3; rounds++) {
+      fixture.time.aheadMs += 120_000
+      expect(await read()).toBe('failed')
+    }
+    expect(await stateOf(id)).toBe('awaiting_payment')
+    await fixture.control('faults', { api: {} })
+    fixture.time.aheadMs += 2_000
+    expect(await read()).toBe('whole')
+    expect(await stateOf(id)).toBe('paid')
+  })
 
   test('does not count as read if one of its payments cannot be fetched', async () => {
     const id = await paid()
@@ -116,8 +115,12 @@ describe("the provider's list of transactions", () => {
         'Content-Type': 'application/json',
       },
       body: JSON.stringify({
-        ...{ reference_id: reference, session_type: 'PAY', mode: 'PAYMENT_LINK' },
-        ...{ currency: 'IDR', country: 'ID', amount: 70_000 },
+        reference_id: reference,
+        session_type: 'PAY',
+        mode: 'PAYMENT_LINK',
+        currency: 'IDR',
+        country: 'ID',
+        amount: 70_000,
       }),
     })
     const { payment_session_id: session } = (await answer.json()) as { payment_session_id: string }
@@ -136,21 +139,17 @@ describe("the provider's list of transactions", () => {
   test.each([
     ['of another shop', 'another shop', { level: 'warn', alarm: false }],
     ['under a reference like ours', `pay_${'x'.repeat(22)}`, { level: 'error', alarm: true }],
-  ])(
-    'logs money %s whose charge is not found at the right level',
-    async (_, reference, expected) => {
-      await paidElsewhere(reference)
-      const lines: object[] = []
-      const line = (level: string) => (fields: { alarm: boolean }) =>
-        void lines.push({ level, alarm: fields.alarm })
-      const { log } = fixture.context
-      Object.assign(fixture.context, { log: { ...log, warn: line('warn'), error: line('error') } })
-      await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
-      await fixture.list()
-      Object.assign(fixture.context, { log })
-      expect(lines).toEqual([expected])
-    },
-  )
+  ])('logs money %s whose charge is not found at the right level', async (_, reference, expected) => {
+    await paidElsewhere(reference)
+    const lines: object[] = []
+    const line = (level: string) => (fields: { alarm: boolean }) => void lines.push({ level, alarm: fields.alarm })
+    const { log } = fixture.context
+    Object.assign(fixture.context, { log: { ...log, warn: line('warn'), error: line('error') } })
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hidePayments: 1 } })
+    await fixture.list()
+    Object.assign(fixture.context, { log })
+    expect(lines).toEqual([expected])
+  })
 
   test('follows a dispute that is won, lost again and grows', async () => {
     const id = await paid()

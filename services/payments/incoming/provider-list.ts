@@ -2,12 +2,7 @@ import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { countryBy } from '#shared/money/countries'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
-import {
-  type Listing,
-  type ListingSettings,
-  receiveRows,
-  startReadingList,
-} from '#shared/provider/listing'
+import { type Listing, type ListingSettings, receiveRows, startReadingList } from '#shared/provider/listing'
 import { noneOfItsForm } from '#shared/provider/problem'
 import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { raiseAlert } from '../alert'
@@ -44,10 +39,12 @@ export function paymentListing(context: Context): Listing {
   // Cached once there is one: no older payment can appear later.
   let first: Date | null = null
   return {
-    ...{ database: context.database, clock: context.clock, log: context.log },
-    ...{ listings, accounts: providerAccounts },
-    list: (account, updatedFrom) =>
-      context.provider.listTransactions(account, context.clock() - updatedFrom.getTime()),
+    database: context.database,
+    clock: context.clock,
+    log: context.log,
+    listings,
+    accounts: providerAccounts,
+    list: (account, updatedFrom) => context.provider.listTransactions(account, context.clock() - updatedFrom.getTime()),
     oldest: async () => {
       first ??= await context.database.read(firstPaymentAt)
       return first
@@ -58,8 +55,12 @@ export function paymentListing(context: Context): Listing {
 }
 
 const statusOf: Readonly<Record<ListedStatus, RefundStatus>> = {
-  ...{ pending: 'pending', succeeded: 'succeeded', unknown: 'unknown' },
-  ...{ failed: 'dead', voided: 'dead', reversed: 'dead' },
+  pending: 'pending',
+  succeeded: 'succeeded',
+  unknown: 'unknown',
+  failed: 'dead',
+  voided: 'dead',
+  reversed: 'dead',
 }
 
 function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
@@ -67,14 +68,14 @@ function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
   return status === 'failed' || status === 'unknown' ? 'unknown' : undefined
 }
 
-async function doneOf(
-  { database }: Context,
-  account: ProviderAccount,
-  rows: readonly Listed[],
-): Promise<Set<Listed>> {
+async function doneOf({ database }: Context, account: ProviderAccount, rows: readonly Listed[]): Promise<Set<Listed>> {
   if (rows.length === 0) return new Set()
   const reportIds = rows.flatMap(({ transactionId: id, productId }) => [
-    ...[listedId(id), chargebackId(id), voidId(id), voidId(productId ?? ''), productId ?? ''],
+    listedId(id),
+    chargebackId(id),
+    voidId(id),
+    voidId(productId ?? ''),
+    productId ?? '',
   ])
   const anomalyIds = rows.flatMap(({ transactionId, productId }) => [
     ...[transactionId, productId ?? ''].map((id) => anomalyId('money_unmatched', account, id)),
@@ -93,14 +94,10 @@ async function doneOf(
   const objects = await database.read((db) => findReportsById(db, objectIds))
   const reports = new Map([...stored, ...objects].map((report) => [report.id, report]))
   const isOwned = ({ productId, paymentRequestId, reference }: Listed) =>
-    owned.has(productId ?? '') ||
-    owned.has(paymentRequestId ?? '') ||
-    owned.has(paymentIdIn(reference) ?? '')
+    owned.has(productId ?? '') || owned.has(paymentRequestId ?? '') || owned.has(paymentIdIn(reference) ?? '')
   const isUnmatched = (row: Listed) =>
     !isOwned(row) &&
-    [row.transactionId, row.productId ?? ''].some((id) =>
-      anomalies.has(anomalyId('money_unmatched', account, id)),
-    )
+    [row.transactionId, row.productId ?? ''].some((id) => anomalies.has(anomalyId('money_unmatched', account, id)))
   const isDone = (row: Listed): boolean => {
     const { type, transactionId, productId, status, amountMinor } = row
     const isSecond = anomalies.has(anomalyId('paid_twice', account, productId ?? ''))
@@ -151,26 +148,23 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
   }
   if (row.status !== 'succeeded') return
   // The list also has the account's other products, whose ids the payment lookup refuses.
-  const charge = productId
-    ? await provider.findCharge(account, productId).catch(noneOfItsForm)
-    : undefined
+  const charge = productId ? await provider.findCharge(account, productId).catch(noneOfItsForm) : undefined
   const fetched = await withRate(context, charge)
   const owner = await ownerOf(context, account, row)
   // The list can be ahead of the payment's own endpoint ("not found", "failed"): read again next
   // time.
   if (fetched?.status !== 'succeeded') {
-    const found = owner?.checkoutId
-      ? await fetchCheckout(context, account, owner.checkoutId)
-      : undefined
+    const found = owner?.checkoutId ? await fetchCheckout(context, account, owner.checkoutId) : undefined
     await database.transaction(async (tx) => {
       if (fetched) await receiveCharge(tx, context, fetched)
-      if (found?.fetched?.status === 'succeeded')
-        return receiveCheckout(tx, context, account, found)
+      if (found?.fetched?.status === 'succeeded') return receiveCheckout(tx, context, account, found)
       if (!owner && !fetched) return noteUnmatched(tx, context, account, row)
       const isOld = owner && clock() - owner.createdAt.getTime() > doubtMaxMs
       if (isOld)
         await raiseAlert(tx, context, 'charge_doubtful', {
-          ...{ account, object: transactionId, paymentId: owner.id },
+          account,
+          object: transactionId,
+          paymentId: owner.id,
         })
     })
     return
@@ -185,9 +179,7 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
 async function receiveRefundRow(context: Context, account: ProviderAccount, row: Listed) {
   const { database, provider } = context
   const { productId } = row
-  const refund = productId
-    ? await provider.findRefund(account, productId).catch(noneOfItsForm)
-    : undefined
+  const refund = productId ? await provider.findRefund(account, productId).catch(noneOfItsForm) : undefined
   const { charge, isNamed } = await chargeOf(context, account, row, refund)
   const fetched = await withRate(context, charge)
   if (!fetched) return noteMissing(context, account, row)
@@ -220,8 +212,12 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
     await endDoubt(tx, context, voidId(row.transactionId))
     if (row.status === 'reversed')
       await recordAnomaly(tx, {
-        ...{ kind: 'dispute_won', account, object: row.transactionId },
-        ...{ paymentId: fetched.match?.id, currency: row.currency, amountMinor: row.amountMinor },
+        kind: 'dispute_won',
+        account,
+        object: row.transactionId,
+        paymentId: fetched.match?.id,
+        currency: row.currency,
+        amountMinor: row.amountMinor,
       })
   })
 }
@@ -320,7 +316,9 @@ async function noteAmbiguous(
   const paymentId = fetched.match?.id
   if (!paymentId || (await findSeconds(tx, paymentId)).length === 0) return
   await raiseAlert(tx, context, 'charge_ambiguous', {
-    ...{ account, object: row.transactionId, paymentId },
+    account,
+    object: row.transactionId,
+    paymentId,
   })
 }
 
@@ -330,10 +328,7 @@ async function ownerOf(
   { productId, paymentRequestId, reference }: Listed,
 ): Promise<PaymentRow | undefined> {
   const ids = { account, paymentId: productId ?? '', paymentRequestId }
-  const byIds =
-    productId || paymentRequestId
-      ? await database.read((db) => findByProviderIds(db, ids))
-      : undefined
+  const byIds = productId || paymentRequestId ? await database.read((db) => findByProviderIds(db, ids)) : undefined
   if (byIds) return byIds
   const id = paymentIdIn(reference)
   const byReference = id && (await database.read((db) => findPayment(db, id)))

@@ -15,8 +15,7 @@ async function open(currency: 'IDR' | 'MYR' = 'IDR'): Promise<string> {
   const quoteId = fixture.quote(pair, rate)
   return (await fixture.topup({ wallet, amount, method: 'qr', quoteId })).ok!.paymentId
 }
-const settlement = async () =>
-  (await fixture.settlement({ wallet, quoteId: fixture.quote() })).ok!.paymentId
+const settlement = async () => (await fixture.settlement({ wallet, quoteId: fixture.quote() })).ok!.paymentId
 const pay = (id: string, channel_code: string, more: object = {}) =>
   fixture.control(`sessions/${id}/pay`, { channel_code, force: true, ...more })
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
@@ -142,10 +141,7 @@ describe('a paid top-up', () => {
     const both = book.sessions.filter((session) => session.reference_id === id)
     expect(both.length).toBe(2)
     for (const session of both) await pay(session.payment_session_id, 'QRIS')
-    await waitUntil(
-      'both being counted',
-      async () => (await fixture.row(id))?.overpaidMinor === 50_000n,
-    )
+    await waitUntil('both being counted', async () => (await fixture.row(id))?.overpaidMinor === 50_000n)
     await fixture.list() // Reported again.
     expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
     await fixture.settle('credit', id)

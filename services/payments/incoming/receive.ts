@@ -12,14 +12,7 @@ import { backOf, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { endCanceled, expire, takeDecided, takeStep } from '../onchain/advance'
 import { awaitsRate, isOrderedByUs, isUnreceived, paymentIdFrom } from '../payment'
-import {
-  findByCheckout,
-  findByProviderIds,
-  findPayment,
-  lockPayment,
-  movePayment,
-  notePayment,
-} from '../payment.store'
+import { findByCheckout, findByProviderIds, findPayment, lockPayment, movePayment, notePayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from '../provider'
 import { listRefundsOf } from '../providers/look-up'
@@ -111,8 +104,7 @@ export async function receiveCheckout(
   const payment = await findByCheckout(tx, account, checkout.checkoutId)
   if (!payment) return false
   const { paymentRequestId } = checkout
-  if (paymentRequestId && payment.paymentRequestId === null)
-    await notePayment(tx, payment.id, { paymentRequestId })
+  if (paymentRequestId && payment.paymentRequestId === null) await notePayment(tx, payment.id, { paymentRequestId })
   // Voided before we saw it: there is no money, unless the provider takes that back.
   const isVoid = checkout.status === 'completed' && fetched?.status === 'voided'
   if (checkout.status === 'closed' || isVoid) await expire(tx, context, payment)
@@ -133,7 +125,8 @@ export async function receiveCharge(
   const { status, charge } = fetched
   if (status === 'succeeded') return receivePayment(tx, context, fetched, checkout)
   await receiveDoubt(tx, context, charge.paymentId, {
-    ...{ account: charge.account, id: voidId(charge.paymentId) },
+    account: charge.account,
+    id: voidId(charge.paymentId),
     status: status === 'voided' ? 'succeeded' : 'unknown',
   })
   if (status === 'unknown') {
@@ -141,10 +134,7 @@ export async function receiveCharge(
     await raiseAlert(tx, context, 'status_unknown', { account, object, currency, amountMinor })
   }
   if (status === 'pending' && charge.senderVerification === 'pending')
-    context.log.info(
-      { providerPaymentId: charge.paymentId },
-      'payment waiting for sender verification',
-    )
+    context.log.info({ providerPaymentId: charge.paymentId }, 'payment waiting for sender verification')
   return false
 }
 
@@ -175,7 +165,9 @@ async function receivePayment(
   if ('known' in receipt) {
     if (charge.senderVerification === 'failed' && payment.reason !== 'sender_unverified')
       await raiseAlert(tx, context, 'sender_unverified', {
-        ...{ account: charge.account, object: charge.paymentId, paymentId: payment.id },
+        account: charge.account,
+        object: charge.paymentId,
+        paymentId: payment.id,
       })
     await endDoubt(tx, context, voidId(charge.paymentId))
     return false
@@ -194,7 +186,9 @@ async function receivePayment(
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
-    ...{ channel: charge.channel, held, paidMinor: charge.paidMinor },
+    channel: charge.channel,
+    held,
+    paidMinor: charge.paidMinor,
     paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
     ...(receipt.next === 'review' ? {} : { refundAppliedMinor: refundedMinor }),
@@ -205,8 +199,7 @@ async function receivePayment(
   })
   if (moved?.state !== 'paid') return false
   // All of it covered earlier reversals, so nothing goes on the chain.
-  if (moved.onchainMicro === 0n)
-    await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  if (moved.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
 }
 
@@ -217,7 +210,8 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   context.log.error(fields, 'late payment has no exchange rate yet')
   if (awaitsRate(payment)) return
   const set = {
-    ...{ providerPaymentId: charge.paymentId, channel: charge.channel },
+    providerPaymentId: charge.paymentId,
+    channel: charge.channel,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
   }
   const reason = 'awaiting_rate' as const
@@ -228,7 +222,10 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   const quiet = { ...payment, checks: 0, reason }
   const nextCheckAt = nextCheck(quiet, context.clock(), context.recheckAfterMs)
   const waiting = await movePayment(tx, paymentId, {
-    ...{ from: state, to: state, nextCheckAt, set: { ...set, reason } },
+    from: state,
+    to: state,
+    nextCheckAt,
+    set: { ...set, reason },
   })
   if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }
@@ -253,10 +250,7 @@ async function sharesOf(
   }
 }
 
-async function matchPayment(
-  tx: Db,
-  { charge, checkout }: Evidence,
-): Promise<PaymentRow | undefined> {
+async function matchPayment(tx: Db, { charge, checkout }: Evidence): Promise<PaymentRow | undefined> {
   const ours = (row: PaymentRow | undefined) => (row?.account === charge.account ? row : undefined)
   const byReference = async (reference: string) => {
     const id = paymentIdFrom(reference)
@@ -329,7 +323,11 @@ const storedReportOf = (
   payment: PaymentRow | undefined,
   charge: Charge,
 ) => ({
-  ...{ id, paymentId: payment?.id ?? '', providerPaymentId: charge.paymentId, objectId, status },
+  id,
+  paymentId: payment?.id ?? '',
+  providerPaymentId: charge.paymentId,
+  objectId,
+  status,
   // guard: an amount in another currency counts as all that is left
   refundedMinor: currency === charge.currency ? refund.refundedMinor : null,
   origin: refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund'),
@@ -350,8 +348,7 @@ export async function receiveRefund(
   const report = storedReportOf(refund, matched, charge)
   const { refundedMinor, origin } = report
   await recordReport(tx, report)
-  if (before && before.paymentId !== matched?.id)
-    await followReports(tx, context, before.paymentId, origin)
+  if (before && before.paymentId !== matched?.id) await followReports(tx, context, before.paymentId, origin)
   await noteOrdered(tx, context, refund)
   const about = { account, object: refund.refundId }
   if (!matched) {
@@ -360,8 +357,7 @@ export async function receiveRefund(
     return
   }
   const { id: paymentId } = matched
-  if (refund.status === 'unknown')
-    await raiseAlert(tx, context, 'status_unknown', { ...about, paymentId })
+  if (refund.status === 'unknown') await raiseAlert(tx, context, 'status_unknown', { ...about, paymentId })
   if (refundedMinor === null && refund.status !== 'dead')
     await raiseAlert(tx, context, 'amount_unknown', { ...about, paymentId })
   await receiveCharge(tx, context, fetched)

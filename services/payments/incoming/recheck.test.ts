@@ -89,21 +89,18 @@ describe('security: many unpaid checkouts', () => {
 
 describe('while the list of transactions is read', () => {
   const settings = {
-    ...{ providerListLatestEveryMs: 1, providerListLatestMs: 600_000 },
-    ...{
-      listEveryMs: 1,
-      providerListRecentMs: 1,
-      providerListWholeEveryMs: 1,
-      providerListWholeMs: 1,
-    },
+    providerListLatestEveryMs: 1,
+    providerListLatestMs: 600_000,
+    listEveryMs: 1,
+    providerListRecentMs: 1,
+    providerListWholeEveryMs: 1,
+    providerListWholeMs: 1,
   }
   const readList = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'latest' })
   /** The ids that a round would look up this long after they were opened. */
   const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
     const now = new Date(fixture.context.clock() + afterMs)
-    const leased = await fixture.database.transaction((tx) =>
-      leaseDue(tx, now, 'others', 1_000, listed),
-    )
+    const leased = await fixture.database.transaction((tx) => leaseDue(tx, now, 'others', 1_000, listed))
     return ids.filter((id) => leased.some((row) => row.id === id))
   }
   const hourMs = 3_600_000

@@ -40,7 +40,8 @@ export function startRechecking(
   let rounds = 0
   const loop = startLoop({
     name: 'recheck',
-    ...{ everyMs, idleMs: Math.max(everyMs, Math.min(2 * everyMs, idleMaxMs)) },
+    everyMs,
+    idleMs: Math.max(everyMs, Math.min(2 * everyMs, idleMaxMs)),
     log: context.log,
     work: () => {
       rounds += 1
@@ -112,8 +113,7 @@ async function takeDue(
   rowsMax: number,
 ): Promise<PaymentRow[]> {
   if (rowsMax <= 0) return []
-  const listed =
-    kind === 'others' ? await findListed(database, listings, 'latest', listedWithinMs) : []
+  const listed = kind === 'others' ? await findListed(database, listings, 'latest', listedWithinMs) : []
   return database.transaction((tx) => leaseDue(tx, now, kind, rowsMax, listed))
 }
 
@@ -167,8 +167,7 @@ async function check(
     case 'repaid':
       return isOnHold(payment) ? checkHold(context, payment, mayAsk) : undefined
     default:
-      if (states[payment.state].unpaid)
-        await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
+      if (states[payment.state].unpaid) await (awaitsRate(payment) ? checkLateMoney : checkCheckout)(context, payment)
       return
   }
 }
@@ -208,11 +207,7 @@ async function checkLateMoney(context: Context, payment: PaymentRow): Promise<vo
 }
 
 /** Does nothing if the state has changed since the row was leased. */
-const onLocked = (
-  { database }: Context,
-  { id, state }: PaymentRow,
-  work: (tx: Tx, row: PaymentRow) => Promise<void>,
-) =>
+const onLocked = ({ database }: Context, { id, state }: PaymentRow, work: (tx: Tx, row: PaymentRow) => Promise<void>) =>
   database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (row?.state === state) await work(tx, row)

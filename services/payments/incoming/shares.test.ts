@@ -21,9 +21,7 @@ const { id, refundsCheckedAt, holdEndedAt, nextCheckAt } = payments
 const watched = { id, refundsCheckedAt, holdEndedAt, nextCheckAt }
 
 const rest = (ids: string[]) =>
-  fixture.database.run((db) =>
-    db.update(payments).set({ nextCheckAt: null }).where(inArray(payments.id, ids)),
-  )
+  fixture.database.run((db) => db.update(payments).set({ nextCheckAt: null }).where(inArray(payments.id, ids)))
 
 /** A row as a payment leaves it, with its own ids. */
 async function stored(count: number, of: (place: number) => Partial<PaymentRow>) {
@@ -61,16 +59,28 @@ test.each([
         call('charge', {
           status: 'succeeded',
           charge: {
-            ...{ account, paymentId, paymentRequestId: null, reference: '', currency: 'IDR' },
-            ...{ paidMinor: 50_000n, channel: 'CARDS', channelKind: 'card', paidAt: null },
+            account,
+            paymentId,
+            paymentRequestId: null,
+            reference: '',
+            currency: 'IDR',
+            paidMinor: 50_000n,
+            channel: 'CARDS',
+            channelKind: 'card',
+            paidAt: null,
           },
         }),
       listRefunds: () => call('refunds', []),
       listTransactions: () => call('list', []),
       findCheckout: (_: 'ID', checkoutId: string) =>
         call('checkout', {
-          ...{ checkoutId, reference: '', status: 'open', checkoutUrl: null, expiresAt: null },
-          ...{ paymentRequestId: null, paymentId: null },
+          checkoutId,
+          reference: '',
+          status: 'open',
+          checkoutUrl: null,
+          expiresAt: null,
+          paymentRequestId: null,
+          paymentId: null,
         }),
     } as unknown as PaymentProvider
 
@@ -82,22 +92,35 @@ test.each([
       return ok({ state, until: seconds(endMs), blockTime: seconds(nowMs) })
     }
     const context = {
-      ...{ ...fixture.context, clock, provider, ask: ask as never },
-      ...{ recheckAfterMs: 20_000, holdMarginMs: 15_000, holdRecheckMs: 3_600_000 },
+      ...fixture.context,
+      clock,
+      provider,
+      ask: ask as never,
+      recheckAfterMs: 20_000,
+      holdMarginMs: 15_000,
+      holdRecheckMs: 3_600_000,
     } as Context
 
     const onHold = await stored(holds, (place) => {
       const creditedAt = new Date(startMs + (place * holdMs) / holds)
       return {
-        ...{ state: 'held', held: true, creditedAt, nextCheckAt: creditedAt, paidMinor: 50_000n },
-        ...{ onchainMicro: 1n, providerPaymentId: `py-${crypto.randomUUID()}`, channel: 'CARDS' },
+        state: 'held',
+        held: true,
+        creditedAt,
+        nextCheckAt: creditedAt,
+        paidMinor: 50_000n,
+        onchainMicro: 1n,
+        providerPaymentId: `py-${crypto.randomUUID()}`,
+        channel: 'CARDS',
       }
     })
     for (const { id, creditedAt } of onHold) ends.set(id, creditedAt!.getTime() + holdMs)
     const started = new Date(startMs)
     const others = [
       ...(await stored(5, () => ({
-        ...{ state: 'paid', nextCheckAt: started, providerPaymentId: `py-${crypto.randomUUID()}` },
+        state: 'paid',
+        nextCheckAt: started,
+        providerPaymentId: `py-${crypto.randomUUID()}`,
         onchainMicro: 1n,
       }))),
       ...(await stored(5, () => ({ expiresAt: new Date(startMs - 1), nextCheckAt: started }))),

@@ -10,14 +10,7 @@ import { findByCheckout, findByProviderIds, findPayment } from '../payment.store
 import type { FetchedCharge, FetchedRefund, Hint } from '../provider'
 import { findRefunded, noteRefusedLookUp } from '../providers/look-up'
 import { recordAnomaly } from '../schema.store'
-import {
-  type FetchedCheckout,
-  fetchCheckout,
-  receiveCharge,
-  receiveCheckout,
-  receiveRefund,
-  withRate,
-} from './receive'
+import { type FetchedCheckout, fetchCheckout, receiveCharge, receiveCheckout, receiveRefund, withRate } from './receive'
 
 type Delivery = Message<typeof PaymentsWebhook>
 type WebhookFacts = FetchedCheckout & {
@@ -48,11 +41,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-async function fetchFacts(
-  context: Context,
-  account: Delivery['account'],
-  hint: Hint,
-): Promise<WebhookFacts> {
+async function fetchFacts(context: Context, account: Delivery['account'], hint: Hint): Promise<WebhookFacts> {
   const { provider } = context
   const priced = async (charge: Promise<FetchedCharge | null | undefined>) => ({
     isUnpaid: (await charge) === null,
@@ -74,12 +63,7 @@ async function fetchFacts(
   }
 }
 
-async function receive(
-  tx: Tx,
-  context: Context,
-  delivery: Delivery,
-  read: ReadWebhook,
-): Promise<void> {
+async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadWebhook): Promise<void> {
   const { account } = delivery
   const { hint, fetched, refund, checkout } = read
   switch (hint.about) {

@@ -15,12 +15,7 @@ import { journal } from '../schema.store'
 import { positionOf } from './position'
 
 /** Books a change of amounts without a change of state. */
-export const bookChange = (
-  tx: Tx,
-  before: PaymentRow,
-  after: PaymentRow,
-  event: string,
-): Promise<void> =>
+export const bookChange = (tx: Tx, before: PaymentRow, after: PaymentRow, event: string): Promise<void> =>
   book(tx, journal, {
     event,
     item: after.id,
@@ -35,11 +30,7 @@ export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefi
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-function unmatchedLines(
-  account: ProviderAccount,
-  currency: string | null,
-  minor: bigint | null,
-): Position {
+function unmatchedLines(account: ProviderAccount, currency: string | null, minor: bigint | null): Position {
   const { currency: asset } = countryBy('account', account)
   if (minor === null || currency !== asset) return []
   return position([

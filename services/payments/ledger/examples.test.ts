@@ -12,13 +12,29 @@ type Example = readonly [event: string, change: Partial<Row>, posting: Posting]
 const time = new Date('2026-11-20T00:00:00Z')
 const [fiat, ausd] = [1_625_000n, 100_000_000n]
 const opened: Row = {
-  ...{ kind: 'topup', state: 'awaiting_payment', account: 'ID', currency: 'IDR', reason: null },
-  ...{ fiatMinor: fiat, rateMinorPerUsd: 16_250n, spreadBps: 0, ausdMicro: ausd },
-  ...{ expiresAt: time, providerPaymentId: null, held: null, paidMinor: null },
-  ...{ onchainMicro: 0n, leftMicro: 0n, recoveredMicro: 0n, writtenOffMicro: 0n },
-  ...{ creditedAt: null, holdEndedAt: null },
-  ...{ refundedMinor: 0n, refundAppliedMinor: 0n, overpaidMinor: 0n },
-  ...{ overpaidRefundedMinor: 0n },
+  kind: 'topup',
+  state: 'awaiting_payment',
+  account: 'ID',
+  currency: 'IDR',
+  reason: null,
+  fiatMinor: fiat,
+  rateMinorPerUsd: 16_250n,
+  spreadBps: 0,
+  ausdMicro: ausd,
+  expiresAt: time,
+  providerPaymentId: null,
+  held: null,
+  paidMinor: null,
+  onchainMicro: 0n,
+  leftMicro: 0n,
+  recoveredMicro: 0n,
+  writtenOffMicro: 0n,
+  creditedAt: null,
+  holdEndedAt: null,
+  refundedMinor: 0n,
+  refundAppliedMinor: 0n,
+  overpaidMinor: 0n,
+  overpaidRefundedMinor: 0n,
 }
 const settlement: Row = { ...opened, kind: 'settlement' }
 
@@ -27,24 +43,12 @@ const arrival: Posting = {
   IDR: { provider_id: 1_625_000n, exchange: -1_625_000n },
   AUSD: { promises: -100_000_000n, exchange: 100_000_000n },
 }
-const byBank: Example = [
-  'awaiting_payment → paid',
-  { ...received, state: 'paid', held: false },
-  arrival,
-]
-const byCard: Example = [
-  'awaiting_payment → paid',
-  { ...received, state: 'paid', held: true },
-  arrival,
-]
+const byBank: Example = ['awaiting_payment → paid', { ...received, state: 'paid', held: false }, arrival]
+const byCard: Example = ['awaiting_payment → paid', { ...received, state: 'paid', held: true }, arrival]
 const onChain = (owner: AccountName, micro = ausd): Posting => ({
   AUSD: { treasury: -micro, credit_line: micro, promises: micro, [owner]: -micro },
 })
-const credited: Example = [
-  'paid → credited',
-  { state: 'credited', creditedAt: time },
-  onChain('collateral'),
-]
+const credited: Example = ['paid → credited', { state: 'credited', creditedAt: time }, onChain('collateral')]
 const refunded: Example = [
   'refund counted',
   { refundedMinor: fiat },
@@ -58,7 +62,9 @@ const revoked = (owner: AccountName): Example => [
   { state: 'revoked', onchainMicro: 0n },
   {
     AUSD: {
-      ...{ treasury: 100_000_000n, credit_line: -100_000_000n, clawback: -100_000_000n },
+      treasury: 100_000_000n,
+      credit_line: -100_000_000n,
+      clawback: -100_000_000n,
       [owner]: 100_000_000n,
     },
   },
@@ -119,7 +125,9 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
         { state: 'held', onchainMicro: 75_000_000n },
         {
           AUSD: {
-            ...{ treasury: 25_000_000n, credit_line: -25_000_000n, clawback: -25_000_000n },
+            treasury: 25_000_000n,
+            credit_line: -25_000_000n,
+            clawback: -25_000_000n,
             collateral_held: 25_000_000n,
           },
         },
@@ -137,11 +145,7 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
     [
       byCard,
       ['paid → repaid', { state: 'repaid', creditedAt: time }, onChain('repaid_held')],
-      [
-        'hold ended',
-        { holdEndedAt: time },
-        { AUSD: { repaid: -100_000_000n, repaid_held: 100_000_000n } },
-      ],
+      ['hold ended', { holdEndedAt: time }, { AUSD: { repaid: -100_000_000n, repaid_held: 100_000_000n } }],
     ],
   ],
   [
@@ -185,19 +189,18 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
       [
         'expired → paid',
         {
-          ...{ state: 'paid', reason: null, held: false },
-          ...{ ausdMicro: 96_153_846n, onchainMicro: 96_153_846n },
+          state: 'paid',
+          reason: null,
+          held: false,
+          ausdMicro: 96_153_846n,
+          onchainMicro: 96_153_846n,
         },
         {
           IDR: { suspense: 1_625_000n, exchange: -1_625_000n },
           AUSD: { promises: -96_153_846n, exchange: 96_153_846n },
         },
       ],
-      [
-        'paid → credited',
-        { state: 'credited', creditedAt: time },
-        onChain('collateral', 96_153_846n),
-      ],
+      ['paid → credited', { state: 'credited', creditedAt: time }, onChain('collateral', 96_153_846n)],
     ],
   ],
   [
@@ -205,16 +208,8 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
     opened,
     [
       byBank,
-      [
-        'paid a second time',
-        { overpaidMinor: fiat },
-        { IDR: { provider_id: 1_625_000n, suspense: -1_625_000n } },
-      ],
-      [
-        'paid → review',
-        { state: 'review', reason: 'paid_twice', creditedAt: time },
-        onChain('collateral'),
-      ],
+      ['paid a second time', { overpaidMinor: fiat }, { IDR: { provider_id: 1_625_000n, suspense: -1_625_000n } }],
+      ['paid → review', { state: 'review', reason: 'paid_twice', creditedAt: time }, onChain('collateral')],
       [
         'second payment refunded',
         { overpaidRefundedMinor: fiat },
@@ -228,11 +223,7 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
     [
       differs,
       ['review → refunding', { state: 'refunding' }, {}],
-      [
-        'refund counted',
-        { refundedMinor: part },
-        { IDR: { provider_id: -1_000_000n, suspense: 1_000_000n } },
-      ],
+      ['refund counted', { refundedMinor: part }, { IDR: { provider_id: -1_000_000n, suspense: 1_000_000n } }],
       ['refunding → refunded', { state: 'refunded', reason: 'refunded_before_credit' }, {}],
     ],
   ],
@@ -244,32 +235,25 @@ const examples: readonly (readonly [title: string, first: Row, steps: readonly E
       [
         'review → paid',
         {
-          ...{ state: 'paid', reason: null, held: false, fiatMinor: part },
-          ...{ ausdMicro: partMicro, onchainMicro: partMicro },
+          state: 'paid',
+          reason: null,
+          held: false,
+          fiatMinor: part,
+          ausdMicro: partMicro,
+          onchainMicro: partMicro,
         },
         {
           IDR: { suspense: 1_000_000n, exchange: -1_000_000n },
           AUSD: { promises: -61_538_461n, exchange: 61_538_461n },
         },
       ],
-      [
-        'paid → credited',
-        { state: 'credited', creditedAt: time },
-        onChain('collateral', partMicro),
-      ],
+      ['paid → credited', { state: 'credited', creditedAt: time }, onChain('collateral', partMicro)],
     ],
   ],
   [
     'a payment of a different amount that an operator accepts',
     opened,
-    [
-      differs,
-      [
-        'review → accepted',
-        { state: 'accepted' },
-        { IDR: { suspense: 1_000_000n, capital: -1_000_000n } },
-      ],
-    ],
+    [differs, ['review → accepted', { state: 'accepted' }, { IDR: { suspense: 1_000_000n, capital: -1_000_000n } }]],
   ],
 ]
 
@@ -286,7 +270,6 @@ test.each(examples)('the books record %s step by step', (_, first, steps) => {
 
 function postingOf(lines: Position): Posting {
   const posting: Posting = {}
-  for (const { account, asset, amount } of lines)
-    posting[asset] = { ...posting[asset], [account]: amount }
+  for (const { account, asset, amount } of lines) posting[asset] = { ...posting[asset], [account]: amount }
   return posting
 }

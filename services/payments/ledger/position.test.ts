@@ -17,18 +17,29 @@ import { positionOf } from './position'
 type Booked = Parameters<typeof positionOf>[0]
 
 const opened: Booked = {
-  ...{ kind: 'topup', state: 'opening', account: 'ID', currency: 'IDR', reason: null },
-  ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
-  ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
-  ...{
-    onchainMicro: 0n,
-    leftMicro: 0n,
-    recoveredMicro: 0n,
-    writtenOffMicro: 0n,
-    overpaidMinor: 0n,
-  },
-  ...{ overpaidRefundedMinor: 0n },
-  ...{ refundedMinor: 0n, refundAppliedMinor: 0n, creditedAt: null, holdEndedAt: null },
+  kind: 'topup',
+  state: 'opening',
+  account: 'ID',
+  currency: 'IDR',
+  reason: null,
+  fiatMinor: 1_625_000n,
+  rateMinorPerUsd: 16_250n,
+  ausdMicro: 100_000_000n,
+  spreadBps: 0,
+  expiresAt: null,
+  providerPaymentId: null,
+  held: null,
+  paidMinor: null,
+  onchainMicro: 0n,
+  leftMicro: 0n,
+  recoveredMicro: 0n,
+  writtenOffMicro: 0n,
+  overpaidMinor: 0n,
+  overpaidRefundedMinor: 0n,
+  refundedMinor: 0n,
+  refundAppliedMinor: 0n,
+  creditedAt: null,
+  holdEndedAt: null,
 }
 const someTime = new Date('2026-11-20T00:00:00Z')
 const received = { providerPaymentId: 'py-1', paidMinor: opened.fiatMinor }
@@ -54,7 +65,9 @@ const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
   accepted: { ...received, paidMinor: 1_000_000n, reason: 'amount_differs' },
 }
 const row = (kind: PaymentKind, state: PaymentState, more: Partial<Booked> = {}): Booked => ({
-  ...{ ...opened, kind, state },
+  ...opened,
+  kind,
+  state,
   ...facts[state],
   ...more,
 })
@@ -116,18 +129,15 @@ const kept: Readonly<Record<string, Partial<Booked>>> = {
 }
 
 const edges = (['topup', 'settlement'] as const).flatMap((kind) =>
-  Object.entries<readonly PaymentState[]>(
-    kind === 'topup' ? topupLifecycle : settlementLifecycle,
-  ).flatMap(([from, next]) => next.map((to) => [kind, from as PaymentState, to] as const)),
+  Object.entries<readonly PaymentState[]>(kind === 'topup' ? topupLifecycle : settlementLifecycle).flatMap(
+    ([from, next]) => next.map((to) => [kind, from as PaymentState, to] as const),
+  ),
 )
 
 describe('every step of a payment has a journal entry or a documented reason for none:', () => {
   test.each(edges)('%s, %s → %s', (kind, from, to) => {
     const step = `${from} → ${to}`
-    const lines = difference(
-      positionOf(row(kind, from, before[step])),
-      positionOf(row(kind, to, kept[step])),
-    )
+    const lines = difference(positionOf(row(kind, from, before[step])), positionOf(row(kind, to, kept[step])))
     expect(unbalanced(lines)).toEqual([])
     if (step in silent) expect(lines).toEqual([])
     else expect(lines).not.toEqual([])
@@ -140,9 +150,7 @@ describe('every step of a payment has a journal entry or a documented reason for
 })
 
 const totals = (booked: Booked) =>
-  Object.fromEntries(
-    positionOf(booked).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]),
-  )
+  Object.fromEntries(positionOf(booked).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
 
 describe('the journal records a change without a step:', () => {
   test('the end of a hold makes a repayment final', () => {
@@ -156,8 +164,10 @@ describe('the journal records a change without a step:', () => {
   test('a refund after the credit is owed by the wallet', () => {
     const back = row('topup', 'credited', { refundedMinor: 406_250n })
     expect(totals(back)).toMatchObject({
-      ...{ 'provider_id IDR': 1_218_750n, 'exchange IDR': -1_218_750n },
-      ...{ 'exchange AUSD': 75_000_000n, 'clawback AUSD': 25_000_000n },
+      'provider_id IDR': 1_218_750n,
+      'exchange IDR': -1_218_750n,
+      'exchange AUSD': 75_000_000n,
+      'clawback AUSD': 25_000_000n,
       'treasury AUSD': -100_000_000n,
     })
   })
@@ -172,14 +182,16 @@ describe('the journal records a change without a step:', () => {
   test('an amount that covers an earlier reversal reduces the debt of the wallet', () => {
     const shares = { onchainMicro: 60_000_000n, recoveredMicro: 40_000_000n }
     expect(totals(row('topup', 'credited', shares))).toMatchObject({
-      ...{ 'treasury AUSD': -60_000_000n, 'clawback AUSD': -40_000_000n },
+      'treasury AUSD': -60_000_000n,
+      'clawback AUSD': -40_000_000n,
     })
   })
 
   test('a second payment of the same promise is in suspense', () => {
     const twice = row('topup', 'credited', { overpaidMinor: 1_625_000n })
     expect(totals(twice)).toMatchObject({
-      ...{ 'provider_id IDR': 3_250_000n, 'suspense IDR': -1_625_000n },
+      'provider_id IDR': 3_250_000n,
+      'suspense IDR': -1_625_000n,
     })
   })
 
@@ -196,14 +208,16 @@ describe('the journal records a change without a step:', () => {
   test('money from an unverified sender creates no promise', () => {
     const unverified = { ...received, reason: 'sender_unverified' } as const
     expect(totals(row('topup', 'review', unverified))).toEqual({
-      ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
+      'provider_id IDR': 1_625_000n,
+      'suspense IDR': -1_625_000n,
     })
   })
 
   test('late money that waits for a rate is in suspense', () => {
     const late = { providerPaymentId: 'py-1', reason: 'awaiting_rate' } as const
     expect(totals(row('topup', 'expired', late))).toEqual({
-      ...{ 'provider_id IDR': 1_625_000n, 'suspense IDR': -1_625_000n },
+      'provider_id IDR': 1_625_000n,
+      'suspense IDR': -1_625_000n,
     })
   })
 })
@@ -213,7 +227,8 @@ describe('the spread of a quote', () => {
 
   test('is the extra amount that the payer would get at the base rate', () => {
     expect(totals(row('topup', 'paid', spread))).toMatchObject({
-      ...{ 'exchange AUSD': 101_000_000n, 'spread AUSD': -1_000_000n },
+      'exchange AUSD': 101_000_000n,
+      'spread AUSD': -1_000_000n,
       'promises AUSD': -100_000_000n,
     })
   })
@@ -221,7 +236,9 @@ describe('the spread of a quote', () => {
   test('returns in proportion to a refund', () => {
     const back = row('topup', 'credited', { ...spread, refundedMinor: 406_250n })
     expect(totals(back)).toMatchObject({
-      ...{ 'exchange AUSD': 75_750_000n, 'spread AUSD': -750_000n, 'clawback AUSD': 25_000_000n },
+      'exchange AUSD': 75_750_000n,
+      'spread AUSD': -750_000n,
+      'clawback AUSD': 25_000_000n,
     })
   })
 
@@ -254,12 +271,18 @@ test('the position of any row sums to 0 in every asset', () => {
       fc.constantFrom(...paymentStates),
       fc.constantFrom<PaymentKind>('topup', 'settlement'),
       fc.record({
-        ...{ onchainMicro: micro, recoveredMicro: micro, writtenOffMicro: micro },
-        ...{ refundedMinor: minor, overpaidMinor: minor, ausdMicro: micro },
-        ...{ overpaidRefundedMinor: minor },
+        onchainMicro: micro,
+        recoveredMicro: micro,
+        writtenOffMicro: micro,
+        refundedMinor: minor,
+        overpaidMinor: minor,
+        ausdMicro: micro,
+        overpaidRefundedMinor: minor,
         spreadBps: fc.integer({ min: 0, max: 511 }),
-        ...{ paidMinor: fc.option(minor), creditedAt: time, holdEndedAt: time },
-        ...{ held: fc.constantFrom(true, false, null) },
+        paidMinor: fc.option(minor),
+        creditedAt: time,
+        holdEndedAt: time,
+        held: fc.constantFrom(true, false, null),
         providerPaymentId: fc.constantFrom(null, 'py-1'),
         reason: fc.constantFrom(null, ...reasons),
       }),
@@ -277,8 +300,11 @@ test('the loss by a payment is what its wallet owes in the books, and a waived r
     fc.property(
       fc.constantFrom<PaymentState>('credited', 'repaid', 'review', 'refunding'),
       fc.record({
-        ...{ onchainMicro: micro, recoveredMicro: micro, writtenOffMicro: micro },
-        ...{ refundedMinor: minor, refundAppliedMinor: minor },
+        onchainMicro: micro,
+        recoveredMicro: micro,
+        writtenOffMicro: micro,
+        refundedMinor: minor,
+        refundAppliedMinor: minor,
         creditedAt: fc.constantFrom(null, someTime),
       }),
       minor,

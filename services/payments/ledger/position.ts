@@ -12,12 +12,10 @@ import {
 } from '../payment'
 import type { PaymentRow } from '../payment.table'
 
-type BookedPayment = PaymentFacts &
-  Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
+type BookedPayment = PaymentFacts & Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
 
 /** Fiat at the provider; AUSD between treasury, contract and wallet. */
-export const positionOf = (payment: BookedPayment): Position =>
-  position([...fiatLines(payment), ...ausdLines(payment)])
+export const positionOf = (payment: BookedPayment): Position => position([...fiatLines(payment), ...ausdLines(payment)])
 
 /** Money received for these reasons was never exchanged: no AUSD is promised for it. */
 const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([

@@ -44,8 +44,12 @@ async function foreign(amount = 70_000) {
       'Content-Type': 'application/json',
     },
     body: JSON.stringify({
-      ...{ reference_id: 'another shop', session_type: 'PAY', mode: 'PAYMENT_LINK' },
-      ...{ currency: 'IDR', country: 'ID', amount },
+      reference_id: 'another shop',
+      session_type: 'PAY',
+      mode: 'PAYMENT_LINK',
+      currency: 'IDR',
+      country: 'ID',
+      amount,
     }),
   })
   return ((await answer.json()) as { payment_session_id: string }).payment_session_id
@@ -65,17 +69,14 @@ describe('a second payment for the same promise', () => {
     const { sessions } = (await fixture.control('book')) as unknown as {
       sessions: { reference_id: string; payment_session_id: string }[]
     }
-    for (const { reference_id, payment_session_id } of sessions)
-      if (reference_id === id) await pay(payment_session_id)
+    for (const { reference_id, payment_session_id } of sessions) if (reference_id === id) await pay(payment_session_id)
     await fixture.becomes(id, { overpaidMinor: 50_000n })
     await fixture.settle('credit', id)
     expect(await booked(id)).toMatchObject({
       'suspense IDR': -50_000n,
       'provider_id IDR': 100_000n,
     })
-    const second = (await fixture.anomalies()).find(
-      ({ kind, paymentId }) => kind === 'paid_twice' && paymentId === id,
-    )!
+    const second = (await fixture.anomalies()).find(({ kind, paymentId }) => kind === 'paid_twice' && paymentId === id)!
     await refund(second.object, { amount: 20_000 })
     await fixture.becomes(id, { overpaidRefundedMinor: 20_000n })
     expect(await booked(id)).toMatchObject({ 'suspense IDR': -30_000n, 'provider_id IDR': 80_000n })

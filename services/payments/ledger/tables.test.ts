@@ -15,12 +15,8 @@ const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 
 const linesOf = (item: string) =>
-  fixture.database.read((db) =>
-    db.select().from(journal).where(eq(journal.item, item)).orderBy(journal.bookedAt),
-  )
-const postingsOf = async (item: string) => [
-  ...Map.groupBy(await linesOf(item), ({ posting }) => posting),
-]
+  fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)).orderBy(journal.bookedAt))
+const postingsOf = async (item: string) => [...Map.groupBy(await linesOf(item), ({ posting }) => posting)]
 const sorted = (lines: ReturnType<typeof position>) =>
   lines.map(({ account, asset, amount }) => `${account} ${asset} ${amount}`).sort()
 

@@ -14,11 +14,7 @@ export const positions: readonly FindPosition[] = [
   async (tx, item) => {
     const [paymentId = '', suffix] = item.split('/')
     if (suffix === undefined) return undefined
-    const rows = await tx
-      .select()
-      .from(reversals)
-      .where(eq(reversals.paymentId, paymentId))
-      .for('update')
+    const rows = await tx.select().from(reversals).where(eq(reversals.paymentId, paymentId)).for('update')
     return rows[0] && givenUpLines(rows[0])
   },
 ]

@@ -38,7 +38,8 @@ export async function findBeside(
     select ${reported} reports, exists ${booked} booked, exists ${missing} missing`)
   const { reports, booked: isBooked, missing: isShort } = row!
   const exact = ({ refundedMinor: minor, ...one }: ReportJson): Report => ({
-    ...{ ...one, refundedMinor: minor === null ? null : BigInt(minor) },
+    ...one,
+    refundedMinor: minor === null ? null : BigInt(minor),
   })
   return { reports: reports.map(exact), isBooked, isShort }
 }

@@ -9,13 +9,7 @@ import { findByProviderIds, lockPayment, notePayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { findSeconds } from '../review/review.store'
 import { anomalyId, findAnomaly } from '../schema.store'
-import {
-  endVoid,
-  findReports,
-  findReportsBeside,
-  recordReport,
-  type StoredReport,
-} from './refund.store'
+import { endVoid, findReports, findReportsBeside, recordReport, type StoredReport } from './refund.store'
 import { backOf, type ReportOrigin } from './report'
 import { noteReversal, shrinkReversal } from './reversal'
 
@@ -53,9 +47,7 @@ async function findCounted(tx: Tx, account: PaymentRow['account'], providerPayme
   const own = await findByProviderIds(tx, ids)
   if (own) return { paymentId: own.id, paidMinor: own.paidMinor ?? own.fiatMinor }
   const second = await findAnomaly(tx, anomalyId('paid_twice', account, providerPaymentId))
-  return second?.paymentId
-    ? { paymentId: second.paymentId, paidMinor: second.amountMinor }
-    : undefined
+  return second?.paymentId ? { paymentId: second.paymentId, paidMinor: second.amountMinor } : undefined
 }
 
 /** Receives that a charge or its row is no longer doubtful. `id`: of the report. */
@@ -65,12 +57,7 @@ export async function endDoubt(tx: Tx, context: Context, id: string): Promise<vo
 }
 
 /** Makes the row and the freeze of its wallet follow all reports about its charges. */
-export async function followReports(
-  tx: Tx,
-  context: Context,
-  id: string,
-  origin?: ReportOrigin,
-): Promise<void> {
+export async function followReports(tx: Tx, context: Context, id: string, origin?: ReportOrigin): Promise<void> {
   const before = await lockPayment(tx, id)
   // Without a charge of its own nothing is decided: its reports are counted with the charge.
   if (!before || before.providerPaymentId === null) return
@@ -86,10 +73,7 @@ async function followOwn(
 ): Promise<void> {
   const { id } = payment
   const reports = await findReports(tx, payment.providerPaymentId!)
-  const { goneMinor: refundedMinor, isOpen } = backOf(
-    reports,
-    payment.paidMinor ?? payment.fiatMinor,
-  )
+  const { goneMinor: refundedMinor, isOpen } = backOf(reports, payment.paidMinor ?? payment.fiatMinor)
   // A clean check counts only for what was reported until then.
   if (isOpen && payment.refundsCheckedAt && needsHold(payment))
     await notePayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
@@ -112,19 +96,12 @@ async function followOwn(
 }
 
 /** Second payments were never credited. Returns the updated row. */
-export async function countBeside(
-  tx: Tx,
-  context: Context,
-  payment: PaymentRow,
-): Promise<PaymentRow> {
+export async function countBeside(tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> {
   const { id, providerPaymentId } = payment
   if (providerPaymentId === null || payment.overpaidMinor === 0n) return payment
   const seconds = new Map<string, StoredReport[]>()
   for (const report of await findReportsBeside(tx, id, providerPaymentId))
-    seconds.set(report.providerPaymentId, [
-      ...(seconds.get(report.providerPaymentId) ?? []),
-      report,
-    ])
+    seconds.set(report.providerPaymentId, [...(seconds.get(report.providerPaymentId) ?? []), report])
   let overpaidRefundedMinor = 0n
   // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
   for (const { providerPaymentId: second, currency, minor } of await findSeconds(tx, id))

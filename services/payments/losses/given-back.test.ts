@@ -57,7 +57,9 @@ test('an unneeded repayment is returned once, and only in its exact amount', asy
   expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done')
   expect((await fixture.giveBack(id, '3076923')).ok).toHaveProperty('done')
   expect((await fixture.reversals()).find(({ paymentId }) => paymentId === id)).toMatchObject({
-    ...{ lostMicro: 0n, madeGoodMicro: 0n, givenBackMicro: 3_076_923n },
+    lostMicro: 0n,
+    madeGoodMicro: 0n,
+    givenBackMicro: 3_076_923n,
   })
   expect((await fixture.giveBack('pay_unknown', '1')).ok).toHaveProperty('refused')
 })

@@ -86,10 +86,7 @@ describe.each(kinds)('a %s on hold is revoked', (kind) => {
     ['the list shows it voided', (id: string) => tell(id, { listed: 'VOIDED' })],
     ['the list shows it reversed', (id: string) => tell(id, { listed: 'REVERSED' })],
     ['it is disputed in ringgit', (id: string) => dispute(id, { amount: 7_771, currency: 'MYR' })],
-    [
-      'it is disputed in a currency that we do not know',
-      (id: string) => dispute(id, { amount: 18, currency: 'USD' }),
-    ],
+    ['it is disputed in a currency that we do not know', (id: string) => dispute(id, { amount: 18, currency: 'USD' })],
   ] as const)('as a whole when %s', async (_, happen) => {
     const id = await ending(kind)
     await happen(id)
@@ -106,20 +103,17 @@ describe('after the hold', () => {
     ['REVERSED in the list', { listed: 'REVERSED' }],
     ['VOIDED in the list', { listed: 'VOIDED' }],
     ['CANCELED and VOIDED', { status: 'CANCELED', listed: 'VOIDED' }],
-  ])(
-    'a charge that reads %s freezes the wallet, until it reads SUCCESS again',
-    async (_, words) => {
-      const id = await given('QRIS')
-      await tell(id, words)
-      await fixture.list()
-      await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
-      expect(await isFrozen(id)).toBe(true)
-      await tell(id, {})
-      await fixture.list()
-      await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
-      expect(await isFrozen(id)).toBe(false)
-    },
-  )
+  ])('a charge that reads %s freezes the wallet, until it reads SUCCESS again', async (_, words) => {
+    const id = await given('QRIS')
+    await tell(id, words)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    expect(await isFrozen(id)).toBe(true)
+    await tell(id, {})
+    await fixture.list()
+    await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
+    expect(await isFrozen(id)).toBe(false)
+  })
 
   test('a refund that fails after all undoes the freeze, and nothing is paid twice', async () => {
     const id = await given('QRIS')
@@ -174,10 +168,7 @@ describe('after the hold', () => {
     expect((await fixture.resolve(id, 'credit')).ok).toHaveProperty('done')
     await fixture.becomes(id, { state: 'paid', onchainMicro: 3_076_923n })
     const credits = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
-    expect(credits.map(({ payload }) => (payload as { refId: string }).refId)).toEqual([
-      id,
-      `${id}.1`,
-    ])
+    expect(credits.map(({ payload }) => (payload as { refId: string }).refId)).toEqual([id, `${id}.1`])
   })
 })
 
@@ -202,8 +193,13 @@ describe('a refund is counted once', () => {
       const { providerPaymentId } = (await fixture.row(id))!
       const fetched = (await fixture.provider.findCharge('ID', providerPaymentId!))!
       const made: ReceivedRefund = {
-        ...{ refundId: `rfd-${first}`, status: 'succeeded', reference: null, currency: 'IDR' },
-        ...{ paymentId: providerPaymentId, paymentRequestId: null, refundedMinor: 50_000n },
+        refundId: `rfd-${first}`,
+        status: 'succeeded',
+        reference: null,
+        currency: 'IDR',
+        paymentId: providerPaymentId,
+        paymentRequestId: null,
+        refundedMinor: 50_000n,
       }
       const priced = { ...fetched, presentMinorPerUsd: null }
       await fixture.database.transaction((tx) => receiveRefund(tx, fixture.context, made, priced))
@@ -223,11 +219,18 @@ describe('a refund is counted once', () => {
     const later = await opened()
     const charge = {
       ...fetched.charge,
-      ...{ paymentId: `py-${later}`, reference: later, paymentRequestId: `pr-${later}` },
+      paymentId: `py-${later}`,
+      reference: later,
+      paymentRequestId: `pr-${later}`,
     }
     const made: ReceivedRefund = {
-      ...{ refundId: `rfd-${later}`, status: 'succeeded', reference: null, currency: 'IDR' },
-      ...{ paymentId: charge.paymentId, paymentRequestId, refundedMinor: 50_000n },
+      refundId: `rfd-${later}`,
+      status: 'succeeded',
+      reference: null,
+      currency: 'IDR',
+      paymentId: charge.paymentId,
+      paymentRequestId,
+      refundedMinor: 50_000n,
     }
     const receive = (status: 'pending' | 'succeeded') =>
       fixture.database.transaction(async (tx) => {
@@ -237,11 +240,15 @@ describe('a refund is counted once', () => {
       })
     await receive('pending')
     expect(await fixture.row(later)).toMatchObject({
-      ...{ state: 'awaiting_payment', refundedMinor: 0n, overpaidRefundedMinor: 0n },
+      state: 'awaiting_payment',
+      refundedMinor: 0n,
+      overpaidRefundedMinor: 0n,
     })
     await receive('succeeded')
     expect(await fixture.row(later)).toMatchObject({
-      ...{ state: 'refunded', refundedMinor: 50_000n, overpaidRefundedMinor: 0n },
+      state: 'refunded',
+      refundedMinor: 50_000n,
+      overpaidRefundedMinor: 0n,
     })
   })
 })

@@ -23,7 +23,9 @@ describe('a row of the list whose charge is not found', () => {
       db
         .insert(listings)
         .values({
-          ...{ account: 'ID', window: 'recent', dueAt: sql`now() + interval '1 hour'` },
+          account: 'ID',
+          window: 'recent',
+          dueAt: sql`now() + interval '1 hour'`,
           readAt: new Date(fixture.context.clock() + 700_000),
         })
         .onConflictDoUpdate({

@@ -30,26 +30,23 @@ const missingOf = async (id: string) =>
     .reduce((sum, { lostMicro, madeGoodMicro }) => sum + lostMicro - madeGoodMicro, 0n)
 
 describe('a refund and a dispute of the same charge, of which the provider pays both,', () => {
-  test.each(kinds)(
-    'freeze the wallet of a %s that was revoked, until the dispute is won',
-    async (kind) => {
-      const id = await given('CARDS', kind)
-      holdFor(600)
-      await refund(id)
-      await fixture.list()
-      await fixture.becomes(id, { state: 'revoking' })
-      await fixture.settle('revoke', id)
-      const { fiatMinor } = await fixture.becomes(id, { state: 'revoked' })
-      const made = await dispute(id)
-      await fixture.list()
-      await fixture.becomes(id, { refundedMinor: 2n * fiatMinor })
-      expect(await isFrozen(id)).toBe(true)
-      await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
-      await fixture.list()
-      await fixture.becomes(id, { refundedMinor: fiatMinor })
-      expect(await isFrozen(id)).toBe(false)
-    },
-  )
+  test.each(kinds)('freeze the wallet of a %s that was revoked, until the dispute is won', async (kind) => {
+    const id = await given('CARDS', kind)
+    holdFor(600)
+    await refund(id)
+    await fixture.list()
+    await fixture.becomes(id, { state: 'revoking' })
+    await fixture.settle('revoke', id)
+    const { fiatMinor } = await fixture.becomes(id, { state: 'revoked' })
+    const made = await dispute(id)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 2n * fiatMinor })
+    expect(await isFrozen(id)).toBe(true)
+    await fixture.control(`chargebacks/${made}`, { status: 'REVERSED' })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: fiatMinor })
+    expect(await isFrozen(id)).toBe(false)
+  })
 
   test.each([
     ['after its credit', [refund, dispute]],
@@ -71,25 +68,22 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
   test.each([
     ['first', 1],
     ['last', -1],
-  ])(
-    'freeze it when they came before the credit, with the charge %s in the list',
-    async (_, by) => {
-      const id = await opened()
-      await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
-      await refund(id)
-      await dispute(id)
-      const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
-      const placeOf = ({ type }: { type: string }) => (type === 'payment' ? -by : by)
-      await receiveRows(
-        fixture.listing,
-        'ID',
-        rows.toSorted((a, b) => placeOf(a) - placeOf(b)),
-      )
-      await fixture.becomes(id, { state: 'refunded', refundedMinor: 100_000n })
-      expect(await missingOf(id)).toBe(3_076_923n)
-      expect(await isFrozen(id)).toBe(true)
-    },
-  )
+  ])('freeze it when they came before the credit, with the charge %s in the list', async (_, by) => {
+    const id = await opened()
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
+    await refund(id)
+    await dispute(id)
+    const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
+    const placeOf = ({ type }: { type: string }) => (type === 'payment' ? -by : by)
+    await receiveRows(
+      fixture.listing,
+      'ID',
+      rows.toSorted((a, b) => placeOf(a) - placeOf(b)),
+    )
+    await fixture.becomes(id, { state: 'refunded', refundedMinor: 100_000n })
+    expect(await missingOf(id)).toBe(3_076_923n)
+    expect(await isFrozen(id)).toBe(true)
+  })
 
   /** Returns the ids of the promise and of the second charge. */
   async function paidTwice() {

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
-import {
-  addMadeGood,
-  findMissing,
-  findReports,
-  recordReport,
-  type StoredReport,
-  storeReversal,
-} from './refund.store'
+import { addMadeGood, findMissing, findReports, recordReport, type StoredReport, storeReversal } from './refund.store'
 
 let scratch: ScratchDatabase
 let database: Database

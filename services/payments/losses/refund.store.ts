@@ -45,10 +45,7 @@ export type StoredReport = typeof refunds.$inferSelect
  * Only a final status brings back money that is gone: a stale "pending" undoes nothing. Returns
  * undefined if the report is not news.
  */
-export async function recordReport(
-  tx: Tx,
-  report: typeof refunds.$inferInsert,
-): Promise<StoredReport | undefined> {
+export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert): Promise<StoredReport | undefined> {
   const isStale = sql`(${refunds.status} = 'succeeded' and excluded.status in ('pending', 'unknown'))`
   // guard: a refund that succeeded comes back only by a final status
   const status = sql`case when ${isStale} then 'succeeded' else excluded.status end`
@@ -63,8 +60,12 @@ export async function recordReport(
     .onConflictDoUpdate({
       target: refunds.id,
       set: {
-        ...{ status, paymentId, objectId, providerPaymentId: sql`excluded.provider_payment_id` },
-        ...{ refundedMinor: sql`excluded.refunded_minor`, updatedAt: sql`now()` },
+        status,
+        paymentId,
+        objectId,
+        providerPaymentId: sql`excluded.provider_payment_id`,
+        refundedMinor: sql`excluded.refunded_minor`,
+        updatedAt: sql`now()`,
       },
       setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
           ${refunds.providerPaymentId})
@@ -91,11 +92,7 @@ export const findReports = (db: Db, providerPaymentId: string): Promise<StoredRe
 export const findReportsById = (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
   db.select().from(refunds).where(isOneOf(refunds.id, ids))
 
-export const findReportsBeside = (
-  db: Db,
-  paymentId: string,
-  providerPaymentId: string,
-): Promise<StoredReport[]> =>
+export const findReportsBeside = (db: Db, paymentId: string, providerPaymentId: string): Promise<StoredReport[]> =>
   db
     .select()
     .from(refunds)
@@ -148,7 +145,9 @@ export async function storeReversal(
     .onConflictDoUpdate({
       target: reversals.paymentId,
       set: {
-        ...{ lostMicro: sql`excluded.lost_micro`, clearedAt: cleared, updatedAt: sql`now()` },
+        lostMicro: sql`excluded.lost_micro`,
+        clearedAt: cleared,
+        updatedAt: sql`now()`,
       },
     })
     .returning()
@@ -277,9 +276,6 @@ export const planOrder = (tx: Tx, wallet: `0x${string}`, retryAt: Date) =>
   tx.update(wallets).set({ retryAt, updatedAt: sql`now()` }).where(eq(wallets.wallet, wallet))
 
 export async function countFrozen(db: Db): Promise<number> {
-  const [frozen] = await db
-    .select({ count: sql<number>`count(*)::int` })
-    .from(wallets)
-    .where(sql`${wallets.frozen}`)
+  const [frozen] = await db.select({ count: sql<number>`count(*)::int` }).from(wallets).where(sql`${wallets.frozen}`)
   return frozen!.count
 }

@@ -35,9 +35,7 @@ describe('a refund', () => {
     await fixture.becomes(id, { state: 'revoking', refundedMinor: 50_000n })
     await fixture.settle('revoke', id)
     await fixture.becomes(id, { state: 'revoked', reason: 'refunded_during_hold' })
-    expect(
-      (await fixture.subjects(id)).filter((subject) => subject === 'relay.revoke').length,
-    ).toBe(1)
+    expect((await fixture.subjects(id)).filter((subject) => subject === 'relay.revoke').length).toBe(1)
     await webhooks({ times: 1, newIds: false })
   })
 

@@ -3,7 +3,11 @@ import { backOf, chargebackId, listedId, type Report, voidId } from './report'
 
 const paidMinor = 50_000n
 const refund = (id: string, status: Report['status'], minor: bigint | null = 10_000n): Report => ({
-  ...{ id, origin: 'refund', status, refundedMinor: minor, objectId: null },
+  id,
+  origin: 'refund',
+  status,
+  refundedMinor: minor,
+  objectId: null,
 })
 const row = (
   id: string,
@@ -52,20 +56,11 @@ describe('the total of all reports about a charge:', () => {
     ],
     [
       'a row that names no refund is another than one with a row of its own',
-      [
-        refund('rfd-1', 'succeeded'),
-        row('txn-1', 'succeeded', 'rfd-1'),
-        row('txn-2', 'succeeded', null, 20_000n),
-      ],
+      [refund('rfd-1', 'succeeded'), row('txn-1', 'succeeded', 'rfd-1'), row('txn-2', 'succeeded', null, 20_000n)],
       30_000n,
       false,
     ],
-    [
-      'refunds and disputes add up',
-      [refund('rfd-1', 'succeeded'), dispute('succeeded')],
-      20_000n,
-      false,
-    ],
+    ['refunds and disputes add up', [refund('rfd-1', 'succeeded'), dispute('succeeded')], 20_000n, false],
     ['an open dispute is open', [dispute('pending')], 0n, true],
     ['an amount that is unknown is all of it', [dispute('succeeded', null)], paidMinor, false],
     [

@@ -52,9 +52,7 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const refunds = reports.filter((one) => isRefund(one) && !isRow(one))
   const rows = reports.filter((one) => isRefund(one) && isRow(one))
   const moves = refunds.map((refund) => merged(refund, rows.filter(names(refund))))
-  const nameless = rows
-    .filter((row) => !refunds.some((refund) => names(refund)(row)))
-    .map((row) => merged(row, []))
+  const nameless = rows.filter((row) => !refunds.some((refund) => names(refund)(row))).map((row) => merged(row, []))
   const disputes = reports.filter(({ origin }) => origin === 'chargeback').map(alone)
   const voids = reports.filter(({ origin }) => origin === 'void').map(alone)
 
@@ -65,9 +63,7 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const isInexact = gone.some(({ minor }) => minor === null)
   const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
   return {
-    goneMinor: voids
-      .filter(isGone)
-      .reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor),
+    goneMinor: voids.filter(isGone).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor),
     isOpen: [...moves, ...nameless, ...disputes, ...voids].some(isOpen),
   }
 }
@@ -88,7 +84,9 @@ function merged(refund: Report, rows: readonly Report[]): Move {
 }
 
 const alone = ({ status, refundedMinor: minor }: Report): Move => ({
-  ...{ status, minor, isListed: false },
+  status,
+  minor,
+  isListed: false,
 })
 
 const sumOf = (moves: readonly Move[]): bigint =>

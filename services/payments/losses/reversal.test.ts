@@ -17,9 +17,7 @@ beforeEach(async () => {
 const isFrozen = (wallet: `0x${string}`) =>
   waitUntil(`${wallet} being frozen`, async () => (await fixture.walletRow(wallet))?.frozen)
 const freezes = async (wallet: string) => {
-  const sent = await fixture.database.read((db) =>
-    db.select().from(outbox).orderBy(outbox.position),
-  )
+  const sent = await fixture.database.read((db) => db.select().from(outbox).orderBy(outbox.position))
   return sent
     .filter(({ subject }) => subject === 'relay.freeze')
     .map(({ payload }) => payload as { wallet: string; frozen: boolean; revision: string })
@@ -71,13 +69,9 @@ describe('money reversed after its hold', () => {
       const { sentence, nextAction } = items.find((item) => item.id === id)!
       return `${nextAction}: ${sentence}`
     }
-    expect(await told()).toMatch(
-      /^contact support: .* You owe 1\.230770 AUSD for this reversed payment/,
-    )
+    expect(await told()).toMatch(/^contact support: .* You owe 1\.230770 AUSD for this reversed payment/)
     await credited(wallet)
-    expect(await told()).toMatch(
-      /^null: .* You no longer owe anything for this reversed payment\.$/,
-    )
+    expect(await told()).toMatch(/^null: .* You no longer owe anything for this reversed payment\.$/)
   })
 
   test('in two parts is owed in two parts, and freezes once', async () => {
@@ -135,9 +129,7 @@ describe('money reversed after its hold', () => {
   test('freezes the wallet also while a second payment is in review', async () => {
     const wallet = newWallet()
     const id = await credited(wallet)
-    await fixture
-      .control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
-      .catch(() => {})
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true }).catch(() => {})
     await refund(id)
     await isFrozen(wallet)
   })
@@ -162,10 +154,7 @@ describe('no wallet is frozen by', () => {
     await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
     await fixture.control('faults', {})
     await refund(id)
-    await waitUntil(
-      'the refund being counted',
-      async () => (await fixture.row(id))!.refundedMinor > 0n,
-    )
+    await waitUntil('the refund being counted', async () => (await fixture.row(id))!.refundedMinor > 0n)
     expect(await fixture.walletRow(wallet)).toBeUndefined()
   })
 
@@ -185,10 +174,7 @@ describe('no wallet is frozen by', () => {
     const wallet = newWallet()
     const id = await credited(wallet)
     await refund(id, { reference_id: `ordered-${id}`, amount: 20_000 })
-    await waitUntil(
-      'the refund being counted',
-      async () => (await fixture.row(id))!.refundedMinor > 0n,
-    )
+    await waitUntil('the refund being counted', async () => (await fixture.row(id))!.refundedMinor > 0n)
     expect(await fixture.row(id)).toMatchObject({ state: 'credited', writtenOffMicro: 1_230_770n })
     expect(await fixture.walletRow(wallet)).toBeUndefined()
     // Any other refund of the rest does freeze it.
@@ -230,9 +216,7 @@ describe('a frozen wallet', () => {
     const first = await opened(wallet, { amount: '20000' })
     await fixture.control(`sessions/${first}/pay`, { channel_code: 'QRIS' })
     await fixture.becomes(first, { state: 'credited', reason: 'made_good', onchainMicro: 0n })
-    expect((await fixture.orders(first)).map(({ subject }) => subject)).not.toContain(
-      'relay.credit',
-    )
+    expect((await fixture.orders(first)).map(({ subject }) => subject)).not.toContain('relay.credit')
     expect(await missingOf(wallet)).toBe(3_076_923n - 1_230_769n)
     expect((await fixture.walletRow(wallet))!.frozen).toBe(true)
     const second = await opened(wallet, { amount: '100000' })
@@ -242,9 +226,7 @@ describe('a frozen wallet', () => {
     })
     const row = await fixture.becomes(second, { state: 'paid', reason: 'made_good' })
     expect([row.recoveredMicro, row.onchainMicro]).toEqual([1_846_154n, 4_307_692n])
-    const [order] = (await fixture.orders(second)).filter(
-      ({ subject }) => subject === 'relay.credit',
-    )
+    const [order] = (await fixture.orders(second)).filter(({ subject }) => subject === 'relay.credit')
     expect(order!.payload).toMatchObject({ ausd: '4307692', held: false })
     expect(await missingOf(wallet)).toBe(0n)
     expect((await freezes(wallet)).map(({ frozen }) => frozen)).toEqual([true, false])

@@ -99,10 +99,7 @@ export async function makeGood(
   }
   const taken = ausdMicro - left
   if (taken === 0n) return 0n
-  context.log.info(
-    { paymentId: id, wallet, takenMicro: String(taken) },
-    'payment covered an earlier reversal',
-  )
+  context.log.info({ paymentId: id, wallet, takenMicro: String(taken) }, 'payment covered an earlier reversal')
   await followFreeze(tx, context, wallet)
   return taken
 }
@@ -157,8 +154,7 @@ export async function clearWallet(
 }
 
 /** What top-ups repaid beyond a loss, since part of it was undone (10⁻⁶ AUSD). */
-const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint =>
-  atLeastZero(madeGoodMicro - lostMicro)
+const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint => atLeastZero(madeGoodMicro - lostMicro)
 
 /**
  * An operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly. If the loss
@@ -175,10 +171,8 @@ export async function noteGivenBack(
     const needless = loss ? needlesslyRepaid(loss) : 0n
     if (needless === 0n && loss && loss.givenBackMicro > 0n)
       return { done: `${loss.givenBackMicro} of ${paymentId} were given back` }
-    if (!loss || needless === 0n)
-      return { refused: `nothing of ${paymentId} was repaid needlessly` }
-    if (String(needless) !== micro)
-      return { refused: `the needless repayment of ${paymentId} has changed: look again` }
+    if (!loss || needless === 0n) return { refused: `nothing of ${paymentId} was repaid needlessly` }
+    if (String(needless) !== micro) return { refused: `the needless repayment of ${paymentId} has changed: look again` }
     await bookGivenUp(tx, await moveGivenBack(tx, paymentId))
     context.log.info({ paymentId, micro, by, reason }, 'needless repayment given back')
     return { done: `${micro} of ${paymentId} were given back` }
@@ -198,10 +192,8 @@ async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, fr
 
 /** `repeat` gives a resent order its own message id. */
 const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
-  announce(
-    tx,
-    outbox,
-    FreezeOrdered,
-    messageIdFor(FreezeOrdered, `${wallet}:${revision}`, String(repeat)),
-    { wallet, frozen, revision: String(revision) },
-  )
+  announce(tx, outbox, FreezeOrdered, messageIdFor(FreezeOrdered, `${wallet}:${revision}`, String(repeat)), {
+    wallet,
+    frozen,
+    revision: String(revision),
+  })

@@ -27,7 +27,9 @@ export function actionsOn(fixture: Fixture) {
     fixture.chain.hold = { state: 'held', until }
   }
   return {
-    ...{ opened, given, holdFor },
+    opened,
+    given,
+    holdFor,
     /** Within the margin before the end of its hold. */
     ending: async (kind: Kind = 'topup') => {
       const id = await given('CARDS', kind)
@@ -35,11 +37,8 @@ export function actionsOn(fixture: Fixture) {
       return id
     },
     isExtended: async (id: string) => (await fixture.subjects(id)).includes('relay.extend'),
-    refund: async (id: string, more: object = {}) =>
-      (await fixture.control(`payments/${id}/refund`, more)).id,
-    dispute: async (id: string, more: object = {}) =>
-      (await fixture.control(`payments/${id}/chargeback`, more)).id,
-    isFrozen: async (id: string) =>
-      (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false,
+    refund: async (id: string, more: object = {}) => (await fixture.control(`payments/${id}/refund`, more)).id,
+    dispute: async (id: string, more: object = {}) => (await fixture.control(`payments/${id}/chargeback`, more)).id,
+    isFrozen: async (id: string) => (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false,
   }
 }

@@ -1,10 +1,5 @@
 import type { Tx } from '#platform/db/open'
-import {
-  type Announcement,
-  announceAll,
-  announceBeside,
-  announcement,
-} from '#platform/db/outbox.store'
+import { type Announcement, announceAll, announceBeside, announcement } from '#platform/db/outbox.store'
 import { flowSeconds, timer } from '#platform/metrics/measures'
 import { requestId, withRequestId } from '#platform/request-id'
 import { inSpan } from '#platform/tracing/spans'
@@ -16,14 +11,7 @@ import type { Context } from '../context'
 import { nextCheck, type Step } from '../decide'
 import { bookStep } from '../ledger/book'
 import { noteReversal } from '../losses/reversal'
-import {
-  isOnHold,
-  mayBecome,
-  type PaymentState,
-  paymentKinds,
-  refIdOf,
-  revocationOf,
-} from '../payment'
+import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
 import { type Change, findUnsettled, movePayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'

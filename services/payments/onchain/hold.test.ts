@@ -19,8 +19,7 @@ const holdFor = (seconds: number) => {
 const release = () => {
   fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
 }
-const isFrozen = async (id: string) =>
-  (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
+const isFrozen = async (id: string) => (await fixture.walletRow((await fixture.row(id))!.wallet))?.frozen ?? false
 const silence = () => fixture.control('faults', { api: { errorRate: 1 }, webhooks: { drop: 1 } })
 
 type Kind = 'topup' | 'settlement'
@@ -70,9 +69,7 @@ describe.each([
     await silence()
     await fixture.recheck(0)
     const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.extend')
-    expect(orders.map(({ payload }) => payload)).toMatchObject([
-      { refId: id, until: String(until) },
-    ])
+    expect(orders.map(({ payload }) => payload)).toMatchObject([{ refId: id, until: String(until) }])
     await fixture.becomes(id, { refundsCheckedAt: null, holdEndedAt: null })
   })
 
@@ -108,10 +105,7 @@ describe.each([
     const id = await onHold(kind)
     holdFor(4)
     await fixture.recheck(0)
-    await waitUntil(
-      'the last check',
-      async () => (await fixture.row(id))!.refundsCheckedAt !== null,
-    )
+    await waitUntil('the last check', async () => (await fixture.row(id))!.refundsCheckedAt !== null)
     await silence()
     await fixture.recheck(1_000)
     expect(await fixture.subjects(id)).toContain('relay.extend')

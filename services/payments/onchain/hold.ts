@@ -92,11 +92,7 @@ export async function checkHold(
 /**
  * Returns true only if all could be read in time and nothing has gone back or may be on its way.
  */
-async function isClear(
-  context: Context,
-  payment: PaymentRow,
-  deadlineMs: number,
-): Promise<boolean> {
+async function isClear(context: Context, payment: PaymentRow, deadlineMs: number): Promise<boolean> {
   try {
     await within(receiveAll(context, payment), deadlineMs, 'refunds')
   } catch (error) {
@@ -154,11 +150,7 @@ async function noteCleared(context: Context, payment: PaymentRow): Promise<void>
   failpoint('payments:hold-cleared')
 }
 
-async function extend(
-  context: Context,
-  { id, refSequence }: PaymentRow,
-  until: string,
-): Promise<void> {
+async function extend(context: Context, { id, refSequence }: PaymentRow, until: string): Promise<void> {
   const now = new Date(context.clock())
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
@@ -177,7 +169,6 @@ async function extend(
 async function keepFrozen(context: Context, { id, refSequence }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && row.refSequence === refSequence && needsHold(row))
-      await freezeForHold(tx, context, row)
+    if (row && row.refSequence === refSequence && needsHold(row)) await freezeForHold(tx, context, row)
   })
 }

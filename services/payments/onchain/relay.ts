@@ -47,9 +47,7 @@ export const relayReactions = (context: Context): Reaction[] => [
 async function findOnHold(tx: Tx, cause: string) {
   const ref = parseRefId(cause.split(':')[0]!)
   const payment = ref && (await lockPayment(tx, ref.id))
-  return payment && payment.refSequence === ref.refSequence && needsHold(payment)
-    ? payment
-    : undefined
+  return payment && payment.refSequence === ref.refSequence && needsHold(payment) ? payment : undefined
 }
 
 type EffectKind = 'credit' | 'repay' | 'revoke'
@@ -62,9 +60,7 @@ const settled = (context: Context, order: EffectKind, decide: Decide) =>
         decide,
         set: (payment, leftMicro) =>
           // Keep showing the hash of the credit.
-          order === 'revoke'
-            ? revokedUntil(payment, leftMicro)
-            : { txHash, creditedAt: new Date(context.clock()) },
+          order === 'revoke' ? revokedUntil(payment, leftMicro) : { txHash, creditedAt: new Date(context.clock()) },
       }),
   })
 
@@ -89,10 +85,7 @@ async function advanceOf(
   tx: Tx,
   context: Context,
   cause: string,
-  {
-    decide,
-    set: setOf,
-  }: { decide: Decide; set: (payment: PaymentFacts, leftMicro: bigint) => Change },
+  { decide, set: setOf }: { decide: Decide; set: (payment: PaymentFacts, leftMicro: bigint) => Change },
 ): Promise<void> {
   const [refId = '', left = '0'] = cause.split(':')
   const ref = parseRefId(refId)

@@ -5,8 +5,15 @@ import { findRefunded } from './look-up'
 const charge = (paymentId: string, paymentRequestId: string): FetchedCharge => ({
   status: 'succeeded',
   charge: {
-    ...{ account: 'ID', paymentId, paymentRequestId, reference: 'ref', currency: 'IDR' },
-    ...{ paidMinor: 1n, channel: 'QRIS', channelKind: 'qr', paidAt: null },
+    account: 'ID',
+    paymentId,
+    paymentRequestId,
+    reference: 'ref',
+    currency: 'IDR',
+    paidMinor: 1n,
+    channel: 'QRIS',
+    channelKind: 'qr',
+    paidAt: null,
   },
 })
 /** A request that was paid twice: it names its latest payment. */
@@ -17,8 +24,7 @@ const provider = {
       'py-2': charge('py-2', 'pr-1'),
       'py-9': charge('py-9', 'pr-9'),
     })[id],
-  findChargeOfRequest: async (_: string, id: string) =>
-    id === 'pr-1' ? charge('py-2', 'pr-1') : undefined,
+  findChargeOfRequest: async (_: string, id: string) => (id === 'pr-1' ? charge('py-2', 'pr-1') : undefined),
 }
 
 describe('the charge of a refund', () => {

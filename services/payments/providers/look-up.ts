@@ -13,14 +13,10 @@ export async function findRefunded(
   account: PaymentRow['account'],
   { paymentId, paymentRequestId }: Pick<FetchedRefund, 'paymentId' | 'paymentRequestId'>,
 ): Promise<FetchedCharge | undefined> {
-  const byPayment = paymentId
-    ? await provider.findCharge(account, paymentId).catch(noneOfItsForm)
-    : undefined
+  const byPayment = paymentId ? await provider.findCharge(account, paymentId).catch(noneOfItsForm) : undefined
   const isOfRequest = byPayment?.charge.paymentRequestId === paymentRequestId
   if (!paymentRequestId || (byPayment && isOfRequest)) return byPayment
-  const byRequest = await provider
-    .findChargeOfRequest(account, paymentRequestId)
-    .catch(noneOfItsForm)
+  const byRequest = await provider.findChargeOfRequest(account, paymentRequestId).catch(noneOfItsForm)
   return byRequest ?? byPayment
 }
 

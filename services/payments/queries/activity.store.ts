@@ -16,9 +16,24 @@ const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
     else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
 const listed = {
-  ...{ id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel },
-  ...{ checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt },
-  ...{ held, creditedAt, holdEndedAt },
+  id,
+  kind,
+  state,
+  reason,
+  pair,
+  fiatMinor,
+  ausdMicro,
+  method,
+  channel,
+  checkoutUrl,
+  expiresAt,
+  txHash,
+  lateRateMinorPerUsd,
+  createdAt,
+  updatedAt,
+  held,
+  creditedAt,
+  holdEndedAt,
 }
 export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
   readonly missingMicro: string | null
@@ -45,9 +60,7 @@ const newest = newestFirst(createdAt, id)
 
 const activity = prepared((db) => {
   const rows = (isOfPage: boolean) =>
-    db
-      .select({ ...listed, missingMicro, isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}` })
-      .from(payments)
+    db.select({ ...listed, missingMicro, isOfPage: sql<boolean>`${sql.raw(String(isOfPage))}` }).from(payments)
   const page = rows(true)
     .where(and(shown, newest.afterCursor))
     .orderBy(...newest.order)

@@ -6,15 +6,17 @@ const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 
 const topup = async (from: string = wallet) =>
-  (await fixture.topup({ wallet: from, amount: '50000', method: 'qr', quoteId: fixture.quote() }))
-    .ok!
+  (await fixture.topup({ wallet: from, amount: '50000', method: 'qr', quoteId: fixture.quote() })).ok!
 const list = async (request: object) => (await fixture.activity(request)).ok!
 
 describe('the activity of a wallet', () => {
   test('shows an unpaid checkout with its URL until it expires', async () => {
     const { paymentId, checkoutUrl } = await topup()
     const entry = {
-      ...{ id: paymentId, kind: 'topup', status: 'awaiting_payment', checkoutUrl },
+      id: paymentId,
+      kind: 'topup',
+      status: 'awaiting_payment',
+      checkoutUrl,
       nextAction: 'pay',
     }
     const before = await list({ wallet, limit: 10 })
@@ -37,15 +39,18 @@ describe('the activity of a wallet', () => {
   test('shows paid money as pending until it is on the chain', async () => {
     const { paymentId } = await topup()
     await fixture.control(`sessions/${paymentId}/pay`, { channel_code: 'QRIS' })
-    const flying = async () =>
-      (await list({ wallet, limit: 10 })).inFlight.find(({ id }) => id === paymentId)
+    const flying = async () => (await list({ wallet, limit: 10 })).inFlight.find(({ id }) => id === paymentId)
     const entry = await waitUntil('being paid', async () => {
       const seen = await flying()
       return seen?.status === 'paid' && seen
     })
     expect(entry).toMatchObject({
-      ...{ channel: 'qr', channelCode: 'QRIS', nextAction: 'wait' },
-      ...{ fiat: '50000', ausd: '3076923', method: 'qr' },
+      channel: 'qr',
+      channelCode: 'QRIS',
+      nextAction: 'wait',
+      fiat: '50000',
+      ausd: '3076923',
+      method: 'qr',
     })
     expect(await readStats(fixture.context)).toMatchObject({
       inFlight: 1,

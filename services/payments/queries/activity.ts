@@ -13,13 +13,7 @@ import { awaitsRate, limits, states } from '../payment'
 import type { PaymentProvider } from '../provider'
 import { deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/treasury'
-import {
-  countPayments,
-  findListed,
-  type ListedPayment,
-  listActivity,
-  oldestPayments,
-} from './activity.store'
+import { countPayments, findListed, type ListedPayment, listActivity, oldestPayments } from './activity.store'
 import { wordsFor } from './user-messages'
 
 export const answerActivity = ({ database, clock, provider }: Context) =>
@@ -78,27 +72,18 @@ const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
 
 /** Figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database, treasury, clock }: Context) {
-  const [
-    lag,
-    dead,
-    frozenWallets,
-    missingMicro,
-    listAgeMs,
-    latestListAgeMs,
-    counted,
-    oldest,
-    cover,
-  ] = await Promise.all([
-    outboxLag(database, outbox),
-    countDead(database, deadLetters),
-    database.read(countFrozen),
-    database.read(sumMissing),
-    listingAgeMs(database, listings),
-    listingAgeMs(database, listings, 'latest'),
-    database.read(countPayments),
-    database.read(oldestPayments),
-    coverFigures({ database, clock }, treasury),
-  ])
+  const [lag, dead, frozenWallets, missingMicro, listAgeMs, latestListAgeMs, counted, oldest, cover] =
+    await Promise.all([
+      outboxLag(database, outbox),
+      countDead(database, deadLetters),
+      database.read(countFrozen),
+      database.read(sumMissing),
+      listingAgeMs(database, listings),
+      listingAgeMs(database, listings, 'latest'),
+      database.read(countPayments),
+      database.read(oldestPayments),
+      coverFigures({ database, clock }, treasury),
+    ])
   const { oldestInFlightMs, ...counts } = counted
   return {
     outboxWaiting: lag.waiting,

@@ -8,17 +8,16 @@ type Figures = Awaited<ReturnType<typeof readStats>>
 
 export const figuresOf = (context: Context, lowMicro: bigint) => ({
   stats: () => readStats(context),
-  readings: (figures: Figures) => [
-    ...readings(figures),
-    ...coverReadings(figures.cover, Number(lowMicro)),
-  ],
+  readings: (figures: Figures) => [...readings(figures), ...coverReadings(figures.cover, Number(lowMicro))],
 })
 
 const readings = (figures: Figures): Metric[] => {
   const { inFlight, awaitingPayment, onHold, inReview } = figures
   const standings = {
-    ...{ in_flight: inFlight, awaiting_payment: awaitingPayment },
-    ...{ on_hold: onHold, in_review: inReview },
+    in_flight: inFlight,
+    awaiting_payment: awaitingPayment,
+    on_hold: onHold,
+    in_review: inReview,
   }
   const [age, list] = [
     'provider_list_age',
@@ -26,24 +25,19 @@ const readings = (figures: Figures): Metric[] => {
   ]
   return [
     ...messagingReadings({
-      ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },
+      waiting: figures.outboxWaiting,
+      oldestMs: figures.outboxOldestMs,
       dead: figures.deadLetters,
     }),
     ...stateReadings(limits, figures.oldestMs),
-    ...each(standings, 'state', (count, labels) =>
-      gauge('payments', 'Open payments, by stage.', count, labels),
-    ),
+    ...each(standings, 'state', (count, labels) => gauge('payments', 'Open payments, by stage.', count, labels)),
     seconds(
       'payments_in_flight_oldest_age',
       'Age of the oldest paid payment not yet on chain, in seconds; 0 if none.',
       figures.oldestInFlightMs ?? 0,
     ),
     gauge('wallets_frozen', 'Wallets frozen for reversal losses.', figures.frozenWallets),
-    gauge(
-      'reversal_losses_micro',
-      'Outstanding reversal losses, in micro-AUSD.',
-      Number(figures.missingMicro),
-    ),
+    gauge('reversal_losses_micro', 'Outstanding reversal losses, in micro-AUSD.', Number(figures.missingMicro)),
     seconds(age, list, figures.listAgeMs, { list: 'recent' }),
     seconds(age, list, figures.latestListAgeMs, { list: 'latest' }),
   ]
@@ -56,16 +50,8 @@ const coverReadings = (cover: Figures['cover'], lowMicro: number): Metric[] => [
     'Treasury allowance granted to the credit line, in micro-AUSD.',
     cover?.drawableMicro,
   ),
-  gauge(
-    'treasury_owed_micro',
-    'Treasury AUSD owed to cash-outs, in micro-AUSD.',
-    cover?.owedToCashoutsMicro,
-  ),
-  gauge(
-    'treasury_promised_micro',
-    'Treasury AUSD committed to payments, in micro-AUSD.',
-    cover?.promisedMicro,
-  ),
+  gauge('treasury_owed_micro', 'Treasury AUSD owed to cash-outs, in micro-AUSD.', cover?.owedToCashoutsMicro),
+  gauge('treasury_promised_micro', 'Treasury AUSD committed to payments, in micro-AUSD.', cover?.promisedMicro),
   gauge(
     'treasury_free_micro',
     'Uncommitted treasury AUSD, available for new top-ups, in micro-AUSD.',
@@ -76,9 +62,5 @@ const coverReadings = (cover: Figures['cover'], lowMicro: number): Metric[] => [
     '1 if uncommitted treasury AUSD is below TREASURY_LOW_AUSD.',
     cover && Number(cover.freeMicro < lowMicro),
   ),
-  seconds(
-    'treasury_reading_age',
-    'Age of the last treasury reading, in seconds.',
-    cover?.treasuryAgeMs,
-  ),
+  seconds('treasury_reading_age', 'Age of the last treasury reading, in seconds.', cover?.treasuryAgeMs),
 ]

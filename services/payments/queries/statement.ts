@@ -39,16 +39,18 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   return database.read((db) =>
     db
       .select({
-        ...{ id, kind, pair, fiatMinor, ausdMicro, refSequence },
+        id,
+        kind,
+        pair,
+        fiatMinor,
+        ausdMicro,
+        refSequence,
         at: sql<string | null>`max(${bookedAt}) filter (where ${isWithin})`,
         opening: sum(sql`not ${isWithin}`),
         moved: sum(isWithin),
       })
       .from(payments)
-      .innerJoin(
-        journal,
-        sql`${journal.item} in (${id}, ${id} || ${givenUpItem({ paymentId: '' })})`,
-      )
+      .innerJoin(journal, sql`${journal.item} in (${id}, ${id} || ${givenUpItem({ paymentId: '' })})`)
       .where(
         and(
           eq(payments.wallet, wallet),
@@ -69,11 +71,14 @@ function entryOf(payment: BookedStep): StatementEntry {
   const moved = BigInt(payment.moved)
   const change = (micro: bigint): StatementChange => (micro > 0n ? { inFlight: String(micro) } : {})
   return {
-    ...{ at: new Date(at!).toISOString(), kind, id, pair },
-    ...{ fiat: String(fiatMinor), ausd: String(ausdMicro) },
-    ...{ in: change(moved), out: change(-moved) },
-    refs: Array.from({ length: refSequence + 1 }, (_, sequence) =>
-      refOf(refIdOf({ id, refSequence: sequence })),
-    ),
+    at: new Date(at!).toISOString(),
+    kind,
+    id,
+    pair,
+    fiat: String(fiatMinor),
+    ausd: String(ausdMicro),
+    in: change(moved),
+    out: change(-moved),
+    refs: Array.from({ length: refSequence + 1 }, (_, sequence) => refOf(refIdOf({ id, refSequence: sequence }))),
   }
 }

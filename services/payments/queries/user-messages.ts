@@ -44,10 +44,7 @@ export function wordsFor(payment: ListedPayment, status: Status) {
   return { ...why, ...sentenceOf(texts), nextAction }
 }
 
-function wordsAt(
-  payment: ListedPayment,
-  status: Status,
-): UserMessage & { readonly reason?: ActivityReason } {
+function wordsAt(payment: ListedPayment, status: Status): UserMessage & { readonly reason?: ActivityReason } {
   const isLate = payment.lateRateMinorPerUsd !== null
   const waits = awaitsRate(payment)
   // Past its end, but the provider has not yet been asked how it ended.
@@ -55,9 +52,7 @@ function wordsAt(
   if (status === 'expired' && !waits) return payment.reason === 'cancelled' ? canceled : unpaid
   const { texts, nextAction } = wordsOf(payment, status)
   const reason = payment.reason ?? (isLate ? 'paid_late' : undefined)
-  const why: readonly TextRef[] = payment.reason
-    ? [{ code: `payment.reason.${payment.reason}` }]
-    : []
+  const why: readonly TextRef[] = payment.reason ? [{ code: `payment.reason.${payment.reason}` }] : []
   const late: readonly TextRef[] = isLate ? [{ code: 'payment.paid_late' }] : []
   return {
     ...(reason ? { reason } : {}),

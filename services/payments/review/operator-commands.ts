@@ -12,12 +12,8 @@ import { answerResolutions } from './resolve'
 
 export const answerDeeds = (context: Context): Handler[] => [
   answerResolutions(context),
-  handler(WalletClear, async ({ wallet, ...asked }) =>
-    ok(await clearWallet(context, wallet, asked)),
-  ),
-  handler(LossGivenBack, async ({ paymentId, ...asked }) =>
-    ok(await noteGivenBack(context, paymentId, asked)),
-  ),
+  handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
+  handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await noteGivenBack(context, paymentId, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
   answerErasure(context, personErasures.payments, erasure),
 ]

@@ -10,13 +10,7 @@ import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { listRefundsOf } from '../providers/look-up'
 import { endRefunding } from './refund-outcome'
-import {
-  countRequest,
-  findOrders,
-  noteOrder,
-  type RefundOrderRow,
-  uncountRequest,
-} from './review.store'
+import { countRequest, findOrders, noteOrder, type RefundOrderRow, uncountRequest } from './review.store'
 
 // The provider may not support idempotency keys here. So each refund is stored and each request
 // counted before it is sent, after a lookup; a request without a response is retried only if it is
@@ -58,8 +52,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
   // Refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
   // guard: a refund is looked up before it is requested again
-  if (isOpen || (paidMinor ?? minor) - goneMinor < minor)
-    return giveUp(context, order, 'REFUNDED_MEANWHILE')
+  if (isOpen || (paidMinor ?? minor) - goneMinor < minor) return giveUp(context, order, 'REFUNDED_MEANWHILE')
   await request(context, order, fetched, paymentRequestId)
 }
 
@@ -85,12 +78,7 @@ async function request(
 }
 
 /** Refusals that an earlier request of unknown outcome may have caused. */
-const ofAnEarlier: readonly ProviderMeaning[] = [
-  'conflict',
-  'state_wrong',
-  'amount_outside_limits',
-  'unknown',
-]
+const ofAnEarlier: readonly ProviderMeaning[] = ['conflict', 'state_wrong', 'amount_outside_limits', 'unknown']
 /** Temporary refusals that are not about the payment. */
 const ofTheMoment: readonly ProviderMeaning[] = ['try_later', 'account_misconfigured']
 

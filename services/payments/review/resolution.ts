@@ -78,8 +78,7 @@ export function decideRefunding(payment: ReviewFacts, orders: readonly OrderStat
   const reason: Reason = payment.reason ?? 'paid_twice'
   if (isLeft) return { next: 'review', reason }
   if (!wasCredited(payment)) return { next: 'refunded', reason: 'refunded_before_credit' }
-  if (payment.refundedMinor > payment.refundAppliedMinor)
-    return { next: 'review', reason: 'refunded_after_credit' }
+  if (payment.refundedMinor > payment.refundAppliedMinor) return { next: 'review', reason: 'refunded_after_credit' }
   return { next: givenStateOf(payment), reason: 'second_refunded' }
 }
 

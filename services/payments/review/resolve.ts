@@ -45,8 +45,7 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
   const outcome = await database.transaction(async (tx): Promise<DecisionOutcome> => {
     const payment = (await lockPayment(tx, paymentId))!
     // guard: a payment in review is decided once
-    if (payment.state !== 'review')
-      return repeated(payment, await lastResolution(tx, paymentId), asked)
+    if (payment.state !== 'review') return repeated(payment, await lastResolution(tx, paymentId), asked)
     // guard: a payment in review is decided once
     if (payment.changedAt.getTime() !== seen.changedAt.getTime())
       return { refused: `${paymentId} has just changed: review it again` }
@@ -64,11 +63,7 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
 }
 
 /** Done if the decision was the same. */
-function repeated(
-  { id, state }: PaymentRow,
-  last: ResolutionRow | undefined,
-  asked: ResolveRequest,
-): DecisionOutcome {
+function repeated({ id, state }: PaymentRow, last: ResolutionRow | undefined, asked: ResolveRequest): DecisionOutcome {
   if (!last) return { refused: `${id} is ${state}, not in review` }
   const { resolution, decidedBy, decidedAt, reason } = last
   const told = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); the payment is now ${state}`
@@ -97,15 +92,13 @@ async function askOutside(
     const found = await askOr(context, ChainRef, { refId }, 'chain_unavailable')
     if ('refused' in found) return { refused: 'the chain is unavailable: try again later' }
     // guard: a payment on the chain is neither credited again nor refunded
-    if (found.ok.state !== 'unused')
-      return { refused: `ref ${refId} is ${found.ok.state} on the chain` }
+    if (found.ok.state !== 'unused') return { refused: `ref ${refId} is ${found.ok.state} on the chain` }
   }
   // A part of it that repaid an earlier loss was priced on arrival, and so is the rest.
   const isPriced = payment.recoveredMicro > 0n
   if (resolution !== 'credit' || isPriced || !isLate(payment, payment)) return {}
   const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
-  if ('refused' in rate)
-    return { refused: 'the payment was late and there is no exchange rate: try again later' }
+  if ('refused' in rate) return { refused: 'the payment was late and there is no exchange rate: try again later' }
   return { presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
@@ -122,12 +115,7 @@ const isReceivedAgain = (context: Context, payment: PaymentRow): Promise<boolean
     },
   )
 
-type Decision = (
-  tx: Tx,
-  context: Context,
-  payment: PaymentRow,
-  outside: Outside,
-) => Promise<DecisionOutcome>
+type Decision = (tx: Tx, context: Context, payment: PaymentRow, outside: Outside) => Promise<DecisionOutcome>
 
 const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) => {
   const counted = creditOf(payment)
@@ -156,8 +144,7 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
       refundAppliedMinor: payment.refundedMinor,
     },
   )
-  if (moved?.onchainMicro === 0n)
-    await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
+  if (moved?.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return { done: `${payment.id}: ${onchainMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
 }
 
@@ -174,7 +161,9 @@ const refund: Decision = async (tx, context, payment) => {
   const own = await findReports(tx, providerPaymentId!)
   const charges = [
     {
-      ...{ providerPaymentId: providerPaymentId!, minor: ownMinor, isSecond: false },
+      providerPaymentId: providerPaymentId!,
+      minor: ownMinor,
+      isSecond: false,
       isOpen: backOf(own, payment.paidMinor ?? payment.fiatMinor).isOpen,
     },
   ]
@@ -190,8 +179,7 @@ const refund: Decision = async (tx, context, payment) => {
   }
   const owed = charges.filter(({ minor }) => minor > 0n)
   if (owed.some(({ isOpen }) => isOpen)) return stillOpen
-  if (owed.length === 0)
-    return { refused: 'nothing to refund: the money was applied or refunded already' }
+  if (owed.length === 0) return { refused: 'nothing to refund: the money was applied or refunded already' }
   // A charge is refunded by us once.
   const again = (await findOrders(tx, id)).find((order) =>
     owed.some((one) => one.providerPaymentId === order.providerPaymentId),
@@ -202,7 +190,10 @@ const refund: Decision = async (tx, context, payment) => {
     }
   const before = await countOrders(tx, id)
   const orders = owed.map(({ isOpen: _, ...charge }, at) => ({
-    ...{ ...charge, paymentId: id, account, currency },
+    ...charge,
+    paymentId: id,
+    account,
+    currency,
     reference: orderedReference(id, before + at + 1),
   }))
   await insertOrders(tx, orders)

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
-import {
-  countRequest,
-  findOrders,
-  insertOrders,
-  noteOrder,
-  type RefundOrderRow,
-} from './review.store'
+import { countRequest, findOrders, insertOrders, noteOrder, type RefundOrderRow } from './review.store'
 
 let scratch: ScratchDatabase
 let database: Database
@@ -18,8 +12,13 @@ beforeAll(async () => {
 afterAll(() => scratch?.[Symbol.asyncDispose]())
 
 const order = (reference: string) => ({
-  ...{ reference, paymentId: reference, account: 'ID', currency: 'IDR', isSecond: false },
-  ...{ providerPaymentId: `py-${reference}`, minor: 40_000n },
+  reference,
+  paymentId: reference,
+  account: 'ID',
+  currency: 'IDR',
+  isSecond: false,
+  providerPaymentId: `py-${reference}`,
+  minor: 40_000n,
 })
 async function ordered(reference: string): Promise<RefundOrderRow> {
   await database.transaction((tx) => insertOrders(tx, [order(reference) as never]))

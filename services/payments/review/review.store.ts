@@ -26,13 +26,9 @@ export const resolutions = schema.table(
 )
 export type ResolutionRow = typeof resolutions.$inferSelect
 
-export const insertResolution = (tx: Tx, row: typeof resolutions.$inferInsert) =>
-  tx.insert(resolutions).values(row)
+export const insertResolution = (tx: Tx, row: typeof resolutions.$inferInsert) => tx.insert(resolutions).values(row)
 
-export async function lastResolution(
-  db: Db,
-  paymentId: string,
-): Promise<ResolutionRow | undefined> {
+export async function lastResolution(db: Db, paymentId: string): Promise<ResolutionRow | undefined> {
   const rows = await db
     .select()
     .from(resolutions)
@@ -67,9 +63,7 @@ export const refundOrders = schema.table(
   (table) => [
     index('refund_orders_payment').on(table.paymentId),
     // Backs up the wallet lock: a charge is refunded once.
-    uniqueIndex('refund_orders_once')
-      .on(table.account, table.providerPaymentId)
-      .where(sql`${table.state} <> 'failed'`),
+    uniqueIndex('refund_orders_once').on(table.account, table.providerPaymentId).where(sql`${table.state} <> 'failed'`),
     check('refund_orders_state', sql`${table.state} in (${quotedList(orderStates)})`),
     check('refund_orders_amount', sql`${table.minor} > 0 and ${table.requests} >= 0`),
   ],
@@ -80,10 +74,7 @@ export const insertOrders = (tx: Tx, rows: readonly (typeof refundOrders.$inferI
   tx.insert(refundOrders).values([...rows])
 
 export async function countOrders(db: Db, paymentId: string): Promise<number> {
-  const rows = await db
-    .select({ count: count() })
-    .from(refundOrders)
-    .where(eq(refundOrders.paymentId, paymentId))
+  const rows = await db.select({ count: count() }).from(refundOrders).where(eq(refundOrders.paymentId, paymentId))
   return rows[0]!.count
 }
 
@@ -128,8 +119,7 @@ export async function noteOrder(
   reference: string,
   known: { state: RefundOrderRow['state']; refundId?: string; failureCode?: string },
 ): Promise<RefundOrderRow | undefined> {
-  const before: RefundOrderRow['state'][] =
-    known.state === 'failed' ? ['open', 'succeeded'] : ['open']
+  const before: RefundOrderRow['state'][] = known.state === 'failed' ? ['open', 'succeeded'] : ['open']
   const noted = await tx
     .update(refundOrders)
     .set({ ...known, updatedAt: sql`now()` })

@@ -59,9 +59,7 @@ describe('a refund that an operator orders', () => {
     await fixture.control(`refunds/${made.id}/fail`)
     await fixture.list()
     await fixture.becomes(id, { state: 'review', refundedMinor: 30_000n })
-    expect((await fixture.resolve(id, 'refund')).ok!.refused).toContain(
-      "in the provider's dashboard",
-    )
+    expect((await fixture.resolve(id, 'refund')).ok!.refused).toContain("in the provider's dashboard")
     expect((await fixture.resolve(id, 'credit')).ok).toHaveProperty('done')
   })
 
@@ -78,30 +76,25 @@ describe('a refund that an operator orders', () => {
   test.each([
     ['a payment', differing, { refundedMinor: 40_000n, overpaidRefundedMinor: 0n }],
     ['a second payment', paidTwice, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n }],
-  ])(
-    'of %s ends by its row in the list while no refund can be looked up',
-    async (_, make, ended) => {
-      const id = await make()
-      await fixture.resolve(id, 'refund')
-      await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
-      await fixture.recheck()
-      await succeed(id)
-      const before = await fixture.anomalies()
-      await fixture.list()
-      expect(await fixture.row(id)).toMatchObject(ended)
-      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'succeeded', requests: 1 }])
-      expect(await fixture.anomalies()).toEqual(before)
-      await fixture.control('faults', {})
-      await fixture.list()
-      expect(await fixture.row(id)).toMatchObject(ended)
-    },
-  )
+  ])('of %s ends by its row in the list while no refund can be looked up', async (_, make, ended) => {
+    const id = await make()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
+    await fixture.recheck()
+    await succeed(id)
+    const before = await fixture.anomalies()
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject(ended)
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'succeeded', requests: 1 }])
+    expect(await fixture.anomalies()).toEqual(before)
+    await fixture.control('faults', {})
+    await fixture.list()
+    expect(await fixture.row(id)).toMatchObject(ended)
+  })
 
   test('is ordered once by concurrent operators and by a repeated command', async () => {
     const id = await differing()
-    const answers = await Promise.all(
-      ['sari', 'dewi', 'budi'].map((by) => fixture.resolve(id, 'refund', by)),
-    )
+    const answers = await Promise.all(['sari', 'dewi', 'budi'].map((by) => fixture.resolve(id, 'refund', by)))
     expect(answers.every(({ ok }) => ok?.done)).toBe(true)
     expect((await fixture.resolve(id, 'refund')).ok!.done).toMatch(/^refund was decided by /)
     expect((await fixture.resolve(id, 'credit')).ok!.refused).toMatch(/^refund was decided by /)
@@ -159,21 +152,18 @@ describe('a refund that an operator orders', () => {
   test.each([
     ['refused for the moment', async () => ({ refused: busy })],
     ['held back by the rate limit', () => Promise.reject(new ProviderBusy('POST /refunds', 1))],
-  ])(
-    'that was %s is requested again, also while the provider shows none',
-    async (_, createRefund) => {
-      const id = await differing()
-      await fixture.resolve(id, 'refund')
-      await fixture.control('faults', { api: { hideRefunds: 1 } })
-      const { provider } = fixture.context
-      Object.assign(fixture.context, { provider: { ...provider, createRefund } })
-      await fixture.recheck()
-      Object.assign(fixture.context, { provider })
-      await fixture.recheck(700_000)
-      expect(await atProvider(id)).toMatchObject([{ status: 'PENDING', replays: 0 }])
-      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
-    },
-  )
+  ])('that was %s is requested again, also while the provider shows none', async (_, createRefund) => {
+    const id = await differing()
+    await fixture.resolve(id, 'refund')
+    await fixture.control('faults', { api: { hideRefunds: 1 } })
+    const { provider } = fixture.context
+    Object.assign(fixture.context, { provider: { ...provider, createRefund } })
+    await fixture.recheck()
+    Object.assign(fixture.context, { provider })
+    await fixture.recheck(700_000)
+    expect(await atProvider(id)).toMatchObject([{ status: 'PENDING', replays: 0 }])
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'open', requests: 1 }])
+  })
 
   test('is made although the charge of another refund of its payment cannot be read', async () => {
     const id = await payTwice(40_000)
@@ -215,10 +205,7 @@ describe('a refund that an operator orders', () => {
     await fixture.recheck()
     await succeed(id)
     await fixture.becomes(id, { state: 'refunded' })
-    expect((await fixture.orderedRefunds(id)).map(({ state }) => state)).toEqual([
-      'failed',
-      'succeeded',
-    ])
+    expect((await fixture.orderedRefunds(id)).map(({ state }) => state)).toEqual(['failed', 'succeeded'])
   })
 
   test('that the channel does not support is refused by the provider, and no money is returned', async () => {
@@ -259,19 +246,16 @@ describe('a refund that an operator orders', () => {
     }
   })
 
-  test.each(['PENDING', 'SUCCESS'])(
-    'security: is not made if a dispute is %s by then',
-    async (status) => {
-      const id = await differing('CARDS')
-      await fixture.resolve(id, 'refund')
-      await fixture.control(`payments/${id}/chargeback`, { status })
-      await fixture.list()
-      await fixture.recheck()
-      await fixture.becomesEither(id, ['review', 'refunded'])
-      expect(await atProvider(id)).toEqual([])
-      expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'failed' }])
-    },
-  )
+  test.each(['PENDING', 'SUCCESS'])('security: is not made if a dispute is %s by then', async (status) => {
+    const id = await differing('CARDS')
+    await fixture.resolve(id, 'refund')
+    await fixture.control(`payments/${id}/chargeback`, { status })
+    await fixture.list()
+    await fixture.recheck()
+    await fixture.becomesEither(id, ['review', 'refunded'])
+    expect(await atProvider(id)).toEqual([])
+    expect(await fixture.orderedRefunds(id)).toMatchObject([{ state: 'failed' }])
+  })
 
   test('of a second payment leaves the first unchanged', async () => {
     const id = await paidTwice()

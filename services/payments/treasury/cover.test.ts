@@ -2,8 +2,12 @@ import { expect, test } from 'bun:test'
 import { canRepay, freeMicro } from './cover'
 
 const treasury = {
-  ...{ balanceMicro: 100n, drawableMicro: 100n, orderedMicro: 0n, owedMicro: 0n },
-  ...{ creditMaxMicro: 100n, repayMaxMicro: 100n },
+  balanceMicro: 100n,
+  drawableMicro: 100n,
+  orderedMicro: 0n,
+  owedMicro: 0n,
+  creditMaxMicro: 100n,
+  repayMaxMicro: 100n,
   readAt: new Date(0),
 }
 

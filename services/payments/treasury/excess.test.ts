@@ -7,11 +7,13 @@ const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, {
-    ...{ verified: true, frozen: false, drawn: '3000000', owedForDay: null, openedAt: null },
-    ...{
-      repayMax: 10n ** 15n,
-      treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n },
-    },
+    verified: true,
+    frozen: false,
+    drawn: '3000000',
+    owedForDay: null,
+    openedAt: null,
+    repayMax: 10n ** 15n,
+    treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n },
   })
   limits()
   await fixture.control('faults', {})
@@ -23,10 +25,8 @@ const limits = (dayMicroMax = 10n ** 11n, openMicroMax = 10n ** 11n) =>
   Object.assign(fixture.context, { topupLimits: { openMax: 100, openMicroMax, dayMicroMax } })
 const settle = (wallet: string) => fixture.settlement({ wallet, quoteId: fixture.quote() })
 /** 1 AUSD. */
-const topup = (wallet: string) =>
-  fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })
-const pay = (id: string, channel_code = 'QRIS') =>
-  fixture.control(`sessions/${id}/pay`, { channel_code, force: true })
+const topup = (wallet: string) => fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })
+const pay = (id: string, channel_code = 'QRIS') => fixture.control(`sessions/${id}/pay`, { channel_code, force: true })
 const opened = async (wallet: string) => (await settle(wallet)).ok!.paymentId
 
 describe('security: a debt that was drawn today', () => {
@@ -80,10 +80,7 @@ describe('security: a debt that was drawn today', () => {
 describe('a debt that is due, or older than a day', () => {
   const aged = [
     ['owed for a day', () => ({ owedForDay: '3000000' })],
-    [
-      'past its term',
-      () => ({ owedForDay: '0', openedAt: fixture.context.clock() / 1_000 - 31 * 86_400 }),
-    ],
+    ['past its term', () => ({ owedForDay: '0', openedAt: fixture.context.clock() / 1_000 - 31 * 86_400 })],
   ] as const
 
   test.each(aged)('is payable whatever the limits: %s', async (_, change) => {
@@ -184,10 +181,7 @@ describe('security: a debt that is repaid before its checkout is paid', () => {
     ['the daily limit is reached', () => void limits(1_999_999n)],
     ['the open checkouts reach their limit', () => void limits(10n ** 11n, 1_999_999n)],
     ['top-ups are paused', () => fixture.pause('paused')],
-    [
-      'its owner is verified no longer',
-      () => void Object.assign(fixture.chain, { verified: false }),
-    ],
+    ['its owner is verified no longer', () => void Object.assign(fixture.chain, { verified: false })],
     [
       'the treasury does not cover it',
       async () => {

@@ -41,14 +41,10 @@ export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boo
   isUnreceived(payment) && admittedMicro(payment, charge, nowMs) < payment.ausdMicro
 
 /** Throws `Unavailable` if the chain cannot be read. */
-export async function readOwner(
-  context: Context,
-  { wallet }: Pick<PaymentRow, 'wallet'>,
-): Promise<Owner> {
+export async function readOwner(context: Context, { wallet }: Pick<PaymentRow, 'wallet'>): Promise<Owner> {
   const readAt = new Date(context.clock())
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
-  if ('refused' in account)
-    throw new Unavailable('the debt cannot be read: the chain is unavailable')
+  if ('refused' in account) throw new Unavailable('the debt cannot be read: the chain is unavailable')
   const { drawn, verified, frozen } = account.ok
   return { drawnMicro: BigInt(drawn), verified, frozen, readAt }
 }
@@ -63,11 +59,7 @@ export async function admitExcess(
   tx: Tx,
   context: Context,
   payment: PaymentRow,
-  {
-    receipt,
-    charge,
-    ...more
-  }: { receipt: PaidReceipt; charge: Charge; held: boolean; owner: Owner | undefined },
+  { receipt, charge, ...more }: { receipt: PaidReceipt; charge: Charge; held: boolean; owner: Owner | undefined },
 ): Promise<{ receipt: Receipt; set: Change }> {
   const nowMs = context.clock()
   if (!mayExceed(payment, charge, nowMs)) return { receipt, set: {} }
@@ -88,11 +80,7 @@ export async function admitExcess(
 }
 
 /** Debt that a settlement may repay (10⁻⁶ AUSD). */
-async function owedMicro(
-  tx: Tx,
-  { kind, wallet }: PaymentRow,
-  { drawnMicro, readAt }: Owner,
-): Promise<bigint> {
+async function owedMicro(tx: Tx, { kind, wallet }: PaymentRow, { drawnMicro, readAt }: Owner): Promise<bigint> {
   if (kind === 'topup') return 0n
   // Each unit of debt is repaid once, however many checkouts were opened for it.
   return atLeastZero(drawnMicro - (await sumRepaying(tx, wallet, readAt)))

@@ -20,8 +20,7 @@ export async function sumTopups(
   const ended = sql`${expiresAt} <= ${now.toISOString()}`
   const open = sql`${state} = 'opening' or (${state} = 'awaiting_payment' and not ${ended})`
   const isVoid = sql`${state} in ('refunded', 'replaced') or (${state} = 'expired' and ${checkoutId} is null)`
-  const sumWhere = (what: SQL) =>
-    sql<string>`coalesce(sum(${topupMicro}) filter (where ${what}), 0)::text`
+  const sumWhere = (what: SQL) => sql<string>`coalesce(sum(${topupMicro}) filter (where ${what}), 0)::text`
   const [totals] = await db
     .select({
       openCount: sql<number>`count(*) filter (where ${open})::int`,
@@ -81,13 +80,7 @@ export async function sumRepaying(db: Db, wallet: `0x${string}`, readAt: Date): 
   const rows = await db
     .select({ micro: sql<string>`coalesce(sum(${onchainMicro}), 0)::text` })
     .from(payments)
-    .where(
-      and(
-        eq(payments.wallet, wallet),
-        eq(kind, 'settlement'),
-        or(eq(state, 'paid'), gte(creditedAt, readAt)),
-      ),
-    )
+    .where(and(eq(payments.wallet, wallet), eq(kind, 'settlement'), or(eq(state, 'paid'), gte(creditedAt, readAt))))
   return BigInt(rows[0]!.micro)
 }
 
@@ -95,13 +88,7 @@ export async function lastRepaidAt(db: Db, wallet: `0x${string}`): Promise<Date 
   const rows = await db
     .select({ at: payments.creditedAt })
     .from(payments)
-    .where(
-      and(
-        eq(payments.wallet, wallet),
-        eq(payments.kind, 'settlement'),
-        isNotNull(payments.creditedAt),
-      ),
-    )
+    .where(and(eq(payments.wallet, wallet), eq(payments.kind, 'settlement'), isNotNull(payments.creditedAt)))
     .orderBy(desc(payments.creditedAt))
     .limit(1)
   return rows[0]?.at ?? null

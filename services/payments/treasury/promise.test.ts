@@ -34,17 +34,33 @@ async function reservedFor(rows: readonly Row[]): Promise<bigint[]> {
   )
   return found.map(({ micro }) => BigInt(micro))
 }
-const bookedFor = (row: Row) =>
-  -(positionOf(row).find(({ account }) => account === 'promises')?.amount ?? 0n)
+const bookedFor = (row: Row) => -(positionOf(row).find(({ account }) => account === 'promises')?.amount ?? 0n)
 
 const time = new Date('2026-11-20T00:00:00Z')
 const opened: Row = {
-  ...{ kind: 'topup', state: 'opening', account: 'ID', currency: 'IDR', reason: null },
-  ...{ fiatMinor: 1_625_000n, rateMinorPerUsd: 16_250n, ausdMicro: 100_000_000n, spreadBps: 0 },
-  ...{ expiresAt: null, providerPaymentId: null, held: null, paidMinor: null },
-  ...{ onchainMicro: 0n, leftMicro: 0n, recoveredMicro: 0n, writtenOffMicro: 0n },
-  ...{ overpaidMinor: 0n, overpaidRefundedMinor: 0n, refundedMinor: 0n, refundAppliedMinor: 0n },
-  ...{ creditedAt: null, holdEndedAt: null },
+  kind: 'topup',
+  state: 'opening',
+  account: 'ID',
+  currency: 'IDR',
+  reason: null,
+  fiatMinor: 1_625_000n,
+  rateMinorPerUsd: 16_250n,
+  ausdMicro: 100_000_000n,
+  spreadBps: 0,
+  expiresAt: null,
+  providerPaymentId: null,
+  held: null,
+  paidMinor: null,
+  onchainMicro: 0n,
+  leftMicro: 0n,
+  recoveredMicro: 0n,
+  writtenOffMicro: 0n,
+  overpaidMinor: 0n,
+  overpaidRefundedMinor: 0n,
+  refundedMinor: 0n,
+  refundAppliedMinor: 0n,
+  creditedAt: null,
+  holdEndedAt: null,
 }
 const amounts: Partial<Row>[] = [
   {},

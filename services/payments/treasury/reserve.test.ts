@@ -7,13 +7,16 @@ import { coverFigures, openTreasury, watchTreasury } from './treasury'
 const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(() => {
-  Object.assign(fixture.chain, { ...{ verified: true, drawn: '0' }, ...{ owed: 0n } })
+  Object.assign(fixture.chain, { verified: true, drawn: '0', owed: 0n })
 })
 
 /** Rp 50,000 at the fixture's rate. */
 const topupMicro = 3_076_923n
 const ask = (quoteId: string, more: object = {}) => ({
-  ...{ wallet: newWallet(), amount: '50000', method: 'qr', quoteId },
+  wallet: newWallet(),
+  amount: '50000',
+  method: 'qr',
+  quoteId,
   ...more,
 })
 const promisedMicro = (readAt = new Date(fixture.context.clock())) =>
@@ -74,8 +77,7 @@ describe('security: many concurrent top-ups', () => {
     expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
     const refused = answers.flatMap(({ refused }, at) => (refused ? [{ refused, at }] : []))
     expect(new Set(refused.map((one) => one.refused))).toEqual(new Set(['treasury_short']))
-    for (const { at } of refused)
-      expect(fixture.quotes.get(calls[at]!.quoteId)!.requestFingerprint).toBeUndefined()
+    for (const { at } of refused) expect(fixture.quotes.get(calls[at]!.quoteId)!.requestFingerprint).toBeUndefined()
   })
 
   test('promise nothing if their quotes expire as they are taken', async () => {
@@ -158,9 +160,7 @@ describe('the promised total', () => {
     const before = await promisedMicro()
     await insertOpen(1, 1_000)
     expect((await promisedMicro()) - before).toBe(1_000n * topupMicro)
-    expect(await numberOf(sql`select count(*) as number from payments.promise_parts`)).toBeLessThan(
-      65n,
-    )
+    expect(await numberOf(sql`select count(*) as number from payments.promise_parts`)).toBeLessThan(65n)
     await run(sql`update payments.payments set state = 'expired' where id like 'pay_many_%'`)
     expect(await promisedMicro()).toBe(before)
   })
@@ -170,11 +170,7 @@ describe('the promised total', () => {
     ['is paid', `state = 'paid', provider_payment_id = 'py-x'`, topupMicro],
     ['is half refunded', `state = 'paid', refunded_minor = 25000`, 1_538_461n],
     ['makes good a loss', `state = 'paid', refunded_minor = 0, recovered_micro = 3076922`, 1n],
-    [
-      'waits for a rate',
-      `state = 'expired', recovered_micro = 0, reason = 'awaiting_rate'`,
-      topupMicro,
-    ],
+    ['waits for a rate', `state = 'expired', recovered_micro = 0, reason = 'awaiting_rate'`, topupMicro],
     ['needs manual review', `state = 'review', reason = 'refunded_late'`, topupMicro],
     ['brought another amount', `state = 'review', reason = 'amount_differs'`, 0n],
     ['is credited', `state = 'credited', reason = null`, 0n],
@@ -184,9 +180,7 @@ describe('the promised total', () => {
     await run(sql`insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
       fiat_minor, ausd_micro, quote_id, request_fingerprint, account, checkout_url, provider_payment_id)
       values (${id}, 'topup', 'opening', '0x00', 'USD/IDR', 'IDR', 16250, 50000, 3076923, ${id}, 'x', 'ID', 'u', ${id})`)
-    await run(
-      sql`update payments.payments set ${sql.raw(change.replace('py-x', id))} where id = ${id}`,
-    )
+    await run(sql`update payments.payments set ${sql.raw(change.replace('py-x', id))} where id = ${id}`)
     expect((await promisedMicro()) - before).toBe(micro)
     await run(sql`update payments.payments set state = 'refunded', reason = null where id = ${id}`)
     expect(await promisedMicro()).toBe(before)
@@ -218,7 +212,11 @@ describe('AUSD of cash-outs', () => {
     fixture.chain.owed = null
     const { database, ask: question, clock, log } = fixture.context
     const treasury = openTreasury({
-      ...{ database, ask: question, clock, log, readingMaxMs: 60_000 },
+      database,
+      ask: question,
+      clock,
+      log,
+      readingMaxMs: 60_000,
     })
     expect(await treasury.current()).toMatchObject({ owedMicro: 5n })
     await fixture.context.treasury.refresh()
@@ -256,7 +254,11 @@ describe('a treasury that cannot be read', () => {
     const { database, ask: question, clock, log } = fixture.context
     fixture.chain.treasury = null
     const treasury = openTreasury({
-      ...{ database, ask: question, clock, log, readingMaxMs: 60_000 },
+      database,
+      ask: question,
+      clock,
+      log,
+      readingMaxMs: 60_000,
     })
     expect(await treasury.current()).toBeUndefined()
     expect(await coverFigures({ database, clock }, treasury)).toBeUndefined()

@@ -11,11 +11,8 @@ async function lockFree(tx: Tx, treasury: TreasuryFunds): Promise<bigint> {
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
 }
 
-export const isCovered = async (
-  tx: Tx,
-  treasury: TreasuryFunds,
-  moreMicro: bigint,
-): Promise<boolean> => (await lockFree(tx, treasury)) >= moreMicro
+export const isCovered = async (tx: Tx, treasury: TreasuryFunds, moreMicro: bigint): Promise<boolean> =>
+  (await lockFree(tx, treasury)) >= moreMicro
 
 /** On top of all promises, and within the share of its wallet's unpaid checkouts (`openMicro`). */
 export async function coverTopup(

@@ -92,10 +92,7 @@ export function openTreasury(means: Means): TreasuryReading {
 }
 
 /** 10⁻⁶ AUSD; ages in ms. */
-export async function coverFigures(
-  { database, clock }: Pick<Means, 'database' | 'clock'>,
-  treasury: TreasuryReading,
-) {
+export async function coverFigures({ database, clock }: Pick<Means, 'database' | 'clock'>, treasury: TreasuryReading) {
   const last = treasury.last()
   if (!last) return undefined
   const promisedMicro = await database.read((db) => sumPromised(db, last.readAt))
@@ -116,9 +113,7 @@ const idleMs = 5_000
 const alarmEveryMs = 30_000
 const alarmAgainMs = 3_600_000
 
-export function watchTreasury(
-  means: Means & { readonly treasury: TreasuryReading; readonly lowMicro: bigint },
-): Loop {
+export function watchTreasury(means: Means & { readonly treasury: TreasuryReading; readonly lowMicro: bigint }): Loop {
   const { clock, log, treasury, lowMicro, readingMaxMs } = means
   const call = openLogThrottled(log, clock, alarmAgainMs)
   const startedAt = clock()
@@ -126,8 +121,7 @@ export function watchTreasury(
   const look = async () => {
     const figures = await coverFigures(means, treasury)
     const ageMs = figures?.treasuryAgeMs ?? clock() - startedAt
-    if (ageMs > readingMaxMs)
-      call('unread', { ageMs, alarm: true }, 'treasury unreadable, top-ups refused')
+    if (ageMs > readingMaxMs) call('unread', { ageMs, alarm: true }, 'treasury unreadable, top-ups refused')
     else if (figures && figures.freeMicro < Number(lowMicro))
       call('low', { ...figures, alarm: true }, 'treasury low on AUSD')
   }

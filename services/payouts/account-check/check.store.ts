@@ -37,8 +37,7 @@ async function countWhere(db: Db, which?: SQL): Promise<number> {
   return rows[0]!.count
 }
 
-export const countChecksOf = (db: Db, wallet: `0x${string}`) =>
-  countWhere(db, eq(accountChecks.wallet, wallet))
+export const countChecksOf = (db: Db, wallet: `0x${string}`) => countWhere(db, eq(accountChecks.wallet, wallet))
 export const countChecksTo = (db: Db, marks: readonly string[]) =>
   countWhere(db, isOneOf(accountChecks.accountMark, marks))
 export const countChecks = (db: Db) => countWhere(db)
@@ -46,26 +45,15 @@ export const countChecks = (db: Db) => countWhere(db)
 /** Finds only checks of this UTC day. */
 export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: string) {
   const { askedAt, id, verdict } = accountChecks
-  const isSame = and(
-    eq(accountChecks.wallet, wallet),
-    eq(accountChecks.requestMark, requestMark),
-    isToday,
-  )
+  const isSame = and(eq(accountChecks.wallet, wallet), eq(accountChecks.requestMark, requestMark), isToday)
   // One of before the clock was set back is not in progress either.
   const ageMs = sql<number>`abs(extract(epoch from now() - ${askedAt}) * 1000)::float8`
-  const rows = await db
-    .select({ id, verdict, ageMs })
-    .from(accountChecks)
-    .where(isSame)
-    .orderBy(desc(askedAt))
-    .limit(1)
+  const rows = await db.select({ id, verdict, ageMs }).from(accountChecks).where(isSame).orderBy(desc(askedAt)).limit(1)
   return rows[0]
 }
 
-export const insertCheck = (
-  tx: Tx,
-  row: Pick<AccountCheck, 'id' | 'wallet' | 'requestMark' | 'accountMark'>,
-) => tx.insert(accountChecks).values(row)
+export const insertCheck = (tx: Tx, row: Pick<AccountCheck, 'id' | 'wallet' | 'requestMark' | 'accountMark'>) =>
+  tx.insert(accountChecks).values(row)
 
 export const storeVerdict = (db: Db, id: string, verdict: HolderVerdict) =>
   db

@@ -15,8 +15,10 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 let last = 0
 const newWallet = () => `0x${String(++last).padStart(40, '0')}`
 const bank = (change: object = {}) => ({
-  ...{ channelCode: 'ID_BCA', accountNumber: `7${String(++last).padStart(8, '0')}0` },
-  ...{ accountHolderName: 'Sari Dewi', ...change },
+  channelCode: 'ID_BCA',
+  accountNumber: `7${String(++last).padStart(8, '0')}0`,
+  accountHolderName: 'Sari Dewi',
+  ...change,
 })
 const rowsOf = (wallet: string) =>
   fixture.database.read((db) =>
@@ -43,7 +45,8 @@ describe('an account check', () => {
     const account = bank()
     const set = (holder_name: string | null) =>
       fixture.control('accounts', {
-        ...{ channel_code: account.channelCode, account_number: account.accountNumber },
+        channel_code: account.channelCode,
+        account_number: account.accountNumber,
         holder_name,
       })
     await set('NONO LESTARI, S.KOM')

@@ -12,14 +12,7 @@ import type { Context } from '../context'
 import { checkAccount } from '../decide'
 import type { HolderVerdict, PayoutChannel } from '../provider'
 import { findListed } from '../request/bank'
-import {
-  countChecks,
-  countChecksOf,
-  countChecksTo,
-  findCheck,
-  insertCheck,
-  storeVerdict,
-} from './check.store'
+import { countChecks, countChecksOf, countChecksTo, findCheck, insertCheck, storeVerdict } from './check.store'
 
 /** Limit per wallet, and per bank account over all wallets, per UTC day. */
 export const checksPerDayMax = 3
@@ -60,14 +53,9 @@ async function refusalOf(
   return account.ok.verified ? undefined : refuse('not_verified')
 }
 
-type CountedCheck =
-  | { readonly id: string }
-  | { readonly repeats: HolderVerdict | null; readonly mark: string }
+type CountedCheck = { readonly id: string } | { readonly repeats: HolderVerdict | null; readonly mark: string }
 
-function countCheck(
-  { database, safe, accountChecksDayMax }: Context,
-  { wallet, bank }: CheckRequest,
-) {
+function countCheck({ database, safe, accountChecksDayMax }: Context, { wallet, bank }: CheckRequest) {
   const mark = safe.checkMarkOf(wallet, bank)
   const marks = safe.marksOf(bank)
   return database.transaction(async (tx): Promise<Answer<CountedCheck>> => {
@@ -76,12 +64,9 @@ function countCheck(
     const known = await findCheck(tx, wallet, mark)
     const isSettled = known?.verdict === 'match' || known?.verdict === 'no_match'
     if (known && (isSettled || known.ageMs < freshMs)) return ok({ repeats: known.verdict, mark })
-    if ((await countChecksOf(tx, wallet)) >= checksPerDayMax)
-      return refuse('account_checks_too_many')
+    if ((await countChecksOf(tx, wallet)) >= checksPerDayMax) return refuse('account_checks_too_many')
     await lockNamed(tx, 'account checks')
-    const isOver =
-      (await countChecksTo(tx, marks)) >= checksPerDayMax ||
-      (await countChecks(tx)) >= accountChecksDayMax
+    const isOver = (await countChecksTo(tx, marks)) >= checksPerDayMax || (await countChecks(tx)) >= accountChecksDayMax
     if (isOver) return refuse('account_checks_too_many')
     const id = randomUUID()
     await insertCheck(tx, { id, wallet, requestMark: mark, accountMark: marks[0]! })
@@ -89,14 +74,9 @@ function countCheck(
   })
 }
 
-async function verdictOf(
-  context: Context,
-  asked: CheckRequest,
-  counted: CountedCheck,
-): Promise<HolderVerdict> {
+async function verdictOf(context: Context, asked: CheckRequest, counted: CountedCheck): Promise<HolderVerdict> {
   const { database, log, provider } = context
-  if ('repeats' in counted)
-    return counted.repeats ?? awaitVerdict(context, asked.wallet, counted.mark)
+  if ('repeats' in counted) return counted.repeats ?? awaitVerdict(context, asked.wallet, counted.mark)
   const asking = within(provider.checkHolder(asked.bank), providerMs, 'the account check')
   const verdict = await asking.catch((error) => {
     // The provider's own text may contain a name.
@@ -108,11 +88,7 @@ async function verdictOf(
   return verdict
 }
 
-async function awaitVerdict(
-  { database }: Context,
-  wallet: `0x${string}`,
-  mark: string,
-): Promise<HolderVerdict> {
+async function awaitVerdict({ database }: Context, wallet: `0x${string}`, mark: string): Promise<HolderVerdict> {
   for (;;) {
     const found = await database.read((db) => findCheck(db, wallet, mark))
     if (!found || found.verdict || found.ageMs >= freshMs) return found?.verdict ?? 'cannot_tell'

@@ -38,9 +38,6 @@ test.each([
   expect([isSameName(left, right), isSameName(right, left)]).toEqual([false, false])
 })
 
-test.each(['', '  ', '---', 'S*** D***', 'SA•• DE••'])(
-  'a holder given as %p gives no verdict',
-  (shown) => {
-    expect(isSameName(shown, 'Sari Dewi')).toBeUndefined()
-  },
-)
+test.each(['', '  ', '---', 'S*** D***', 'SA•• DE••'])('a holder given as %p gives no verdict', (shown) => {
+  expect(isSameName(shown, 'Sari Dewi')).toBeUndefined()
+})

@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 beforeEach(() => fixture.control('faults', {}))
 
-const says = (status: number, error_code: string) =>
-  Response.json({ error_code, message: 'no' }, { status })
+const says = (status: number, error_code: string) => Response.json({ error_code, message: 'no' }, { status })
 type Row = Record<string, unknown>
 const listed =
   (change: (row: Row) => Row): Detour =>
@@ -58,7 +57,10 @@ const suspense = (minor: bigint) => [
 const kindsOf = async (object: string) =>
   (await fixture.oddities()).filter((odd) => odd.object === object).map(({ kind }) => kind)
 const order = (reference_id: string, account_number = '1234567890') => ({
-  ...{ reference_id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
+  reference_id,
+  channel_code: 'ID_BCA',
+  amount: 81_250,
+  currency: 'IDR',
   channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
 })
 
@@ -110,9 +112,7 @@ describe('a payout reversed after it was paid, without a webhook', () => {
     const { id } = await paid()
     const ahead = listed((row) => (row.reference_id === id ? { ...row, status: 'REVERSED' } : row))
     const error = await fixture.detoured(ahead, () => thrownBy(fixture.list()))
-    expect(error.errors.map(String)).toEqual([
-      'ProviderUnknown: list and payout disagree: reversed, SUCCEEDED',
-    ])
+    expect(error.errors.map(String)).toEqual(['ProviderUnknown: list and payout disagree: reversed, SUCCEEDED'])
     expect((await fixture.row(id)).state).toBe('paid')
   })
 })
@@ -131,9 +131,7 @@ describe('a wrong answer about a payout', () => {
       if (!/\/v2\/payouts($|[/?])/.test(call.url)) return undefined
       const body = (await (await onward()).json()) as Row | { data: Row[] }
       const as = (row: Row) => ({ ...row, status: 'FAILED', failure_code: 'INVALID_DESTINATION' })
-      return Response.json(
-        Array.isArray(body.data) ? { ...body, data: body.data.map(as) } : as(body),
-      )
+      return Response.json(Array.isArray(body.data) ? { ...body, data: body.data.map(as) } : as(body))
     }
     const { id, payoutId } = await fixture.detoured(failed, async () => {
       const id = await fixture.taken()
@@ -158,9 +156,7 @@ describe('a wrong answer about a payout', () => {
     await fixture.relayed('return', id)
     await fixture.list()
     expect(await kindsOf(payoutId)).toEqual([])
-    await fixture.database.run((db) =>
-      db.update(cashouts).set({ updatedAt: sql`now() - interval '31 minutes'` }),
-    )
+    await fixture.database.run((db) => db.update(cashouts).set({ updatedAt: sql`now() - interval '31 minutes'` }))
     await noticed(id, payoutId)
   })
 
@@ -174,9 +170,7 @@ describe('a wrong answer about a payout', () => {
     const lookups = () => asked(() => fixture.list(), own)
     expect(await lookups()).not.toEqual([])
     expect(await lookups()).not.toEqual([])
-    await fixture.database.run((db) =>
-      db.update(anomalies).set({ noticedAt: sql`now() - interval '31 minutes'` }),
-    )
+    await fixture.database.run((db) => db.update(anomalies).set({ noticedAt: sql`now() - interval '31 minutes'` }))
     expect(await lookups()).toEqual([])
   })
 })
@@ -199,8 +193,7 @@ describe('the list of payouts', () => {
       const [unclear, other] = [await paid(), await paid()]
       await reverse(unclear.payoutId)
       await reverse(other.payoutId)
-      const detour: Detour = (call) =>
-        call.url.endsWith(`/${unclear.payoutId}`) ? reply() : undefined
+      const detour: Detour = (call) => (call.url.endsWith(`/${unclear.payoutId}`) ? reply() : undefined)
       const error = await fixture.detoured(detour, () => thrownBy(fixture.list()))
       expect(error.errors).toHaveLength(1)
       expect((await fixture.row(other.id)).state).toBe('returning')
@@ -239,9 +232,7 @@ describe('the list of payouts', () => {
     const [byHand] = (await fixture.transfers('by hand')) as unknown as { id: string }[]
     await fixture.list()
     expect(await kindsOf(byHand!.id)).toEqual(['payout_unknown'])
-    expect(fixture.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([
-      { alarm: true },
-    ])
+    expect(fixture.logged.filter(({ object }) => object === byHand!.id)).toMatchObject([{ alarm: true }])
   })
 
   test('raises one anomaly for a payout that is not ours and ignores other transactions', async () => {
@@ -268,17 +259,13 @@ describe('the list of payouts is read periodically', () => {
   const often = { listEveryMs: 50, providerListRecentMs: hourMs }
   const settings = { ...often, providerListWholeEveryMs: hourMs, providerListWholeMs: 2 * hourMs }
   const stateOf = async (window: 'recent' | 'whole') =>
-    (await fixture.database.read((db) => db.select().from(listings))).find(
-      (listing) => listing.window === window,
-    )
+    (await fixture.database.read((db) => db.select().from(listings))).find((listing) => listing.window === window)
   const readDue = async (signal?: AbortSignal, by = settings) => {
     for (const window of ['recent', 'whole'] as const)
       await readWindow(fixture.listing, by, { account: 'ID', window }, signal)
   }
   const beDue = () =>
-    fixture.database.run((db) =>
-      db.update(listings).set({ dueAt: sql`now()` }).where(eq(listings.window, 'recent')),
-    )
+    fixture.database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(eq(listings.window, 'recent')))
   const reads = async (count: number): Promise<string[]> => {
     const froms: string[] = []
     const note: Detour = (call) => {
@@ -287,9 +274,7 @@ describe('the list of payouts is read periodically', () => {
       return undefined
     }
     const seldom = { ...settings, listEveryMs: hourMs }
-    await fixture.detoured(note, () =>
-      Promise.all(Array.from({ length: count }, () => readDue(undefined, seldom))),
-    )
+    await fixture.detoured(note, () => Promise.all(Array.from({ length: count }, () => readDue(undefined, seldom))))
     return froms.sort()
   }
   const ago = (time: string) => Math.round((Date.now() - Date.parse(time)) / hourMs)

@@ -24,9 +24,9 @@ export const startListing = (context: Context, settings: ListingSettings) =>
 /** Only the Indonesian account makes payouts. */
 export const payoutListing = (context: Context): Listing => ({
   ...context,
-  ...{ listings, accounts: ['ID'] },
-  list: (_, updatedFrom) =>
-    context.provider.listTransactions(context.clock() - updatedFrom.getTime()),
+  listings,
+  accounts: ['ID'],
+  list: (_, updatedFrom) => context.provider.listTransactions(context.clock() - updatedFrom.getTime()),
   done: (_, rows) => doneOf(context, rows),
   receive: (_, row) => receiveRow(context, row),
 })
@@ -61,22 +61,16 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
     if (!isPayout(row, own)) return true
     const isKnown = productId !== null && own?.providerPayoutId === productId
     // The second payout of a cash-out, or one of nobody.
-    const isOther = anomaliesOf(productId).some(({ kind }) =>
-      kind === 'payout_unknown' ? !own : !isKnown,
-    )
+    const isOther = anomaliesOf(productId).some(({ kind }) => (kind === 'payout_unknown' ? !own : !isKnown))
     // Lookups found none by the id of the row, and may have been behind it at first.
-    const wasLookedFor = anomaliesOf(transactionId).some(
-      ({ noticedAt }) => ageMs(noticedAt, clock()) >= answerAgeMaxMs,
-    )
+    const wasLookedFor = anomaliesOf(transactionId).some(({ noticedAt }) => ageMs(noticedAt, clock()) >= answerAgeMaxMs)
     if (!isKnown && !isOther && !wasLookedFor) return false
     if (status === 'pending' || status === 'unknown') return true
     const paidBy = own && !isOther ? factsOf(context, own) : undefined
     if (paidBy && status !== 'succeeded' && !isFailure(paidBy.lastStatus)) return false
     if (amountMinor === null || currency !== 'IDR') return true
     const item = paidBy ? paidBy.providerPayoutId : (productId ?? transactionId)
-    const isElsewhereToo = [transactionId, productId].some(
-      (other) => other !== item && suspenseOf(other) !== 0n,
-    )
+    const isElsewhereToo = [transactionId, productId].some((other) => other !== item && suspenseOf(other) !== 0n)
     const leftMinor = suspenseOf(item) + (paidBy?.state === 'paid' ? paidBy.fiatMinor : 0n)
     // guard: a listed payout is asked about until the books agree with its row
     return !isElsewhereToo && leftMinor === (status === 'succeeded' ? amountMinor : 0n)
@@ -119,8 +113,7 @@ const readOwners = (db: Db, rows: readonly Listed[]): Promise<Cashout[]> =>
 function ownerAmong(owners: readonly Cashout[]): (row: Listed) => Cashout | undefined {
   const byId = new Map(owners.map((own) => [own.id, own]))
   const byPayout = new Map(owners.map((own) => [own.providerPayoutId, own]))
-  return ({ productId, reference }) =>
-    (productId ? byPayout.get(productId) : undefined) ?? byId.get(reference ?? '')
+  return ({ productId, reference }) => (productId ? byPayout.get(productId) : undefined) ?? byId.get(reference ?? '')
 }
 
 /** Returns an empty list only for a payout that is neither ours nor found. */

@@ -10,15 +10,7 @@ import { ProviderUnknown } from '#shared/provider/problem'
 import { findCashout, findPaidAs, lockCashout, noteCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import {
-  type CashoutFacts,
-  decisive,
-  hasFailed,
-  isFollowed,
-  mayBeIts,
-  receivePayoutStatus,
-  type Step,
-} from '../decide'
+import { type CashoutFacts, decisive, hasFailed, isFollowed, mayBeIts, receivePayoutStatus, type Step } from '../decide'
 import { bookFitting, bookOdd } from '../ledger/book'
 import { announceFact, startReturn, takeStep } from '../onchain/advance'
 import type { Evidence, PayoutApi, PayoutStatus } from '../provider'
@@ -40,9 +32,7 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
   }
   const words = { attributes: { 'payout.id': cashout.id } }
   return withRequestId(cashout.requestId ?? requestId(), () =>
-    inSpan(`cashout ${evidence.status} at the bank`, words, () =>
-      receiveOfKnown(tx, context, cashout, evidence),
-    ),
+    inSpan(`cashout ${evidence.status} at the bank`, words, () => receiveOfKnown(tx, context, cashout, evidence)),
   )
 }
 
@@ -50,10 +40,7 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
  * Finds the provider's payouts with our reference. A restored row may not know its attempt, so every
  * API in use is asked. Throws unless each response is conclusive.
  */
-export async function findPayouts(
-  context: Context,
-  cashout: Cashout,
-): Promise<readonly Evidence[]> {
+export async function findPayouts(context: Context, cashout: Cashout): Promise<readonly Evidence[]> {
   // guard: a payout is looked up under every version of the API that was used before its first order
   const apis = cashout.payoutApi ? [cashout.payoutApi] : context.provider.apis
   const find = (api: PayoutApi) => context.provider.findByReference(cashout.id, api)
@@ -64,10 +51,7 @@ export async function findPayouts(
  * If all named payouts failed and the row has not followed one, another with our reference may still
  * reach the bank, so all are fetched.
  */
-export async function decisiveOf(
-  context: Context,
-  named: readonly Evidence[],
-): Promise<readonly Evidence[]> {
+export async function decisiveOf(context: Context, named: readonly Evidence[]): Promise<readonly Evidence[]> {
   const [first] = named
   if (!first || !named.every(hasFailed)) return decisive(named)
   const own = await context.database.read((db) => findCashout(db, first.referenceId))
@@ -88,12 +72,7 @@ export const factsOf = ({ provider, clock }: Context, cashout: Cashout): Cashout
   }
 }
 
-async function receiveOfKnown(
-  tx: Tx,
-  context: Context,
-  cashout: Cashout,
-  evidence: Evidence,
-): Promise<Step> {
+async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, evidence: Evidence): Promise<Step> {
   const facts = factsOf(context, cashout)
   const { lastStatus } = facts
   const step = receivePayoutStatus(facts, evidence)
@@ -123,11 +102,7 @@ async function receiveOfKnown(
   return step
 }
 
-async function becomePaid(
-  tx: Tx,
-  { recheckAfterMs, log }: Context,
-  before: Cashout,
-): Promise<void> {
+async function becomePaid(tx: Tx, { recheckAfterMs, log }: Context, before: Cashout): Promise<void> {
   const { id } = before
   const change = { paidAt: sql`now()`, nextCheckAt: fromNow(recheckAfterMs) }
   const paid = await takeStep(tx, before, 'paid', change)
@@ -146,9 +121,7 @@ const payments = timer({
 
 /** An outdated response does not overwrite a final status. */
 const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>
-  last === 'reversed' || (status === 'pending' && state !== 'paying')
-    ? {}
-    : { providerStatus: word }
+  last === 'reversed' || (status === 'pending' && state !== 'paying') ? {} : { providerStatus: word }
 
 async function reportOddity(
   tx: Tx,
@@ -160,6 +133,5 @@ async function reportOddity(
   const says = `${evidence.word} ${evidence.currency} ${evidence.amountMinor ?? '?'}`
   const object = evidence.payoutId
   const first = await recordAnomaly(tx, { kind, object, says, ...(payoutId ? { payoutId } : {}) })
-  if (first)
-    log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
+  if (first) log.error({ kind, object, payoutId, says, alarm: true }, 'unexpected payout at provider')
 }

@@ -58,10 +58,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
   }
   const delivery = (word: string, payoutId: string) =>
     JSON.stringify({ event: `payout.${word}`, data: { id: payoutId } })
-  const restored = async (
-    state: Parameters<Fixture['putBack']>[1],
-    ...bank: Parameters<typeof ended>
-  ) => {
+  const restored = async (state: Parameters<Fixture['putBack']>[1], ...bank: Parameters<typeof ended>) => {
     const before = await ended(...bank)
     await fixture.putBack(before.id, state)
     return before
@@ -98,9 +95,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
       const at = { word: 'ACCEPTED', status: 'pending', referenceId: id, payoutId } as const
       const amount = { amountMinor: 81_250n, currency: 'IDR', failureCode: null, reason: null }
       const tell = (change: object) =>
-        fixture.database.transaction((tx) =>
-          receiveEvidence(tx, fixture.context, { ...at, ...amount, ...change }),
-        )
+        fixture.database.transaction((tx) => receiveEvidence(tx, fixture.context, { ...at, ...amount, ...change }))
       await tell({})
       await fixture.relayed('take', id)
       expect((await fixture.row(id)).state).not.toBe('returning')
@@ -206,15 +201,12 @@ describe('a cash-out paid recently', () => {
   test.each([
     ['ahead of', 600_000],
     ['behind', -600_000],
-  ])(
-    "is watched for a reversal by the database's clock when the process's clock is %s it",
-    async (_, aheadMs) => {
-      fixture = await openFixture({ webhooks: false, reversalWatchMs: 60_000, aheadMs })
-      const id = await fixture.taken()
-      const { providerPayoutId } = await fixture.until(id, 'paid')
-      await fixture.control(`payouts/${providerPayoutId}/reverse`, {})
-      const row = await fixture.until(id, 'returning')
-      expect(row).toMatchObject({ reason: 'bank_reversed' })
-    },
-  )
+  ])("is watched for a reversal by the database's clock when the process's clock is %s it", async (_, aheadMs) => {
+    fixture = await openFixture({ webhooks: false, reversalWatchMs: 60_000, aheadMs })
+    const id = await fixture.taken()
+    const { providerPayoutId } = await fixture.until(id, 'paid')
+    await fixture.control(`payouts/${providerPayoutId}/reverse`, {})
+    const row = await fixture.until(id, 'returning')
+    expect(row).toMatchObject({ reason: 'bank_reversed' })
+  })
 })

@@ -96,8 +96,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
 const lateMs = 60_000
 
 /** No step renews the creation time: a restored row may have been paid. */
-const isLate = ({ createdAt, leasedAt }: DueCashout) =>
-  leasedAt.getTime() - createdAt.getTime() > lateMs
+const isLate = ({ createdAt, leasedAt }: DueCashout) => leasedAt.getTime() - createdAt.getTime() > lateMs
 
 const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs

@@ -18,10 +18,8 @@ export const webhookReactions = (context: Context): Reaction[] => [
       if (hint.about === 'other') return undefined
       const event = hint.about === 'payout' ? hint.payoutId : hint.event
       // Only the Indonesian account makes payouts, and only its key can fetch them.
-      if (account !== 'ID')
-        return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
-      if (hint.about === 'odd_payout')
-        return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
+      if (account !== 'ID') return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
+      if (hint.about === 'odd_payout') return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
       // guard: a webhook is a hint: its payout is fetched
       const evidence = await context.provider
         .find(hint.payoutId)
@@ -33,8 +31,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
       if (!found) return
       if ('anomaly' in found) {
         const { anomaly } = found
-        if (await recordAnomaly(tx, anomaly))
-          context.log.warn({ anomaly }, 'unexpected payout webhook')
+        if (await recordAnomaly(tx, anomaly)) context.log.warn({ anomaly }, 'unexpected payout webhook')
         return
       }
       for (const evidence of found.evidence) await receiveEvidence(tx, context, evidence)
@@ -44,9 +41,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
 
 /** The provider refuses ids not of its own form, so they do not exist; a refused id of ours is an alert. */
 async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
-  const own = refusesId(error)
-    ? await context.database.read((db) => findPaidAs(db, payoutId))
-    : undefined
+  const own = refusesId(error) ? await context.database.read((db) => findPaidAs(db, payoutId)) : undefined
   if (own) await noteRefusal(context, own, error)
   if (own || !refusesId(error)) throw error
   return undefined

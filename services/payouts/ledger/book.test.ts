@@ -16,9 +16,7 @@ async function booked(id: string): Promise<Record<string, bigint>> {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
   const row = await fixture.row(id)
-  const lines = await fixture.database.read((db) =>
-    db.select().from(journal).where(eq(journal.item, id)),
-  )
+  const lines = await fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, id)))
   // The row moved meanwhile: the lines may be newer.
   if (!Bun.deepEquals(await fixture.row(id), row)) return booked(id)
   const told = byName(position(lines))

@@ -85,7 +85,6 @@ test.each(examples)('the books record %s step by step', (_, row, steps) => {
 
 function postingOf(lines: Position): Posting {
   const posting: Posting = {}
-  for (const { account, asset, amount } of lines)
-    posting[asset] = { ...posting[asset], [account]: amount }
+  for (const { account, asset, amount } of lines) posting[asset] = { ...posting[asset], [account]: amount }
   return posting
 }

@@ -5,7 +5,10 @@ import { type CashoutState, cashoutStates, lifecycle } from '../cashout'
 import { positionOf } from './position'
 
 const row = (state: CashoutState, spreadBps = 0) => ({
-  ...{ state, ausdMicro: 100_000_000n, fiatMinor: 1_625_000n, spreadBps },
+  state,
+  ausdMicro: 100_000_000n,
+  fiatMinor: 1_625_000n,
+  spreadBps,
 })
 
 const silent: Readonly<Record<string, string>> = {

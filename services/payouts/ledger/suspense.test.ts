@@ -14,18 +14,19 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 const told = async (item: string) => {
-  const lines = await fixture.database.read((db) =>
-    db.select().from(journal).where(eq(journal.item, item)),
-  )
-  return Object.fromEntries(
-    position(lines).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]),
-  )
+  const lines = await fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, item)))
+  return Object.fromEntries(position(lines).map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
 }
 const receive = (evidence: Partial<Evidence> & { referenceId: string }) =>
   fixture.database.transaction((tx) =>
     receiveEvidence(tx, fixture.context, {
-      ...{ payoutId: `po-${crypto.randomUUID()}`, status: 'succeeded', word: 'SUCCEEDED' },
-      ...{ amountMinor: 81_250n, currency: 'IDR', failureCode: null, reason: null },
+      payoutId: `po-${crypto.randomUUID()}`,
+      status: 'succeeded',
+      word: 'SUCCEEDED',
+      amountMinor: 81_250n,
+      currency: 'IDR',
+      failureCode: null,
+      reason: null,
       ...evidence,
     }),
   )
@@ -109,9 +110,17 @@ describe('a payout that does not match its cash-out', () => {
 describe('a payout of nobody that its row in the list reported first', () => {
   const listed = (change: object) =>
     fixture.listing.receive('ID', {
-      ...{ type: 'payout', status: 'succeeded', productId: null, paymentRequestId: null },
-      ...{ reference: null, channel: null, created: null, updated: new Date() },
-      ...{ currency: 'IDR', amountMinor: 81_250n, ...change },
+      type: 'payout',
+      status: 'succeeded',
+      productId: null,
+      paymentRequestId: null,
+      reference: null,
+      channel: null,
+      created: null,
+      updated: new Date(),
+      currency: 'IDR',
+      amountMinor: 81_250n,
+      ...change,
     } as never)
 
   test('is in suspense once after a lookup finds it', async () => {

@@ -29,9 +29,7 @@ test('a running service books a reversed posting again', async () => {
     bookAll(tx, journal, 'payout done', new Map([['paid', (await find(tx, 'paid'))!]])),
   )
   const linesOfItem = () =>
-    database.read((db) =>
-      db.select().from(journal).where(eq(journal.item, 'paid')).orderBy(journal.bookedAt),
-    )
+    database.read((db) => db.select().from(journal).where(eq(journal.item, 'paid')).orderBy(journal.bookedAt))
   const { posting } = (await linesOfItem())[0]!
   await using books = startKeeping({ database, journal, inbox, log, positions })
   await database.transaction((tx) => reverse(tx, journal, { posting, reason: 'wrong' }))

@@ -16,8 +16,7 @@ import { outbox } from '../schema.store'
 // All in the caller's transaction: row, event and order are committed together.
 
 /** A new message id for a resent order; the relayer acts once per payout. */
-const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) =>
-  messageIdFor(topic, id, `${state}:${checks}`)
+const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) => messageIdFor(topic, id, `${state}:${checks}`)
 
 export function announceFact(
   tx: Tx,
@@ -30,7 +29,8 @@ export function announceFact(
 
 type Taking = Pick<Cashout, 'id' | 'authorization' | 'createdAt'>
 const takeOf = ({ id, authorization, createdAt }: Taking) => ({
-  ...{ payoutId: id, authorization },
+  payoutId: id,
+  authorization,
   receivedAt: String(toUnixSeconds(createdAt.getTime())),
 })
 

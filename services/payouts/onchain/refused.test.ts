@@ -10,8 +10,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 test('security: after three cash-outs refused by banks in a day, a wallet gets no fourth', async () => {
   const person = `0x${'8'.repeat(40)}`
-  const asked = (bank: object) =>
-    fixture.request({ wallet: person, authorization: { from: person }, bank })
+  const asked = (bank: object) => fixture.request({ wallet: person, authorization: { from: person }, bank })
   const refusing = { accountNumber: '999999' }
   const three = { givenBackMax: { ofWallet: 3, toAccount: 1_000 } }
   for (const channelCode of ['ID_BCA', 'ID_MANDIRI', 'ID_BCA']) {
@@ -31,8 +30,7 @@ test('security: once the bank refused one, cash-outs in progress count as refuse
     fixture.request({ wallet: person, authorization: { from: person }, bank: { accountNumber } })
   const three = { givenBackMax: { ofWallet: 3, toAccount: 1_000 } }
   const inProgress = ['1234567891', '1234567892']
-  for (const account of inProgress)
-    expect(await fixture.create(asked(account), three)).toHaveProperty('ok')
+  for (const account of inProgress) expect(await fixture.create(asked(account), three)).toHaveProperty('ok')
   const { ok } = await fixture.create(asked('999999'), three)
   await fixture.relayed('take', ok!.payoutId)
   await fixture.until(ok!.payoutId, 'returning')

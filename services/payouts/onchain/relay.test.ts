@@ -21,8 +21,11 @@ describe('the result from chain-relayer', () => {
     await fixture.relayed('take', ok!.payoutId, word)
     const answer = (await fixture.activity({ wallet, limit: 1 })) as { ok: { items: object[] } }
     expect(answer.ok.items[0]).toMatchObject({
-      ...{ id: ok!.payoutId, status: 'failed', inFlight: false },
-      ...{ reason, sentence },
+      id: ok!.payoutId,
+      status: 'failed',
+      inFlight: false,
+      reason,
+      sentence,
     })
     expect(await fixture.transfers(ok!.payoutId)).toEqual([])
   })
@@ -69,8 +72,7 @@ describe('AUSD that arrives after its cash-out failed', () => {
       id,
       status: 'returned',
       reason: 'taken_late',
-      sentence:
-        'The transfer arrived after the cash-out had failed. Your AUSD is back in your wallet.',
+      sentence: 'The transfer arrived after the cash-out had failed. Your AUSD is back in your wallet.',
     })
     const told = ['payouts.returned', 'payouts.taken', 'relay.return', 'relay.take']
     expect(await fixture.sent(id)).toEqual(told)

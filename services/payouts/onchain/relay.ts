@@ -47,8 +47,7 @@ async function findBeforeReturn(context: Context, id: string): Promise<readonly 
 async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
   const { log } = context
   const cashout = await lockCashout(tx, id)
-  if (!cashout)
-    return log.error({ payoutId: id, txHash, alarm: true }, 'AUSD taken for unknown cash-out')
+  if (!cashout) return log.error({ payoutId: id, txHash, alarm: true }, 'AUSD taken for unknown cash-out')
   const step = receiveTaken(cashout.state)
   if ('stay' in step) return
   if (step.next === 'returning' && mayBePaid(factsOf(context, cashout))) {
@@ -74,12 +73,7 @@ async function takeFailed(tx: Tx, context: Context, id: string, word: string): P
   if (failed) log.info({ payoutId: id, reason, word }, 'cash-out failed, no AUSD taken')
 }
 
-async function returned(
-  tx: Tx,
-  { log }: Context,
-  id: string,
-  txHash: string | null,
-): Promise<void> {
+async function returned(tx: Tx, { log }: Context, id: string, txHash: string | null): Promise<void> {
   const change = { returnTxHash: txHash, nextCheckAt: null }
   const before = await lockCashout(tx, id)
   const cashout = before && (await takeStep(tx, before, 'returned', change))

@@ -14,9 +14,7 @@ const calm = () => faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 0, du
 
 describe('a taken cash-out', () => {
   test('is paid once and announced', async () => {
-    const { id, ...row } = await fixture.unhurried(async () =>
-      fixture.until(await fixture.taken(), 'paid'),
-    )
+    const { id, ...row } = await fixture.unhurried(async () => fixture.until(await fixture.taken(), 'paid'))
     expect(row).toMatchObject({ attempts: 1, providerStatus: 'SUCCEEDED' })
     expect(await fixture.transfers(id)).toMatchObject([
       { idempotency_key: id, amount: 81_250, description: `AUSD ${id.slice(0, 8)}` },
@@ -34,12 +32,7 @@ describe('a taken cash-out', () => {
     await fixture.relayed('return', id)
     await fixture.relayed('return', id)
     await fixture.until(id, 'returned')
-    expect(await fixture.sent(id)).toEqual([
-      'payouts.returned',
-      'payouts.taken',
-      'relay.return',
-      'relay.take',
-    ])
+    expect(await fixture.sent(id)).toEqual(['payouts.returned', 'payouts.taken', 'relay.return', 'relay.take'])
   })
 
   test('reversed by the bank after its payment is returned to the user', async () => {
@@ -100,10 +93,7 @@ describe('an unclear response of the provider to an order', () => {
 
   test('cash-outs without webhooks reach the same end by checks of the provider', async () => {
     await faults({}, { drop: 1 })
-    const [paid, refused] = [
-      await fixture.taken(),
-      await fixture.taken({ bank: { accountNumber: '999999' } }),
-    ]
+    const [paid, refused] = [await fixture.taken(), await fixture.taken({ bank: { accountNumber: '999999' } })]
     await fixture.until(paid, 'paid')
     await fixture.until(refused, 'returning')
     await calm()
@@ -166,9 +156,7 @@ describe('an order that the provider does not accept', () => {
     await fixture.provide('/v2/payouts', order(id, { amount: 99_999 }), { 'Idempotency-key': id })
     await fixture.relayed('take', id)
     await waitUntil('an anomaly', async () =>
-      (await fixture.oddities()).some(
-        ({ kind, payoutId }) => kind === 'payout_differs' && payoutId === id,
-      ),
+      (await fixture.oddities()).some(({ kind, payoutId }) => kind === 'payout_differs' && payoutId === id),
     )
     // The payout's webhook may come before the order, or even before the take.
     await fixture.until(id, 'paying')

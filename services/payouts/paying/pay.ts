@@ -15,11 +15,7 @@ import { type AnomalyKind, recordAnomaly } from '../schema.store'
  * Throws on an unclear response: the row stays `paying` and is retried under the same key. A late one
  * may come from a backup and is looked up first, since the life of a key is undocumented.
  */
-export async function payTaken(
-  context: Context,
-  cashout: Cashout,
-  { isLate = false } = {},
-): Promise<void> {
+export async function payTaken(context: Context, cashout: Cashout, { isLate = false } = {}): Promise<void> {
   failpoint('payouts:taken')
   const started = await startPaying(context, cashout)
   if (!started) return
@@ -62,10 +58,7 @@ type Attempt = {
 }
 
 /** Returns undefined if a payout became known or none is due. */
-export const beginAttempt = (
-  { database, provider }: Context,
-  id: string,
-): Promise<Attempt | undefined> =>
+export const beginAttempt = ({ database, provider }: Context, id: string): Promise<Attempt | undefined> =>
   database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
     // guard: an attempt is counted only while the cash-out may be paid
@@ -120,23 +113,14 @@ async function giveBack(context: Context, { id, attempts }: Cashout, code: strin
   failpoint('payouts:return-ordered')
 }
 
-async function raiseAlert(
-  { database, log }: Context,
-  { id }: Cashout,
-  kind: AnomalyKind,
-  says: string,
-): Promise<void> {
+async function raiseAlert({ database, log }: Context, { id }: Cashout, kind: AnomalyKind, says: string): Promise<void> {
   const anomaly = { kind, object: id, payoutId: id, says }
   const first = await database.run((db) => recordAnomaly(db, anomaly))
   if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
 }
 
 /** A refused lookup leaves the payout's state unknown. */
-export async function noteRefusal(
-  context: Context,
-  cashout: Cashout,
-  error: unknown,
-): Promise<void> {
+export async function noteRefusal(context: Context, cashout: Cashout, error: unknown): Promise<void> {
   if (!(error instanceof ProviderUnknown) || !error.refusal) return
   await raiseAlert(context, cashout, 'provider_refuses', error.refusal.code)
 }

@@ -9,10 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-const says = (status: number, error_code: string) =>
-  Response.json({ error_code, message: 'no' }, { status })
-const orders: (reply: () => Response) => Detour = (reply) => (call) =>
-  call.method === 'POST' ? reply() : undefined
+const says = (status: number, error_code: string) => Response.json({ error_code, message: 'no' }, { status })
+const orders: (reply: () => Response) => Detour = (reply) => (call) => (call.method === 'POST' ? reply() : undefined)
 const lookUps: (reply: () => Response) => Detour = (reply) => (call) =>
   call.method === 'GET' && call.url.includes('/v2/payouts') ? reply() : undefined
 const attempts = (id: string, least: number) =>
@@ -83,8 +81,7 @@ describe('a failed look-up returns nothing:', () => {
   ]
   test.each(cases)('%s', async (_, reply, alarmed) => {
     const refused = () => says(400, 'RECIPIENT_ACCOUNT_NUMBER_ERROR')
-    const detour: Detour = (call, onward) =>
-      orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
+    const detour: Detour = (call, onward) => orders(refused)(call, onward) ?? lookUps(reply)(call, onward)
     const id = await fixture.detoured(detour, async () => {
       const taken = await fixture.taken()
       // No check may still be running when the provider answers again.
@@ -152,11 +149,13 @@ describe('a response about a payout of ours under another reference', () => {
 
 describe('with two payouts of one reference', () => {
   const order = (id: string, account_number: string) => ({
-    ...{ reference_id: id, channel_code: 'ID_BCA', amount: 81_250, currency: 'IDR' },
+    reference_id: id,
+    channel_code: 'ID_BCA',
+    amount: 81_250,
+    currency: 'IDR',
     channel_properties: { account_number, account_holder_name: 'Sari Dewi' },
   })
-  const failure = (payoutId: string) =>
-    JSON.stringify({ event: 'payout.failed', data: { id: payoutId } })
+  const failure = (payoutId: string) => JSON.stringify({ event: 'payout.failed', data: { id: payoutId } })
 
   test('the cash-out follows the one that may still reach the bank, not the failed one', async () => {
     await using quiet = await openFixture({ webhooks: false })
@@ -176,10 +175,7 @@ describe('with two payouts of one reference', () => {
   })
 
   test.each([
-    [
-      'a delivery',
-      (quiet: Fixture, payoutId: string) => quiet.deliver('ID', failure(payoutId), 'f'),
-    ],
+    ['a delivery', (quiet: Fixture, payoutId: string) => quiet.deliver('ID', failure(payoutId), 'f')],
     ['the list', (quiet: Fixture) => quiet.list()],
   ])('%s about the failed one returns nothing before the other is known', async (_, tell) => {
     await using quiet = await openFixture({ recheckAfterMs: 60_000, webhooks: false })

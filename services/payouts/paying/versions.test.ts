@@ -68,9 +68,7 @@ describe('payouts that go through v3', () => {
   })
 
   test('omit the banks that v3 cannot address', async () => {
-    const [byV2, byV3] = await Promise.all(
-      (['v2', 'v3'] as const).map((api) => fixture.providerBy(api).listChannels()),
-    )
+    const [byV2, byV3] = await Promise.all((['v2', 'v3'] as const).map((api) => fixture.providerBy(api).listChannels()))
     const codes = byV3!.map(({ code }) => code)
     expect(codes).toContain('ID_BCA')
     expect(codes.length).toBeLessThan(byV2!.length)
@@ -102,14 +100,10 @@ describe('a cash-out that is late at its first order', () => {
           : undefined,
       async () => {
         const { payoutId } = (await fixture.create(fixture.request())).ok!
-        await fixture.database.run((db) =>
-          moveCashout(db, payoutId, 'taken', { nextCheckAt: null }),
-        )
+        await fixture.database.run((db) => moveCashout(db, payoutId, 'taken', { nextCheckAt: null }))
         const context = { ...fixture.context, provider }
         const row = await fixture.row(payoutId)
-        await payTaken(context, row, { isLate: true }).catch((error: Error) =>
-          noteRefusal(context, row, error),
-        )
+        await payTaken(context, row, { isLate: true }).catch((error: Error) => noteRefusal(context, row, error))
         return fixture.row(payoutId)
       },
     )

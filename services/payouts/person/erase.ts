@@ -38,5 +38,4 @@ export const erasure = withDeadLetters(
   },
 )
 
-export const answerErase = (context: Context) =>
-  answerErasure(context, personErasures.payouts, erasure)
+export const answerErase = (context: Context) => answerErasure(context, personErasures.payouts, erasure)

@@ -14,8 +14,10 @@ const sealedFor = (id: string) => ({
 
 test('an export contains the bank account of a cash-out as the user entered it', () => {
   expect(open({ ...sealedFor('payout-1'), channel_code: 'ID_BCA' })).toEqual({
-    ...{ id: 'payout-1', bank_details: account },
-    ...{ bank_details_key_id: 'a', channel_code: 'ID_BCA' },
+    id: 'payout-1',
+    bank_details: account,
+    bank_details_key_id: 'a',
+    channel_code: 'ID_BCA',
   })
 })
 

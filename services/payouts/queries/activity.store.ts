@@ -10,10 +10,7 @@ import { awaited, type Cashout, cashouts, isOpen } from '../cashout.table'
 const inFlightMax = 100
 const newest = newestFirst(cashouts.createdAt, cashouts.id)
 
-const mine = and(
-  eq(cashouts.wallet, sql.placeholder('wallet')),
-  sql`${cashouts.state} not in ('opening', 'expired')`,
-)
+const mine = and(eq(cashouts.wallet, sql.placeholder('wallet')), sql`${cashouts.state} not in ('opening', 'expired')`)
 
 const activity = prepared((db) => {
   const rows = (isOfPage: boolean) =>
@@ -61,7 +58,7 @@ export async function findListed(
 
 export const oldestCashouts = (db: Db) => {
   const { id, state, updatedAt: since } = cashouts
-  return findOldest<CashoutState>(db, { table: cashouts, ...{ state, id, since }, awaited })
+  return findOldest<CashoutState>(db, { table: cashouts, state, id, since, awaited })
 }
 
 export async function countStates(database: Database) {

@@ -22,7 +22,8 @@ const noneIn = Object.fromEntries(inFlightStates.map((state) => [state, 0]))
 
 const readings = (figures: Figures): Metric[] => [
   ...messagingReadings({
-    ...{ waiting: figures.outboxWaiting, oldestMs: figures.outboxOldestMs },
+    waiting: figures.outboxWaiting,
+    oldestMs: figures.outboxOldestMs,
     dead: figures.deadLetters,
   }),
   ...stateReadings(limits, figures.oldestMs),
@@ -43,11 +44,7 @@ const readings = (figures: Figures): Metric[] => [
       list: 'recent',
     },
   ),
-  gauge(
-    'provider_balance_minor',
-    'Balance at the provider, in rupiah.',
-    figures.cover?.balanceMinor,
-  ),
+  gauge('provider_balance_minor', 'Balance at the provider, in rupiah.', figures.cover?.balanceMinor),
   gauge(
     'provider_unpaid_minor',
     'Provider balance committed to unpaid cash-outs, in rupiah.',
@@ -58,9 +55,5 @@ const readings = (figures: Figures): Metric[] => [
     'Uncommitted provider balance, available for new cash-outs, in rupiah.',
     figures.cover?.freeMinor,
   ),
-  seconds(
-    'provider_reading_age',
-    'Age of the last provider balance reading, in seconds.',
-    figures.cover?.balanceAgeMs,
-  ),
+  seconds('provider_reading_age', 'Age of the last provider balance reading, in seconds.', figures.cover?.balanceAgeMs),
 ]

@@ -17,7 +17,9 @@ export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context):
     if (!banks) return refuse('provider_unavailable') // Logged where the list is fetched.
     const { pair, cashoutMinMinor } = countryBy('currency', 'IDR')
     return ok({
-      ...{ pair, currency: 'IDR' as const, min: `${cashoutMinMinor}` },
+      pair,
+      currency: 'IDR' as const,
+      min: `${cashoutMinMinor}`,
       dayAusdMax: dayMicroMax.toString(),
       validBeforeSecondsMin: Number(windowMinSeconds),
       checksPerDayMax,
@@ -37,8 +39,11 @@ function termsOf(bank: PayoutChannel, lengths: AccountLengths) {
   const isMore = bank.maxMinor > payoutMaxMinor
   const max = isMore ? payoutMaxMinor : bank.maxMinor
   return {
-    ...{ code: bank.code, name: bank.name },
-    ...{ min: `${bank.minMinor}`, max: `${max}`, increment: `${bank.incrementMinor}` },
+    code: bank.code,
+    name: bank.name,
+    min: `${bank.minMinor}`,
+    max: `${max}`,
+    increment: `${bank.incrementMinor}`,
     accountNumber: { digitsMin, digitsMax, pattern: `^[0-9]{${digitsMin},${digitsMax}}$` },
   }
 }

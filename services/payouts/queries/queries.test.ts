@@ -31,10 +31,7 @@ test('a statement has a line for each step of a cash-out: the order, and its tra
   ])
   const [ordered, paid] = whole.items.filter((line) => line.id === id)
   const later = await statement(paid!.at)
-  expect([ordered!.at < paid!.at, linesOf(id, later)]).toEqual([
-    true,
-    [['cashout_paid', {}, { payouts }]],
-  ])
+  expect([ordered!.at < paid!.at, linesOf(id, later)]).toEqual([true, [['cashout_paid', {}, { payouts }]]])
   expect(later.opening).toMatchObject({ payouts })
 })
 

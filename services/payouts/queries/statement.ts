@@ -38,9 +38,7 @@ export const answerStatement = ({ database }: Pick<Context, 'database'>): Handle
 /** Sums each posting of the period, and under the posting null each cash-out's postings before it. */
 function findBooked(database: Database, { wallet, from, to }: Period) {
   const { account, amount, bookedAt } = journal
-  const posting = sql<
-    string | null
-  >`case when ${bookedAt} >= ${from}::timestamptz then ${journal.posting} end`
+  const posting = sql<string | null>`case when ${bookedAt} >= ${from}::timestamptz then ${journal.posting} end`
   const at = sql<string>`max(${bookedAt})`
   const sum = (of: 'payouts' | 'returns') =>
     sql<string>`coalesce(sum(-${amount}) filter (where ${account} = ${of}), 0)::text`
@@ -48,8 +46,15 @@ function findBooked(database: Database, { wallet, from, to }: Period) {
   return database.read((db) =>
     db
       .select({
-        ...{ id, fiatMinor, ausdMicro, takeTxHash, returnTxHash, posting: posting.as('step') },
-        ...{ at, payouts: sum('payouts'), returns: sum('returns') },
+        id,
+        fiatMinor,
+        ausdMicro,
+        takeTxHash,
+        returnTxHash,
+        posting: posting.as('step'),
+        at,
+        payouts: sum('payouts'),
+        returns: sum('returns'),
       })
       .from(cashouts)
       .innerJoin(journal, eq(journal.item, id))
@@ -76,10 +81,16 @@ function entryOf(step: BookedStep): StatementEntry {
     ...positive('payouts', sign * payouts),
   })
   return {
-    ...{ at: new Date(at).toISOString(), kind, id, pair: 'USD/IDR' },
-    ...{ fiat: String(fiatMinor), ausd: String(ausdMicro) },
+    at: new Date(at).toISOString(),
+    kind,
+    id,
+    pair: 'USD/IDR',
+    fiat: String(fiatMinor),
+    ausd: String(ausdMicro),
     ...(txHash ? { txHash: txHash as `0x${string}` } : {}),
-    ...{ in: changes(1n), out: changes(-1n), refs: [] },
+    in: changes(1n),
+    out: changes(-1n),
+    refs: [],
   }
 }
 

@@ -17,7 +17,10 @@ function openList() {
     return [bca]
   }
   const channels = openChannels({
-    ...{ provider: { listChannels }, refreshMs: 60_000, clock: () => state.nowMs, log },
+    provider: { listChannels },
+    refreshMs: 60_000,
+    clock: () => state.nowMs,
+    log,
   })
   return { state, channels }
 }
@@ -109,8 +112,11 @@ describe('sealed bank details', () => {
 
 describe('the keys of bank details in the configuration', () => {
   const env = (keys: string) => ({
-    ...{ NATS_URL: 'nats://localhost', NATS_PASSWORD: 'p', DATABASE_URL: 'postgres://localhost/d' },
-    ...{ PROVIDER_URL: 'https://provider.example', PROVIDER_ID_SECRET_KEY: 'k' },
+    NATS_URL: 'nats://localhost',
+    NATS_PASSWORD: 'p',
+    DATABASE_URL: 'postgres://localhost/d',
+    PROVIDER_URL: 'https://provider.example',
+    PROVIDER_ID_SECRET_KEY: 'k',
     TREASURY_ADDRESS: `0x${'aa'.repeat(20)}`,
     BANK_DETAILS_KEYS: keys,
   })

@@ -100,10 +100,7 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
     seal: (details, payoutId) => ({ keyId: first.id, box: seal(details, payoutId, first.key) }),
     marksOf: (account) => keys.map(({ key }) => markOf(account, key)),
     checkMarkOf: (wallet, { channelCode, accountNumber, accountHolderName }) =>
-      hashed(
-        `account check ${wallet} ${channelCode}:${accountNumber} ${accountHolderName}`,
-        first.key,
-      ),
+      hashed(`account check ${wallet} ${channelCode}:${accountNumber} ${accountHolderName}`, first.key),
     open: ({ keyId, box }, payoutId) => {
       const key = byId.get(keyId)
       if (!key) throw new Error(`the key ${keyId} for bank details is not configured`)
@@ -117,8 +114,7 @@ function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): strin
   return hashed(`bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`, key)
 }
 
-const hashed = (text: string, key: Buffer): string =>
-  createHmac('sha256', key).update(text).digest('base64url')
+const hashed = (text: string, key: Buffer): string => createHmac('sha256', key).update(text).digest('base64url')
 
 /** The payout id is authenticated, so that a box fits only its own row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {

@@ -36,29 +36,25 @@ const everythingWrong = (): Wrong => ({
   authorization: { to: other, value: '0', validAfter: inSeconds(60), validBefore: inSeconds(290) },
   bank: { channelCode: 'ID_NOWHERE', accountNumber: '123456' },
 })
-const clean = (fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+const clean = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 describe('a cash-out is refused for its first fault in this order', () => {
-  test.each(mendings.map(([code], step) => [step + 1, code] as const))(
-    '%p: %s',
-    async (step, code) => {
-      const wrong = everythingWrong()
-      for (const [, mend] of mendings.slice(0, step)) {
-        const { authorization, bank, ...rest } = mend(fixture) as Partial<Wrong>
-        Object.assign(wrong, rest)
-        wrong.authorization = clean({ ...wrong.authorization, ...authorization })
-        wrong.bank = { ...wrong.bank, ...bank }
-      }
-      const before = (await fixture.rows()).length
-      fixture.chain.refused = 'signature_invalid'
-      const asked = fixture.request(clean(wrong))
-      expect(await fixture.create(asked)).toEqual({ refused: code })
-      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
-      expect(await fixture.rows()).toHaveLength(before)
-      delete fixture.chain.refused
-    },
-  )
+  test.each(mendings.map(([code], step) => [step + 1, code] as const))('%p: %s', async (step, code) => {
+    const wrong = everythingWrong()
+    for (const [, mend] of mendings.slice(0, step)) {
+      const { authorization, bank, ...rest } = mend(fixture) as Partial<Wrong>
+      Object.assign(wrong, rest)
+      wrong.authorization = clean({ ...wrong.authorization, ...authorization })
+      wrong.bank = { ...wrong.bank, ...bank }
+    }
+    const before = (await fixture.rows()).length
+    fixture.chain.refused = 'signature_invalid'
+    const asked = fixture.request(clean(wrong))
+    expect(await fixture.create(asked)).toEqual({ refused: code })
+    expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
+    expect(await fixture.rows()).toHaveLength(before)
+    delete fixture.chain.refused
+  })
 
   test.each(['balance_too_low', 'nonce_used', 'chain_unavailable'] as const)(
     "and for the chain's refusal %s",
@@ -75,26 +71,23 @@ describe('a cash-out is refused for its first fault in this order', () => {
     [403, 'wallet_frozen'],
     [429, 'gas_budget_spent'],
   ] as const
-  test.each(ofWallet)(
-    '%i %s, after all faults with 400; the quote stays unused',
-    async (_, refused) => {
-      fixture.chain.refused = refused
-      for (const [wrong, code] of [
-        [{ authorization: { to: other } }, 'to_not_treasury'],
-        [{ quoteId: crypto.randomUUID() }, 'quote_unknown'],
-        [{ authorization: { value: '1' } }, 'payout_below_minimum'],
-        [{ bank: { channelCode: 'ID_NOWHERE' } }, 'bank_unknown'],
-      ] as const)
-        expect(await fixture.create(fixture.request(wrong))).toEqual({ refused: code })
-      const asked = fixture.request()
-      const before = (await fixture.rows()).length
-      expect(await fixture.create(asked)).toEqual({ refused })
-      expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
-      expect(await fixture.rows()).toHaveLength(before)
-      delete fixture.chain.refused
-      expect(await fixture.create(asked)).toHaveProperty('ok')
-    },
-  )
+  test.each(ofWallet)('%i %s, after all faults with 400; the quote stays unused', async (_, refused) => {
+    fixture.chain.refused = refused
+    for (const [wrong, code] of [
+      [{ authorization: { to: other } }, 'to_not_treasury'],
+      [{ quoteId: crypto.randomUUID() }, 'quote_unknown'],
+      [{ authorization: { value: '1' } }, 'payout_below_minimum'],
+      [{ bank: { channelCode: 'ID_NOWHERE' } }, 'bank_unknown'],
+    ] as const)
+      expect(await fixture.create(fixture.request(wrong))).toEqual({ refused: code })
+    const asked = fixture.request()
+    const before = (await fixture.rows()).length
+    expect(await fixture.create(asked)).toEqual({ refused })
+    expect(fixture.quotes.get(asked.quoteId)?.requestFingerprint).toBeUndefined()
+    expect(await fixture.rows()).toHaveLength(before)
+    delete fixture.chain.refused
+    expect(await fixture.create(asked)).toHaveProperty('ok')
+  })
 
   test('while cash-outs are paused, with the start of the pause; an accepted one continues', async () => {
     const before = fixture.request()
@@ -162,13 +155,10 @@ describe('a cash-out is refused for its first fault in this order', () => {
     ['lenient', '123456', undefined],
     ['strict', '123456', 'bank_account_format'],
     ['strict', '1234567890', undefined],
-  ] as const)(
-    'with %s length checks, account %s at BCA: %p',
-    async (accountLengths, accountNumber, code) => {
-      const asked = fixture.request({ bank: { accountNumber } })
-      expect((await fixture.create(asked, { accountLengths })).refused).toBe(code)
-    },
-  )
+  ] as const)('with %s length checks, account %s at BCA: %p', async (accountLengths, accountNumber, code) => {
+    const asked = fixture.request({ bank: { accountNumber } })
+    expect((await fixture.create(asked, { accountLengths })).refused).toBe(code)
+  })
 })
 
 describe('an accepted cash-out', () => {
@@ -183,9 +173,7 @@ describe('an accepted cash-out', () => {
     expect(ok).toMatchObject({ ausd: '1000001', fiat: '16250' })
     const row = await fixture.row(ok!.payoutId)
     expect(row).toMatchObject({ state: 'taking', fiatMinor: 16_250n, bankDetailsKeyId: 'a' })
-    expect(JSON.stringify({ ...row, ausdMicro: 0, fiatMinor: 0, rateMinorPerUsd: 0 })).not.toMatch(
-      /1234567890|Sari/,
-    )
+    expect(JSON.stringify({ ...row, ausdMicro: 0, fiatMinor: 0, rateMinorPerUsd: 0 })).not.toMatch(/1234567890|Sari/)
     expect(await fixture.sent(ok!.payoutId)).toEqual(['relay.take'])
   })
 
@@ -196,9 +184,7 @@ describe('an accepted cash-out', () => {
     const repeats = await Promise.all([upper, asked, asked].map((again) => fixture.create(again)))
     for (const repeat of repeats) expect(repeat).toEqual(first)
     const together = fixture.request()
-    const answers = await Promise.all(
-      [together, together, together].map((one) => fixture.create(one)),
-    )
+    const answers = await Promise.all([together, together, together].map((one) => fixture.create(one)))
     expect(new Set(answers.map((answer) => answer.ok?.payoutId)).size).toBe(1)
   })
 
@@ -256,7 +242,8 @@ test('security: of ten concurrent cash-outs, with a limit of two a day, two are 
   const person = `0x${'7'.repeat(40)}`
   const asked = Array.from({ length: 10 }, (_, at) =>
     fixture.request({
-      ...{ wallet: person, authorization: { from: person } },
+      wallet: person,
+      authorization: { from: person },
       bank: { accountNumber: `77000${at}` },
     }),
   )
@@ -278,7 +265,9 @@ test('security: of ten concurrent cash-outs, with a limit of two a day, two are 
 describe('security: the daily limits also hold for a bank account', () => {
   const to = (accountNumber: string, wallet: string, channelCode = 'ID_BCA') =>
     fixture.request({
-      ...{ wallet, authorization: { from: wallet }, bank: { accountNumber, channelCode } },
+      wallet,
+      authorization: { from: wallet },
+      bank: { accountNumber, channelCode },
     })
   const walletOf = (at: number) => `0x${String(at).repeat(40)}`
   const limit = { dayMicroMax: 10_000_000n }

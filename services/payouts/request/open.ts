@@ -54,8 +54,7 @@ export const answerCashouts = (context: Context): Handler =>
     if (known && !('refused' in known && known.refused === 'authorization_conflict')) return known
     const checked = await check(context, asked, requestFingerprint)
     // A concurrent retry may have succeeded and caused this refusal.
-    const first =
-      'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
+    const first = 'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
     if (first && 'ok' in first) return first
     // Faults of the request come before those of the wallet.
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
@@ -88,9 +87,7 @@ async function answerFromRivals(
   const same = rivals.find((row) => row.quoteId === quoteId)
   if (same)
     // guard: a quote that made a cash-out serves no other request
-    return same.requestFingerprint === requestFingerprint
-      ? resume(context, same)
-      : refuse('quote_used')
+    return same.requestFingerprint === requestFingerprint ? resume(context, same) : refuse('quote_used')
   return rivals.length > 0 ? refuse('authorization_conflict') : undefined
 }
 
@@ -115,8 +112,7 @@ async function check(
   const chain = await checkOnChain(context, asked)
   // guard: a signed transfer that the chain would refuse is refused
   if ('refused' in chain && !ofWallet.has(chain.refused)) return chain
-  if (BigInt(asked.authorization.value) > context.dayMicroMax)
-    return refuse('amount_above_day_limit')
+  if (BigInt(asked.authorization.value) > context.dayMicroMax) return refuse('amount_above_day_limit')
   // guard: a frozen wallet cannot cash out
   if ('refused' in chain) return chain
   const { rate, spreadBps } = quote.ok
@@ -161,21 +157,19 @@ async function storeWithin(
   const { quoteId, authorization, bank } = asked
   const marks = context.safe.marksOf(bank)
   const row = rowOf(context, asked, { ...terms, accountMark: marks[0]! })
-  const stored = await context.database.transaction(
-    async (tx): Promise<Answer<Cashout | 'known'>> => {
-      // guard: a wallet's cash-outs of a day are counted under its lock
-      await lockWallet(tx, asked.wallet)
-      const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
-      if (rivals.length > 0) return ok('known')
-      const ausdMicro = BigInt(authorization.value)
-      const refused =
-        (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
-        (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro }))
-      if (refused) return refused
-      if (!(await isCovered(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
-      return ok((await insertCashout(tx, row)) ?? 'known')
-    },
-  )
+  const stored = await context.database.transaction(async (tx): Promise<Answer<Cashout | 'known'>> => {
+    // guard: a wallet's cash-outs of a day are counted under its lock
+    await lockWallet(tx, asked.wallet)
+    const rivals = await findRivals(tx, quoteId, authorization.from, authorization.nonce)
+    if (rivals.length > 0) return ok('known')
+    const ausdMicro = BigInt(authorization.value)
+    const refused =
+      (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
+      (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro }))
+    if (refused) return refused
+    if (!(await isCovered(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
+    return ok((await insertCashout(tx, row)) ?? 'known')
+  })
   if ('ok' in stored && stored.ok !== 'known') failpoint('payouts:row-stored')
   return stored
 }
@@ -252,10 +246,7 @@ async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
 }
 
 /** Repeatable. A refused quote ends the cash-out; without an answer from pricing it awaits the retry. */
-async function accept(
-  context: Context,
-  { id, quoteId, requestFingerprint }: Cashout,
-): Promise<CreateAnswer> {
+async function accept(context: Context, { id, quoteId, requestFingerprint }: Cashout): Promise<CreateAnswer> {
   const { ask, database, recheckAfterMs, log } = context
   const asked = { quoteId, requestFingerprint }
   // guard: a cash-out takes its quote before it is accepted
@@ -281,11 +272,7 @@ async function accept(
   return ok(answerOf(accepted))
 }
 
-const answerOf = ({
-  id,
-  ausdMicro,
-  fiatMinor,
-}: Pick<Cashout, 'id' | 'ausdMicro' | 'fiatMinor'>) => ({
+const answerOf = ({ id, ausdMicro, fiatMinor }: Pick<Cashout, 'id' | 'ausdMicro' | 'fiatMinor'>) => ({
   payoutId: id,
   ausd: ausdMicro.toString(),
   fiat: fiatMinor.toString(),
@@ -300,8 +287,18 @@ const normalized = (request: CashoutRequest): CashoutRequest => ({
 
 function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRequest): string {
   const parts = [
-    ...[wallet, quoteId, a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce, a.signature],
-    ...[b.channelCode, b.accountNumber, b.accountHolderName],
+    wallet,
+    quoteId,
+    a.from,
+    a.to,
+    a.value,
+    a.validAfter,
+    a.validBefore,
+    a.nonce,
+    a.signature,
+    b.channelCode,
+    b.accountNumber,
+    b.accountHolderName,
   ]
   return `cashout:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
@@ -319,7 +316,6 @@ function checkAuthorization(
   if (authorization.to !== known.treasury) return 'to_not_treasury'
   if (BigInt(authorization.value) === 0n) return 'value_zero'
   if (BigInt(authorization.validAfter) > known.nowSeconds) return 'valid_after_not_reached'
-  if (BigInt(authorization.validBefore) < known.nowSeconds + windowMinSeconds)
-    return 'valid_before_too_near'
+  if (BigInt(authorization.validBefore) < known.nowSeconds + windowMinSeconds) return 'valid_before_too_near'
   return undefined
 }

@@ -13,8 +13,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
 type CashoutRequest = ReturnType<Fixture['request']>
-const rowOf = async ({ quoteId }: CashoutRequest) =>
-  (await fixture.rows()).find((row) => row.quoteId === quoteId)
+const rowOf = async ({ quoteId }: CashoutRequest) => (await fixture.rows()).find((row) => row.quoteId === quoteId)
 const wallet = (digit: string) => `0x${digit.repeat(40)}`
 const requestOf = (from: string) =>
   fixture.request({
@@ -24,10 +23,7 @@ const requestOf = (from: string) =>
   })
 
 /** Pricing fails before it takes the quote, or after. */
-async function stored(
-  fault: 'breaks' | 'lost',
-  asked = fixture.request(),
-): Promise<CashoutRequest> {
+async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Promise<CashoutRequest> {
   fixture.quotes.get(asked.quoteId)![fault] = true
   expect(await fixture.create(asked)).toEqual({ refused: 'rate_unavailable' })
   expect(await rowOf(asked)).toMatchObject({ state: 'opening', nextCheckAt: expect.any(Date) })
@@ -47,18 +43,15 @@ const age = (asked: CashoutRequest, ms: number) =>
   )
 
 describe('a cash-out that is stored but not accepted', () => {
-  test.each(['breaks', 'lost'] as const)(
-    'is accepted by its retry, once, if pricing %s at first',
-    async (fault) => {
-      const asked = await stored(fault)
-      const { id } = (await rowOf(asked))!
-      expect(await fixture.sent(id)).toEqual([])
-      const answers = await Promise.all([asked, asked, asked].map((one) => fixture.create(one)))
-      for (const answer of answers) expect(answer).toMatchObject({ ok: { payoutId: id } })
-      expect(await rowOf(asked)).toMatchObject({ state: 'taking' })
-      expect(await fixture.orders(id, 'relay.take')).toHaveLength(1)
-    },
-  )
+  test.each(['breaks', 'lost'] as const)('is accepted by its retry, once, if pricing %s at first', async (fault) => {
+    const asked = await stored(fault)
+    const { id } = (await rowOf(asked))!
+    expect(await fixture.sent(id)).toEqual([])
+    const answers = await Promise.all([asked, asked, asked].map((one) => fixture.create(one)))
+    for (const answer of answers) expect(answer).toMatchObject({ ok: { payoutId: id } })
+    expect(await rowOf(asked)).toMatchObject({ state: 'taking' })
+    expect(await fixture.orders(id, 'relay.take')).toHaveLength(1)
+  })
 
   test('is refused after a minute, whether or not it has ended yet', async () => {
     const asked = await stored('lost')

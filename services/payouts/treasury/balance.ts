@@ -46,8 +46,7 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
     })
     return reading
   }
-  const fresh = () =>
-    last && isRecent(last.readAt.getTime(), clock(), readingMaxMs) ? last : undefined
+  const fresh = () => (last && isRecent(last.readAt.getTime(), clock(), readingMaxMs) ? last : undefined)
   return {
     refresh,
     current: async () => {
@@ -58,10 +57,7 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
   }
 }
 
-export async function coverFigures(
-  { database, clock }: Pick<Means, 'database' | 'clock'>,
-  balance: BalanceReading,
-) {
+export async function coverFigures({ database, clock }: Pick<Means, 'database' | 'clock'>, balance: BalanceReading) {
   const last = balance.last()
   if (!last) return undefined
   const unpaidMinor = await database.read((db) => sumUnpaid(db, last.readAt))
@@ -87,8 +83,7 @@ export function watchBalance(
     await balance.refresh()
     const figures = await coverFigures(means, balance)
     const ageMs = figures?.balanceAgeMs ?? clock() - startedAt
-    if (ageMs > readingMaxMs)
-      call('unread', { ageMs, alarm: true }, 'provider balance unreadable, cash-outs refused')
+    if (ageMs > readingMaxMs) call('unread', { ageMs, alarm: true }, 'provider balance unreadable, cash-outs refused')
     else if (figures && figures.freeMinor < Number(lowMinor))
       call('low', { ...figures, alarm: true }, 'provider low on rupiah')
   }

@@ -71,8 +71,7 @@ test('security: of forty concurrent cash-outs, with cover for ten, ten are accep
   expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
   const refused = requests.filter((_, at) => answers[at]!.refused === 'payouts_short')
   expect(refused).toHaveLength(30)
-  for (const { quoteId } of refused)
-    expect(fixture.quotes.get(quoteId)?.requestFingerprint).toBeUndefined()
+  for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.requestFingerprint).toBeUndefined()
 })
 
 test('security: a cash-out is not weighed while another is being stored', async () => {
@@ -84,8 +83,7 @@ test('security: a cash-out is not weighed while another is being stored', async 
     const asked = fixture.request({ wallet: from, authorization: { from }, bank })
     const second = fixture.create(asked, { balance })
     const waits = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
-    const isWaiting = async () =>
-      (await fixture.database.read((db) => db.execute(waits))).length > 0
+    const isWaiting = async () => (await fixture.database.read((db) => db.execute(waits))).length > 0
     await waitUntil('the second waiting for the lock', isWaiting, 5_000)
     return { second }
   })

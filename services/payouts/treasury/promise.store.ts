@@ -7,20 +7,12 @@ import { cashouts, owesAusd, owesFiat } from '../cashout.table'
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
 /** Lets Postgres use the index; `changedAt` is later than the time of the step. */
-const changedSince = (at: Date) =>
-  sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
+const changedSince = (at: Date) => sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
 /** AUSD (10⁻⁶) owed until the bank is paid or the AUSD returned. Includes returns since `readAt`. */
 export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
-  const isReturned = and(
-    changedSince(readAt),
-    eq(state, 'returned'),
-    maybeSince(updatedAt, readAt),
-  )!
-  return sumOf(db, [
-    sumWhere(ausdMicro, cashouts, owesAusd),
-    sumWhere(ausdMicro, cashouts, isReturned),
-  ])
+  const isReturned = and(changedSince(readAt), eq(state, 'returned'), maybeSince(updatedAt, readAt))!
+  return sumOf(db, [sumWhere(ausdMicro, cashouts, owesAusd), sumWhere(ausdMicro, cashouts, isReturned)])
 }
 
 /** Promised rupiah not deducted from the balance read at `readAt`: unpaid, or paid since. */

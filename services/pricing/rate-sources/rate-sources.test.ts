@@ -19,8 +19,7 @@ afterAll(() => server.stop(true))
 
 const providers = new Map([['USD/IDR', 'BI']] as const)
 const sources = {
-  frankfurter: (deadlineMs = 60_000) =>
-    frankfurterSource({ url, providers, deadlineMs }).ask('USD/IDR'),
+  frankfurter: (deadlineMs = 60_000) => frankfurterSource({ url, providers, deadlineMs }).ask('USD/IDR'),
   bnm: (deadlineMs = 60_000) => bnmSource({ url, session: '1130', deadlineMs }).ask('USD/MYR'),
   'open-er-api': (deadlineMs = 60_000) => openErApiSource({ url, deadlineMs }).ask('USD/IDR'),
 }
@@ -81,10 +80,7 @@ describe.each(names)('source %s is refused', (name) => {
   const html = { headers: { 'Content-Type': 'text/html' } }
   test.each([
     ['200 with HTML', () => new Response('<html>', html)],
-    [
-      '200 with broken JSON',
-      () => new Response('{', { headers: { 'Content-Type': 'application/json' } }),
-    ],
+    ['200 with broken JSON', () => new Response('{', { headers: { 'Content-Type': 'application/json' } })],
     ['a redirect', () => Response.redirect(`${url}/elsewhere`, 302)],
     ['a 500', () => Response.json(good[name], { status: 500 })],
     ['a 429', () => new Response('slow down', { status: 429 })],

@@ -8,8 +8,7 @@ const failing =
   async () => {
     throw error
   }
-const find = (ask: Ask) =>
-  askOr(ask, QuoteFind, { quoteId: 'q', requestFingerprint: 't' }, 'rate_unavailable', 1_500)
+const find = (ask: Ask) => askOr(ask, QuoteFind, { quoteId: 'q', requestFingerprint: 't' }, 'rate_unavailable', 1_500)
 
 describe('a request without a response', () => {
   test.each([

@@ -7,12 +7,7 @@ import { quickSeconds, timer } from '#platform/metrics/measures'
 import { requestId, requestIdHeader } from '#platform/request-id'
 import { readerOf } from '#platform/schema'
 import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
-import {
-  answerSchema,
-  type Question,
-  type ReadAnswerOf,
-  type RequestOf,
-} from '#shared/messages/topic'
+import { answerSchema, type Question, type ReadAnswerOf, type RequestOf } from '#shared/messages/topic'
 import { type RefusalCode, refuse } from '#shared/refusals'
 
 /** The request was not handled. */
@@ -27,8 +22,7 @@ export class Faulted extends Error {
 /** In ms. With `quietMs`, the wait also ends once no instance reports its presence after that time. */
 export type AnswerPatience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
-const deadlineOf = (patience: AnswerPatience): number =>
-  typeof patience === 'number' ? patience : patience.deadlineMs
+const deadlineOf = (patience: AnswerPatience): number => (typeof patience === 'number' ? patience : patience.deadlineMs)
 
 export type Ask = <Q extends Question>(
   question: Q,
@@ -45,14 +39,9 @@ const hangsAfterMs = 1_800
 /** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
 export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
   const asking = { bus, requests: openRequests(bus) }
-  return async <Q extends Question>(
-    question: Q,
-    request: RequestOf<Q>,
-    patience?: AnswerPatience,
-  ) => {
+  return async <Q extends Question>(question: Q, request: RequestOf<Q>, patience?: AnswerPatience) => {
     const startedMs = performance.now()
-    const tell = (outcome: QuestionOutcome) =>
-      questions.since(startedMs, { question: question.subject, outcome })
+    const tell = (outcome: QuestionOutcome) => questions.since(startedMs, { question: question.subject, outcome })
     try {
       const answer = await inSpan(`ask ${question.subject}`, { kind: 'client' }, () =>
         askOnce(asking, question, request, patience ?? usualDeadlineMs),
@@ -77,11 +66,9 @@ async function askOnce(
   if (deadlineOf(patience) > hangsAfterMs) await reached(asking.bus, question)
   const reply = await send(asking, question, request, patience)
   const code = reply.headers?.get('Nats-Service-Error-Code')
-  if (code)
-    throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
+  if (code) throw new Faulted(`${question.subject} failed: ${reply.headers?.get('Nats-Service-Error')}`)
   const read = schemaOf(question)(reply.json())
-  if ('fault' in read)
-    throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
+  if ('fault' in read) throw new Faulted(`${question.subject} returned an invalid response: ${read.fault}`)
   return read.value as object
 }
 
@@ -150,8 +137,7 @@ async function send(
       })
     return await hedge(bus, question, { first, again }, patience)
   } catch (error) {
-    if (error instanceof NobodyThere)
-      throw new Unavailable(`${question.owner} is not running`, { cause: error })
+    if (error instanceof NobodyThere) throw new Unavailable(`${question.owner} is not running`, { cause: error })
     throw error
   }
 }
@@ -183,9 +169,7 @@ async function hedge(
   patience: AnswerPatience,
 ): Promise<Msg> {
   const isHasty = typeof patience !== 'number'
-  const { deadlineMs, quietMs } = isHasty
-    ? patience
-    : { deadlineMs: patience, quietMs: usualQuietMs }
+  const { deadlineMs, quietMs } = isHasty ? patience : { deadlineMs: patience, quietMs: usualQuietMs }
   const endsAt = performance.now() + deadlineMs
   const leftMs = () => endsAt - performance.now()
   const answered = Promise.withResolvers<Msg>()

@@ -23,7 +23,11 @@ const messaging = messagingTables(pgSchema('chain_relayer'))
 const parts = { log: openLog(name, 'silent'), messaging, poke: () => {} }
 const openReader = () =>
   openBus({
-    ...{ url: server.url, user: name, password: server.passwords[name], name, log: parts.log },
+    url: server.url,
+    user: name,
+    password: server.passwords[name],
+    name,
+    log: parts.log,
     onFatal: () => {},
   })
 
@@ -37,7 +41,12 @@ test('security: a message whose id Postgres cannot store is dead-lettered under 
   const drip = reactTo(DripOrdered, { apply: async () => {} })
   const { database } = rows
   await using _consuming = consume({
-    ...{ ...parts, bus, consumer: name, database, reactions: [drip], onFatal: () => {} },
+    ...parts,
+    bus,
+    consumer: name,
+    database,
+    reactions: [drip],
+    onFatal: () => {},
   })
   const kept = await waitUntil('the dead letters', async () => {
     const found = await database.read((db) => db.select().from(messaging.deadLetters))
@@ -50,8 +59,7 @@ test('a consumer with waiting messages goes on when the clock of its machine is 
   const gateway = await server.connectAs('gateway')
   const wallet = `0x${'11'.repeat(20)}`
   const order = JSON.stringify({ wallet })
-  for (let at = 0; at < 30; at++)
-    await gateway.jetstream().publish(DripOrdered.subject, order, { msgID: `drip ${at}` })
+  for (let at = 0; at < 30; at++) await gateway.jetstream().publish(DripOrdered.subject, order, { msgID: `drip ${at}` })
   await gateway.close()
 
   await using bus = await openReader()
@@ -74,7 +82,11 @@ test('a consumer with waiting messages goes on when the clock of its machine is 
   })
   try {
     await using _consuming = consume({
-      ...{ ...parts, bus, consumer: name, database: rows.database, reactions: [drip] },
+      ...parts,
+      bus,
+      consumer: name,
+      database: rows.database,
+      reactions: [drip],
       onFatal: () => void fatal++,
     })
     setForward()

@@ -25,10 +25,7 @@ type StreamConsumption = Consumption & { stream: Topic['stream'] }
 /** Disposing waits for work in progress. The name keys inbox and dead letters, so it has one set of reactions. */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
-  const parts = [
-    startRedriving(options),
-    ...[...streams].map((stream) => readStream({ ...options, stream })),
-  ]
+  const parts = [startRedriving(options), ...[...streams].map((stream) => readStream({ ...options, stream }))]
   return {
     [Symbol.asyncDispose]: async () => {
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))
@@ -85,14 +82,15 @@ async function drain(options: StreamConsumption, state: State, messages: Consume
 }
 
 /** Postgres stores no NUL, and indexes at most 2,700 bytes. */
-const isStorable = (id: string): boolean =>
-  id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= 2_000
+const isStorable = (id: string): boolean => id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= 2_000
 
 async function handleDelivery(options: StreamConsumption, message: JsMsg): Promise<void> {
   const id = message.headers?.get('Nats-Msg-Id') ?? ''
   const messageId = isStorable(id) ? id : `${options.stream}:${message.seq}`
   const incoming = {
-    ...{ subject: message.subject, messageId, payload: payloadOf(message) },
+    subject: message.subject,
+    messageId,
+    payload: payloadOf(message),
     isRedelivered: message.redelivered,
   }
   const parent = message.headers?.get(traceHeader)

@@ -12,10 +12,7 @@ export const answerErasure = (
   { database, log }: { readonly database: Database; readonly log: Log },
   question: PersonErasure,
   { lock, onItsWay, empty }: Erasure,
-  then: (
-    tx: Tx,
-    asked: { deed: string; wallet: `0x${string}` },
-  ) => Promise<unknown> = async () => {},
+  then: (tx: Tx, asked: { deed: string; wallet: `0x${string}` }) => Promise<unknown> = async () => {},
 ): Handler =>
   handler(question, async ({ wallet, check, deed }) => {
     const open = await database.transaction(async (tx) => {

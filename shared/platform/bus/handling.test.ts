@@ -22,8 +22,7 @@ let server: ScratchPostgres
 let copies: [Database, Database]
 beforeAll(async () => {
   server = await startScratchPostgres()
-  const open = () =>
-    openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {}, max: 4 })
+  const open = () => openDatabase({ url: server.adminUrl, name: 'suite', log, onFatal: () => {}, max: 4 })
   copies = [open(), open()]
   await copies[0].run((db) => db.execute(sql`create table public.done (id text not null)`))
 })
@@ -41,7 +40,11 @@ type Steps = {
   apply?: (tx: Tx, message: { id: string }) => Promise<void>
 }
 const contextOf = (database: Database, { find, apply }: Steps = {}): HandlingContext => ({
-  ...{ consumer: 'payments', database, messaging, log, poke: () => {} },
+  consumer: 'payments',
+  database,
+  messaging,
+  log,
+  poke: () => {},
   reactions: [
     reactTo(happened, {
       ...(find && { find }),
@@ -50,7 +53,9 @@ const contextOf = (database: Database, { find, apply }: Steps = {}): HandlingCon
   ],
 })
 const messageOf = (id: string, payload: object = { id }) => ({
-  ...{ subject: 'relay.extend.failed', messageId: id, payload },
+  subject: 'relay.extend.failed',
+  messageId: id,
+  payload,
 })
 
 describe('a message', () => {
@@ -135,8 +140,7 @@ describe('a message', () => {
 
 describe('a claim', () => {
   test('is given to one of two open transactions', async () => {
-    const claimIn = (database: Database) =>
-      database.transaction((tx) => claim(tx, messaging.inbox, 'list', 'row'))
+    const claimIn = (database: Database) => database.transaction((tx) => claim(tx, messaging.inbox, 'list', 'row'))
     expect((await Promise.all(copies.map(claimIn))).toSorted()).toEqual([false, true])
     expect(await claimIn(copies[0])).toBe(false)
   })

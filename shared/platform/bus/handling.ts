@@ -46,10 +46,7 @@ export async function handle(
     return 'done'
   } catch (error) {
     const judged = await judge(context, message, error).catch((fault) => {
-      context.log.error(
-        { err: fault, messageId: message.messageId },
-        'could not record message failure',
-      )
+      context.log.error({ err: fault, messageId: message.messageId }, 'could not record message failure')
       return { retryInMs: 5_000 }
     })
     tell(judged === 'done' ? 'given_up' : 'retried')
@@ -86,9 +83,7 @@ export function matchReaction(
 async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
   const { reaction, value } = matchReaction(context, message)
   if (reaction.concerns && !reaction.concerns(value)) return false
-  return inTurnOf(context)(reaction.orderOf?.(value), () =>
-    react(context, message, reaction, value),
-  )
+  return inTurnOf(context)(reaction.orderOf?.(value), () => react(context, message, reaction, value))
 }
 
 const turns = new WeakMap<Database, InTurn>()

@@ -16,7 +16,11 @@ afterAll(() => server[Symbol.asyncDispose]())
 const log = openLog('pricing', 'silent')
 const open = (name: ProcessName, { url, passwords } = server) =>
   openBus({
-    ...{ url, user: name, password: passwords[name], name, log },
+    url,
+    user: name,
+    password: passwords[name],
+    name,
+    log,
     onFatal: () => {},
   })
 
@@ -148,10 +152,7 @@ describe('the instances of a service', () => {
     }
     expect(counted.count()).toBe(2)
     await gone.start()
-    await waitUntil(
-      'the bus',
-      async () => (await findCopies(second.bus, 'pricing', { withinMs: 400 })).length === 2,
-    )
+    await waitUntil('the bus', async () => (await findCopies(second.bus, 'pricing', { withinMs: 400 })).length === 2)
     await gone[Symbol.asyncDispose]()
   })
 })

@@ -4,12 +4,7 @@ import { steadyClock } from '#platform/clock'
 import { within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
-import {
-  type ProcessName,
-  processNames,
-  type ServiceName,
-  serviceNames,
-} from '#shared/messages/topic'
+import { type ProcessName, processNames, type ServiceName, serviceNames } from '#shared/messages/topic'
 
 // Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping, so
 // each can also be reached outside the group.
@@ -78,8 +73,7 @@ export async function countCopies(bus: Bus, service: ProcessName, log: Log): Pro
     // Not even this one: the bus is away.
     if (found.length === 0) return
     const others = found.filter(({ copy }) => copy !== bus.copy)
-    if (count !== others.length + 1)
-      log.info({ copies: others.length + 1 }, 'instance count changed')
+    if (count !== others.length + 1) log.info({ copies: others.length + 1 }, 'instance count changed')
     count = others.length + 1
   }
   await look()
@@ -206,8 +200,7 @@ export function openRoster({ nc }: Bus): Roster {
 }
 
 /** nats-server reports at once if no such subscription exists. */
-const stateBy = (error: NatsError) =>
-  error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const)
+const stateBy = (error: NatsError) => (error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const))
 
 /** Removes gone instances if another one started after they last responded. */
 function forgetReplaced(copies: Map<string, KnownInstance>): void {
@@ -215,10 +208,7 @@ function forgetReplaced(copies: Map<string, KnownInstance>): void {
     if (!gone.isGone) continue
     const newer = [...copies.values()].find(
       ({ service, firstAt, isReplacement, downSince }) =>
-        service === gone.service &&
-        firstAt > gone.lastAt &&
-        !isReplacement &&
-        downSince === undefined,
+        service === gone.service && firstAt > gone.lastAt && !isReplacement && downSince === undefined,
     )
     if (!newer) continue
     newer.isReplacement = true
@@ -231,15 +221,14 @@ const downAmong = (copies: ReadonlyMap<string, KnownInstance>): DownCopy[] =>
     downSince === undefined
       ? []
       : {
-          ...{ service, copy, state: isGone ? ('gone' as const) : ('hangs' as const) },
+          service,
+          copy,
+          state: isGone ? ('gone' as const) : ('hangs' as const),
           since: new Date(downSince).toISOString(),
         },
   )
 
-function silentAmong(
-  answered: (copy: string) => boolean,
-  copies: ReadonlyMap<string, KnownInstance>,
-) {
+function silentAmong(answered: (copy: string) => boolean, copies: ReadonlyMap<string, KnownInstance>) {
   const up = new Set([...copies].flatMap(([copy, { service }]) => (answered(copy) ? service : [])))
   return others.filter((name) => !up.has(name))
 }

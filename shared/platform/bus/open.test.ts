@@ -66,8 +66,7 @@ test('a lost server is looked up by name again, because its address may have cha
   await using bus = await openBus({ ...as, url, log, onFatal: () => {} })
   const asked: unknown[] = []
   void (async () => {
-    for await (const { type, data } of bus.nc.status())
-      if (type === 'reconnecting') asked.push(data)
+    for await (const { type, data } of bus.nc.status()) if (type === 'reconnecting') asked.push(data)
   })()
   await gone[Symbol.asyncDispose]()
   await waitUntil('a few attempts', () => asked.length > 3)

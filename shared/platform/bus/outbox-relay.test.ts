@@ -29,7 +29,12 @@ const openRows = (): Database => {
 const openGateway = async (): Promise<Bus> => {
   const name = 'gateway'
   const bus = await openBus({
-    ...{ url: nats.url, user: name, password: nats.passwords[name], name, log, onFatal },
+    url: nats.url,
+    user: name,
+    password: nats.passwords[name],
+    name,
+    log,
+    onFatal,
   })
   opened.push(bus)
   return bus
@@ -43,8 +48,7 @@ afterAll(async () => {
   await Promise.all([nats?.[Symbol.asyncDispose](), rows?.[Symbol.asyncDispose]()])
 })
 
-const provision = () =>
-  provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
+const provision = () => provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
 /** The publisher learns at once that no stream stores it. */
 async function loseStream() {
   const admin = await nats.connectAs('admin')
@@ -80,9 +84,7 @@ describe('a committed message', () => {
     const database = openRows()
     await orderIn(database, 'set back')
     const leasedUntil = new Date(Date.now() + 3_600_000)
-    await database.run((db) =>
-      db.update(outbox).set({ leasedUntil }).where(eq(outbox.id, 'set back')),
-    )
+    await database.run((db) => db.update(outbox).set({ leasedUntil }).where(eq(outbox.id, 'set back')))
     await using _relay = relayOutbox({ bus: await openGateway(), database, outbox, log })
     await waitUntil('the order', async () => (await stored()).includes('set back'), 10_000)
   })

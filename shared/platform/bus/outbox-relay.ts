@@ -18,12 +18,7 @@ type Message = Announced['message']
  * Publishes this process's messages from memory right after their commit, and all others by polling. `poke`
  * does so within the turn of the event loop.
  */
-export function relayOutbox(options: {
-  bus: Bus
-  database: Database
-  outbox: OutboxTable
-  log: Log
-}): Loop {
+export function relayOutbox(options: { bus: Bus; database: Database; outbox: OutboxTable; log: Log }): Loop {
   const { bus, database, outbox, log } = options
   const sent = openMarks(options)
   const sending = new Set<Promise<void>>()
@@ -80,15 +75,7 @@ export function relayOutbox(options: {
 }
 
 /** Only after the broker has confirmed: a crash in between causes a duplicate, never a loss. */
-function openMarks({
-  database,
-  outbox,
-  log,
-}: {
-  database: Database
-  outbox: OutboxTable
-  log: Log
-}) {
+function openMarks({ database, outbox, log }: { database: Database; outbox: OutboxTable; log: Log }) {
   let ids: string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = async (): Promise<void> => {

@@ -20,9 +20,7 @@ export const answerPause = (
   },
 ): Handler =>
   handler(question, async ({ by, reason, to, revision }) => {
-    const outcome = await database.run((db) =>
-      setPause(db, table, { what, by, reason, to, revision }),
-    )
+    const outcome = await database.run((db) => setPause(db, table, { what, by, reason, to, revision }))
     if ('done' in outcome) log.warn({ what, to, by, reason }, 'operator changed pause')
     changed?.()
     return ok(outcome)

@@ -17,13 +17,7 @@ test('tasks of one key run one after the other, whatever their result, and concu
     inTurn(undefined, begin('free')),
   ]
   await Promise.all(works.slice(2))
-  expect(said.toSorted()).toEqual([
-    'first begins',
-    'free begins',
-    'free ends',
-    'other begins',
-    'other ends',
-  ])
+  expect(said.toSorted()).toEqual(['first begins', 'free begins', 'free ends', 'other begins', 'other ends'])
   said.length = 0
   first.reject(new Error('failed'))
   await expect(works[0]!).rejects.toThrow('failed')

@@ -36,6 +36,4 @@ export const reactTo = <T extends Topic, F = undefined>(
 
 /** `webhooks.payments.>` covers its subtree; all others match exactly. */
 export const covers = (topic: Topic, subject: string): boolean =>
-  topic.subject.endsWith('.>')
-    ? subject.startsWith(topic.subject.slice(0, -1))
-    : topic.subject === subject
+  topic.subject.endsWith('.>') ? subject.startsWith(topic.subject.slice(0, -1)) : topic.subject === subject

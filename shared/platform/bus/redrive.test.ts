@@ -33,7 +33,11 @@ beforeAll(async () => {
     apply: async (_, { id }) => void applied.push(id),
   })
   copies = [1, 2].map(() => ({
-    ...{ consumer: 'payments', messaging, reactions: [reaction], log, poke: () => {} },
+    consumer: 'payments',
+    messaging,
+    reactions: [reaction],
+    log,
+    poke: () => {},
     database: openDatabase({ url, name: 'suite', log, onFatal: () => {} }),
   }))
 })
@@ -92,8 +96,5 @@ test('a message whose handler fails is retried for a minute after the redrive', 
     where message_id = 'late'`
   await redriveOnce(copies[0]!)
   expect(await rowOf('late')).toEqual({ reason: 'provider down', asked: false, done: false })
-  expect(said()).toEqual([
-    'redrive failed, will retry',
-    'redrive failed, message dead-lettered again!',
-  ])
+  expect(said()).toEqual(['redrive failed, will retry', 'redrive failed, message dead-lettered again!'])
 })

@@ -26,7 +26,8 @@ const tryMs = 60_000
 export const startRedriving = (context: HandlingContext): Loop =>
   startLoop({
     name: `redrive ${context.consumer}`,
-    ...{ everyMs, idleMs },
+    everyMs,
+    idleMs,
     log: context.log,
     work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
   })
@@ -44,10 +45,7 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
 }
 
 export const decideDeadLetter =
-  (
-    consumer: LetterReader,
-    { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>,
-  ) =>
+  (consumer: LetterReader, { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>) =>
   async (asked: ReadRequestOf<DeadLetterDecision>): Promise<AnswerOf<DeadLetterDecision>> => {
     const { decision, messageId, diedAt, reason, deed } = asked
     const death = { consumer, messageId, diedAt: new Date(diedAt) }
@@ -81,8 +79,7 @@ async function noteFailure(context: HandlingContext, redrive: RequestedRedrive, 
   const { database, messaging, consumer, log } = context
   const { messageId, subject } = redrive
   const fields = { consumer, messageId, subject, err: error }
-  if (!(error instanceof Malformed) && !redrive.isLastTry)
-    return log.warn(fields, 'redrive failed, will retry')
+  if (!(error instanceof Malformed) && !redrive.isLastTry) return log.warn(fields, 'redrive failed, will retry')
   const reason = error instanceof Error ? error.message : String(error)
   if (await buryAgain(database, messaging.deadLetters, { ...redrive, reason }))
     log.error({ ...fields, alarm: true }, 'redrive failed, message dead-lettered again')

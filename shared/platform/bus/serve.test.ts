@@ -13,7 +13,11 @@ afterAll(() => server[Symbol.asyncDispose]())
 const log = openLog('pricing', 'silent')
 const open = (name: 'payments' | 'pricing') =>
   openBus({
-    ...{ url: server.url, user: name, password: server.passwords[name], name, log },
+    url: server.url,
+    user: name,
+    password: server.passwords[name],
+    name,
+    log,
     onFatal: () => {},
   })
 

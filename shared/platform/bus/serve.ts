@@ -1,10 +1,4 @@
-import {
-  headers,
-  type Msg,
-  ServiceErrorCodeHeader,
-  ServiceErrorHeader,
-  type Subscription,
-} from 'nats'
+import { headers, type Msg, ServiceErrorCodeHeader, ServiceErrorHeader, type Subscription } from 'nats'
 import type { HandlingContext } from '#platform/bus/handling'
 import { answerPresence, copySubject, leftSubject, questionIdHeader } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
@@ -71,11 +65,7 @@ function answersToOperators({
   return [handler(deadLetterDecisions[reader], decide)]
 }
 
-function answersAboutPeople({
-  name,
-  database,
-  unseal,
-}: Pick<Served, 'name' | 'database' | 'unseal'>): Handler[] {
+function answersAboutPeople({ name, database, unseal }: Pick<Served, 'name' | 'database' | 'unseal'>): Handler[] {
   if (!database || !Object.hasOwn(personReads, name)) return []
   const read = openPersonReader(database, name, unseal)
   return [
@@ -91,11 +81,7 @@ const lastAnswersMs = 3_500
 /** Disposing waits for the responses to accepted requests. */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
-  const answers = [
-    ...options.answers,
-    ...answersToOperators(options),
-    ...answersAboutPeople(options),
-  ]
+  const answers = [...options.answers, ...answersToOperators(options), ...answersAboutPeople(options)]
   const adding = options.bus.nc.services.add({
     name: options.name,
     version: '1.0.0',
@@ -143,10 +129,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   return {
     [Symbol.asyncDispose]: () =>
       within(end(), lastAnswersMs, 'the last answers').catch((error) =>
-        options.log.warn(
-          { err: error, unanswered: underWay.size },
-          'stopped with requests unanswered',
-        ),
+        options.log.warn({ err: error, unanswered: underWay.size }, 'stopped with requests unanswered'),
       ),
   }
 }

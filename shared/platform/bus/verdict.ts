@@ -11,8 +11,7 @@ export const attemptsMax = 40
 export const retryMaxMs = 60_000
 
 /** From 200 ms, doubling. */
-const backoffMs = (attempts: number): number =>
-  Math.min(retryMaxMs, 100 * 2 ** Math.min(attempts, 12))
+const backoffMs = (attempts: number): number => Math.min(retryMaxMs, 100 * 2 ** Math.min(attempts, 12))
 
 /** `attempts` includes this one. */
 export function verdictOn(error: unknown, attempts: number): MessageVerdict {

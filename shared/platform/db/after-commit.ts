@@ -15,5 +15,4 @@ export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => v
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
 /** A shortcut only: the poller picks up the rows of a process that died. */
-export const noteForCommit = (tx: object, note: unknown): void =>
-  void noting.get(tx)?.notes.push(note)
+export const noteForCommit = (tx: object, note: unknown): void => void noting.get(tx)?.notes.push(note)

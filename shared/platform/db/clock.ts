@@ -23,17 +23,13 @@ export async function openDatabaseClock(database: Database, log: Log): Promise<D
   const read = async () => {
     const askedAt = performance.now()
     const [row] = await database.read((db) =>
-      db.execute<{ ms: number }>(
-        sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
-      ),
+      db.execute<{ ms: number }>(sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`),
     )
     const answeredAt = performance.now()
     if (answeredAt - askedAt > tookMaxMs) return
     startedAtMs = row!.ms - (askedAt + answeredAt) / 2
   }
-  await read().catch((error) =>
-    log.warn({ err: error }, 'database clock read failed, using local clock'),
-  )
+  await read().catch((error) => log.warn({ err: error }, 'database clock read failed, using local clock'))
   const loop = startLoop({ name: 'clock', everyMs, log, work: read })
   return {
     clock: () => Math.floor(startedAtMs + performance.now()),

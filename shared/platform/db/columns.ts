@@ -9,8 +9,7 @@ export const amountColumn = customType<{ data: bigint; driverData: string }>({
 })
 
 /** For `in (…)`. Only for our own constants: nothing is escaped. */
-export const quotedList = (words: readonly string[]): SQL =>
-  sql.raw(words.map((word) => `'${word}'`).join(', '))
+export const quotedList = (words: readonly string[]): SQL => sql.raw(words.map((word) => `'${word}'`).join(', '))
 
 /** One array: every distinct SQL text is prepared and kept on every connection. */
 export const isOneOf = <T>(column: AnyPgColumn & { _: { data: T } }, values: Iterable<T>): SQL =>
@@ -30,14 +29,12 @@ export const addressColumn = customType<{ data: `0x${string}`; driverData: strin
   toDriver: (address) => address.toLowerCase(),
 })
 
-export const at = (name: string) =>
-  timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
+export const at = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 })
 
 export const timeFrom = (time: Date) => sql`${time.toISOString()}::timestamptz`
 
 /** Not from the start of the transaction, which may have waited for a lock. */
-export const fromNow = (ms: number | SQLWrapper) =>
-  sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
+export const fromNow = (ms: number | SQLWrapper) => sql`clock_timestamp() + ${ms} * interval '1 millisecond'`
 
 /**
  * A time that is never set further ahead than `longestMs` lies further only if the database's clock was set

@@ -33,9 +33,7 @@ type Part = StringChunk | ((values: Record<string, unknown>) => Param)
 function partsOf({ sql: text, params }: Query): Part[] {
   return text
     .split(/\$(\d+)/)
-    .map((piece, at) =>
-      at % 2 === 0 ? new StringChunk(piece) : writerOf(params[Number(piece) - 1]),
-    )
+    .map((piece, at) => (at % 2 === 0 ? new StringChunk(piece) : writerOf(params[Number(piece) - 1])))
 }
 
 function writerOf(param: unknown): Part {

@@ -24,10 +24,7 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
     ],
   )
 export type DeadLetterTable = ReturnType<typeof deadLetterTable>
-export type DeadLetter = Omit<
-  DeadLetterTable['$inferInsert'],
-  'diedAt' | 'redrivenAt' | 'redriveRequestedAt'
->
+export type DeadLetter = Omit<DeadLetterTable['$inferInsert'], 'diedAt' | 'redrivenAt' | 'redriveRequestedAt'>
 
 /** A message that fails again after a redrive reuses its row. */
 export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) => {
@@ -44,27 +41,16 @@ export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter
 export type Death = { readonly consumer: string; readonly messageId: string; readonly diedAt: Date }
 
 const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: Death) =>
-  and(
-    eq(deadLetters.consumer, consumer),
-    eq(deadLetters.messageId, messageId),
-    eq(deadLetters.diedAt, diedAt),
-  )
+  and(eq(deadLetters.consumer, consumer), eq(deadLetters.messageId, messageId), eq(deadLetters.diedAt, diedAt))
 
 /** Also true if the redrive was requested before, or is already done. */
-export async function askRedrive(
-  database: Database,
-  deadLetters: DeadLetterTable,
-  death: Death,
-): Promise<boolean> {
+export async function askRedrive(database: Database, deadLetters: DeadLetterTable, death: Death): Promise<boolean> {
   const asked = await database.run((db) =>
     db
       .update(deadLetters)
       .set({ redriveRequestedAt: sql`coalesce(${deadLetters.redriveRequestedAt}, now())` })
       .where(
-        and(
-          isDeath(deadLetters, death),
-          or(isNull(deadLetters.redrivenAt), isNotNull(deadLetters.redriveRequestedAt)),
-        ),
+        and(isDeath(deadLetters, death), or(isNull(deadLetters.redrivenAt), isNotNull(deadLetters.redriveRequestedAt))),
       )
       .returning({ messageId: deadLetters.messageId }),
   )
@@ -87,13 +73,7 @@ export async function dismiss(
         redrivenAt: sql`coalesce(${redrivenAt}, now())`,
         reason: sql`case when ${redrivenAt} is null then ${why} else ${deadLetters.reason} end`,
       })
-      .where(
-        and(
-          isDeath(deadLetters, death),
-          isNull(redriveRequestedAt),
-          or(isNull(redrivenAt), before),
-        ),
-      )
+      .where(and(isDeath(deadLetters, death), isNull(redriveRequestedAt), or(isNull(redrivenAt), before)))
       .returning({ messageId: deadLetters.messageId }),
   )
   return dismissed.length === 1
@@ -102,10 +82,7 @@ export async function dismiss(
 /** Any open dead letter is an alarm. */
 export async function countDead(database: Database, deadLetters: DeadLetterTable): Promise<number> {
   const rows = await database.read((db) =>
-    db
-      .select({ dead: sql<number>`count(*)::int` })
-      .from(deadLetters)
-      .where(isNull(deadLetters.redrivenAt)),
+    db.select({ dead: sql<number>`count(*)::int` }).from(deadLetters).where(isNull(deadLetters.redrivenAt)),
   )
   return rows[0]!.dead
 }
@@ -127,18 +104,15 @@ export function findRedrives(
   return database.read((db) =>
     db
       .select({
-        ...{ consumer: deadLetters.consumer, messageId, subject, payload },
+        consumer: deadLetters.consumer,
+        messageId,
+        subject,
+        payload,
         requestedAt: sql<string>`${redriveRequestedAt}::text`,
         isLastTry: sql<boolean>`${redriveRequestedAt} < now() - ${tryMs} * interval '1 millisecond'`,
       })
       .from(deadLetters)
-      .where(
-        and(
-          eq(deadLetters.consumer, consumer),
-          isNotNull(redriveRequestedAt),
-          isNull(deadLetters.redrivenAt),
-        ),
-      )
+      .where(and(eq(deadLetters.consumer, consumer), isNotNull(redriveRequestedAt), isNull(deadLetters.redrivenAt)))
       .orderBy(deadLetters.diedAt)
       .limit(20),
   )

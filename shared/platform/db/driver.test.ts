@@ -24,7 +24,10 @@ afterAll(async () => {
 
 const open = (max: number): Database =>
   openDatabase({
-    ...{ url: server.adminUrl, name: 'suite', max, onFatal: () => {} },
+    url: server.adminUrl,
+    name: 'suite',
+    max,
+    onFatal: () => {},
     log: openLog('suite', 'silent'),
   })
 const driver = (options: Options<Record<string, never>> = {}): Sql =>
@@ -34,8 +37,7 @@ const outcomeOf = (call: PromiseLike<unknown>) =>
     (rows) => rows,
     (error: Error) => error.message,
   )
-const count = async (word: string) =>
-  Number((await admin`select count(*) from kept where word = ${word}`)[0]!.count)
+const count = async (word: string) => Number((await admin`select count(*) from kept where word = ${word}`)[0]!.count)
 
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   await admin`select pg_advisory_lock(1)`
@@ -47,8 +49,7 @@ async function whileLocked(work: () => Promise<void>): Promise<void> {
 }
 const lockWaits = (wanted: number) =>
   waitUntil(`${wanted} statements waiting for the lock`, async () => {
-    const [row] =
-      await admin`select count(*) from pg_locks where locktype = 'advisory' and not granted`
+    const [row] = await admin`select count(*) from pg_locks where locktype = 'advisory' and not granted`
     return Number(row!.count) === wanted
   })
 
@@ -118,9 +119,7 @@ describe('an error belongs to its own statement', () => {
     })
     for (const pid of pids) await admin`select pg_terminate_backend(${pid}, 5000)`
     await Promise.all(sleeping)
-    const next = Array.from({ length: 4 }, () =>
-      database.read((db) => db.execute(sql`select 1 as one`)),
-    )
+    const next = Array.from({ length: 4 }, () => database.read((db) => db.execute(sql`select 1 as one`)))
     expect(await Promise.all(next.map(outcomeOf))).toEqual(next.map(() => [{ one: 1 }]))
     await database[Symbol.asyncDispose]()
   })

@@ -38,8 +38,7 @@ const outcomes = async () => {
   const all = await insertAll()
   return [...new Set(all.map((one) => (one.status === 'fulfilled' ? 'written' : 'refused')))]
 }
-const rows = () =>
-  pair.onPrimary(async (admin) => (await admin`select count(*)::int as n from kept`)[0]!.n)
+const rows = () => pair.onPrimary(async (admin) => (await admin`select count(*)::int as n from kept`)[0]!.n)
 
 test('of two hosts, every connection goes to the one that accepts writes', async () => {
   expect(await outcomes()).toEqual(['written'])

@@ -22,12 +22,7 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
 export type InboxTable = ReturnType<typeof inboxTable>
 
 /** In the transaction that does the work; false if it has already committed. */
-export async function claim(
-  tx: Tx,
-  inbox: InboxTable,
-  consumer: string,
-  messageId: string,
-): Promise<boolean> {
+export async function claim(tx: Tx, inbox: InboxTable, consumer: string, messageId: string): Promise<boolean> {
   const won = await tx
     .insert(inbox)
     .values({ consumer, messageId, doneAt: sql`now()` })

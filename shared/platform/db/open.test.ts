@@ -117,8 +117,7 @@ describe('after an outage', () => {
     const telling = openLog('suite', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
     const told = () => lines.map(({ msg }) => msg)
     const { database, fatal } = open({ url: url.toString(), log: telling })
-    for (let round = 0; round < 2; round++)
-      await Promise.all(Array.from({ length: 8 }, () => outcomeOf(one(database))))
+    for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 8 }, () => outcomeOf(one(database))))
     await postgresBehind.listen(port)
     const calls = Array.from({ length: 8 }, () => outcomeOf(one(database)))
     expect(await Promise.all(calls)).toEqual(calls.map(() => 'answered'))
@@ -133,9 +132,7 @@ describe('after an outage', () => {
   })
 
   const hangMany = (database: Database) =>
-    Promise.all(
-      Array.from({ length: 6 }, () => outcomeOf(database.transaction(() => new Promise(() => {})))),
-    )
+    Promise.all(Array.from({ length: 6 }, () => outcomeOf(database.transaction(() => new Promise(() => {})))))
 
   test('a process whose calls hang while others succeed is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
@@ -190,21 +187,16 @@ describe('a statement', () => {
   const words = pgTable('kept', { word: text('word') })
   const prepared = async (database: Database) => {
     const held = sql`select statement from pg_prepared_statements where statement like '%"kept"%'`
-    return (await database.read((db) => db.execute<{ statement: string }>(held))).map(
-      ({ statement }) => statement,
-    )
+    return (await database.read((db) => db.execute<{ statement: string }>(held))).map(({ statement }) => statement)
   }
 
   test('is prepared once per connection, also within a transaction', async () => {
     const { database } = open({ max: 1 })
-    const find = (db: Db, wanted: string[]) =>
-      db.select().from(words).where(isOneOf(words.word, wanted))
+    const find = (db: Db, wanted: string[]) => db.select().from(words).where(isOneOf(words.word, wanted))
     for (const wanted of [['one'], ['one', 'two'], []])
       expect(await database.read((db) => find(db, wanted))).toEqual([])
     await database.transaction((tx) => find(tx, ['three']))
-    expect(await prepared(database)).toEqual([
-      'select "word" from "kept" where "kept"."word" = any($1)',
-    ])
+    expect(await prepared(database)).toEqual(['select "word" from "kept" where "kept"."word" = any($1)'])
     await database[Symbol.asyncDispose]()
   })
 

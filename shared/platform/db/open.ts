@@ -145,15 +145,13 @@ async function answersAnew(url: string): Promise<boolean> {
  */
 function preparing(client: Sql): Sql {
   const { begin } = client
-  client.begin = ((work: (tx: TransactionSql) => unknown) =>
-    begin((tx) => work(prepareAll(tx)))) as Sql['begin']
+  client.begin = ((work: (tx: TransactionSql) => unknown) => begin((tx) => work(prepareAll(tx)))) as Sql['begin']
   return prepareAll(client)
 }
 
 function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client {
   const { unsafe } = client
-  client.unsafe = ((text, values, options) =>
-    unsafe(text, values, { ...options, prepare: true })) as Sql['unsafe']
+  client.unsafe = ((text, values, options) => unsafe(text, values, { ...options, prepare: true })) as Sql['unsafe']
   return client
 }
 
@@ -171,23 +169,27 @@ export class DatabaseRefused extends Error {
 
 /** No connection (postgres.js), or a starting or stopping server (Postgres). */
 const awayCodes: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE'],
-  ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
-  ...['57P01', '57P02', '57P03'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EPIPE',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  '57P01',
+  '57P02',
+  '57P03',
 ])
 
 const isAway = (error: unknown): boolean =>
-  error instanceof Overdue
-    ? error.message.startsWith(asked)
-    : awayCodes.has(String((error as { code?: unknown }).code))
+  error instanceof Overdue ? error.message.startsWith(asked) : awayCodes.has(String((error as { code?: unknown }).code))
 
 /** drizzle puts statement values into its message, and they may be personal. */
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof DrizzleQueryError)) return error
   const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined
-  return new DatabaseRefused(
-    cause?.message ?? 'a statement failed',
-    cause?.code,
-    cause?.constraint_name,
-  )
+  return new DatabaseRefused(cause?.message ?? 'a statement failed', cause?.code, cause?.constraint_name)
 }

@@ -56,11 +56,7 @@ export type Announced = {
 }
 
 /** In the transaction of the state change. A repeated id changes nothing: ids are derived from causes. */
-export async function announceAll(
-  tx: Tx,
-  outbox: OutboxTable,
-  messages: readonly Announcement[],
-): Promise<void> {
+export async function announceAll(tx: Tx, outbox: OutboxTable, messages: readonly Announcement[]): Promise<void> {
   if (messages.length === 0) return
   const { caused, told, columns } = causedBy(tx, messages)
   // guard: a message is a row written by the transaction it reports
@@ -124,22 +120,13 @@ const leaseMs = 5_000
 const ownLeaseMs = 3_000
 
 /** Selects by row state, never by "id greater than the last": serials commit out of order. */
-export const lease = (
-  database: Database,
-  outbox: OutboxTable,
-  rowsMax: number,
-): Promise<OutboxRow[]> =>
+export const lease = (database: Database, outbox: OutboxTable, rowsMax: number): Promise<OutboxRow[]> =>
   database.run(async (db) => {
     const due = db.$with('due').as(
       db
         .select({ id: sql<string>`${outbox.id}`.as('due_id') })
         .from(outbox)
-        .where(
-          and(
-            isNull(outbox.publishedAt),
-            or(isNull(outbox.leasedUntil), isOver(outbox.leasedUntil, leaseMs)),
-          ),
-        )
+        .where(and(isNull(outbox.publishedAt), or(isNull(outbox.leasedUntil), isOver(outbox.leasedUntil, leaseMs))))
         .orderBy(asc(outbox.position))
         .limit(rowsMax)
         .for('update', { skipLocked: true }),
@@ -156,9 +143,7 @@ export const lease = (
 
 /** Only after the broker has confirmed (`openMarks`). */
 export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
-  database.run((db) =>
-    db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)),
-  )
+  database.run((db) => db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)))
 
 /** `oldestMs` is null if there is none. */
 export async function outboxLag(database: Database, outbox: OutboxTable) {
@@ -166,9 +151,7 @@ export async function outboxLag(database: Database, outbox: OutboxTable) {
     db
       .select({
         waiting: sql<number>`count(*)::int`,
-        oldestMs: sql<
-          number | null
-        >`(extract(epoch from now() - min(${outbox.createdAt})) * 1000)::float8`,
+        oldestMs: sql<number | null>`(extract(epoch from now() - min(${outbox.createdAt})) * 1000)::float8`,
       })
       .from(outbox)
       .where(isNull(outbox.publishedAt)),

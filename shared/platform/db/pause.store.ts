@@ -24,8 +24,7 @@ export const pausedSince = (table: PauseTable): SQL<string | null> =>
   sql<string | null>`(select to_char(min(${table.since}) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table})`
 
-export const isPaused = (table: PauseTable): SQL =>
-  sql`exists (select from ${table} where ${table.since} is not null)`
+export const isPaused = (table: PauseTable): SQL => sql`exists (select from ${table} where ${table.since} is not null)`
 
 type Change = {
   readonly what: string
@@ -60,8 +59,7 @@ export async function setPause(
           .set({ ...again, since: null })
           .where(and(eq(table.what, what), isNotNull(table.since), eq(table.revision, revision)))
           .returning()
-  const rows =
-    changed.length > 0 ? changed : await db.select().from(table).where(eq(table.what, what))
+  const rows = changed.length > 0 ? changed : await db.select().from(table).where(eq(table.what, what))
   const row = rows[0]
   if (!row) return { done: `${what} was never paused` }
   const changedAt = row.changedAt.toISOString()

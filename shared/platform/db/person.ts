@@ -22,9 +22,7 @@ export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 export const operatorsOnly: ReadonlySet<string> = new Set([
   ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
   ...['asked_by', 'reason'].map((column) => `chain_relayer.giveback_request.${column}`),
-  ...['identities.same_as', 'identities.named', 'persons.linked_to'].map(
-    (name) => `gateway.${name}`,
-  ),
+  ...['identities.same_as', 'identities.named', 'persons.linked_to'].map((name) => `gateway.${name}`),
 ])
 
 /** Refer to an item of a wallet in the table of that name in the schema. */
@@ -43,8 +41,7 @@ function conditionOf(table: string, names: ReadonlySet<string>): PersonTable['of
   if (!column && !isJournal) return undefined
   const [name, schema] = column ?? ['item', table.split('.')[0]!]
   const owner = sql.raw(`${schema}.${schema}`)
-  return (wallet) =>
-    sql`t.${sql.identifier(name)} in (select id from ${owner} where wallet = ${wallet})`
+  return (wallet) => sql`t.${sql.identifier(name)} in (select id from ${owner} where wallet = ${wallet})`
 }
 
 /** Finds tables by their columns, so that new ones are included. `hidden`: columns to leave out. */
@@ -96,9 +93,7 @@ async function readRows(
   wallet: string,
   after: readonly string[] | undefined,
 ) {
-  const key = columns
-    .filter(({ keyAt }) => keyAt !== null)
-    .toSorted((left, right) => left.keyAt! - right.keyAt!)
+  const key = columns.filter(({ keyAt }) => keyAt !== null).toSorted((left, right) => left.keyAt! - right.keyAt!)
   const keyColumns = key.map((column) => sql`t.${sql.identifier(column.name)}`)
   const listed = (parts: readonly SQL[]) => sql.join([...parts], sql`, `)
   const from = after
@@ -158,16 +153,9 @@ async function readPersonPage(
   return { rows, next: null }
 }
 
-export type PersonReader = (asked: {
-  readonly wallet: string
-  readonly after?: PersonPlace
-}) => Promise<PersonPage>
+export type PersonReader = (asked: { readonly wallet: string; readonly after?: PersonPlace }) => Promise<PersonPage>
 
-export function openPersonReader(
-  database: Database,
-  service: string,
-  unseal?: Unseal,
-): PersonReader {
+export function openPersonReader(database: Database, service: string, unseal?: Unseal): PersonReader {
   const run: Run = (statement) => database.read(async (db) => [...(await db.execute(statement))])
   let found: Promise<readonly PersonTable[]> | undefined
   return async (asked) => {

@@ -8,11 +8,9 @@ export function databaseUrlOf({
 }): string {
   if (databasePassword === '') return databaseUrl
   const [, scheme, role, rest] = /^(\w+:\/\/)([^:@/]*)[^@/]*(@.*)$/.exec(databaseUrl) ?? []
-  if (rest === undefined)
-    throw new Error('DATABASE_PASSWORD needs a role in DATABASE_URL: postgres://role@host/name')
+  if (rest === undefined) throw new Error('DATABASE_PASSWORD needs a role in DATABASE_URL: postgres://role@host/name')
   return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }
 
 /** For connections that take another role of which the login is a member. */
-export const urlInRole = (url: string, role: string): string =>
-  `${url}${url.includes('?') ? '&' : '?'}role=${role}`
+export const urlInRole = (url: string, role: string): string => `${url}${url.includes('?') ? '&' : '?'}role=${role}`

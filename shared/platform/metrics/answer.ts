@@ -62,23 +62,16 @@ export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subsc
 function processReadings(): Metric[] {
   const { user, system } = process.cpuUsage()
   const of = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
-    ...{ kind, name, help, value },
+    kind,
+    name,
+    help,
+    value,
     labels: {},
   })
   return [
     of('counter', 'process_cpu_seconds_total', 'CPU time used, in seconds.', (user + system) / 1e6),
-    of(
-      'gauge',
-      'process_resident_memory_bytes',
-      'Resident memory, in bytes.',
-      process.memoryUsage.rss(),
-    ),
-    of(
-      'gauge',
-      'process_start_time_seconds',
-      'Start time of the process, in Unix seconds.',
-      startedSeconds,
-    ),
+    of('gauge', 'process_resident_memory_bytes', 'Resident memory, in bytes.', process.memoryUsage.rss()),
+    of('gauge', 'process_start_time_seconds', 'Start time of the process, in Unix seconds.', startedSeconds),
   ]
 }
 

@@ -24,10 +24,7 @@ b{service="payments",copy="q\\"\\\\",says="a } in \\"quotes\\""} 3e-7`)
 test('samples of several processes are grouped by metric under one heading', () => {
   const texts = ['one', 'two'].map((copy) => labelled(text, { copy }))
   const lines = merged(texts).split('\n')
-  expect(lines.filter((line) => line.startsWith('# TYPE'))).toEqual([
-    '# TYPE a histogram',
-    '# TYPE b counter',
-  ])
+  expect(lines.filter((line) => line.startsWith('# TYPE'))).toEqual(['# TYPE a histogram', '# TYPE b counter'])
   const names = lines.flatMap((line) => /^([ab])/.exec(line)?.[1] ?? [])
   expect(names.join('')).toBe('aaaabb')
 })

@@ -1,10 +1,8 @@
 type Labels = Readonly<Record<string, string>>
 
-const escaped = (text: string) =>
-  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-const pairsOf = (labels: Labels) =>
-  Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+const pairsOf = (labels: Labels) => Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
 
 const sampleName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 
@@ -36,8 +34,7 @@ export function merged(texts: readonly string[]): string {
         const known = measures.get(name!)
         current = known ?? { heading: [], samples: [] }
         measures.set(name!, current)
-        if (!current.heading.some((said) => said.startsWith(`# ${kind} `)))
-          current.heading.push(line)
+        if (!current.heading.some((said) => said.startsWith(`# ${kind} `))) current.heading.push(line)
       } else if (line !== '' && !line.startsWith('#')) current?.samples.push(line)
     }
   }

@@ -28,9 +28,7 @@ describe('the metrics of a service', () => {
   test('are the last ones, with their age, while a reading takes long', async () => {
     let hangs = false
     const never = new Promise<Record<string, unknown>>(() => {})
-    const { time, read, figures } = openFigures(() =>
-      hangs ? never : Promise.resolve({ open: 2 }),
-    )
+    const { time, read, figures } = openFigures(() => (hangs ? never : Promise.resolve({ open: 2 })))
     await figures()
     hangs = true
     time.ms = 15_000

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { counter, quickSeconds, registry, timer } from '#platform/metrics/measures'
 import { samplesIn } from '#test/support/telemetry/metrics'
 
-const samples = async (name: string) =>
-  samplesIn(await registry.metrics()).filter((sample) => sample.name === name)
+const samples = async (name: string) => samplesIn(await registry.metrics()).filter((sample) => sample.name === name)
 
 test('security: a label with unlimited values becomes one series', async () => {
   const labels = { route: { atMost: 3 }, method: ['GET', 'POST'] } as const

@@ -35,7 +35,10 @@ export function timer<L extends string>(options: {
   const { what, help, labels, buckets } = options
   const names = Object.keys(labels) as L[]
   const histogram = new Histogram({
-    ...{ name: `${namespace}_${what}_seconds`, help, labelNames: names, registers: [registry] },
+    name: `${namespace}_${what}_seconds`,
+    help,
+    labelNames: names,
+    registers: [registry],
     buckets: [...buckets],
   })
   for (const said of combinations(labels)) histogram.zero(said)

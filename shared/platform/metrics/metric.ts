@@ -10,26 +10,24 @@ export type Metric = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-export const gauge = (
-  what: string,
-  help: string,
-  value: Metric['value'],
-  labels: Metric['labels'] = {},
-): Metric => ({ name: `${namespace}_${what}`, kind: 'gauge', help, value, labels })
+export const gauge = (what: string, help: string, value: Metric['value'], labels: Metric['labels'] = {}): Metric => ({
+  name: `${namespace}_${what}`,
+  kind: 'gauge',
+  help,
+  value,
+  labels,
+})
 
-export const seconds = (
-  what: string,
-  help: string,
-  ms: Metric['value'],
-  labels: Metric['labels'] = {},
-): Metric => gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
+export const seconds = (what: string, help: string, ms: Metric['value'], labels: Metric['labels'] = {}): Metric =>
+  gauge(`${what}_seconds`, help, typeof ms === 'number' ? ms / 1_000 : ms, labels)
 
-export const total = (
-  what: string,
-  help: string,
-  value: Metric['value'],
-  labels: Metric['labels'] = {},
-): Metric => ({ name: `${namespace}_${what}_total`, kind: 'counter', help, value, labels })
+export const total = (what: string, help: string, value: Metric['value'], labels: Metric['labels'] = {}): Metric => ({
+  name: `${namespace}_${what}_total`,
+  kind: 'counter',
+  help,
+  value,
+  labels,
+})
 
 export const each = <V>(
   record: Readonly<Record<string, V>>,
@@ -50,16 +48,8 @@ export async function textOf(readings: readonly Metric[]): Promise<string> {
   return registry.metrics()
 }
 
-export const messagingReadings = (figures: {
-  waiting: number
-  oldestMs: number | null
-  dead: number
-}): Metric[] => [
+export const messagingReadings = (figures: { waiting: number; oldestMs: number | null; dead: number }): Metric[] => [
   gauge('outbox_messages', 'Unpublished messages in the outbox.', figures.waiting),
-  seconds(
-    'outbox_oldest_age',
-    'Age of the oldest unpublished message, in seconds; 0 if none.',
-    figures.oldestMs ?? 0,
-  ),
+  seconds('outbox_oldest_age', 'Age of the oldest unpublished message, in seconds; 0 if none.', figures.oldestMs ?? 0),
   gauge('dead_letters', 'Dead letters that are open or waiting for a redrive.', figures.dead),
 ]

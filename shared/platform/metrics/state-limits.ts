@@ -41,15 +41,9 @@ export const overdueAmong = <S extends string>(
   })
 
 /** In ms, 0 if none. */
-export const agesOf = <S extends string>(
-  limits: Limits<S>,
-  oldest: readonly Oldest<S>[],
-): Record<string, number> =>
+export const agesOf = <S extends string>(limits: Limits<S>, oldest: readonly Oldest<S>[]): Record<string, number> =>
   Object.fromEntries(
-    limitedStates(limits).map((state) => [
-      state,
-      Math.round(oldest.find((one) => one.state === state)?.oldestMs ?? 0),
-    ]),
+    limitedStates(limits).map((state) => [state, Math.round(oldest.find((one) => one.state === state)?.oldestMs ?? 0)]),
   )
 
 /** With the limit, so that one alert rule covers all states. */

@@ -160,12 +160,10 @@ export function carriedTrace(): string | undefined {
   return carrier[traceHeader]
 }
 
-export const traceId = (): string | undefined =>
-  isOn ? trace.getSpanContext(context.active())?.traceId : undefined
+export const traceId = (): string | undefined => (isOn ? trace.getSpanContext(context.active())?.traceId : undefined)
 
 /** Undefined if the `traceparent` is invalid. */
 export const spanOf = (parent: string | null): Origin | undefined =>
   isOn && parent !== null ? trace.getSpanContext(extracted(parent)) : undefined
 
-const extracted = (parent: string): Context =>
-  propagation.extract(ROOT_CONTEXT, { [traceHeader]: parent })
+const extracted = (parent: string): Context => propagation.extract(ROOT_CONTEXT, { [traceHeader]: parent })

@@ -26,7 +26,10 @@ export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures
       aim: { of: 'ratio', bound: 'at least', limit: 0.8 },
     },
     {
-      ...{ bench, name: 'indexer-reader, peak memory', value: run.peakMb, unit: 'MB' },
+      bench,
+      name: 'indexer-reader, peak memory',
+      value: run.peakMb,
+      unit: 'MB',
       aim: { of: 'value', bound: 'at most', limit: 120 },
     },
   ]

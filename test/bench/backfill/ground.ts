@@ -46,8 +46,7 @@ export async function layGround(events: number, say: (line: string) => void): Pr
   const chain = await unlessInterrupted(fillChain(dir, events))
   stack.defer(() => chain.child.end())
   const loop = await viemLoop(chain)
-  if (loop.events !== chain.events)
-    throw new Error(`the chain has ${loop.events} events instead of ${chain.events}`)
+  if (loop.events !== chain.events) throw new Error(`the chain has ${loop.events} events instead of ${chain.events}`)
   say(
     `${chain.events} events of ${chain.wallets} wallets in ${chain.blocks} blocks, ` +
       `created in ${Math.round(chain.filledInMs / 1_000)} s`,

@@ -10,23 +10,23 @@ const wallets = Array.from({ length: 64 }, (_, index) => index)
 async function outcomesOf({ rpcUrl, deployment }: BenchChain) {
   const words = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed']
   const logs = await readerOf(rpcUrl).getContractEvents({
-    ...{ address: deployment.creditLine, abi: creditLineAbi, eventName: 'CycleClosed' },
-    ...{ fromBlock: 0n, strict: true },
+    address: deployment.creditLine,
+    abi: creditLineAbi,
+    eventName: 'CycleClosed',
+    fromBlock: 0n,
+    strict: true,
   })
   const found = new Set(logs.map(({ args }) => args.outcome))
   return words.filter((_, outcome) => found.has(outcome))
 }
-const headSeconds = async ({ rpcUrl }: BenchChain) =>
-  Number((await readerOf(rpcUrl).getBlock()).timestamp)
+const headSeconds = async ({ rpcUrl }: BenchChain) => Number((await readerOf(rpcUrl).getBlock()).timestamp)
 const readerOf = (rpcUrl: string) => createPublicClient({ transport: http(rpcUrl) })
 
 const visits = Array.from({ length: 24 }, (_, index) => index)
 
 describe('the planned history', () => {
   test('has every kind of act', () => {
-    const kinds = wallets.flatMap((wallet) =>
-      visits.flatMap((visit) => actsOf(wallet, visit).map(({ kind }) => kind)),
-    )
+    const kinds = wallets.flatMap((wallet) => visits.flatMap((visit) => actsOf(wallet, visit).map(({ kind }) => kind)))
     expect([...new Set(kinds)].sort()).toEqual([
       'draw',
       'heldTopUp',

@@ -9,8 +9,7 @@ export const relayer = devAccount('bench relayer').address
 export const verifier = devAccount('bench verifier').address
 
 /** It has no key: the node impersonates it. */
-export const walletAt = (index: number): Address =>
-  numberToHex((0xbe9cn << 144n) + BigInt(index), { size: 20 })
+export const walletAt = (index: number): Address => numberToHex((0xbe9cn << 144n) + BigInt(index), { size: 20 })
 
 type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 type Transaction = { from: Address; data: Hex }

@@ -47,13 +47,7 @@ async function floodsOf(stack: Stack): Promise<Flood[]> {
     Buffer.from(JSON.stringify([new Date(number).toISOString(), 'x'])).toString('base64url')
   const reading = (path: string): Flood => ({
     name: `${slowReaders} readers of ${path} that take nothing`,
-    start: () =>
-      openSlowReaders(
-        port,
-        path,
-        slowReaders,
-        (number) => `X-Forwarded-For: ${addressOf(number)}\r\n`,
-      ),
+    start: () => openSlowReaders(port, path, slowReaders, (number) => `X-Forwarded-For: ${addressOf(number)}\r\n`),
   })
   return [
     ...(await largePathsOf(gateway)).map(reading),
@@ -72,14 +66,7 @@ async function floodsOf(stack: Stack): Promise<Flood[]> {
     },
     {
       name: `${hostConnections} bodies in chunks of a byte without a pause`,
-      start: () =>
-        sendBodies(
-          port,
-          hostConnections,
-          'Transfer-Encoding: chunked',
-          '1\r\nx\r\n'.repeat(100),
-          10,
-        ),
+      start: () => sendBodies(port, hostConnections, 'Transfer-Encoding: chunked', '1\r\nx\r\n'.repeat(100), 10),
     },
     {
       name: '24 verification links/s',
@@ -111,20 +98,12 @@ function sendHosts(port: number): Disposable {
   return { [Symbol.dispose]: () => void sockets.map((socket) => socket.destroy()) }
 }
 
-function sendBodies(
-  port: number,
-  connections: number,
-  form: string,
-  part: string,
-  everyMs: number,
-): Disposable {
+function sendBodies(port: number, connections: number, form: string, part: string, everyMs: number): Disposable {
   let isOver = false
   const open = (number: number): ReturnType<typeof connect> => {
     const socket = connect(port, '127.0.0.1', () => {
       const from = `X-Forwarded-For: ${addressOf(number)}`
-      socket.write(
-        `POST /webhooks/payments HTTP/1.1\r\nHost: localhost\r\n${from}\r\n${form}\r\n\r\n`,
-      )
+      socket.write(`POST /webhooks/payments HTTP/1.1\r\nHost: localhost\r\n${from}\r\n${form}\r\n\r\n`)
     })
     const timer = setInterval(() => socket.writable && socket.write(part), everyMs)
     socket.on('data', () => socket.destroy()).on('error', () => {})
@@ -173,23 +152,21 @@ async function honest(stack: Stack, people: readonly Person[], seconds: number):
   return seen
 }
 
-export async function benchFloods(
-  { seconds, names }: Options,
-  say: (line: string) => void,
-): Promise<Figure[]> {
+export async function benchFloods({ seconds, names }: Options, say: (line: string) => void): Promise<Figure[]> {
   if (!names.includes(bench)) return []
   using dir = benchDir()
   say('starting a stack with the limits of a deployment')
   await using stack = await bootStack({
-    ...{ dir: dir.path, ports: 'free', durable: true, times: 'deployed', limits: 'deployed' },
+    dir: dir.path,
+    ports: 'free',
+    durable: true,
+    times: 'deployed',
+    limits: 'deployed',
     // The bench is the proxy here, so each request can have its own address.
     env: { gateway: { TRUSTED_PROXIES: '127.0.0.1' } },
   })
   const people = Array.from({ length: 20 }, () => personOf(stack.info, generatePrivateKey()))
-  const floods = [
-    { name: 'no flood', start: () => ({ [Symbol.dispose]: () => {} }) },
-    ...(await floodsOf(stack)),
-  ]
+  const floods = [{ name: 'no flood', start: () => ({ [Symbol.dispose]: () => {} }) }, ...(await floodsOf(stack))]
   const figures: Figure[] = []
   for (const { name, start } of floods) {
     say(`floods: ${name}`)
@@ -203,15 +180,19 @@ export async function benchFloods(
     const seen = await honest(stack, people, seconds)
     const note = `${seen.refused} of ${seen.refused + seen.quoteMs.length + seen.meMs.length} refused`
     const of = (what: string, sample: number[]): Figure => ({
-      ...{ bench, name: `${name}: ${what}, p95`, unit: 'ms', note },
+      bench,
+      name: `${name}: ${what}, p95`,
+      unit: 'ms',
+      note,
       value: sample.length > 0 ? quantile(sample, 0.95) : null,
-      ...(sample.length > 0
-        ? { ratio: { value: quantile(sample, 0.95) / quantile(sample, 0.5), to: 'p50' } }
-        : {}),
+      ...(sample.length > 0 ? { ratio: { value: quantile(sample, 0.95) / quantile(sample, 0.5), to: 'p50' } } : {}),
     })
     figures.push(
       {
-        ...{ bench, name: `${name}: gateway, peak`, value: peak, unit: 'MB' },
+        bench,
+        name: `${name}: gateway, peak`,
+        value: peak,
+        unit: 'MB',
         ratio: { value: peak / before, to: 'before' },
         aim: { of: 'value', bound: 'at most', limit: 400 },
       },

@@ -49,9 +49,7 @@ async function generate(load: Load): Promise<LoadResult> {
 
 /** Undefined once single-use sessions run out. */
 function requestsOf({ url, body = '', headers = {}, sessionsFile, eachOnce }: Load) {
-  const sessions = sessionsFile
-    ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[])
-    : undefined
+  const sessions = sessionsFile ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[]) : undefined
   let made = 0
   return (): [string, RequestInit] | undefined => {
     if (eachOnce && made === sessions?.length) return undefined
@@ -74,8 +72,7 @@ async function answerOf(url: string, init: RequestInit): Promise<string | undefi
   }
 }
 
-const freshWallet = () =>
-  `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
+const freshWallet = () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import type { LoadResult } from './generator'
 import type { Load, Publishing } from './load'
 
-export const generateLoad = (load: Load): Promise<LoadResult> =>
-  runChild('generator.ts', load, load.seconds)
+export const generateLoad = (load: Load): Promise<LoadResult> => runChild('generator.ts', load, load.seconds)
 
 export const publishLoad = (load: Publishing): Promise<{ perSecond: number }> =>
   runChild('publisher.ts', load, load.seconds)
@@ -24,10 +23,7 @@ export const startPlainServer = (body = '') => startServer('plain-server.ts', '-
 type Nats = { url: string; admin: { user: string; password: string } }
 
 export const startQuoteServer = (role: 'bare' | 'asking' | 'answering', { url, admin }: Nats) =>
-  startServer(
-    'quote-server.ts',
-    ...['--role', role, '--nats', url, '--user', admin.user, '--password', admin.password],
-  )
+  startServer('quote-server.ts', '--role', role, '--nats', url, '--user', admin.user, '--password', admin.password)
 
 type Server = AsyncDisposable & { readonly url: string }
 async function startServer(script: string, ...flags: string[]): Promise<Server> {

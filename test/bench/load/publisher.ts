@@ -6,11 +6,12 @@ import type { Publishing } from './load'
 
 /** Yardstick of a webhook: the same messages in the same stream by bare awaited publishes. */
 const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
-const { natsUrl, user, password, body, connections, seconds } = JSON.parse(
-  values.load,
-) as Publishing
+const { natsUrl, user, password, body, connections, seconds } = JSON.parse(values.load) as Publishing
 const nc = await connect({
-  ...{ servers: natsUrl, user, pass: password, inboxPrefix: `_INBOX_${user}` },
+  servers: natsUrl,
+  user,
+  pass: password,
+  inboxPrefix: `_INBOX_${user}`,
   noAsyncTraces: true,
 })
 const js = nc.jetstream({ timeout: 5_000 })
@@ -22,12 +23,15 @@ const publish = async () => {
   while (performance.now() < endsAt) {
     const deliveryId = randomUUID()
     const payload = {
-      ...{ account: 'ID', deliveryId, receivedAt: new Date().toISOString() },
+      account: 'ID',
+      deliveryId,
+      receivedAt: new Date().toISOString(),
       body: body.replace('{id}', deliveryId),
     }
     const sentAt = performance.now()
     await js.publish(paymentsWebhookSubject('ID', deliveryId), JSON.stringify(payload), {
-      ...{ msgID: deliveryId, headers: headers() },
+      msgID: deliveryId,
+      headers: headers(),
     })
     if (sentAt >= beganAt) stored++
   }

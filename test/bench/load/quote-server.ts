@@ -32,8 +32,7 @@ else {
     startAnswering(nc)
     await nc.flush()
     console.log('ready')
-  } else
-    console.log(serve(async () => (await nc.request(subject, '{"pair":"USD/IDR"}')).json<object>()))
+  } else console.log(serve(async () => (await nc.request(subject, '{"pair":"USD/IDR"}')).json<object>()))
 }
 // The parent holds the other end of this pipe.
 for await (const _ of Bun.stdin.stream());

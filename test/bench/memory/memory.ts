@@ -34,8 +34,7 @@ export async function benchMemory(stack: Stack, options: Options): Promise<Figur
   }
   await load.stop()
   const failed = load.seen.filter(({ status }) => status !== 200)
-  if (failed.length > 0)
-    throw new Error(`${failed.length} requests failed, the first: ${JSON.stringify(failed[0])}`)
+  if (failed.length > 0) throw new Error(`${failed.length} requests failed, the first: ${JSON.stringify(failed[0])}`)
   await flowsEnding(load.begun, 60_000)
   await pause(restMs)
   const after = sampled(stack, minutesNow())
@@ -43,7 +42,10 @@ export async function benchMemory(stack: Stack, options: Options): Promise<Figur
   const requestsPerSecond = load.seen.length / (60 * options.minutes)
   return [
     {
-      ...{ bench, name: 'bare Bun process, RSS', value: bare.rssMb, unit: 'MB' },
+      bench,
+      name: 'bare Bun process, RSS',
+      value: bare.rssMb,
+      unit: 'MB',
       note: `PSS ${mb(bare.pssMb)}; load: ${Math.round(requestsPerSecond)} requests/s`,
     },
     ...serviceNames.flatMap((name) => figuresOf(name, { rest, samples, after, bare })),
@@ -54,9 +56,7 @@ type Sample = { readonly atMinutes: number; readonly held: Readonly<Record<Servi
 
 const sampled = (stack: Stack, atMinutes: number): Sample => ({
   atMinutes,
-  held: Object.fromEntries(
-    serviceNames.map((name) => [name, memoryOf(stack.process(name).pid())]),
-  ) as Sample['held'],
+  held: Object.fromEntries(serviceNames.map((name) => [name, memoryOf(stack.process(name).pid())])) as Sample['held'],
 })
 
 type MemoryRun = { rest: Sample; samples: readonly Sample[]; after: Sample; bare: Held }
@@ -70,18 +70,19 @@ function figuresOf(name: ServiceName, { rest, samples, after, bare }: MemoryRun)
   const both = ({ held }: Sample) => `${mb(held[name].rssMb)} (PSS ${mb(held[name].pssMb)})`
   return [
     {
-      ...{ bench, name: `${name} under load, peak RSS`, value: most('rssMb'), unit: 'MB' },
+      bench,
+      name: `${name} under load, peak RSS`,
+      value: most('rssMb'),
+      unit: 'MB',
       ...against(most('rssMb'), bare.rssMb, 'bare Bun process'),
       aim: { of: 'value', bound: 'at most', limit: 120 },
       note: `PSS ${mb(most('pssMb'))}; at rest ${both(rest)}, after ${both(after)}`,
     },
     {
-      ...{
-        bench,
-        name: `${name} under load, growth of RSS`,
-        value: slopeOf(points),
-        unit: 'MB/min',
-      },
+      bench,
+      name: `${name} under load, growth of RSS`,
+      value: slopeOf(points),
+      unit: 'MB/min',
       note: `over ${mb(samples.at(-1)?.atMinutes ?? 0)} minutes`,
     },
   ]
@@ -91,12 +92,9 @@ const mb = (value: number) => value.toFixed(value < 10 ? 1 : 0)
 
 /** An idle Bun process is the lower bound. */
 async function bareProcess(): Promise<Held> {
-  await using child = Bun.spawn(
-    [process.execPath, '-e', 'console.log(1); setInterval(() => {}, 1e6)'],
-    {
-      stdout: 'pipe',
-    },
-  )
+  await using child = Bun.spawn([process.execPath, '-e', 'console.log(1); setInterval(() => {}, 1e6)'], {
+    stdout: 'pipe',
+  })
   await child.stdout.getReader().read()
   return memoryOf(child.pid)
 }

@@ -43,12 +43,13 @@ export async function benchMillion(stack: Stack, options: Options): Promise<Figu
     return [...full].map(([name, { value, unit }]): Figure => {
       const before = empty.get(name)!
       return {
-        ...{ bench, name: `${name}, full tables`, value, unit },
+        bench,
+        name: `${name}, full tables`,
+        value,
+        unit,
         ...against(value, before.value, `the same with empty tables, ${figureText(before.value)}`),
         aim: { of: 'ratio', bound: 'at most', limit: 1.2 },
-        ...(name === 'GET /me, p50'
-          ? { note: `${options.old.toLocaleString('en')} old payments` }
-          : {}),
+        ...(name === 'GET /me, p50' ? { note: `${options.old.toLocaleString('en')} old payments` } : {}),
       }
     })
   } finally {
@@ -109,8 +110,7 @@ async function giveRows(sql: Sql, { wallet }: Person, count: number): Promise<vo
   const ids = sql`(select 'old' || n from generate_series(1, ${count}) n)`
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`
-    for (const table of activityTables)
-      await tx`update ${tx(table)} set wallet = ${wallet} where id in ${ids}`
+    for (const table of activityTables) await tx`update ${tx(table)} set wallet = ${wallet} where id in ${ids}`
   })
   for (const table of activityTables) await sql`vacuum analyze ${sql(table)}`
 }

@@ -70,8 +70,7 @@ function tableOf(rows: readonly (Given & Found)[]): string {
   })
   const table = [['call', ...columns], ...cells]
   const widths = table[0]!.map((_, at) => Math.max(...table.map((row) => row[at]!.length)))
-  const padded = (cell: string, at: number) =>
-    at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)
+  const padded = (cell: string, at: number) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))
   return table.map((row) => row.map(padded).join('  ')).join('\n')
 }
 

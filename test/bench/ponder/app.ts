@@ -21,8 +21,7 @@ const endpoints = 8
 export async function layPonder(ground: Ground, databaseUrl: string) {
   const dir = join(ground.dir, 'ponder')
   mkdirSync(join(dir, 'src/api'), { recursive: true })
-  for (const [template, path] of files)
-    copyFileSync(join(import.meta.dir, `${template}.template`), join(dir, path))
+  for (const [template, path] of files) copyFileSync(join(import.meta.dir, `${template}.template`), join(dir, path))
   const { creditLine, deployBlock } = ground.chain.deployment
   const told = {
     databaseUrl,

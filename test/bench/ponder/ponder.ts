@@ -25,18 +25,7 @@ async function runPonder(ground: Ground): Promise<Run & { version: string }> {
   const child = startChild({
     name: 'ponder',
     bin: node,
-    args: [
-      cli,
-      '--root',
-      dir,
-      '--log-format',
-      'json',
-      'start',
-      '--schema',
-      'bench',
-      '-p',
-      `${port}`,
-    ],
+    args: [cli, '--root', dir, '--log-format', 'json', 'start', '--schema', 'bench', '-p', `${port}`],
     env: {
       HOME: dir,
       PONDER_TELEMETRY_DISABLED: 'true',
@@ -62,8 +51,7 @@ async function runPonder(ground: Ground): Promise<Run & { version: string }> {
 const ready = (port: number) =>
   waitUntil(
     'ponder to be ready',
-    async () =>
-      (await fetch(`http://127.0.0.1:${port}/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
+    async () => (await fetch(`http://127.0.0.1:${port}/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
     deadlineMs,
     20,
   )
@@ -96,9 +84,7 @@ export async function benchPonder(
         value: eventsPerSecond,
         unit: 'events/s',
         ...against(eventsPerSecond, ground.loop.eventsPerSecond, 'viem loop'),
-        note: same
-          ? 'same projection as ours'
-          : `projection differs: ${JSON.stringify(run.totals)}`,
+        note: same ? 'same projection as ours' : `projection differs: ${JSON.stringify(run.totals)}`,
       },
       { bench, name: `${name}, peak memory`, value: run.peakMb, unit: 'MB' },
     ]
@@ -106,7 +92,10 @@ export async function benchPonder(
     const times = run.tookMs / ours.tookMs
     const memory = ours.peakMb / run.peakMb
     const over = (of: string, value: number, bound: 'at least' | 'at most'): Figure => ({
-      ...{ bench, name: `indexer-reader over Ponder, ${of}`, value, unit: 'times' },
+      bench,
+      name: `indexer-reader over Ponder, ${of}`,
+      value,
+      unit: 'times',
       aim: { of: 'value', bound, limit: 1 },
       note: `${name}, ${ground.chain.events} events`,
     })

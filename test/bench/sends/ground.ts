@@ -1,30 +1,12 @@
 import { join } from 'node:path'
 import pMap from 'p-map'
 import postgres, { type Sql } from 'postgres'
-import {
-  createPublicClient,
-  createTestClient,
-  createWalletClient,
-  type Hex,
-  http,
-  publicActions,
-} from 'viem'
-import {
-  generatePrivateKey,
-  nonceManager,
-  type PrivateKeyAccount,
-  privateKeyToAccount,
-} from 'viem/accounts'
+import { createPublicClient, createTestClient, createWalletClient, type Hex, http, publicActions } from 'viem'
+import { generatePrivateKey, nonceManager, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { bundleOf, currentBundles } from '#infra/bundle/bundle'
 import { localTerms } from '#infra/local/chain'
 import { bootDependencies } from '#infra/local/dependencies'
-import {
-  environments,
-  laneKeys,
-  liftedLimits,
-  makeSecrets,
-  type Secrets,
-} from '#infra/local/environment'
+import { environments, laneKeys, liftedLimits, makeSecrets, type Secrets } from '#infra/local/environment'
 import { devKey } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
@@ -58,18 +40,26 @@ export async function laySendGround(): Promise<Ground> {
   const processes = openProcesses({ onDeath: () => {}, onStart: () => {} })
   stack.defer(() => processes.end())
   const backbone = await bootDependencies(processes, {
-    ...{ dir, choosePort: () => freePort(), durable: true, secrets },
-    ...{ terms: localTerms, wallets: [], own: {} },
+    dir,
+    choosePort: () => freePort(),
+    durable: true,
+    secrets,
+    terms: localTerms,
+    wallets: [],
+    own: {},
   })
   const sql = postgres(backbone.adminUrl, { max: 1, onnotice: () => {} })
   stack.defer(() => sql.end({ timeout: 1 }))
-  const wallets = Array.from({ length: walletCount }, () =>
-    privateKeyToAccount(generatePrivateKey()),
-  )
+  const wallets = Array.from({ length: walletCount }, () => privateKeyToAccount(generatePrivateKey()))
   await admit(backbone, wallets)
   const owned = stack.move()
   return {
-    ...{ backbone, processes, secrets, dir, sql, wallets },
+    backbone,
+    processes,
+    secrets,
+    dir,
+    sql,
+    wallets,
     signTransfers: (count) => signTransfers(backbone, wallets, count),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -82,19 +72,24 @@ async function admit(
 ): Promise<void> {
   const setup = { chain: chainOf(chainId), transport: http(rpcUrl), pollingInterval: 100 }
   const reader = createPublicClient(setup)
-  const actor = (key: Hex) =>
-    createWalletClient({ ...setup, account: privateKeyToAccount(key, { nonceManager }) })
+  const actor = (key: Hex) => createWalletClient({ ...setup, account: privateKeyToAccount(key, { nonceManager }) })
   const [verifier, admin] = [actor(laneKeys[0]!), actor(devKey('admin'))]
   const gas = 120_000n
   const hashes = await Promise.all(
     wallets.flatMap(({ address }) => [
       verifier.writeContract({
-        ...{ address: creditLine, abi: creditLineAbi, gas },
-        ...{ functionName: 'setVerified', args: [address, true] },
+        address: creditLine,
+        abi: creditLineAbi,
+        gas,
+        functionName: 'setVerified',
+        args: [address, true],
       }),
       admin.writeContract({
-        ...{ address: ausd, abi: ausdAbi, gas },
-        ...{ functionName: 'mint', args: [address, 1_000_000_000n] },
+        address: ausd,
+        abi: ausdAbi,
+        gas,
+        functionName: 'mint',
+        args: [address, 1_000_000_000n],
       }),
     ]),
   )
@@ -103,8 +98,7 @@ async function admit(
     if (status !== 'success') throw new Error('preparing a wallet reverted')
   }
   const chain = createTestClient({ ...setup, mode: 'anvil' }).extend(publicActions)
-  for (const key of laneKeys)
-    await chain.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 23n })
+  for (const key of laneKeys) await chain.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 23n })
 }
 
 async function signTransfers(
@@ -114,7 +108,9 @@ async function signTransfers(
 ): Promise<SignedTransfer[]> {
   const reader = createPublicClient({ chain: chainOf(chainId), transport: http(rpcUrl) })
   const [, name, version] = await reader.readContract({
-    ...{ address: ausd, abi: ausdAbi, functionName: 'eip712Domain' },
+    address: ausd,
+    abi: ausdAbi,
+    functionName: 'eip712Domain',
   })
   const domain = { name, version, chainId, verifyingContract: ausd }
   const to = privateKeyToAccount(generatePrivateKey()).address
@@ -131,7 +127,12 @@ export async function startService(
   settings: Readonly<Record<string, string>> = {},
 ) {
   const places = {
-    ...{ gatewayPort: 0, gateway: '', sandbox: '', opsPort: 0, sandboxPort: 0, bookPath: '' },
+    gatewayPort: 0,
+    gateway: '',
+    sandbox: '',
+    opsPort: 0,
+    sandboxPort: 0,
+    bookPath: '',
     ...backbone,
   }
   const env = { ...environments(places, secrets)[name], ...liftedLimits[name] }

@@ -29,7 +29,10 @@ async function relayAll({ rpcUrl, chainId, ausd, laneKeys, atOnce, transfers }: 
   let finalBlock = 0n
   const relay = async (one: SignedTransfer, index: number) => {
     const hash = await lanes[index % lanes.length]!.writeContract({
-      ...{ address: ausd, abi: ausdAbi, functionName: 'transferWithAuthorization', ...fees },
+      address: ausd,
+      abi: ausdAbi,
+      functionName: 'transferWithAuthorization',
+      ...fees,
       args: [
         ...([one.from, one.to, BigInt(one.value)] as [Hex, Hex, bigint]),
         ...([BigInt(one.validAfter), BigInt(one.validBefore)] as [bigint, bigint]),

@@ -30,29 +30,41 @@ export async function benchSends(options: Options, say: (line: string) => void):
   const { perBlock } = ours.rpc
   return [
     {
-      ...{ bench, name: 'plain viem, nonceManager', value: plain.perSecond, unit: 'sends/s' },
+      bench,
+      name: 'plain viem, nonceManager',
+      value: plain.perSecond,
+      unit: 'sends/s',
       note: `${options.sends} sends, two lanes, in flight: ${plain.note}`,
     },
     {
-      ...{ bench, name: 'chain-relayer, request to final', value: ours.perSecond, unit: 'sends/s' },
+      bench,
+      name: 'chain-relayer, request to final',
+      value: ours.perSecond,
+      unit: 'sends/s',
       ...against(ours.perSecond, plain.perSecond, 'plain viem'),
       aim: { of: 'value', bound: 'at least', limit: 200 },
       note: `all requested within ${figureText(ours.askedMs / 1_000)} s`,
     },
     {
-      ...{ bench, name: 'chain-relayer over plain viem', unit: 'times' },
+      bench,
+      name: 'chain-relayer over plain viem',
+      unit: 'times',
       value: ours.perSecond / plain.perSecond,
       aim: { of: 'value', bound: 'at least', limit: 1 },
     },
     {
-      ...{ bench, name: 'RPC calls per block, no submission or simulation', unit: '' },
+      bench,
+      name: 'RPC calls per block, no submission or simulation',
+      unit: '',
       value: perBlock.overhead,
       aim: { of: 'value', bound: 'at most', limit: 5 },
       note: `${perBlock.requests} in all`,
     },
     ...timeOf('send, CPU time', ours),
     {
-      ...{ bench, name: 'chain-relayer without batching', unit: 'sends/s' },
+      bench,
+      name: 'chain-relayer without batching',
+      unit: 'sends/s',
       value: alone.perSecond,
       ...against(alone.perSecond, plain.perSecond, 'plain viem'),
       note: 'BATCH_MAX 1',
@@ -65,7 +77,9 @@ type Run = Awaited<ReturnType<typeof relayerRun>>
 
 const timeOf = (name: string, { cpuMs }: Run): Figure[] => [
   {
-    ...{ bench, name, unit: 'ms' },
+    bench,
+    name,
+    unit: 'ms',
     value: Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0),
     note: Object.entries(cpuMs)
       .map(([process, ms]) => `${process} ${figureText(ms)}`)
@@ -93,9 +107,7 @@ async function relayerRun(
   const before = times()
   const { tookMs, askedMs } = await sendAll(ground, transfers, request, askedAtOnce)
   const spent = times().map((ms, place) => (ms - before[place]!) / count)
-  const cpuMs = Object.fromEntries(
-    Object.keys(measured).map((name, place) => [name, spent[place]!]),
-  )
+  const cpuMs = Object.fromEntries(Object.keys(measured).map((name, place) => [name, spent[place]!]))
   const { rpc } = (await statsOf(nc))!
   await relayer.stop('SIGTERM')
   return { perSecond: (count * 1_000) / tookMs, askedMs, cpuMs, rpc }
@@ -104,8 +116,7 @@ async function relayerRun(
 /** The faster of few and many in flight. */
 async function fastestPlain(ground: Ground, count: number) {
   const runs: { perSecond: number; atOnce: number }[] = []
-  for (const atOnce of plainAtOnce)
-    runs.push({ perSecond: await plainRun(ground, count, atOnce), atOnce })
+  for (const atOnce of plainAtOnce) runs.push({ perSecond: await plainRun(ground, count, atOnce), atOnce })
   const note = runs.map(({ perSecond, atOnce }) => `${figureText(perSecond)} with ${atOnce}`)
   const perSecond = Math.max(...runs.map((one) => one.perSecond))
   return { perSecond, note: note.join(', ') }
@@ -150,8 +161,11 @@ async function statsOf(nc: NatsConnection): Promise<Stats | undefined> {
 
 async function openBus({ backbone, secrets }: Ground) {
   const nc = await connect({
-    ...{ servers: backbone.natsUrl, user: 'admin', pass: secrets.nats.admin },
-    ...{ inboxPrefix: '_INBOX_admin', timeout: 5_000 },
+    servers: backbone.natsUrl,
+    user: 'admin',
+    pass: secrets.nats.admin,
+    inboxPrefix: '_INBOX_admin',
+    timeout: 5_000,
   })
   return { nc, [Symbol.asyncDispose]: () => nc.close() }
 }

@@ -30,8 +30,7 @@ export async function benchAlone(stack: Stack, { samples }: Options): Promise<Fi
     return () => other.get('/me')
   }
   const call = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to }, 'latest'] }
-  const chain = async () => () =>
-    fetch(stack.info.chain.rpcUrl, { method: 'POST', body: JSON.stringify(call) })
+  const chain = async () => () => fetch(stack.info.chain.rpcUrl, { method: 'POST', body: JSON.stringify(call) })
   const bareMs = await median(count, chain)
   const requests = [
     ['POST /sends', send],

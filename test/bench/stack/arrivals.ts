@@ -1,11 +1,7 @@
 import { pause } from '#platform/deadline'
 
 /** Open loop: slow responses do not reduce the load. */
-export async function arrive<T>(
-  count: number,
-  everyMs: number,
-  work: (index: number) => Promise<T>,
-): Promise<T[]> {
+export async function arrive<T>(count: number, everyMs: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const startedAt = performance.now()
   const running: Promise<T>[] = []
   for (let index = 0; index < count; index++) {

@@ -31,10 +31,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
   const people = await verifiedUsers(stack, Math.min(peopleMax, options.topups))
   await using credits = watchCredits(stack)
   const outside = outsideOf(stack.info)
-  await waitUntil(
-    'all verifications to settle',
-    async () => (await listInFlight(sql.client)).length === 0,
-  )
+  await waitUntil('all verifications to settle', async () => (await listInFlight(sql.client)).length === 0)
   const everyMs = 1_000 / options.topupsPerSecond
   const topups = (count: number) =>
     arrive(count, everyMs, async (index) => {
@@ -53,17 +50,17 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
   const sum = (times: Times) => measured.reduce((all, name) => all + times[name], 0)
   const each = measured.map(
     (name): Figure => ({
-      ...{
-        bench,
-        name: `top-up, CPU time of ${name}`,
-        unit: 'ms',
-        value: perTopup(load.times[name]),
-      },
+      bench,
+      name: `top-up, CPU time of ${name}`,
+      unit: 'ms',
+      value: perTopup(load.times[name]),
     }),
   )
   return [
     {
-      ...{ bench, name: 'top-up, CPU time', unit: 'ms' },
+      bench,
+      name: 'top-up, CPU time',
+      unit: 'ms',
       value: perTopup(sum(load.times)),
       ...against(perTopup(sum(load.times)), insertMs, 'row insert, server and client'),
       aim: { of: 'value', bound: 'at most', limit: 10 },
@@ -71,17 +68,23 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
     },
     ...each,
     {
-      ...{ bench, name: 'top-up, SQL statements', unit: '' },
+      bench,
+      name: 'top-up, SQL statements',
+      unit: '',
       value: perTopup(load.statements),
       aim: { of: 'value', bound: 'at most', limit: 30 },
       note: `in ${Math.round(perTopup(load.transactions))} transactions`,
     },
     {
-      ...{ bench, name: 'idle, CPU time', unit: 'ms/s' },
+      bench,
+      name: 'idle, CPU time',
+      unit: 'ms/s',
       value: perSecond(sum(rest.times)),
     },
     {
-      ...{ bench, name: 'idle, SQL transactions', unit: 'per second' },
+      bench,
+      name: 'idle, SQL transactions',
+      unit: 'per second',
       value: perSecond(rest.transactions),
       aim: { of: 'value', bound: 'at most', limit: 10 },
     },
@@ -92,9 +95,7 @@ type Times = Readonly<Record<Measured, number>>
 
 async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
   const now = async () => ({
-    times: Object.fromEntries(
-      measured.map((name) => [name, processorMs(stack.process(name).pid())]),
-    ) as Times,
+    times: Object.fromEntries(measured.map((name) => [name, processorMs(stack.process(name).pid())])) as Times,
     statements: await statementsSent(sql),
     transactions: await transactionsEnded(sql),
   })
@@ -102,9 +103,7 @@ async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
   await work()
   const after = await now()
   return {
-    times: Object.fromEntries(
-      measured.map((name) => [name, after.times[name] - before.times[name]]),
-    ) as Times,
+    times: Object.fromEntries(measured.map((name) => [name, after.times[name] - before.times[name]])) as Times,
     statements: after.statements - before.statements,
     transactions: after.transactions - before.transactions,
   }

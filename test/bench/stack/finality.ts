@@ -13,8 +13,7 @@ export function watchFinality(hand: Hand): Disposable & {
   const watch = async () => {
     while (!stop.signal.aborted) {
       const height = await hand.finalized().catch(() => -1)
-      if (height > (sightings.at(-1)?.height ?? -1))
-        sightings.push({ height, atMs: performance.now() })
+      if (height > (sightings.at(-1)?.height ?? -1)) sightings.push({ height, atMs: performance.now() })
       await pause(everyMs, stop.signal)
     }
   }

@@ -24,16 +24,11 @@ const admin = devAccount('admin').address
 
 export async function openHand({ info }: Stack): Promise<Hand> {
   const { rpcUrl } = info.chain
-  const one = async (method: string, params: readonly unknown[]) =>
-    (await rpc(rpcUrl, [{ method, params }]))[0]
+  const one = async (method: string, params: readonly unknown[]) => (await rpc(rpcUrl, [{ method, params }]))[0]
   const send = async (from: Address, to: string, data: Hex) =>
     (await one('eth_sendTransaction', [{ from, to, data, ...terms }])) as Hex
   const credit = (from: Address, functionName: string, args: readonly unknown[]) =>
-    send(
-      from,
-      info.chain.creditLine,
-      encodeFunctionData({ abi: creditLineAbi, functionName, args } as never),
-    )
+    send(from, info.chain.creditLine, encodeFunctionData({ abi: creditLineAbi, functionName, args } as never))
   const blockOf = (hash: Hex) =>
     waitUntil(
       'a transaction to be mined',

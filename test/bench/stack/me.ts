@@ -44,7 +44,10 @@ export async function benchMe(stack: Stack, options: Options): Promise<Figure[]>
       { ...rate(`GET ${path}, one user`, seen.one), ...over(seen.one, bare), aim },
       { ...rate(`GET ${path}, ${people} users`, seen.many), ...over(seen.many, bare) },
       {
-        ...{ bench, name: `GET ${path}, one user, p50`, value: seen.one.p50Ms, unit: 'ms' },
+        bench,
+        name: `GET ${path}, one user, p50`,
+        value: seen.one.p50Ms,
+        unit: 'ms',
         ...against(seen.one.p50Ms, bare.p50Ms, 'bare server'),
       },
     )
@@ -53,10 +56,12 @@ export async function benchMe(stack: Stack, options: Options): Promise<Figure[]>
 }
 
 const rate = (name: string, seen: LoadResult) => ({
-  ...{ bench, name, value: seen.perSecond, unit: 'requests/s' },
+  bench,
+  name,
+  value: seen.perSecond,
+  unit: 'requests/s',
 })
-const over = (seen: LoadResult, bare: LoadResult) =>
-  against(seen.perSecond, bare.perSecond, 'bare server')
+const over = (seen: LoadResult, bare: LoadResult) => against(seen.perSecond, bare.perSecond, 'bare server')
 
 async function bareLoad(body: string, counts: { connections: number; seconds: number }) {
   await using server = await startPlainServer(body)

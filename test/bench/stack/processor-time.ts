@@ -13,10 +13,7 @@ export function processorMs(pid: number): number {
     if (stat) all.set(Number(name), stat)
   }
   const below = (parent: number): number =>
-    [...all].reduce(
-      (sum, [child, stat]) => sum + (stat.parent === parent ? below(child) : 0),
-      all.get(parent)?.ms ?? 0,
-    )
+    [...all].reduce((sum, [child, stat]) => sum + (stat.parent === parent ? below(child) : 0), all.get(parent)?.ms ?? 0)
   return below(pid)
 }
 

@@ -34,7 +34,10 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
       0.5,
     )
   const perSecond = (name: string, all: LoadResult[]) => ({
-    ...{ bench, name, value: middle(all, 'perSecond'), unit: 'requests/s' },
+    bench,
+    name,
+    value: middle(all, 'perSecond'),
+    unit: 'requests/s',
   })
   const overBare = (all: LoadResult[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
     against(middle(all, of), middle(seen.bare, of), 'bare Elysia handler')
@@ -42,7 +45,10 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
     const of = `p${percent}Ms` as const
     const value = middle(seen.ours, of)
     return {
-      ...{ bench, name: `POST /quote, p${percent}`, value, unit: 'ms' },
+      bench,
+      name: `POST /quote, p${percent}`,
+      value,
+      unit: 'ms',
       ...overBare(seen.ours, of),
     }
   }

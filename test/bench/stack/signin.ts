@@ -28,11 +28,16 @@ export async function benchSignIn(stack: Stack, options: Options): Promise<Figur
   if (seen.errors > 0) throw new Error(`${seen.errors} sign-ins failed`)
   return [
     {
-      ...{ bench, name: 'viem recoverMessageAddress, one process', unit: 'signatures/s' },
+      bench,
+      name: 'viem recoverMessageAddress, one process',
+      unit: 'signatures/s',
       value: bare.perSecond,
     },
     {
-      ...{ bench, name: 'first GET /me of new wallets', value: seen.perSecond, unit: 'sign-ins/s' },
+      bench,
+      name: 'first GET /me of new wallets',
+      value: seen.perSecond,
+      unit: 'sign-ins/s',
       ...against(seen.perSecond, bare.perSecond, 'bare recover'),
       aim: { of: 'ratio', bound: 'at least', limit: 0.8 },
       note: `${seen.requests} sign-ins, ${seen.errors} errors`,

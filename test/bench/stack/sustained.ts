@@ -35,17 +35,23 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
     `${credits.length} credited at ${rate}/s, ${refused} not opened, ${unpaid} not paid`
   return [
     {
-      ...{ bench, name: `paid to credited at ${waitRate}/s, p50`, unit: 'ms' },
+      bench,
+      name: `paid to credited at ${waitRate}/s, p50`,
+      unit: 'ms',
       value: quantile(took, 0.5),
     },
     {
-      ...{ bench, name: `paid to credited at ${waitRate}/s, p99`, unit: 'ms' },
+      bench,
+      name: `paid to credited at ${waitRate}/s, p99`,
+      unit: 'ms',
       value: quantile(took, 0.99),
       aim: { of: 'value', bound: 'at most', limit: 5_000 },
       note: said(steady, waitRate),
     },
     {
-      ...{ bench, name: `payments credited at ${numberRate}/s`, unit: 'per second' },
+      bench,
+      name: `payments credited at ${numberRate}/s`,
+      unit: 'per second',
       value: creditedPerSecond(pressed),
       ...against(creditedPerSecond(pressed), numberRate, 'requested rate'),
       aim: { of: 'value', bound: 'at least', limit: 100 },
@@ -80,7 +86,8 @@ async function runAt(
   return {
     startedAt,
     credits: all.filter((one) => typeof one === 'object'),
-    ...{ refused: countOf('refused'), unpaid: countOf('unpaid') },
+    refused: countOf('refused'),
+    unpaid: countOf('unpaid'),
   }
 }
 

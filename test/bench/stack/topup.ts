@@ -47,7 +47,5 @@ type Attempt = { readonly status: number | null; readonly took_ms: number }
 
 async function webhookAnswers(stack: Stack): Promise<Attempt[]> {
   const { webhooks = [] } = await outsideOf(stack.info).book()
-  return webhooks
-    .filter(({ source }) => source === 'payments')
-    .flatMap(({ attempts }) => attempts as Attempt[])
+  return webhooks.filter(({ source }) => source === 'payments').flatMap(({ attempts }) => attempts as Attempt[])
 }

@@ -39,8 +39,7 @@ async function plainLoad(load: (url: string) => Promise<LoadResult>): Promise<Lo
 }
 
 function figuresOf(name: string, seen: LoadResult, plain: LoadResult, aim?: Aim): Figure[] {
-  const counted =
-    `${seen.requests} requests, ${seen.errors} errors, ` + `${seen.withoutHistory} without history`
+  const counted = `${seen.requests} requests, ${seen.errors} errors, ` + `${seen.withoutHistory} without history`
   return [
     {
       bench,

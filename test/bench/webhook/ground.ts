@@ -44,13 +44,24 @@ export async function layGround(): Promise<Ground> {
   const { host, pathname } = new URL(database.adminUrl)
   const zero = `0x${'0'.repeat(40)}` as const
   const deployment = {
-    ...{ ausd: zero, creditLine: zero, treasury: zero, genesisHash: `0x${'0'.repeat(64)}` },
+    ausd: zero,
+    creditLine: zero,
+    treasury: zero,
+    genesisHash: `0x${'0'.repeat(64)}`,
     deployBlock: 0,
   } as never
   const places = {
-    ...{ gatewayPort, opsPort, gateway, sandbox: gateway, sandboxPort: 0, natsUrl },
-    ...{ database: { host, name: pathname.slice(1) }, rpcUrl: '', chainId: localChainId },
-    ...{ deployment, bookPath: '' },
+    gatewayPort,
+    opsPort,
+    gateway,
+    sandbox: gateway,
+    sandboxPort: 0,
+    natsUrl,
+    database: { host, name: pathname.slice(1) },
+    rpcUrl: '',
+    chainId: localChainId,
+    deployment,
+    bookPath: '',
   }
   const child = startChild({
     name: 'gateway',

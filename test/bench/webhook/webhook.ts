@@ -22,7 +22,9 @@ export async function benchWebhook(options: Options): Promise<Figure[]> {
   const headers = { 'x-callback-token': ground.secrets.callbackTokens.ID }
   const hook = `${ground.gateway}/webhooks/payments`
   const bus = {
-    ...{ natsUrl: ground.natsUrl, user: 'gateway', password: ground.secrets.nats.gateway },
+    natsUrl: ground.natsUrl,
+    user: 'gateway',
+    password: ground.secrets.nats.gateway,
   }
   const deliver = () => generateLoad({ url: hook, body, headers, connections, seconds })
   await deliver() // Warm-up: hot code is compiled.
@@ -37,11 +39,17 @@ export async function benchWebhook(options: Options): Promise<Figure[]> {
   const middle = (all: number[]) => quantile(all, 0.5)
   return [
     {
-      ...{ bench, name: 'bare JetStream publish', value: middle(seen.raw), unit: 'messages/s' },
+      bench,
+      name: 'bare JetStream publish',
+      value: middle(seen.raw),
+      unit: 'messages/s',
       note: `${connections} in flight`,
     },
     {
-      ...{ bench, name: 'webhook to 200', value: middle(seen.ours), unit: 'webhooks/s' },
+      bench,
+      name: 'webhook to 200',
+      value: middle(seen.ours),
+      unit: 'webhooks/s',
       ...against(middle(seen.ours), middle(seen.raw), 'bare publish'),
       aim: { of: 'ratio', bound: 'at least', limit: 0.6 },
       note: `${connections} connections`,

@@ -20,7 +20,9 @@ export async function startFacilitator({ backbone, processes, dir: groundDir }: 
   const evm = join(dir, 'node_modules/@x402/evm/package.json')
   const { version } = JSON.parse(readFileSync(evm, 'utf8')) as { version: string }
   const facilitator = processes.add({
-    ...{ name: 'facilitator', bin: nodeBinary(), args: [join(dir, 'facilitator.mjs')] },
+    name: 'facilitator',
+    bin: nodeBinary(),
+    args: [join(dir, 'facilitator.mjs')],
     env: { HOME: dir, NODE_ENV: 'production', BENCH_FACTS: factsFile },
     logFile: join(groundDir, 'logs/facilitator.log'),
   })
@@ -38,11 +40,7 @@ export async function startFacilitator({ backbone, processes, dir: groundDir }: 
 }
 
 /** Version 2; its requirements are exactly the signed transfer. */
-function paymentOf(
-  { signature, ...authorization }: SignedTransfer,
-  chainId: number,
-  asset: string,
-) {
+function paymentOf({ signature, ...authorization }: SignedTransfer, chainId: number, asset: string) {
   const paymentRequirements = {
     scheme: 'exact',
     network: `eip155:${chainId}`,

@@ -35,13 +35,17 @@ export async function benchX402(options: Options, say: (line: string) => void): 
   const name = `x402 ${theirs.version}`
   return [
     {
-      ...{ bench, name: `${name}, POST /settle, request to receipt`, unit },
+      bench,
+      name: `${name}, POST /settle, request to receipt`,
+      unit,
       value: theirs.perSecond,
       note: theirs.note,
     },
     { ...gateway, ...against(ours.perSecond, theirs.perSecond, name), note: ours.note },
     {
-      ...{ bench, name: 'POST /sends over x402', unit: 'times' },
+      bench,
+      name: 'POST /sends over x402',
+      unit: 'times',
       value: ours.perSecond / theirs.perSecond,
       aim: { of: 'value', bound: 'at least', limit: 1 },
       note: `${name}, ${options.sends} sends, two lanes`,
@@ -72,9 +76,7 @@ async function fastest(
 
 async function facilitatorRun(ground: Ground, count: number): Promise<Run & { version: string }> {
   const { version, settle, stop } = await startFacilitator(ground)
-  const run = await fastest(ground, count, (transfers, concurrency) =>
-    pMap(transfers, settle, { concurrency }),
-  )
+  const run = await fastest(ground, count, (transfers, concurrency) => pMap(transfers, settle, { concurrency }))
   await stop()
   return { ...run, version }
 }
@@ -84,13 +86,13 @@ async function gatewayRun(ground: Ground, count: number): Promise<Run> {
   const relayer = await startService(ground, 'chain-relayer')
   const url = `http://127.0.0.1:${http}`
   const gateway = await startService(ground, 'gateway', {
-    ...{ HTTP_PORT: String(http), OPS_PORT: String(ops) },
-    ...{ PUBLIC_URL: url, IDENTITY_API_URL: url },
+    HTTP_PORT: String(http),
+    OPS_PORT: String(ops),
+    PUBLIC_URL: url,
+    IDENTITY_API_URL: url,
   })
   const request = await senderTo(url, ground)
-  const run = await fastest(ground, count, (transfers, concurrency) =>
-    sendAll(ground, transfers, request, concurrency),
-  )
+  const run = await fastest(ground, count, (transfers, concurrency) => sendAll(ground, transfers, request, concurrency))
   await Promise.all([gateway.stop('SIGTERM'), relayer.stop('SIGTERM')])
   return run
 }

@@ -38,15 +38,25 @@ function honest(): World {
   return {
     deeds: [
       {
-        ...{ kind: 'topup', wallet: ana, pair: 'USD/IDR', after: new Set(['paid']) },
+        kind: 'topup',
+        wallet: ana,
+        pair: 'USD/IDR',
+        after: new Set(['paid']),
         answer: { id: 'pay_1', ausdMicro: 3n, fiatMinor: 50_000n },
       },
       {
-        ...{ kind: 'cashout', wallet: ana, nonce: takeNonce, valueMicro: 2n },
+        kind: 'cashout',
+        wallet: ana,
+        nonce: takeNonce,
+        valueMicro: 2n,
         answer: { id: 'out_1', ausdMicro: 2n, fiatMinor: 32_000n },
       },
       {
-        ...{ kind: 'send', wallet: ana, to: friend, nonce: sendNonce, valueMicro: 1n },
+        kind: 'send',
+        wallet: ana,
+        to: friend,
+        nonce: sendNonce,
+        valueMicro: 1n,
         answer: { id: 'snd_1' },
       },
     ],
@@ -89,7 +99,10 @@ function evidenceOf(world: World): Evidence {
     inTransaction: (one) => world.said.get(one) ?? [],
   }
   const payment = {
-    ...{ payment_id: 'py-1', session_reference_id: 'pay_1', currency: 'IDR', ...world.standing },
+    payment_id: 'py-1',
+    session_reference_id: 'pay_1',
+    currency: 'IDR',
+    ...world.standing,
     captures: world.captured > 0 ? [{ capture_amount: world.captured }] : [],
   }
   const about = { payment_id: 'py-1', currency: 'IDR' }
@@ -97,7 +110,10 @@ function evidenceOf(world: World): Evidence {
   const chargebacks = world.disputes.map((one) => ({ ...about, ...one }))
   const book = { sessions: [{ reference_id: 'pay_1' }], payments: [payment], refunds }
   return {
-    ...{ chain, treasury, deeds: world.deeds, entries: world.entries },
+    chain,
+    treasury,
+    deeds: world.deeds,
+    entries: world.entries,
     book: { ...book, payouts: world.payouts, chargebacks },
   }
 }
@@ -124,11 +140,7 @@ describe('the audit finds', () => {
     ['a credit made twice', (w) => underPay(w, { added: [3n, 3n] }), /added 2 times/],
     ['a credit of another amount', (w) => underPay(w, { added: [4n] }), /has 4 instead of 3/],
     ['money that did not arrive', (w) => w.refs.clear(), /credited 3 too little/],
-    [
-      'a credit for another wallet',
-      (w) => underPay(w, { accounts: new Set([budi]) }),
-      /was credited to/,
-    ],
+    ['a credit for another wallet', (w) => underPay(w, { accounts: new Set([budi]) }), /was credited to/],
     ['a credit without a payment', (w) => void Object.assign(w, { captured: 0 }), /was never paid/],
     [
       'a ref that no payment has',
@@ -215,11 +227,7 @@ describe('the audit finds', () => {
       (w) => void Object.assign(w.payouts[0]!, { reference_id: 'x' }),
       /is in no activity/,
     ],
-    [
-      'a payout of another amount',
-      (w) => void Object.assign(w.payouts[0]!, { amount: 1 }),
-      /paid 1 instead of 32000/,
-    ],
+    ['a payout of another amount', (w) => void Object.assign(w.payouts[0]!, { amount: 1 }), /paid 1 instead of 32000/],
     [
       'a cash-out that was paid and given back',
       (w) => w.uses.set(`${treasury} ${chainRef('return:out_1')}`, [hash(5)]),
@@ -235,11 +243,7 @@ describe('the audit finds', () => {
     ],
     ['a send that did not move', (w) => void w.transfers.pop(), /is marked sent and is not/],
     ['a send that moved twice', (w) => void w.transfers.push(w.transfers[3]!), /moved 2 times/],
-    [
-      'an accepted request that is in no list',
-      (w) => void w.entries.pop(),
-      /is not in the activity/,
-    ],
+    ['an accepted request that is in no list', (w) => void w.entries.pop(), /is not in the activity/],
     [
       'AUSD that left the treasury for nothing',
       (w) => {

@@ -31,22 +31,17 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
   const payouts = Map.groupBy(book.payouts ?? [], (one) => one.reference_id as string)
   const cashouts = entries.filter(({ kind }) => kind === 'cashout')
   const states = new Map(cashouts.map((one) => [one.id, one]))
-  for (const id of payouts.keys())
-    if (!states.has(id)) ledger.find(`the provider paid ${id}, which is in no activity`)
+  for (const id of payouts.keys()) if (!states.has(id)) ledger.find(`the provider paid ${id}, which is in no activity`)
 
   for (const same of byNonce.values()) {
     const [{ wallet, nonce, valueMicro }] = same as [CashoutDeed]
     const takes = chain.uses(wallet, nonce).length
     if (takes > 1) ledger.find(`the transfer ${nonce} of ${wallet} was taken ${takes} times`)
     const ids = new Set(same.flatMap(({ answer }) => (answer ? [answer.id] : [])))
-    const taken = [...ids].filter((id) =>
-      ['paid', 'returned'].includes(states.get(id)?.status ?? ''),
-    )
+    const taken = [...ids].filter((id) => ['paid', 'returned'].includes(states.get(id)?.status ?? ''))
     if (taken.length > takes) ledger.find(`${taken} were paid or returned for ${takes} transfers`)
     if (takes > taken.length && ids.size === same.length)
-      ledger.find(
-        `${valueMicro} of ${wallet} was taken, and ${[...ids].join()} is not marked taken`,
-      )
+      ledger.find(`${valueMicro} of ${wallet} was taken, and ${[...ids].join()} is not marked taken`)
   }
   for (const { id, status, wallet } of cashouts) {
     const own = payouts.get(id) ?? []
@@ -59,8 +54,7 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
     if (status === 'paid' && paid.length !== 1) ledger.find(`${id} is marked paid and is not`)
     if (status === 'returned' && returns !== 1) ledger.find(`${id} is marked returned and is not`)
     if (status === 'failed' && own.length + returns > 0) ledger.find(`${id} failed and moved money`)
-    if (!['paid', 'returned', 'failed'].includes(status))
-      ledger.find(`${id} of ${wallet} has not completed: ${status}`)
+    if (!['paid', 'returned', 'failed'].includes(status)) ledger.find(`${id} of ${wallet} has not completed: ${status}`)
     const deed = [...byNonce.values()].flat().find(({ answer }) => answer?.id === id)
     const fiatMinor = paid.length === 1 ? minorOf(paid[0].amount) : null
     if (deed?.answer && fiatMinor !== null && fiatMinor !== deed.answer.fiatMinor)
@@ -70,9 +64,7 @@ function auditCashouts({ deeds, book, chain, entries, treasury }: Evidence, ledg
 
 function auditSends({ deeds, chain, entries }: Evidence, ledger: Ledger): void {
   const states = new Map(entries.map((one) => [one.id, one.status]))
-  for (const { wallet, to, nonce, valueMicro, answer } of deeds.filter(
-    (one): one is SendDeed => one.kind === 'send',
-  )) {
+  for (const { wallet, to, nonce, valueMicro, answer } of deeds.filter((one): one is SendDeed => one.kind === 'send')) {
     const moved = chain.transfers.filter((one) => one.to === to.toLowerCase())
     const status = answer ? states.get(answer.id) : undefined
     if (answer) ledger.count(`sends ${status}`)
@@ -108,12 +100,8 @@ function auditEntries({ deeds, entries }: Evidence, ledger: Ledger): void {
 
 function auditTreasury({ deeds, chain, entries, treasury }: Evidence, ledger: Ledger) {
   const own = treasury.toLowerCase()
-  const takes = new Set(
-    deeds.flatMap((one) => (one.kind === 'cashout' ? chain.uses(one.wallet, one.nonce) : [])),
-  )
-  const returns = new Set(
-    entries.flatMap(({ id }) => chain.uses(treasury, chainRef(`return:${id}`))),
-  )
+  const takes = new Set(deeds.flatMap((one) => (one.kind === 'cashout' ? chain.uses(one.wallet, one.nonce) : [])))
+  const returns = new Set(entries.flatMap(({ id }) => chain.uses(treasury, chainRef(`return:${id}`))))
   let balanceMicro = 0n
   let movedMicro = 0n
   let explainedMicro = 0n
@@ -143,8 +131,6 @@ function auditTreasury({ deeds, chain, entries, treasury }: Evidence, ledger: Le
     else ledger.find(`${all} moved through the treasury in ${hash} and belong to no item`)
   }
   if (balanceMicro !== chain.treasuryMicro)
-    ledger.find(
-      `the treasury holds ${chain.treasuryMicro}, its transfers add up to ${balanceMicro}`,
-    )
+    ledger.find(`the treasury holds ${chain.treasuryMicro}, its transfers add up to ${balanceMicro}`)
   return { treasuryMovedMicro: movedMicro, treasuryExplainedMicro: explainedMicro }
 }

@@ -30,9 +30,7 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
       (one) => one.payment_id === payment_id,
     )
     const isForeign = (one: { currency: string }) => one.currency !== currency
-    const goneMinor = sum(
-      gone.filter((one) => !isForeign(one)).map((one) => inCurrency(one.amount, currency)),
-    )
+    const goneMinor = sum(gone.filter((one) => !isForeign(one)).map((one) => inCurrency(one.amount, currency)))
     const isVoid = status === 'CANCELED' || ['VOIDED', 'REVERSED'].includes(listed_status)
     const isAbroad = gone.some(isForeign)
     const isAll = isVoid || isAbroad
@@ -128,8 +126,7 @@ function judgeTakenBack(words: string, judged: Shown, ledger: Ledger) {
 function judgeWrongAmount(words: string, judged: Shown, ledger: Ledger): void {
   const { id, netMicro, state, capturedMinor, deed } = judged
   if (netMicro !== 0n) ledger.find(`${words} was paid a wrong amount and has ${netMicro}`)
-  else if (state.status !== 'review')
-    ledger.find(`${words} was paid a wrong amount and is not in review`)
+  else if (state.status !== 'review') ledger.find(`${words} was paid a wrong amount and is not in review`)
   else ledger.wait(id, `${words} was paid ${capturedMinor} instead of ${deed?.answer?.fiatMinor}`)
 }
 
@@ -190,15 +187,12 @@ function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
     const lackMicro = total(lost) - total(kept)
     const words = [...lost, ...kept].map((one) => one.words).join('; ')
     if (lackMicro < 0n && -lackMicro <= total(undone))
-      for (const { id } of undone)
-        ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
-    else if (lackMicro < 0n)
-      ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
+      for (const { id } of undone) ledger.wait(id, `${id}: ${-lackMicro} was repaid for a loss that was undone`)
+    else if (lackMicro < 0n) ledger.find(`${wallet} was credited ${-lackMicro} too little: ${words}`)
     else if (lackMicro > total(late) && !chain.frozen.has(wallet))
       ledger.find(`${wallet} owes ${lackMicro} for a reversal and is not frozen: ${words}`)
     else if (lackMicro > 0n)
-      for (const { id, words: own } of lost)
-        ledger.wait(id, `${own} was reversed after its hold: the wallet is frozen`)
+      for (const { id, words: own } of lost) ledger.wait(id, `${own} was reversed after its hold: the wallet is frozen`)
     else if (lost.length > 0) ledger.count('losses recovered')
   }
 }

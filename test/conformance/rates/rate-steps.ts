@@ -69,11 +69,7 @@ export const rateSteps = (bench: RateBench): Step[] =>
     },
   ])
 
-async function inWeather(
-  { turn }: RateBench,
-  weather: RateWeather,
-  see: () => Promise<string>,
-): Promise<string> {
+async function inWeather({ turn }: RateBench, weather: RateWeather, see: () => Promise<string>): Promise<string> {
   if (!turn) throw new NotHere('the real source cannot be made to fail')
   turn(weather)
   try {
@@ -87,17 +83,16 @@ async function inWeather(
  * Pricing's result if this were its only source. A second source with the same rate makes the guards check
  * it, unless `alone`.
  */
-async function outcomeOf(
-  { source, guards }: RateBench,
-  pair: Pair,
-  { alone = false } = {},
-): Promise<string> {
+async function outcomeOf({ source, guards }: RateBench, pair: Pair, { alone = false } = {}): Promise<string> {
   const sighting = await source.ask(pair).catch(() => undefined)
   if (!sighting) return 'no answer'
   const known = {
-    ...{ pair, sightings: alone ? [] : [sighting], sourcesWanted: 1 },
+    pair,
+    sightings: alone ? [] : [sighting],
+    sourcesWanted: 1,
     checks: source.checkOnly ? [sighting] : [],
-    ...{ accepted: undefined, releasedDay: undefined },
+    accepted: undefined,
+    releasedDay: undefined,
   }
   return 'minorPerUsd' in decideRate(known, guards, Date.now()) ? 'used' : 'refused by the guards'
 }

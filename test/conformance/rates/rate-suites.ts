@@ -9,7 +9,9 @@ const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
 type Environment = Readonly<Record<string, string | undefined>>
 /** Suites sell nothing, so they set no spreads. */
 const unused = {
-  ...{ NATS_URL: 'nats://localhost', NATS_PASSWORD: 'unused', PROVIDER_KIND: 'sandbox' },
+  NATS_URL: 'nats://localhost',
+  NATS_PASSWORD: 'unused',
+  PROVIDER_KIND: 'sandbox',
   DATABASE_URL: 'postgres://localhost/unused',
   QUOTE_SECRETS: 'no quote is issued by these suites',
 }

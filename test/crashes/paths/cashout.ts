@@ -39,43 +39,41 @@ const cashOuts =
 /** The provider accepts, but its response is lost. */
 async function unclear({ outside, sql }: World, payoutId: string): Promise<void> {
   await outside.faults({ api: { timeoutAfterAccept: 1 } })
-  await rowOf(
-    'an attempt',
-    () => sql`select id from payouts.payouts where id = ${payoutId} and attempts > 0`,
-  )
+  await rowOf('an attempt', () => sql`select id from payouts.payouts where id = ${payoutId} and attempts > 0`)
   await outside.faults({ api: { timeoutAfterAccept: 0 } })
 }
 
 export const cashoutPaths: readonly Path[] = [
   {
-    ...{ kind: 'cashout', name: 'cash-out paid', inPairs: 'all' },
+    kind: 'cashout',
+    name: 'cash-out paid',
+    inPairs: 'all',
     boundaries: [...taken, ...atTheBank, ...delivered('payouts'), 'payouts:published:payouts.paid'],
     begin: cashOuts('paid'),
   },
   {
-    ...{ kind: 'cashout', name: 'cash-out returned', inPairs: givenBack },
+    kind: 'cashout',
+    name: 'cash-out returned',
+    inPairs: givenBack,
     boundaries: [...taken, ...atTheBank, ...delivered('payouts'), ...givenBack],
     begin: cashOuts('returned'),
   },
   {
-    ...{ kind: 'cashout', name: 'cash-out without webhooks' },
-    boundaries: [
-      ...[...taken, ...atTheBank, 'payouts:payout-found', 'payouts:return-ordered'],
-      ...givenBack,
-    ],
+    kind: 'cashout',
+    name: 'cash-out without webhooks',
+    boundaries: [...taken, ...atTheBank, 'payouts:payout-found', 'payouts:return-ordered', ...givenBack],
     begin: unheard(cashOuts('returned')),
   },
   {
-    ...{ kind: 'cashout', name: 'cash-out without a response' },
+    kind: 'cashout',
+    name: 'cash-out without a response',
     boundaries: ['payouts:before-provider', 'payouts:payout-looked-up', 'payouts:status-committed'],
     begin: unheard(cashOuts('paid', unclear)),
   },
   {
-    ...{
-      kind: 'cashout',
-      name: 'cash-out found in the list',
-      terms: otherLists,
-    },
+    kind: 'cashout',
+    name: 'cash-out found in the list',
+    terms: otherLists,
     boundaries: [...atTheBank, 'payouts:row-of-list-received', ...givenBack],
     begin: unheard(cashOuts('returned')),
   },

@@ -24,11 +24,7 @@ const newcomers =
         return dripOf(sql, wallet)
       }
       await rowOf(`the drip of ${wallet}`, settled)
-      same(
-        'native balance of the wallet',
-        await readerOf(stack).getBalance({ address: wallet }),
-        dripWei,
-      )
+      same('native balance of the wallet', await readerOf(stack).getBalance({ address: wallet }), dripWei)
     }
   }
 
@@ -47,21 +43,28 @@ async function untold({ outside }: World, wallet: string): Promise<void> {
 }
 
 const verified = [
-  ...['gateway:identity-decided', 'gateway:drip-ordered', 'gateway:published:identity.decided'],
-  ...[...relayed('gateway', 'verify', onChain), ...relayed('gateway', 'drip')],
+  'gateway:identity-decided',
+  'gateway:drip-ordered',
+  'gateway:published:identity.decided',
+  ...relayed('gateway', 'verify', onChain),
+  ...relayed('gateway', 'drip'),
 ]
 
 export const personPaths: readonly Path[] = [
   {
-    ...{ kind: 'drip', name: 'verification and drip' },
+    kind: 'drip',
+    name: 'verification and drip',
     boundaries: [
-      ...['gateway:delivery-verified', 'gateway:delivery-recorded'],
-      ...['gateway:took:webhooks.identity.>', ...verified],
+      'gateway:delivery-verified',
+      'gateway:delivery-recorded',
+      'gateway:took:webhooks.identity.>',
+      ...verified,
     ],
     begin: newcomers(told),
   },
   {
-    ...{ kind: 'identity', name: 'verification without its webhook' },
+    kind: 'identity',
+    name: 'verification without its webhook',
     boundaries: ['gateway:identity-found', ...verified],
     begin: newcomers(untold),
   },

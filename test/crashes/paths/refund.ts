@@ -55,9 +55,9 @@ const ordered: Path['begin'] = async (world) => {
     const by = { by: 'sari', reason: 'ticket 7' }
     const deed = { verb: 'review resolve', target: paymentId, cause: 'refund, 1', ...by }
     const asked = { paymentId, resolution: 'refund' as const, ...by }
-    return perform(operator, deed, (id) =>
-      askOutcome(operator, ReviewResolve, { deed: id, ...asked }),
-    ).catch(() => undefined)
+    return perform(operator, deed, (id) => askOutcome(operator, ReviewResolve, { deed: id, ...asked })).catch(
+      () => undefined,
+    )
   }
   return async () => {
     const quoteId = await quoteOf(person)
@@ -90,27 +90,37 @@ const minutePasses = ({ sql }: World, id: string) => sql`
 
 export const refundPaths: readonly Path[] = [
   {
-    ...{ kind: 'refund', name: 'refund within the hold' },
+    kind: 'refund',
+    name: 'refund within the hold',
     terms: { holdSeconds: 30 }, // Longer than a restart; a later refund freezes the wallet.
     boundaries: [
-      ...[...toppedUp, ...delivered('payments')],
-      ...[...relayed('payments', 'credit', onChain), ...relayed('payments', 'revoke')],
+      ...toppedUp,
+      ...delivered('payments'),
+      ...relayed('payments', 'credit', onChain),
+      ...relayed('payments', 'revoke'),
     ],
     begin: withinHold,
   },
   {
-    ...{ kind: 'refund', name: 'refund after the credit' },
+    kind: 'refund',
+    name: 'refund after the credit',
     boundaries: [
-      ...[...delivered('payments'), 'payments:published:payments.review'],
+      ...delivered('payments'),
+      'payments:published:payments.review',
       ...relayed('payments', 'freeze', onChain),
     ],
     begin: afterwards,
   },
   {
-    ...{ kind: 'refund', name: 'refund by an operator' },
+    kind: 'refund',
+    name: 'refund by an operator',
     boundaries: [
-      ...['payments:refund-decided', 'payments:refund-ordered', 'payments:before-refund'],
-      ...['payments:refund-answered', 'payments:refund-learned', ...delivered('payments')],
+      'payments:refund-decided',
+      'payments:refund-ordered',
+      'payments:before-refund',
+      'payments:refund-answered',
+      'payments:refund-learned',
+      ...delivered('payments'),
     ],
     begin: ordered,
   },

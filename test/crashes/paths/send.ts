@@ -17,8 +17,7 @@ const sends: Path['begin'] = async (world) => {
       const { sendId } = await insist(person, '/sends', { authorization })
       await rowOf(
         `${sendId} to be sent`,
-        () =>
-          sql`select id from chain_relayer.operation where cause = ${sendId} and state = 'settled'`,
+        () => sql`select id from chain_relayer.operation where cause = ${sendId} and state = 'settled'`,
       )
       same('AUSD received', await ausdOf(stack, to), sentMicro)
     }
@@ -50,12 +49,14 @@ const sent = ['gateway:order-read', 'gateway:order-answered', ...onChain]
 
 export const sendPaths: readonly Path[] = [
   {
-    ...{ kind: 'send', name: 'send' },
+    kind: 'send',
+    name: 'send',
     boundaries: [...sent, 'chain-relayer:published:relay.send.settled'],
     begin: sends,
   },
   {
-    ...{ kind: 'send', name: 'send with a raised fee' },
+    kind: 'send',
+    name: 'send with a raised fee',
     boundaries: [...sent, 'chain-relayer:attempt-stored'],
     begin: dearer,
   },

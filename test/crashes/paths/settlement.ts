@@ -55,25 +55,23 @@ const told = [...checkedOut(), ...paid]
 
 export const settlementPaths: readonly Path[] = [
   {
-    ...{ kind: 'settlement', name: 'settlement by bank', inPairs: 'all' },
+    kind: 'settlement',
+    name: 'settlement by bank',
+    inPairs: 'all',
     boundaries: told,
     begin: settlements(byBank),
   },
   {
-    ...{
-      kind: 'settlement',
-      name: 'settlement by card, held',
-      inPairs: heldToTheEnd,
-    },
+    kind: 'settlement',
+    name: 'settlement by card, held',
+    inPairs: heldToTheEnd,
     boundaries: [...told, ...heldToTheEnd],
     begin: settlements('CARDS'),
   },
   {
-    ...{ kind: 'settlement', name: 'settlement that replaces another' },
-    boundaries: [
-      ...checkedOut(['payments:checkout-ended', 'payments:checkout-end-stored']),
-      ...paid,
-    ],
+    kind: 'settlement',
+    name: 'settlement that replaces another',
+    boundaries: [...checkedOut(['payments:checkout-ended', 'payments:checkout-end-stored']), ...paid],
     begin: settlements(byBank, true),
   },
 ]

@@ -9,10 +9,7 @@ const [atOnce, byCard] = ['QRIS', 'CARDS']
 
 /** Credited once; `meanwhile` runs after the payment. */
 const topups =
-  (
-    channel: string,
-    meanwhile?: (world: World, paymentId: string) => Promise<void>,
-  ): Path['begin'] =>
+  (channel: string, meanwhile?: (world: World, paymentId: string) => Promise<void>): Path['begin'] =>
   async (world) => {
     const person = await settledUser(world)
     return async () => {
@@ -40,9 +37,7 @@ async function silence({ outside, sql }: World, paymentId: string): Promise<void
     where kind = 'extend' and cause like ${`${paymentId}%`} and state = 'settled'`
   await rowOf('the hold', held)
   await outside.faults({ api: { errorRate: 1 } })
-  await waitUntil('the extension', async () => (await extended()).length > 0, 15_000).catch(
-    () => {},
-  )
+  await waitUntil('the extension', async () => (await extended()).length > 0, 15_000).catch(() => {})
   await outside.calm()
 }
 
@@ -51,22 +46,27 @@ const told = [...toppedUp, ...delivered('payments'), ...credited]
 export const topupPaths: readonly Path[] = [
   { kind: 'topup', name: 'top-up by QR', boundaries: told, begin: topups(atOnce) },
   {
-    ...{ kind: 'topup', name: 'top-up by card, held' },
+    kind: 'topup',
+    name: 'top-up by card, held',
     boundaries: [...told, ...heldToTheEnd],
     begin: topups(byCard),
   },
   {
-    ...{ kind: 'topup', name: 'top-up with an extended hold' },
+    kind: 'topup',
+    name: 'top-up with an extended hold',
     boundaries: ['payments:extension-ordered', ...relayed('payments', 'extend'), ...heldToTheEnd],
     begin: topups(byCard, silence),
   },
   {
-    ...{ kind: 'topup', name: 'top-up without webhooks' },
+    kind: 'topup',
+    name: 'top-up without webhooks',
     boundaries: [...toppedUp, 'payments:row-of-list-received', ...credited],
     begin: unheard(topups(atOnce)),
   },
   {
-    ...{ kind: 'topup', name: 'top-up found by polling', terms: otherLists },
+    kind: 'topup',
+    name: 'top-up found by polling',
+    terms: otherLists,
     boundaries: [...toppedUp, 'payments:payment-found', 'payments:paid-committed', ...credited],
     begin: unheard(topups(atOnce)),
   },

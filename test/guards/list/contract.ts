@@ -39,10 +39,7 @@ export const contractGuards: readonly Guard[] = [
   {
     guard: 'a repayment with held money frees no collateral',
     kind: 'contract',
-    by: instead(
-      '_requireWithinLimit(line, _takeCollateral(amount, to)',
-      '_takeCollateral(amount, to',
-    ),
+    by: instead('_requireWithinLimit(line, _takeCollateral(amount, to)', '_takeCollateral(amount, to'),
     test: {
       file: test('held-repayments'),
       name: 'a held repayment frees no collateral for a withdrawal',

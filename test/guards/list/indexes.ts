@@ -10,8 +10,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'gateway.persons_pkey': "an operator's decision, stored under the lock of its wallet",
   'payouts.account_checks_pkey': 'a generated id',
   'gateway.identity_rechecks_pkey': 'the time of the next recheck; responses are ordered by time',
-  'payments.listings_account_window_pk':
-    'the reader of the list; each of its rows is claimed in the inbox',
+  'payments.listings_account_window_pk': 'the reader of the list; each of its rows is claimed in the inbox',
   'payouts.listings_account_window_pk': 'the same',
   'payments.promise_parts_pkey': 'a sequence number; the rows are summed',
   'payments.pauses_pkey': 'a second row of a pause has no effect',
@@ -24,12 +23,10 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'books.balances_place_asset_pk': 'read again before each comparison, which moves nothing',
   'books.breaks_pkey': 'a sequence number',
   'books.breaks_open': 'a line of a list for operators',
-  'books.chain_moves_tx_hash_log_index_pk':
-    'read for comparison; a duplicate is reported as a break',
+  'books.chain_moves_tx_hash_log_index_pk': 'read for comparison; a duplicate is reported as a break',
   'books.checkpoints_pkey': 'progress of the comparison, which starts again once a day',
   'books.names_pkey': 'names of items for the comparison',
-  'books.provider_moves_account_transaction_id_pk':
-    'read for comparison, as the moves of the chain',
+  'books.provider_moves_account_transaction_id_pk': 'read for comparison, as the moves of the chain',
   'books.runs_pkey': 'a sequence number',
   'books.totals_source_account_asset_pk': 'sums of journals, calculated again once a day',
   'indexer_reader.cursors_pkey': 'the public record follows the chain and moves nothing',

@@ -80,8 +80,7 @@ export const payoutGuards: readonly Guard[] = [
     },
   },
   {
-    guard:
-      'a payout is looked up under every version of the API that was used before its first order',
+    guard: 'a payout is looked up under every version of the API that was used before its first order',
     kind: 'look-up',
     by: instead('context.provider.apis', '[context.provider.apis[0]]'),
     test: {

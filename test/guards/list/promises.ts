@@ -160,10 +160,7 @@ const cashouts: readonly Guard[] = [
   {
     guard: 'a frozen wallet cannot cash out',
     kind: 'rights',
-    by: instead(
-      'return chain',
-      "Object.assign(chain, { ok: { free: '9000000000', counted: [] } })",
-    ),
+    by: instead('return chain', "Object.assign(chain, { ok: { free: '9000000000', counted: [] } })"),
     test: {
       file: payouts('request/open.test.ts'),
       name: '%i %s, after all faults with 400; the quote stays unused',

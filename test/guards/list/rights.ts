@@ -57,9 +57,7 @@ export const rightGuards: readonly Guard[] = [
   {
     guard: 'a service writes no row of another service',
     kind: 'rights',
-    by: preceded(
-      `grant usage on schema \${role} to public; grant insert on all tables in schema \${role} to public;`,
-    ),
+    by: preceded(`grant usage on schema \${role} to public; grant insert on all tables in schema \${role} to public;`),
     test: { file: rolesTest, name: 'security: may not %s', row: 'write the rows of another' },
   },
   {

@@ -34,8 +34,11 @@ export const openBook = (): Book => ({
 
 /** Parses webhooks as the service does; makes no calls. */
 const xendit = openXendit({
-  ...{ baseUrl: 'http://127.0.0.1:9', secretKeys: { ID: 'id', MY: 'my' }, log },
-  ...{ requestsPerMinute: 60_000, appUrl: 'https://app.example' },
+  baseUrl: 'http://127.0.0.1:9',
+  secretKeys: { ID: 'id', MY: 'my' },
+  log,
+  requestsPerMinute: 60_000,
+  appUrl: 'https://app.example',
 })
 
 export const fiatMinor = 50_000n
@@ -48,8 +51,12 @@ export function openPayments(
   over: { ask?: Ask; treasury?: TreasuryFunds; dayMicroMax?: bigint } = {},
 ) {
   const treasury = over.treasury ?? {
-    ...{ balanceMicro: 10n ** 15n, drawableMicro: 10n ** 15n, orderedMicro: 0n, owedMicro: 0n },
-    ...{ creditMaxMicro: 10n ** 15n, repayMaxMicro: 10n ** 15n },
+    balanceMicro: 10n ** 15n,
+    drawableMicro: 10n ** 15n,
+    orderedMicro: 0n,
+    owedMicro: 0n,
+    creditMaxMicro: 10n ** 15n,
+    repayMaxMicro: 10n ** 15n,
     readAt: new Date(),
   }
   const context: Context = {
@@ -65,8 +72,13 @@ export function openPayments(
         await side.outside('a checkout is opened at the provider')
         const expiresAt = new Date(Date.now() + lifeMs)
         const checkout: Checkout = {
-          ...{ checkoutId: `ps-${reference}-${side.name}`, reference, status: 'open', expiresAt },
-          ...{ checkoutUrl: 'https://pay.example', paymentRequestId: null, paymentId: null },
+          checkoutId: `ps-${reference}-${side.name}`,
+          reference,
+          status: 'open',
+          expiresAt,
+          checkoutUrl: 'https://pay.example',
+          paymentRequestId: null,
+          paymentId: null,
         }
         book.checkouts.set(checkout.checkoutId, checkout)
         return checkout
@@ -85,32 +97,51 @@ export function openPayments(
       current: async () => treasury,
       last: () => treasury,
     },
-    ...{ log, clock: Date.now, poke: () => {}, checkoutTtlMs: 900_000, recheckAfterMs: 30_000 },
-    ...{ listedWithinMs: 60_000, holdMarginMs: 5_000, holdRecheckMs: 3_600_000 },
+    log,
+    clock: Date.now,
+    poke: () => {},
+    checkoutTtlMs: 900_000,
+    recheckAfterMs: 30_000,
+    listedWithinMs: 60_000,
+    holdMarginMs: 5_000,
+    holdRecheckMs: 3_600_000,
     topupLimits: {
-      ...{ openMax: 100, openMicroMax: 10n ** 12n },
+      openMax: 100,
+      openMicroMax: 10n ** 12n,
       dayMicroMax: over.dayMicroMax ?? 10n ** 12n,
     },
   }
   const reader: HandlingContext = {
-    ...{ consumer: 'payments', database: context.database, messaging, log, poke: () => {} },
+    consumer: 'payments',
+    database: context.database,
+    messaging,
+    log,
+    poke: () => {},
     reactions: [...webhookReactions(context), ...relayReactions(context)],
   }
   return {
     context,
     deliver: (event: string, data: object, messageId: string) =>
       handle(reader, {
-        ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
+        subject: paymentsWebhookSubject('ID', messageId),
+        messageId,
         payload: {
-          ...{ account: 'ID', deliveryId: messageId, receivedAt: new Date().toISOString() },
+          account: 'ID',
+          deliveryId: messageId,
+          receivedAt: new Date().toISOString(),
           body: JSON.stringify({ event, data }),
         },
       }),
     told: (kind: 'credit' | 'revoke', cause: string, wallet: string) =>
       handle(reader, {
-        ...{ subject: `relay.${kind}.settled`, messageId: `${kind}:${cause}:${side.name}` },
+        subject: `relay.${kind}.settled`,
+        messageId: `${kind}:${cause}:${side.name}`,
         payload: {
-          ...{ operationId: 'op_1', cause, wallet, reason: 'none', blockNumber: '7' },
+          operationId: 'op_1',
+          cause,
+          wallet,
+          reason: 'none',
+          blockNumber: '7',
           txHash: `0x${'ab'.repeat(32)}`,
         },
       }),
@@ -129,42 +160,61 @@ export function openAsk(answers: Readonly<Record<string, (request: never) => unk
       ok({ id, pair: 'USD/IDR', rate: '16250', spreadBps: 0, expiresAt: '' }),
     ...answers,
   }
-  return (async ({ subject }: Question, request: unknown) =>
-    known[subject]!(request as never)) as unknown as Ask
+  return (async ({ subject }: Question, request: unknown) => known[subject]!(request as never)) as unknown as Ask
 }
 
 let made = 0
 /** Keeps the rows of orders apart. */
 export const newNumber = (): number => ++made
-export const walletOf = (number: number): `0x${string}` =>
-  `0x${number.toString(16).padStart(40, '0')}`
+export const walletOf = (number: number): `0x${string}` => `0x${number.toString(16).padStart(40, '0')}`
 
 export async function newTopup(db: PostgresJsDatabase, book: Book) {
   const number = newNumber()
   const id = `pay_${String(number).padStart(22, '0')}`
   const names = {
-    ...{ id, wallet: walletOf(number), checkoutId: `ps-${number}`, chargeId: `py-${number}` },
-    ...{ requestId: `pr-${number}`, refundId: `rfd-${number}` },
+    id,
+    wallet: walletOf(number),
+    checkoutId: `ps-${number}`,
+    chargeId: `py-${number}`,
+    requestId: `pr-${number}`,
+    refundId: `rfd-${number}`,
   }
   const { wallet, checkoutId, requestId: paymentRequestId, chargeId: paymentId } = names
   const expiresAt = new Date(Date.now() + 900_000)
   await insertPayment(
     db,
     {
-      ...{ id, kind: 'topup', state: 'opening', wallet, pair: 'USD/IDR', currency: 'IDR' },
-      ...{ rateMinorPerUsd: 16_250n, fiatMinor, ausdMicro, topupMicro: ausdMicro, method: 'qr' },
+      id,
+      kind: 'topup',
+      state: 'opening',
+      wallet,
+      pair: 'USD/IDR',
+      currency: 'IDR',
+      rateMinorPerUsd: 16_250n,
+      fiatMinor,
+      ausdMicro,
+      topupMicro: ausdMicro,
+      method: 'qr',
       quoteId: `quote ${id}`,
-      ...{ requestFingerprint: 'somebody', account: 'ID' },
+      requestFingerprint: 'somebody',
+      account: 'ID',
     },
     7_000,
   )
   await movePayment(db, id, {
-    ...{ from: 'opening', to: 'awaiting_payment', nextCheckAt: null },
+    from: 'opening',
+    to: 'awaiting_payment',
+    nextCheckAt: null,
     set: { checkoutId, checkoutUrl: 'https://pay.example', expiresAt, paymentRequestId },
   })
   book.checkouts.set(checkoutId, {
-    ...{ checkoutId, reference: id, status: 'completed', checkoutUrl: null, expiresAt },
-    ...{ paymentRequestId, paymentId },
+    checkoutId,
+    reference: id,
+    status: 'completed',
+    checkoutUrl: null,
+    expiresAt,
+    paymentRequestId,
+    paymentId,
   })
   return names
 }
@@ -177,8 +227,15 @@ export const chargeOf = (
 ): FetchedCharge => ({
   status: 'succeeded',
   charge: {
-    ...{ account: 'ID', paymentId, paymentRequestId: requestId, reference: id, currency: 'IDR' },
-    ...{ paidMinor: fiatMinor, channel: channelKind, channelKind, paidAt: new Date() },
+    account: 'ID',
+    paymentId,
+    paymentRequestId: requestId,
+    reference: id,
+    currency: 'IDR',
+    paidMinor: fiatMinor,
+    channel: channelKind,
+    channelKind,
+    paidAt: new Date(),
   },
 })
 

@@ -41,32 +41,34 @@ export type Bank = {
 export const openBank = (): Bank => ({ accepted: new Map(), refusing: {}, says: new Map() })
 
 const words: Readonly<Record<PayoutStatus, string>> = {
-  ...{ pending: 'ACCEPTED', succeeded: 'SUCCEEDED', refused: 'FAILED', reversed: 'REVERSED' },
+  pending: 'ACCEPTED',
+  succeeded: 'SUCCEEDED',
+  refused: 'FAILED',
+  reversed: 'REVERSED',
   unknown: 'UNKNOWN',
 }
 export const evidenceOf = (referenceId: string, status: PayoutStatus, name = ''): Evidence => ({
-  ...{ payoutId: `disb-${referenceId}${name}`, referenceId, status, failureCode: null },
+  payoutId: `disb-${referenceId}${name}`,
+  referenceId,
+  status,
+  failureCode: null,
   word: words[status],
-  ...{ reason: null, amountMinor: fiatMinor, currency: 'IDR' },
+  reason: null,
+  amountMinor: fiatMinor,
+  currency: 'IDR',
 })
 
 /** Parses webhooks as the service does; makes no calls. */
 const xendit = openXendit({
-  ...{
-    baseUrl: 'http://127.0.0.1:9',
-    secretKey: 'id',
-    requestsPerMinute: 60_000,
-    log,
-    apis: ['v2'],
-  },
+  baseUrl: 'http://127.0.0.1:9',
+  secretKey: 'id',
+  requestsPerMinute: 60_000,
+  log,
+  apis: ['v2'],
 })
 
 /** An instance of payouts on the session's connection. */
-export function openPayouts(
-  side: Side,
-  bank: Bank,
-  over: { ask?: Ask; balance?: Balance; dayMicroMax?: bigint } = {},
-) {
+export function openPayouts(side: Side, bank: Bank, over: { ask?: Ask; balance?: Balance; dayMicroMax?: bigint } = {}) {
   const balance: Balance = over.balance ?? { minor: 10n ** 15n, readAt: new Date() }
   const context: Context = {
     database: side.database('payouts'),
@@ -90,19 +92,35 @@ export function openPayouts(
     },
     channels: {
       find: async (code) => ({
-        ...{ code, name: 'BCA', minMinor: 10_000n, maxMinor: 10n ** 12n, incrementMinor: 1n },
+        code,
+        name: 'BCA',
+        minMinor: 10_000n,
+        maxMinor: 10n ** 12n,
+        incrementMinor: 1n,
         accountDigits: [6, 20],
       }),
       all: async () => [],
       nameOf: (code) => code,
     },
     balance: { refresh: async () => {}, current: async () => balance, last: () => balance },
-    ...{ safe, treasury, accountLengths: 'lenient', dayMicroMax: over.dayMicroMax ?? 10n ** 12n },
-    ...{ givenBackMax: { ofWallet: 1_000, toAccount: 1_000 }, accountChecksDayMax: 1_000 },
-    ...{ recheckAfterMs: 30_000, reversalWatchMs: 60_000, clock: Date.now, log, poke: () => {} },
+    safe,
+    treasury,
+    accountLengths: 'lenient',
+    dayMicroMax: over.dayMicroMax ?? 10n ** 12n,
+    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
+    accountChecksDayMax: 1_000,
+    recheckAfterMs: 30_000,
+    reversalWatchMs: 60_000,
+    clock: Date.now,
+    log,
+    poke: () => {},
   }
   const reader: HandlingContext = {
-    ...{ consumer: 'payouts', database: context.database, messaging, log, poke: () => {} },
+    consumer: 'payouts',
+    database: context.database,
+    messaging,
+    log,
+    poke: () => {},
     reactions: [...webhookReactions(context), ...relayReactions(context)],
   }
   return {
@@ -111,18 +129,26 @@ export function openPayouts(
       answerCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
     deliver: (payoutId: string, messageId: string) =>
       handle(reader, {
-        ...{ subject: paymentsWebhookSubject('ID', messageId), messageId },
+        subject: paymentsWebhookSubject('ID', messageId),
+        messageId,
         payload: {
-          ...{ account: 'ID', deliveryId: messageId, receivedAt: new Date().toISOString() },
+          account: 'ID',
+          deliveryId: messageId,
+          receivedAt: new Date().toISOString(),
           body: JSON.stringify({ event: 'payout.succeeded', data: { id: payoutId } }),
         },
       }),
     told: (word: 'take.settled' | 'take.failed' | 'return.settled', cause: string) =>
       handle(reader, {
-        ...{ subject: `relay.${word}`, messageId: `${word}:${cause}:${side.name}` },
+        subject: `relay.${word}`,
+        messageId: `${word}:${cause}:${side.name}`,
         payload: {
-          ...{ operationId: 'op_1', cause, wallet: treasury, txHash: `0x${'ab'.repeat(32)}` },
-          ...{ blockNumber: '7', reason: 'authorization_expired' },
+          operationId: 'op_1',
+          cause,
+          wallet: treasury,
+          txHash: `0x${'ab'.repeat(32)}`,
+          blockNumber: '7',
+          reason: 'authorization_expired',
         },
       }),
   }
@@ -131,14 +157,21 @@ export function openPayouts(
 export function requestOf(quoteId: string, number = newNumber(), of = number): CashoutRequest {
   const wallet = walletOf(of)
   return {
-    ...{ wallet, quoteId },
+    wallet,
+    quoteId,
     authorization: {
-      ...{ from: wallet, to: treasury, value: `${ausdMicro}`, validAfter: '0' },
+      from: wallet,
+      to: treasury,
+      value: `${ausdMicro}`,
+      validAfter: '0',
       validBefore: String(Math.floor(Date.now() / 1_000) + 3_600),
-      ...{ nonce: `0x${number.toString(16).padStart(64, '0')}`, signature: `0x${'12'.repeat(65)}` },
+      nonce: `0x${number.toString(16).padStart(64, '0')}`,
+      signature: `0x${'12'.repeat(65)}`,
     },
     bank: {
-      ...{ channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+      channelCode: 'ID_BCA',
+      accountNumber: '1234567890',
+      accountHolderName: 'Sari Dewi',
     },
   }
 }
@@ -152,17 +185,25 @@ export async function newCashout(db: PostgresJsDatabase, state: CashoutState): P
   const [row] = await db
     .insert(cashouts)
     .values({
-      ...{ id, state, rateMinorPerUsd: 16_250n, ausdMicro, fiatMinor, quoteId: `quote ${id}` },
-      ...{ wallet: wallet as `0x${string}`, authorizer: wallet as `0x${string}` },
-      ...{ requestFingerprint: 'somebody', authorizationNonce: authorization.nonce, authorization },
-      ...{ channelCode: bank.channelCode, bankDetails: sealed.box, bankDetailsKeyId: 'a' },
+      id,
+      state,
+      rateMinorPerUsd: 16_250n,
+      ausdMicro,
+      fiatMinor,
+      quoteId: `quote ${id}`,
+      wallet: wallet as `0x${string}`,
+      authorizer: wallet as `0x${string}`,
+      requestFingerprint: 'somebody',
+      authorizationNonce: authorization.nonce,
+      authorization,
+      channelCode: bank.channelCode,
+      bankDetails: sealed.box,
+      bankDetailsKeyId: 'a',
     })
     .returning()
   const lines = positionOf(row!)
   if (lines.length > 0)
-    await db
-      .insert(journal)
-      .values(lines.map((one, line) => ({ ...one, line, posting: id, event: 'begun', item: id })))
+    await db.insert(journal).values(lines.map((one, line) => ({ ...one, line, posting: id, event: 'begun', item: id })))
   return row!
 }
 

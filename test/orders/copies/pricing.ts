@@ -20,7 +20,10 @@ export function newQuote(): string {
 /** Serves the other services on the session's connection. */
 export function openPricing(side: Side): Record<string, (request: never) => Promise<unknown>> {
   const context = {
-    ...{ database: side.database('pricing'), quoteSecrets: [secret], quoteTtlMs: ttlMs, log },
+    database: side.database('pricing'),
+    quoteSecrets: [secret],
+    quoteTtlMs: ttlMs,
+    log,
     clock: Date.now,
   } as unknown as Parameters<typeof answerQuotes>[0]
   const mint = () => {
@@ -29,9 +32,6 @@ export function openPricing(side: Side): Record<string, (request: never) => Prom
   const nobody = { rateOf: () => ({ unavailable: [] }) as never, mint }
   const answers = answerQuotes(context, nobody)
   return Object.fromEntries(
-    answers.map(({ question, answer }) => [
-      question.subject,
-      answer as (r: never) => Promise<unknown>,
-    ]),
+    answers.map(({ question, answer }) => [question.subject, answer as (r: never) => Promise<unknown>]),
   )
 }

@@ -20,7 +20,9 @@ const ausd = '0xa05d000000000000000000000000000000000001'
 const creditLine = '0xc11e000000000000000000000000000000000002'
 const most = { most: 10n ** 24n, day: 10n ** 30n }
 const policy: Policy = {
-  ...{ chainId: 10143, ausd, creditLine },
+  chainId: 10143,
+  ausd,
+  creditLine,
   limits: { credit: most, repay: most, return: most, drip: most },
 }
 const keyOf = (name: string): Hex => keccak256(toBytes(name))
@@ -31,8 +33,7 @@ const node = {
   finalizedHead: async () => ({ ...block, number: 7n }),
   reader: {
     readContract: async ({ functionName }: { functionName: string }) =>
-      ({ getBlockNumber: 9n, getCurrentBlockTimestamp: 1_700_000_000n })[functionName] ??
-      100n * coin,
+      ({ getBlockNumber: 9n, getCurrentBlockTimestamp: 1_700_000_000n })[functionName] ?? 100n * coin,
   },
 }
 const block = { hash: `0x${'11'.repeat(32)}`, timestamp: 1_700_000_000n, baseFeeWei: 10n ** 9n }
@@ -42,27 +43,45 @@ export function openRelayer(side: Side) {
   const secret = { laneKeys: [keyOf('left'), keyOf('right')], treasuryKey: keyOf('treasury') }
   const database = side.database('chain_relayer')
   const context = {
-    ...{ database, node, log, clock: Date.now, poke: () => {}, wake: () => {} },
-    ...{ contracts: { ausd, creditLine }, policy },
+    database,
+    node,
+    log,
+    clock: Date.now,
+    poke: () => {},
+    wake: () => {},
+    contracts: { ausd, creditLine },
+    policy,
     ...openKeys(secret, policy),
     ...newProcess(log, Date.now),
     settings: {
-      ...{
-        chainId: 10143,
-        dripWei: coin,
-        dripBelowWei: coin,
-        laneMinBalanceWei: 0n,
-        laneRefillWei: 0n,
-      },
-      ...{ gasBudgetWei: coin, baseFeeCapWei: 10n ** 15n, transfersLagBlocks: 0n, batchMax: 16 },
-      ...{ oldestAlarmMs: 600_000, pollMs: 0, rebroadcastAfterMs: 4_000, bumpAfterMs: 6_000 },
+      chainId: 10143,
+      dripWei: coin,
+      dripBelowWei: coin,
+      laneMinBalanceWei: 0n,
+      laneRefillWei: 0n,
+      gasBudgetWei: coin,
+      baseFeeCapWei: 10n ** 15n,
+      transfersLagBlocks: 0n,
+      batchMax: 16,
+      oldestAlarmMs: 600_000,
+      pollMs: 0,
+      rebroadcastAfterMs: 4_000,
+      bumpAfterMs: 6_000,
     },
   } as unknown as Context
   const reader: HandlingContext = {
-    ...{ consumer: 'chain-relayer', database, messaging, reactions, log, poke: () => {} },
+    consumer: 'chain-relayer',
+    database,
+    messaging,
+    reactions,
+    log,
+    poke: () => {},
   }
   const heldLane = (lane: Lane, place: number): HeldLane => ({
-    ...{ key: context.keys[place]!, lane, sound: true, open: [] },
+    key: context.keys[place]!,
+    lane,
+    sound: true,
+    open: [],
   })
   return {
     context,
@@ -70,7 +89,8 @@ export function openRelayer(side: Side) {
     assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
     order: (refId: string, wallet: string, messageId: string) =>
       handle(reader, {
-        ...{ subject: 'relay.credit', messageId },
+        subject: 'relay.credit',
+        messageId,
         payload: { refId, wallet, ausd: '3076923', held: false },
       }),
   }
@@ -78,11 +98,7 @@ export function openRelayer(side: Side) {
 export type Relayer = ReturnType<typeof openRelayer>
 
 /** Leases a lane to this instance unless another holds it. */
-export async function newLane(
-  db: PostgresJsDatabase,
-  { context }: Relayer,
-  place: number,
-): Promise<Lane> {
+export async function newLane(db: PostgresJsDatabase, { context }: Relayer, place: number): Promise<Lane> {
   const address = context.keys[place]!.address.toLowerCase() as Hex
   const leasedUntil = new Date(Date.now() + 60_000)
   const own = { holder: context.holder, epoch: 1, leasedUntil, fault: null }
@@ -106,11 +122,7 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
 }
 
 /** Revision 1 verifies the wallet, revision 2 withdraws it. */
-export async function newVerdict(
-  db: PostgresJsDatabase,
-  wallet: Hex,
-  revision: 1 | 2,
-): Promise<string> {
+export async function newVerdict(db: PostgresJsDatabase, wallet: Hex, revision: 1 | 2): Promise<string> {
   const payload = { wallet, verified: revision === 1, revision: String(revision) }
   const order = orderOf({ kind: 'verify', payload })
   await insertOperations(db as never, [order])

@@ -1,10 +1,5 @@
 import { eq, inArray, sql } from 'drizzle-orm'
-import {
-  type Lane,
-  lanes,
-  leaseLanes,
-  transactions,
-} from '../../../services/chain-relayer/lanes/lane.store'
+import { type Lane, lanes, leaseLanes, transactions } from '../../../services/chain-relayer/lanes/lane.store'
 import { postponeOperation } from '../../../services/chain-relayer/operations/operation.store'
 import { operations } from '../../../services/chain-relayer/operations/operation.table'
 import { newNumber, walletOf } from '../copies/payments'
@@ -13,8 +8,7 @@ import { epochs, leases, onceByCause, verdicts, waiting, walletLocks } from '../
 import type { Result } from '../order'
 import type { Guard, Race, Stage } from '../race'
 
-const said = (result: Result): string =>
-  'error' in result ? `threw ${result.error}` : JSON.stringify(result.value)
+const said = (result: Result): string => ('error' in result ? `threw ${result.error}` : JSON.stringify(result.value))
 
 /** Whichever instance assigned them. */
 async function assignments({ db }: Stage, ids: readonly string[]): Promise<string[]> {
@@ -61,7 +55,8 @@ function assigning(options: {
 }): Race {
   const { name, places, works, guards } = options
   return {
-    ...{ name, guards },
+    name,
+    guards,
     open: async (stage) => {
       const copies = stage.sides.map(openRelayer)
       return async () => {
@@ -78,10 +73,7 @@ function assigning(options: {
             const given = results.map(said).map(Number)
             if (given[0]! + given[1]! !== 1) wrong.push(`${outcome} were stored`)
             const { noted } = ground
-            if (
-              noted !== undefined &&
-              (await transactionsOf(stage, held[1]!)) !== noted + given[1]!
-            )
+            if (noted !== undefined && (await transactionsOf(stage, held[1]!)) !== noted + given[1]!)
               wrong.push('the previous holder stored a transaction after the takeover of its lane')
             return { outcome, wrong }
           },
@@ -94,10 +86,7 @@ function assigning(options: {
 /** The holder was frozen until its lease expired. Stored times have milliseconds. */
 const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
   await context.database.run((db) =>
-    db
-      .update(lanes)
-      .set({ leasedUntil: sql`now() - interval '1 s'` })
-      .where(eq(lanes.address, address)),
+    db.update(lanes).set({ leasedUntil: sql`now() - interval '1 s'` }).where(eq(lanes.address, address)),
   )
   const [lane] = await leaseLanes(context.database, [address], context.holder)
   ground.noted = await transactionsOf(ground.stage, { address })
@@ -136,16 +125,12 @@ const oneOrder: Race = {
     return async () => {
       const number = newNumber()
       const refId = `pay_${String(number).padStart(22, 'o')}`
-      const work = (at: 0 | 1) => () =>
-        copies[at]!.order(refId, walletOf(number), `order ${number} ${at}`)
+      const work = (at: 0 | 1) => () => copies[at]!.order(refId, walletOf(number), `order ${number} ${at}`)
       return {
         works: [work(0), work(1)],
         judge: async (results) => {
           const rows = await stage.db.select().from(operations).where(eq(operations.cause, refId))
-          await stage.db
-            .update(operations)
-            .set({ state: 'settled' })
-            .where(eq(operations.cause, refId))
+          await stage.db.update(operations).set({ state: 'settled' }).where(eq(operations.cause, refId))
           const outcome = `${results.map(said).join(' | ')}, operations: ${rows.length}`
           const isOne = outcome === '"done" | "done", operations: 1'
           return { outcome, wrong: isOne ? [] : [outcome] }
@@ -165,8 +150,7 @@ const twoVerdicts = (options: {
 }): Race => ({
   name: options.name,
   // Locks and decisions; both verdicts are read at once, so the order of reads has no effect.
-  turns: ({ text }) =>
-    /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
+  turns: ({ text }) => /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
   open: async (stage) => {
     const copies = stage.sides.map(openRelayer)
     return async () => {
@@ -179,8 +163,7 @@ const twoVerdicts = (options: {
           () => copies[0]!.assign(held[0]!, 0),
           async () => {
             const { context, assign } = copies[1]!
-            if (options.isPutOff)
-              await context.database.run((db) => postponeOperation(db, older, 60_000, 0))
+            if (options.isPutOff) await context.database.run((db) => postponeOperation(db, older, 60_000, 0))
             await context.database.run((db) => newVerdict(db as never, wallet, 2))
             return assign(held[1]!, 1)
           },
@@ -188,10 +171,7 @@ const twoVerdicts = (options: {
         judge: async (results) => {
           const rows = await stage.db.select().from(operations).where(eq(operations.wallet, wallet))
           const carried = rows.filter(({ lane }) => lane !== null)
-          await stage.db
-            .update(operations)
-            .set({ state: 'settled' })
-            .where(eq(operations.wallet, wallet))
+          await stage.db.update(operations).set({ state: 'settled' }).where(eq(operations.wallet, wallet))
           const states = rows.map(({ state }) => state).sort()
           const wrong = [
             ...(carried.length > 1 ? ['both verdicts are in progress'] : []),

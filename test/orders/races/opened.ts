@@ -52,23 +52,21 @@ function twoTopups(options: {
   chance?: number
   over: (stage: Stage) => Promise<Parameters<typeof openPayments>[2]>
   requests: () => readonly [TopupRequest, TopupRequest]
-  judge: (
-    stage: Stage,
-    requests: readonly TopupRequest[],
-    results: readonly Result[],
-  ) => Promise<RaceVerdict>
+  judge: (stage: Stage, requests: readonly TopupRequest[], results: readonly Result[]) => Promise<RaceVerdict>
   guards: readonly Guard[]
 }): Race {
   const { name, turns, chance, over, requests, judge, guards } = options
   return {
-    ...{ name, turns, guards, ...(chance ? { chance } : {}) },
+    name,
+    turns,
+    guards,
+    ...(chance ? { chance } : {}),
     open: async (stage) => {
       const terms = await over(stage)
       const copies = stage.sides.map((side) => openPayments(side, openBook(), terms))
       return async () => {
         const asked = requests()
-        const work = (at: 0 | 1) => () =>
-          answerTopups(copies[at]!.context).answer(asked[at] as never)
+        const work = (at: 0 | 1) => () => answerTopups(copies[at]!.context).answer(asked[at] as never)
         return {
           works: [work(0), work(1)],
           judge: (results) => judge(stage, asked, results),
@@ -79,7 +77,10 @@ function twoTopups(options: {
 }
 type TopupRequest = { wallet: `0x${string}`; amount: string; method: 'qr'; quoteId: string }
 const asking = (wallet: `0x${string}`, quoteId: string = crypto.randomUUID()): TopupRequest => ({
-  ...{ wallet, amount: '50000', method: 'qr', quoteId },
+  wallet,
+  amount: '50000',
+  method: 'qr',
+  quoteId,
 })
 
 const topups: readonly Race[] = [
@@ -91,8 +92,7 @@ const topups: readonly Race[] = [
       const wallet = walletOf(newNumber())
       return [asking(wallet), asking(wallet)]
     },
-    judge: async (stage, asked, results) =>
-      oneOf(results, await topupsOf(stage, asked), 'day_limit_reached'),
+    judge: async (stage, asked, results) => oneOf(results, await topupsOf(stage, asked), 'day_limit_reached'),
     guards: [locks],
   }),
   twoTopups({
@@ -149,7 +149,9 @@ function twoCashouts(options: {
 }): Race {
   const { name, turns, over, requests, why, guards } = options
   return {
-    ...{ name, turns, guards },
+    name,
+    turns,
+    guards,
     open: async (stage) => {
       const terms = await over(stage)
       const copies = stage.sides.map((side) => openPayouts(side, openBank(), terms))
@@ -207,15 +209,13 @@ const cashoutRaces: readonly Race[] = [
   }),
 ]
 
-const cashoutsOf = ({ db }: Stage, quoteId: string) =>
-  db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))
+const cashoutsOf = ({ db }: Stage, quoteId: string) => db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))
 
 /** Each service asks an instance of pricing. */
 const oneQuote: Race = {
   name: 'one quote, taken by a top-up and by a cash-out',
   chance: 500,
-  turns: ({ transaction, text }) =>
-    transaction === 2 || /quotes_taken/.test(text) || text === 'commit',
+  turns: ({ transaction, text }) => transaction === 2 || /quotes_taken/.test(text) || text === 'commit',
   open: async (stage) => {
     const [left, right] = stage.sides
     const top = openPayments(left, openBook(), { ask: openAsk(openPricing(left)) })
@@ -227,10 +227,7 @@ const oneQuote: Race = {
       const quoteId = newQuote()
       const asked = asking(walletOf(newNumber()), quoteId)
       return {
-        works: [
-          () => answerTopups(top.context).answer(asked as never),
-          () => out.create(requestOf(quoteId)),
-        ],
+        works: [() => answerTopups(top.context).answer(asked as never), () => out.create(requestOf(quoteId))],
         judge: async (results) => {
           const rows = [
             ...(await topupsOf(stage, [asked])).filter(({ state }) => state !== 'expired'),

@@ -1,14 +1,7 @@
 import type { CashoutState } from '../../../services/payouts/cashout'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { payAgain, payTaken } from '../../../services/payouts/paying/pay'
-import {
-  type Bank,
-  evidenceOf,
-  lookAtCashout,
-  newCashout,
-  openBank,
-  openPayouts,
-} from '../copies/payouts'
+import { type Bank, evidenceOf, lookAtCashout, newCashout, openBank, openPayouts } from '../copies/payouts'
 import { locks, states, together } from '../guards'
 import { failures, type Guard, type Race } from '../race'
 
@@ -29,7 +22,8 @@ function paying(options: {
 }): Race {
   const { name, from, before, works, ends, also = () => [], guards } = options
   return {
-    ...{ name, guards },
+    name,
+    guards,
     open: async ({ sides, db }) => {
       const bank = openBank()
       const copies = sides.map((side) => openPayouts(side, bank))
@@ -43,10 +37,7 @@ function paying(options: {
             const { row, subjects, called, missing } = seen
             const asks = called.map((kind) => `alert: ${kind}`)
             const outcome = [row.state, ...subjects.toSorted(), ...asks].join(', ')
-            const wrong = [
-              ...failures(results, ['done', undefined]),
-              ...also(seen, bank).filter((it) => it !== false),
-            ]
+            const wrong = [...failures(results, ['done', undefined]), ...also(seen, bank).filter((it) => it !== false)]
             if (!ends.includes(outcome)) wrong.push(`it ended as ${outcome}`)
             if (missing.length > 0) wrong.push('the books do not match the row')
             return { outcome, wrong }
@@ -72,30 +63,21 @@ export const payingRaces: readonly Race[] = [
   paying({
     name: 'a final take, reported twice',
     from: 'taking',
-    works: [
-      ({ told }, { id }) => told('take.settled', id),
-      ({ told }, { id }) => told('take.settled', id),
-    ],
+    works: [({ told }, { id }) => told('take.settled', id), ({ told }, { id }) => told('take.settled', id)],
     ends: ['taken, payouts.taken'],
     guards: [together(locks, states)],
   }),
   paying({
     name: 'a failed take that arrives late',
     from: 'taking',
-    works: [
-      ({ told }, { id }) => told('take.failed', id),
-      ({ told }, { id }) => told('take.settled', id),
-    ],
+    works: [({ told }, { id }) => told('take.failed', id), ({ told }, { id }) => told('take.settled', id)],
     ends: ['taken, payouts.taken', 'returning, payouts.taken, relay.return'],
     guards: [locks, states],
   }),
   paying({
     name: 'the pay order of one cash-out, by two instances',
     from: 'taken',
-    works: [
-      ({ context }, cashout) => payTaken(context, cashout),
-      ({ context }, cashout) => payTaken(context, cashout),
-    ],
+    works: [({ context }, cashout) => payTaken(context, cashout), ({ context }, cashout) => payTaken(context, cashout)],
     ends: ['paying'],
     also: (seen, bank) => [transfers(bank, seen) !== 1 && `${transfers(bank, seen)} orders to pay`],
     guards: [states],
@@ -106,14 +88,9 @@ export const payingRaces: readonly Race[] = [
     before: (bank) => {
       bank.refusing = { A: 'destination_wrong' }
     },
-    works: [
-      ({ context }, cashout) => payAgain(context, cashout),
-      ({ context }, cashout) => payAgain(context, cashout),
-    ],
+    works: [({ context }, cashout) => payAgain(context, cashout), ({ context }, cashout) => payAgain(context, cashout)],
     ends: ['paying', 'returning, relay.return'],
-    also: (seen, bank) => [
-      seen.row.state === 'returning' && transfers(bank, seen) > 0 && 'paid, and given back',
-    ],
+    also: (seen, bank) => [seen.row.state === 'returning' && transfers(bank, seen) > 0 && 'paid, and given back'],
     guards: [locks],
   }),
   paying({
@@ -129,10 +106,7 @@ export const payingRaces: readonly Race[] = [
     from: 'paying',
     before: says('succeeded', 'refused'),
     works: [hears, hears],
-    ends: [
-      'paid, payouts.paid, alert: payout_differs',
-      'returning, relay.return, alert: paid_and_returned',
-    ],
+    ends: ['paid, payouts.paid, alert: payout_differs', 'returning, relay.return, alert: paid_and_returned'],
     guards: [locks],
   }),
 ]

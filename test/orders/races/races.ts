@@ -5,10 +5,4 @@ import { payingRaces } from './paying'
 import { received } from './received'
 import { takingRaces } from './taking'
 
-export const races: readonly Race[] = [
-  ...received,
-  ...opened,
-  ...payingRaces,
-  ...laneRaces,
-  ...takingRaces,
-]
+export const races: readonly Race[] = [...received, ...opened, ...payingRaces, ...laneRaces, ...takingRaces]

@@ -32,10 +32,7 @@ function telling(options: {
   guards: readonly Guard[]
 }): Race {
   const { name, guards, before, tell, ends, besides = [], also = () => [] } = options
-  const judge = (
-    { row, subjects, missing }: TopupView,
-    results: readonly Result[],
-  ): RaceVerdict => {
+  const judge = ({ row, subjects, missing }: TopupView, results: readonly Result[]): RaceVerdict => {
     const outcome = row.reason ? `${row.state}, ${row.reason}` : row.state
     const wrong = [...failures(results, ['done']), ...also(row).filter((fault) => fault !== false)]
     const may = ends[outcome]
@@ -92,8 +89,12 @@ const isPaid =
 function goesBack({ book }: Ground, { refundId, chargeId, requestId }: Topup, parts = ['']) {
   for (const part of parts)
     book.refunds.set(refundId + part, {
-      ...{ refundId: refundId + part, status: 'succeeded', paymentId: chargeId },
-      ...{ paymentRequestId: requestId, reference: null, currency: 'IDR' },
+      refundId: refundId + part,
+      status: 'succeeded',
+      paymentId: chargeId,
+      paymentRequestId: requestId,
+      reference: null,
+      currency: 'IDR',
       refundedMinor: fiatMinor / BigInt(parts.length),
     })
 }

@@ -46,14 +46,12 @@ const dataOf = new Map<CallRefusal, Hex>([
   ['HoldNotExtendable', encodeErrorResult({ abi, errorName: 'HoldNotExtendable', args: [zero] })],
   ['ExpiredAuthorization', encodeErrorResult({ abi, errorName: 'ExpiredAuthorization' })],
   ['InvalidAuthorization', encodeErrorResult({ abi, errorName: 'InvalidAuthorization' })],
-  [
-    'UsedOrCanceledAuthorization',
-    encodeErrorResult({ abi, errorName: 'UsedOrCanceledAuthorization' } as never),
-  ],
+  ['UsedOrCanceledAuthorization', encodeErrorResult({ abi, errorName: 'UsedOrCanceledAuthorization' } as never)],
   [
     'ERC20InsufficientBalance',
     encodeErrorResult({
-      ...{ abi, errorName: 'ERC20InsufficientBalance' },
+      abi,
+      errorName: 'ERC20InsufficientBalance',
       args: [`0x${'0'.repeat(40)}`, 0n, 0n],
     } as never),
   ],
@@ -64,10 +62,7 @@ export const revertData = (refusal: CallRefusal): Hex | undefined => dataOf.get(
 
 const selectorOf = (name: string, inputs?: number): string => {
   const item = abi.find(
-    (one) =>
-      one.type === 'function' &&
-      one.name === name &&
-      (inputs === undefined || one.inputs.length === inputs),
+    (one) => one.type === 'function' && one.name === name && (inputs === undefined || one.inputs.length === inputs),
   )
   return toFunctionSelector(item as never)
 }
@@ -106,9 +101,7 @@ export function opsOf(to: Hex, data: Hex, wei: bigint): Op[] {
   const ref = hexAt(data, 0)
   switch (data.slice(0, 10)) {
     case selectors.many:
-      return Array.from({ length: Number(numberAt(data, 1)) }, (_, at) =>
-        opInMany(data, 2 + 5 * at),
-      )
+      return Array.from({ length: Number(numberAt(data, 1)) }, (_, at) => opInMany(data, 2 + 5 * at))
     case selectors.topUp:
     case selectors.repayFor: {
       const kind = data.startsWith(selectors.topUp) ? 'credit' : 'repay'
@@ -142,11 +135,13 @@ function opInMany(data: Hex, from: number): Op {
 }
 
 const transferOf = (data: Hex): Transfer => ({
-  ...{ from: addressAt(data, 0), to: addressAt(data, 1), value: numberAt(data, 2) },
-  ...{ validAfter: numberAt(data, 3), validBefore: numberAt(data, 4), nonce: hexAt(data, 5) },
+  from: addressAt(data, 0),
+  to: addressAt(data, 1),
+  value: numberAt(data, 2),
+  validAfter: numberAt(data, 3),
+  validBefore: numberAt(data, 4),
+  nonce: hexAt(data, 5),
 })
 
 export const askedState = (data: Hex): { from: Hex; nonce: Hex } | undefined =>
-  data.startsWith(selectors.authorizationState)
-    ? { from: addressAt(data, 0), nonce: hexAt(data, 1) }
-    : undefined
+  data.startsWith(selectors.authorizationState) ? { from: addressAt(data, 0), nonce: hexAt(data, 1) } : undefined

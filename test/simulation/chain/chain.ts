@@ -229,8 +229,12 @@ export class Chain {
 
 const receiptOf = ({ number, hash }: Block, { signed, isReverted, failed }: Mined): ChainReceipt =>
   ({
-    ...{ transactionHash: signed.hash, blockNumber: number, blockHash: hash, from: signed.lane },
-    ...{ status: isReverted ? 'reverted' : 'success', gasUsed: signed.gas },
+    transactionHash: signed.hash,
+    blockNumber: number,
+    blockHash: hash,
+    from: signed.lane,
+    status: isReverted ? 'reverted' : 'success',
+    gasUsed: signed.gas,
     effectiveGasPrice: baseFeeWei,
     logs: isReverted ? [] : logsOf(signed, failed),
   }) as unknown as ChainReceipt

@@ -81,8 +81,7 @@ export class Contract {
       case 'credit':
       case 'repay': {
         const known = this.appliedAt(op.ref, block)
-        const isSame =
-          known?.kind === op.kind && known.wallet === op.wallet && known.amount === op.amount
+        const isSame = known?.kind === op.kind && known.wallet === op.wallet && known.amount === op.amount
         return known && !isSame ? 'RefConflict' : undefined
       }
       case 'revoke':
@@ -117,8 +116,7 @@ export class Contract {
     switch (op.kind) {
       case 'credit':
       case 'repay':
-        if (!this.appliedAt(op.ref, block))
-          this.applied.push({ ...op, block, until: time + holdSeconds })
+        if (!this.appliedAt(op.ref, block)) this.applied.push({ ...op, block, until: time + holdSeconds })
         break
       case 'revoke':
         if (op.left < this.leftAt(this.appliedAt(op.ref, block)!, block))

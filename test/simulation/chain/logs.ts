@@ -12,10 +12,7 @@ const [cancelledTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Authoriza
 const [appliedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'AlreadyApplied' })
 const [failedTopic] = encodeEventTopics({ abi: creditLineAbi, eventName: 'OpFailed' })
 
-export function logsOf(
-  { ops }: { readonly ops: readonly Op[] },
-  failed: ReadonlyMap<number, CallRefusal>,
-): object[] {
+export function logsOf({ ops }: { readonly ops: readonly Op[] }, failed: ReadonlyMap<number, CallRefusal>): object[] {
   const moved = ops.flatMap((op) => (op.kind === 'transfer' ? movedLogs(op.terms) : []))
   const ofRefs = ops.flatMap((op, position) => {
     if (!('ref' in op)) return []
@@ -27,7 +24,9 @@ export function logsOf(
 
 /** Stands for the event of each kind. */
 const appliedLog = (ref: Hex): object => ({
-  ...{ address: creditLine, topics: [appliedTopic!, ref], data: '0x' },
+  address: creditLine,
+  topics: [appliedTopic!, ref],
+  data: '0x',
 })
 
 const failedLog = (position: number, ref: Hex, refusal: CallRefusal): object => ({
@@ -38,14 +37,17 @@ const failedLog = (position: number, ref: Hex, refusal: CallRefusal): object => 
 
 export const movedLogs = (transfer: Transfer): object[] => [
   {
-    ...{ address: ausd, topics: [usedTopic!, pad(transfer.from), transfer.nonce] },
-    ...{ data: '0x', logIndex: 0 },
+    address: ausd,
+    topics: [usedTopic!, pad(transfer.from), transfer.nonce],
+    data: '0x',
+    logIndex: 0,
   },
   { ...transferLog(transfer), logIndex: 1 },
 ]
 
 export const transferLog = ({ from, to, value }: Omit<Transfer, 'nonce'>): object => ({
-  ...{ address: ausd, topics: [transferTopic!, pad(from), pad(to)] },
+  address: ausd,
+  topics: [transferTopic!, pad(from), pad(to)],
   data: numberToHex(value, { size: 32 }),
 })
 

@@ -37,8 +37,7 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
   }
 
   const reader = {
-    getBalance: ({ address }: { address: Hex }) =>
-      ask('asks for a balance', () => chain.nativeWeiOf(address)),
+    getBalance: ({ address }: { address: Hex }) => ask('asks for a balance', () => chain.nativeWeiOf(address)),
     getTransactionCount: ({ address, blockNumber }: { address: Hex; blockNumber: bigint }) =>
       ask('counts transactions', () => chain.countAt(address, blockNumber)),
     readContract: (asked: { functionName: string; args?: readonly Hex[]; blockNumber?: bigint }) =>
@@ -68,7 +67,8 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
           .filter((use) => use.from === owner && use.nonce === nonce)
           .filter(({ block }) => block >= BigInt(fromBlock) && block <= BigInt(toBlock))
           .map((use) => ({
-            ...{ address: ausd, topics: [topicOfUse(use), from, nonce] },
+            address: ausd,
+            topics: [topicOfUse(use), from, nonce],
             transactionHash: use.txHash,
           }))
       }),
@@ -97,11 +97,9 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
     finalizedHead: () => ask('reads the finalized block', () => chain.head(chain.finalized)),
     newestHead: () => ask('reads the newest block', () => chain.head(chain.latest)),
     headAt: (number) => ask(`asks for block ${number}`, () => chain.head(chain.at(number))),
-    countAt: (address, block) =>
-      ask('counts transactions', () => chain.countAt(address, numberOf(block))),
+    countAt: (address, block) => ask('counts transactions', () => chain.countAt(address, numberOf(block))),
     receiptOf: (hash) => ask('asks for a receipt', () => receiptOf(hash)),
-    sendRaw: (raw) =>
-      ask('sends a transaction', () => chain.send(raw)).catch((error: Error) => error.message),
+    sendRaw: (raw) => ask('sends a transaction', () => chain.send(raw)).catch((error: Error) => error.message),
   }
 }
 

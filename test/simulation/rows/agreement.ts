@@ -46,8 +46,7 @@ const ownTimes = [
 function comparable(value: unknown): unknown {
   if (value instanceof Set) return [...value].sort()
   if (value instanceof Date || typeof value !== 'object' || value === null) return value ?? null
-  if (Array.isArray(value))
-    return value.map(comparable).sort((left, right) => (textOf(left) < textOf(right) ? -1 : 1))
+  if (Array.isArray(value)) return value.map(comparable).sort((left, right) => (textOf(left) < textOf(right) ? -1 : 1))
   return Object.fromEntries(
     Object.entries(value)
       .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -62,10 +61,8 @@ function comparable(value: unknown): unknown {
   )
 }
 /** A lease ends half a minute after the call. */
-const nearest = (time: unknown) =>
-  time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null)
-const textOf = (value: unknown) =>
-  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
+const nearest = (time: unknown) => (time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null))
+const textOf = (value: unknown) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
 
 export type Compared = {
   readonly real: object
@@ -88,12 +85,11 @@ export async function compare(database: Database, compared: Compared, seed: numb
       () => database.transaction((tx: Tx) => (real as Store)[name]!(tx, ...given)),
       isSilent,
     )
-    const simulated = await outcomeOf(
-      () => (standIns as Store)[name]!(handleOf(rows), ...given),
-      isSilent,
-    )
+    const simulated = await outcomeOf(() => (standIns as Store)[name]!(handleOf(rows), ...given), isSilent)
     expect({ step, name, given, outcome: simulated }).toEqual({
-      ...{ step, name, given },
+      step,
+      name,
+      given,
       outcome: stored,
     })
     await nextMillisecond()

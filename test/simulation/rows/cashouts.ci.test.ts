@@ -22,10 +22,21 @@ function cashoutFrom(choices: Choices): NewCashout {
   const [id, wallet] = [pick(choices, ids), pick(choices, wallets)]
   const authorizationNonce = pick(choices, nonces)
   return {
-    ...{ id, wallet, state: 'opening', rateMinorPerUsd: 16_250n, ausdMicro: 5_000_000n },
-    ...{ fiatMinor: 81_250n, quoteId: `q-${id}`, requestFingerprint: 'p', authorizer: wallet },
-    ...{ authorizationNonce, authorization: {} as never, channelCode: 'ID_BCA' },
-    ...{ bankDetails: 'sealed', bankDetailsKeyId: 'key', accountMark: 'mark' },
+    id,
+    wallet,
+    state: 'opening',
+    rateMinorPerUsd: 16_250n,
+    ausdMicro: 5_000_000n,
+    fiatMinor: 81_250n,
+    quoteId: `q-${id}`,
+    requestFingerprint: 'p',
+    authorizer: wallet,
+    authorizationNonce,
+    authorization: {} as never,
+    channelCode: 'ID_BCA',
+    bankDetails: 'sealed',
+    bankDetailsKeyId: 'key',
+    accountMark: 'mark',
     nextCheckAt: timeFrom(choices) as never,
   }
 }
@@ -43,8 +54,10 @@ function changeFrom(choices: Choices): object {
 
 /** Only what the statement uses. */
 const known = (choices: Choices): Partial<Cashout> => ({
-  ...{ id: pick(choices, ids), state: pick(choices, cashoutStates) },
-  ...{ attempts: oneOf(choices, 2), payoutApi: pick(choices, ['v2', 'v3', null] as const) },
+  id: pick(choices, ids),
+  state: pick(choices, cashoutStates),
+  attempts: oneOf(choices, 2),
+  payoutApi: pick(choices, ['v2', 'v3', null] as const),
 })
 
 const makers: readonly Maker[] = [

@@ -16,8 +16,7 @@ const defaults = () => ({ ...nullsOf(cashouts), spreadBps: 0, attempts: 0, check
 /** Resolves expressions such as `now()`. */
 export function written(rows: Rows, changes: object): object {
   const values: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(changes))
-    if (value !== undefined) values[key] = asWritten(rows, value)
+  for (const [key, value] of Object.entries(changes)) if (value !== undefined) values[key] = asWritten(rows, value)
   return values
 }
 
@@ -33,13 +32,11 @@ function asWritten(rows: Rows, value: unknown): unknown {
 function store(rows: Rows, row: Cashout): Cashout {
   const { id, providerPayoutId } = row
   const same = providerPayoutId === null ? [] : rows.cashouts.by('payout', providerPayoutId)
-  if (same.some((other) => other.id !== id))
-    throw new Error(`${row.id} breaks payouts_provider_payout`)
+  if (same.some((other) => other.id !== id)) throw new Error(`${row.id} breaks payouts_provider_payout`)
   return rows.cashouts.set(row.id, row)
 }
 
-export const findCashout: StandIn<Cashouts['findCashout']> = async (db, id) =>
-  rowsOf(db).cashouts.get(id)
+export const findCashout: StandIn<Cashouts['findCashout']> = async (db, id) => rowsOf(db).cashouts.get(id)
 
 export const findPaidAs: StandIn<Cashouts['findPaidAs']> = async (db, providerPayoutId) =>
   rowsOf(db).cashouts.by('payout', providerPayoutId)[0]
@@ -77,13 +74,16 @@ export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 export const wasPaidTo: StandIn<Cashouts['wasPaidTo']> = async () => false
 
 export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
-  ...{ micro: 0n, givenBack: 0, inProgress: 0 },
+  micro: 0n,
+  givenBack: 0,
+  inProgress: 0,
 })
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
 export const sumUnpaid: StandIn<Promises['sumUnpaid']> = async () => 0n
 
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
-  ...{ givenBack: 0, inProgress: 0 },
+  givenBack: 0,
+  inProgress: 0,
   micro: rowsOf(tx)
     .cashouts.by('wallet', wallet)
     .filter(({ state }) => !['expired', 'failed', 'returned'].includes(state))
@@ -91,8 +91,7 @@ export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
   pausedSince: null,
 })
 
-export const lockCashout: StandIn<Cashouts['lockCashout']> = async (tx, id) =>
-  rowsOf(tx).cashouts.get(id)
+export const lockCashout: StandIn<Cashouts['lockCashout']> = async (tx, id) => rowsOf(tx).cashouts.get(id)
 
 export const moveCashout = async (
   db: Db,

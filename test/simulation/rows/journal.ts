@@ -18,12 +18,12 @@ function bookIn(rows: Rows, journal: object, { event, item, lines }: Posting): v
   rows.of<Position>(journal).set(item, position([...bookedOf(rows, journal, item), ...lines]))
 }
 
-export const book: StandIn<Journal['book']> = async (tx, journal, posting) =>
-  bookIn(rowsOf(tx), journal, posting)
+export const book: StandIn<Journal['book']> = async (tx, journal, posting) => bookIn(rowsOf(tx), journal, posting)
 
-export const bookBeside: (
-  ...given: Parameters<Journal['bookBeside']>
-) => ReturnType<Journal['bookBeside']> = (journal, posting) => {
+export const bookBeside: (...given: Parameters<Journal['bookBeside']>) => ReturnType<Journal['bookBeside']> = (
+  journal,
+  posting,
+) => {
   const wrong = unbalanced(posting.lines)
   if (wrong.length > 0) throw new Error(`${posting.event} does not balance in ${wrong}`)
   if (posting.lines.length === 0) return undefined
@@ -42,9 +42,7 @@ export const bookTo: StandIn<Journal['bookTo']> = async (tx, journal, { event, i
 export const findBalances: StandIn<Journal['findBalances']> = async (db, journal, of) => {
   const rows = rowsOf(db)
   const balance = (item: string) =>
-    bookedOf(rows, journal, item).find(
-      ({ account, asset }) => account === of.account && asset === of.asset,
-    )
+    bookedOf(rows, journal, item).find(({ account, asset }) => account === of.account && asset === of.asset)
   return new Map(of.items.map((item) => [item, balance(item)?.amount ?? 0n]))
 }
 

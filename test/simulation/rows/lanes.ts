@@ -1,8 +1,4 @@
-import type {
-  Attempt,
-  Lane,
-  OpenTransaction,
-} from '../../../services/chain-relayer/lanes/lane.store'
+import type { Attempt, Lane, OpenTransaction } from '../../../services/chain-relayer/lanes/lane.store'
 import { writeBeside } from './messaging'
 import { type Rows, rowsOf, type TransactionRow } from './rows'
 import { isOver, nothing, type StandIn } from './table'
@@ -49,13 +45,10 @@ export const leaseLanes: StandIn<Lanes['leaseLanes']> = (database, addresses, ho
       .where(
         (lane) =>
           addresses.includes(lane.address) &&
-          (lane.holder === holder ||
-            lane.leasedUntil === null ||
-            isOver(lane.leasedUntil.getTime(), leaseMs, now)),
+          (lane.holder === holder || lane.leasedUntil === null || isOver(lane.leasedUntil.getTime(), leaseMs, now)),
       )
       .map((lane) => {
-        if (lane.holder !== null && lane.holder !== holder)
-          rows.saw('a lane moved to another instance')
+        if (lane.holder !== null && lane.holder !== holder) rows.saw('a lane moved to another instance')
         const epoch = lane.epoch + (lane.holder === holder ? 0 : 1)
         const leasedUntil = new Date(now + leaseMs)
         return rows.lanes.set(lane.address, { ...lane, holder, epoch, leasedUntil })
@@ -91,11 +84,7 @@ function heldLane(rows: Rows, { address, epoch }: Lease, holder: string): Lane |
   return isHeld ? lane : undefined
 }
 
-export const drawNonce = async (
-  tx: Tx,
-  lease: Lease,
-  holder: string,
-): Promise<number | undefined> => {
+export const drawNonce = async (tx: Tx, lease: Lease, holder: string): Promise<number | undefined> => {
   const rows = rowsOf(tx)
   const lane = heldLane(rows, lease, holder)
   if (!lane) rows.saw('a lane lease was lost during assignment')
@@ -125,15 +114,10 @@ function storeAttempt(rows: Rows, given: object): void {
   const attempt = { createdAt: rows.now(), ...unsent, ...given } as Attempt
   if (attempt.attempt > 1) rows.saw('a nonce was signed again with a higher fee')
   if (attempt.purpose === 'noop') rows.saw('a nonce was filled with a noop')
-  if (!rows.attempts.insert(attempt.hash, attempt))
-    throw new Error(`${attempt.hash} breaks attempt_hash`)
+  if (!rows.attempts.insert(attempt.hash, attempt)) throw new Error(`${attempt.hash} breaks attempt_hash`)
 }
 
-export const insertTransaction = async (
-  tx: Tx,
-  transaction: object,
-  attempt: object,
-): Promise<never> => {
+export const insertTransaction = async (tx: Tx, transaction: object, attempt: object): Promise<never> => {
   const rows = rowsOf(tx)
   const now = rows.now()
   const open = { outcome: null, txHash: null, blockNumber: null, blockHash: null }
@@ -160,12 +144,7 @@ export const noteBroadcasts: StandIn<Lanes['noteBroadcasts']> = async (db, answe
   return nothing
 }
 
-export const closeTransaction: StandIn<Lanes['closeTransaction']> = async (
-  tx,
-  { lane, nonce },
-  final,
-  beside,
-) => {
+export const closeTransaction: StandIn<Lanes['closeTransaction']> = async (tx, { lane, nonce }, final, beside) => {
   const rows = rowsOf(tx)
   const row = rows.transactions.get(`${lane} ${nonce}`)
   if (!row || !isOpen(row)) return false

@@ -33,9 +33,7 @@ export const countFailure: StandIn<Inbox['countFailure']> = (database, inbox, fa
   })
 
 export const isDone: StandIn<Inbox['isDone']> = (database, inbox, consumer, messageId) =>
-  database.read(
-    async (db) => rowsOf(db).of<InboxRow>(inbox).get(keyOf(consumer, messageId))?.done === true,
-  )
+  database.read(async (db) => rowsOf(db).of<InboxRow>(inbox).get(keyOf(consumer, messageId))?.done === true)
 
 export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   db,
@@ -59,15 +57,12 @@ const leaseMs = 5_000
 function announceIn(rows: Rows, outbox: object, messages: readonly Message[]): Message[] {
   const table = rows.outbox(outbox)
   const leasedUntil = rows.notes ? rows.clock() + ownLeaseMs : 0
-  return messages.filter((message) =>
-    table.insert(message.id, { ...message, leasedUntil, isPublished: false }),
-  )
+  return messages.filter((message) => table.insert(message.id, { ...message, leasedUntil, isPublished: false }))
 }
 type Message = { readonly id: string; readonly subject: string; readonly payload: unknown }
 
 function noteAll(rows: Rows, outbox: object, messages: readonly Message[]): void {
-  for (const message of messages)
-    rows.notes?.push({ outbox, message: { ...message, requestId: null } } as Announced)
+  for (const message of messages) rows.notes?.push({ outbox, message: { ...message, requestId: null } } as Announced)
 }
 
 export const announceAll: StandIn<Outbox['announceAll']> = async (tx, outbox, messages) => {
@@ -121,24 +116,17 @@ export const markPublished: StandIn<Outbox['markPublished']> = (database, outbox
     return nothing
   })
 
-export const storeDeadLetter: StandIn<DeadLetters['storeDeadLetter']> = async (
-  tx,
-  deadLetters,
-  letter,
-) => {
+export const storeDeadLetter: StandIn<DeadLetters['storeDeadLetter']> = async (tx, deadLetters, letter) => {
   const table = rowsOf(tx).of<DeadLetterRow>(deadLetters)
   table.set(keyOf(letter.consumer, letter.messageId), {
     ...(letter as DeadLetterRow),
-    ...{ redriveRequestedAt: null, isRedriven: false },
+    redriveRequestedAt: null,
+    isRedriven: false,
   })
   return nothing
 }
 
-export const findRedrives: StandIn<DeadLetters['findRedrives']> = (
-  database,
-  deadLetters,
-  consumer,
-) =>
+export const findRedrives: StandIn<DeadLetters['findRedrives']> = (database, deadLetters, consumer) =>
   database.read(async (db) =>
     rowsOf(db)
       .of<DeadLetterRow>(deadLetters)
@@ -147,12 +135,7 @@ export const findRedrives: StandIn<DeadLetters['findRedrives']> = (
       .map((row) => ({ ...row, requestedAt: row.redriveRequestedAt!, isLastTry: false })),
   )
 
-export const claimRedrive: StandIn<DeadLetters['claimRedrive']> = async (
-  tx,
-  deadLetters,
-  consumer,
-  messageId,
-) => {
+export const claimRedrive: StandIn<DeadLetters['claimRedrive']> = async (tx, deadLetters, consumer, messageId) => {
   const table = rowsOf(tx).of<DeadLetterRow>(deadLetters)
   const row = table.get(keyOf(consumer, messageId))
   if (!row || row.redriveRequestedAt === null || row.isRedriven) return false

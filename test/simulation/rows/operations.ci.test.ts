@@ -2,15 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import * as real from '../../../services/chain-relayer/operations/operation.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
-import {
-  compare,
-  hourMs,
-  type Maker,
-  notCompared,
-  type StoreCall,
-  timeFrom,
-  walletOf,
-} from './agreement'
+import { compare, hourMs, type Maker, notCompared, type StoreCall, timeFrom, walletOf } from './agreement'
 import * as standIns from './operations'
 
 let scratch: ScratchDatabase
@@ -32,8 +24,13 @@ function orderFrom(choices: Choices) {
   const isSigned = kind === 'take' || kind === 'send'
   const isVerdict = kind === 'verify' || kind === 'freeze'
   return {
-    ...{ id: `${kind} ${cause}`, kind, cause, wallet: pick(choices, wallets) },
-    ...{ payload: { refId: pick(choices, causes) }, contentHash: 'h', requestId: null },
+    id: `${kind} ${cause}`,
+    kind,
+    cause,
+    wallet: pick(choices, wallets),
+    payload: { refId: pick(choices, causes) },
+    contentHash: 'h',
+    requestId: null,
     revision: isVerdict ? BigInt(oneOf(choices, 5)) : null,
     authorizationNonce: isSigned ? pick(choices, nonces) : null,
     leavesMicro: isSigned ? 5n : 0n,
@@ -79,12 +76,7 @@ const makers: readonly Maker[] = [
   ),
   (choices) => ({
     name: 'moveOperation',
-    given: [
-      pick(choices, ids),
-      pick(choices, states),
-      changeFrom(choices),
-      [pick(choices, states)],
-    ],
+    given: [pick(choices, ids), pick(choices, states), changeFrom(choices), [pick(choices, states)]],
   }),
   (choices) => ({
     name: 'postponeOperation',

@@ -8,10 +8,7 @@ import {
   restMaxMs,
 } from '../../../services/chain-relayer/operations/operation'
 import type { Watched } from '../../../services/chain-relayer/operations/operation.store'
-import {
-  type Operation,
-  operations,
-} from '../../../services/chain-relayer/operations/operation.table'
+import { type Operation, operations } from '../../../services/chain-relayer/operations/operation.table'
 import { written } from './cashouts'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, nullsOf, type StandIn } from './table'
@@ -28,8 +25,7 @@ const greater = (left: bigint, right: bigint): bigint => {
 
 const defaults = () => ({ ...nullsOf(operations), state: 'waiting', tries: 0, repeats: 0 })
 
-export const findOperation: StandIn<Operations['findOperation']> = async (db, id) =>
-  rowsOf(db).operations.get(id)
+export const findOperation: StandIn<Operations['findOperation']> = async (db, id) => rowsOf(db).operations.get(id)
 
 export const findOperations: StandIn<Operations['findOperations']> = async (db, ids) =>
   ids.flatMap((id) => rowsOf(db).operations.get(id) ?? [])
@@ -52,9 +48,7 @@ export async function insertOperation(
   const { kind, wallet, authorizationNonce: nonce } = order
   const isSame = (other: Operation) => other.kind === kind
   const ofAuthorization =
-    nonce === null
-      ? []
-      : rows.operations.by('wallet', wallet).filter((one) => one.authorizationNonce === nonce)
+    nonce === null ? [] : rows.operations.by('wallet', wallet).filter((one) => one.authorizationNonce === nonce)
   if (rows.operations.by('cause', order.cause).some(isSame) || ofAuthorization.some(isSame)) {
     rows.saw('an order was received again')
     return false
@@ -148,9 +142,7 @@ function isHeldBack(rows: Rows, row: Operation): boolean {
 
 const isBesideVerdict = (rows: Rows, row: Operation): boolean =>
   isVerdict(row.kind) &&
-  rows.operations
-    .by('wallet', row.wallet)
-    .some(({ kind, state }) => kind === row.kind && state === 'assigned')
+  rows.operations.by('wallet', row.wallet).some(({ kind, state }) => kind === row.kind && state === 'assigned')
 
 const urgencyOf = ({ kind }: Operation) =>
   (racing as readonly string[]).includes(kind) ? 0 : kind === 'freeze' ? 1 : 2
@@ -186,8 +178,7 @@ export const takeWatched: StandIn<Operations['takeWatched']> = async (tx, rowsMa
 
 export const findFailedTakes: StandIn<Operations['findFailedTakes']> = async (db, wallets) =>
   ofWallets(rowsOf(db), wallets).filter(
-    ({ kind, state, authorizationNonce }) =>
-      kind === 'take' && state === 'failed' && authorizationNonce !== null,
+    ({ kind, state, authorizationNonce }) => kind === 'take' && state === 'failed' && authorizationNonce !== null,
   ) as Watched[]
 
 export const endWatch: StandIn<Operations['endWatch']> = async (db, id) => {
@@ -228,16 +219,14 @@ export const lockWallet: StandIn<Wallets['lockWallet']> = async () => nothing
 
 export const insertBurnt: StandIn<Burnt['insertBurnt']> = async (tx, burnt) => {
   const rows = rowsOf(tx)
-  for (const { lane, nonce, wallet, wei } of burnt)
-    rows.burnt.insert(`${lane} ${nonce} ${wallet}`, { wallet, wei })
+  for (const { lane, nonce, wallet, wei } of burnt) rows.burnt.insert(`${lane} ${nonce} ${wallet}`, { wallet, wei })
   return nothing
 }
 
 export const burntToday: StandIn<Burnt['burntToday']> = async (db, wallets) => {
   const sums = new Map<`0x${string}`, bigint>()
   for (const name of wallets)
-    for (const { wei } of rowsOf(db).burnt.by('wallet', name))
-      sums.set(name, (sums.get(name) ?? 0n) + wei)
+    for (const { wei } of rowsOf(db).burnt.by('wallet', name)) sums.set(name, (sums.get(name) ?? 0n) + wei)
   return { weiOf: (wallet) => sums.get(wallet) ?? 0n, pausedSince: null }
 }
 
@@ -246,9 +235,7 @@ export const atStakeWei: StandIn<Burnt['atStakeWei']> = async (tx, wallets) => {
   const sums = new Map<`0x${string}`, bigint>()
   for (const row of ofWallets(rows, wallets)) {
     if (!ofUsers(row) || row.state !== 'assigned') continue
-    const costs = rows.attempts
-      .by('nonce', `${row.lane} ${row.nonce}`)
-      .map(({ gas, maxFeeWei }) => gas * maxFeeWei)
+    const costs = rows.attempts.by('nonce', `${row.lane} ${row.nonce}`).map(({ gas, maxFeeWei }) => gas * maxFeeWei)
     const dearest = costs.reduce(greater, 0n)
     const carried = rows.transactions.get(`${row.lane} ${row.nonce}`)?.operationIds.length ?? 1
     sums.set(row.wallet, (sums.get(row.wallet) ?? 0n) + dearest / BigInt(carried))
@@ -258,8 +245,7 @@ export const atStakeWei: StandIn<Burnt['atStakeWei']> = async (tx, wallets) => {
 
 type Cursors = typeof import('../../../services/chain-relayer/operations/cursor.store')
 
-export const findCursor: StandIn<Cursors['findCursor']> = async (db) =>
-  rowsOf(db).of<bigint>(cursor).get('next')
+export const findCursor: StandIn<Cursors['findCursor']> = async (db) => rowsOf(db).of<bigint>(cursor).get('next')
 
 export const advanceCursor: StandIn<Cursors['advanceCursor']> = async (db, nextBlock) => {
   const table = rowsOf(db).of<bigint>(cursor)

@@ -7,15 +7,7 @@ import type { NewPayment, PaymentRow } from '../../../services/payments/payment.
 import * as limits from '../../../services/payments/treasury/limits.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
-import {
-  compare,
-  hourMs,
-  type Maker,
-  notCompared,
-  type StoreCall,
-  timeFrom,
-  walletOf,
-} from './agreement'
+import { compare, hourMs, type Maker, notCompared, type StoreCall, timeFrom, walletOf } from './agreement'
 import * as payments from './payments'
 import * as refunds from './refunds'
 
@@ -39,10 +31,19 @@ function paymentFrom(choices: Choices): NewPayment {
   const isSettlement = chance(choices, 400)
   const id = pick(choices, ids)
   return {
-    ...{ id, kind: isSettlement ? 'settlement' : 'topup', state: 'opening' },
-    ...{ wallet: pick(choices, wallets), pair: 'USD/IDR', currency: 'IDR', account: 'ID' },
-    ...{ rateMinorPerUsd: 16_250n, fiatMinor: 50_000n, ausdMicro: 3_076_923n },
-    ...{ topupMicro: isSettlement ? 0n : 3_076_923n, quoteId: `q-${id}`, requestFingerprint: 'p' },
+    id,
+    kind: isSettlement ? 'settlement' : 'topup',
+    state: 'opening',
+    wallet: pick(choices, wallets),
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    account: 'ID',
+    rateMinorPerUsd: 16_250n,
+    fiatMinor: 50_000n,
+    ausdMicro: 3_076_923n,
+    topupMicro: isSettlement ? 0n : 3_076_923n,
+    quoteId: `q-${id}`,
+    requestFingerprint: 'p',
     nextCheckAt: timeFrom(choices),
   }
 }
@@ -70,8 +71,10 @@ const statesOf = (id: string) => {
 
 function reportFrom(choices: Choices) {
   return {
-    ...{ id: `r-${oneOf(choices, 4)}`, paymentId: pick(choices, ['', ...ids]) },
-    ...{ providerPaymentId: pick(choices, charges), refundedMinor: BigInt(oneOf(choices, 3)) },
+    id: `r-${oneOf(choices, 4)}`,
+    paymentId: pick(choices, ['', ...ids]),
+    providerPaymentId: pick(choices, charges),
+    refundedMinor: BigInt(oneOf(choices, 3)),
     status: pick(choices, ['pending', 'succeeded', 'dead', 'unknown'] as const),
     ...(chance(choices, 300) ? { objectId: 'rfd-1' } : {}),
   }
@@ -88,7 +91,8 @@ const makers: readonly Maker[] = [
     name: 'findByProviderIds',
     given: [
       {
-        ...{ account: pick(choices, ['ID', 'MY']), paymentId: pick(choices, charges) },
+        account: pick(choices, ['ID', 'MY']),
+        paymentId: pick(choices, charges),
         paymentRequestId: pick(choices, [...requests, null]),
       },
     ],
@@ -145,7 +149,8 @@ const makers: readonly Maker[] = [
     name: 'storeReversal',
     given: [
       {
-        ...{ paymentId: pick(choices, ids), wallet: pick(choices, wallets) },
+        paymentId: pick(choices, ids),
+        wallet: pick(choices, wallets),
         lostMicro: BigInt(oneOf(choices, 4)),
       },
     ],
@@ -161,8 +166,10 @@ const makers: readonly Maker[] = [
     name: 'storeFreeze',
     given: [
       {
-        ...{ wallet: pick(choices, wallets), frozen: chance(choices, 500) },
-        ...{ nowMs: 1_000 + oneOf(choices, 5), retryAt: timeFrom(choices) ?? now() },
+        wallet: pick(choices, wallets),
+        frozen: chance(choices, 500),
+        nowMs: 1_000 + oneOf(choices, 5),
+        retryAt: timeFrom(choices) ?? now(),
       },
     ],
   }),
@@ -178,22 +185,19 @@ const makers: readonly Maker[] = [
 ]
 
 const compared = {
-  ...{ real, standIns, makers },
+  real,
+  standIns,
+  makers,
   silent: ['notePayment', 'addMadeGood', 'clearLostHolds', 'confirmFreeze', 'planOrder'],
 }
 
-test.each([1, 2, 3])(
-  'random calls of seed %d return the same from Postgres and from memory',
-  async (seed) => {
-    const { database } = scratch
-    await database.run((db) =>
-      db.execute(
-        'truncate payments.payments, payments.refunds, payments.reversals, payments.wallets',
-      ),
-    )
-    await compare(database, compared, seed)
-  },
-)
+test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and from memory', async (seed) => {
+  const { database } = scratch
+  await database.run((db) =>
+    db.execute('truncate payments.payments, payments.refunds, payments.reversals, payments.wallets'),
+  )
+  await compare(database, compared, seed)
+})
 
 test('every stand-in of the stores of payments is compared, or returns a constant', () => {
   const apart = ['lockWallet', 'lockPayment', 'firstPaymentAt', 'planCheck', ...constant]

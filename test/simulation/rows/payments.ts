@@ -1,12 +1,7 @@
 import { checkMaxMs } from '../../../services/payments/decide'
 import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import { states, unsettledStates } from '../../../services/payments/payment'
-import {
-  mayLackCharge,
-  type NewPayment,
-  type PaymentRow,
-  payments,
-} from '../../../services/payments/payment.table'
+import { mayLackCharge, type NewPayment, type PaymentRow, payments } from '../../../services/payments/payment.table'
 import { writeBeside } from './messaging'
 import { findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
@@ -20,9 +15,18 @@ type Promises = typeof import('../../../services/payments/treasury/promise.store
 
 const defaults = () => ({
   ...nullsOf(payments),
-  ...{ spreadBps: 0, refSequence: 0, checks: 0, topupMicro: 0n, refundAppliedMinor: 0n },
-  ...{ leftMicro: 0n, onchainMicro: 0n, recoveredMicro: 0n, writtenOffMicro: 0n },
-  ...{ refundedMinor: 0n, overpaidMinor: 0n, overpaidRefundedMinor: 0n },
+  spreadBps: 0,
+  refSequence: 0,
+  checks: 0,
+  topupMicro: 0n,
+  refundAppliedMinor: 0n,
+  leftMicro: 0n,
+  onchainMicro: 0n,
+  recoveredMicro: 0n,
+  writtenOffMicro: 0n,
+  refundedMinor: 0n,
+  overpaidMinor: 0n,
+  overpaidRefundedMinor: 0n,
 })
 
 /** A payment breaks a constraint of the table. */
@@ -39,12 +43,10 @@ function check(rows: Rows, row: PaymentRow): void {
   if (!isUnique('checkout', row.checkoutId)) refuse('payments_checkout')
   if (!isUnique('charge', row.providerPaymentId)) refuse('payments_provider_payment')
   if (row.onchainMicro + row.recoveredMicro > row.ausdMicro) refuse('payments_shares')
-  if (row.onchainMicro < 0n || row.recoveredMicro < 0n || row.writtenOffMicro < 0n)
-    refuse('payments_shares')
+  if (row.onchainMicro < 0n || row.recoveredMicro < 0n || row.writtenOffMicro < 0n) refuse('payments_shares')
   if (row.refundedMinor < 0n || row.overpaidMinor < 0n) refuse('payments_back')
   if (row.state === 'awaiting_payment' && row.checkoutUrl === null) refuse('payments_awaiting')
-  if (!mayLackCharge.includes(row.state) && row.providerPaymentId === null)
-    refuse('payments_evidence')
+  if (!mayLackCharge.includes(row.state) && row.providerPaymentId === null) refuse('payments_evidence')
 }
 
 function store(rows: Rows, row: PaymentRow): PaymentRow {
@@ -69,13 +71,11 @@ export const insertPayment: StandIn<Payments['insertPayment']> = async (db, paym
 export const findByQuote: StandIn<Payments['findByQuote']> = async (db, quoteId) =>
   rowsOf(db).payments.by('quote', quoteId)[0]
 
-export const findPayment: StandIn<Payments['findPayment']> = async (db, id) =>
-  rowsOf(db).payments.get(id)
+export const findPayment: StandIn<Payments['findPayment']> = async (db, id) => rowsOf(db).payments.get(id)
 
 export const lockWallet: StandIn<Payments['lockWallet']> = async () => nothing
 
-export const lockPayment: StandIn<Payments['lockPayment']> = async (tx, id) =>
-  rowsOf(tx).payments.get(id)
+export const lockPayment: StandIn<Payments['lockPayment']> = async (tx, id) => rowsOf(tx).payments.get(id)
 
 export const firstPaymentAt: StandIn<Payments['firstPaymentAt']> = async (db) => {
   const [first] = rowsOf(db).payments.values()
@@ -141,11 +141,7 @@ export const findOwned: StandIn<Payments['findOwned']> = async (db, account, wan
   )
 }
 
-export const findByCheckout: StandIn<Payments['findByCheckout']> = async (
-  db,
-  account,
-  checkoutId,
-) =>
+export const findByCheckout: StandIn<Payments['findByCheckout']> = async (db, account, checkoutId) =>
   rowsOf(db)
     .payments.by('checkout', checkoutId)
     .find((row) => row.account === account)
@@ -224,13 +220,7 @@ const kindOf = ({ state }: PaymentRow): CheckKind => {
   return state === 'paid' ? 'orders' : 'others'
 }
 
-export const leaseDue: StandIn<Checks['leaseDue']> = async (
-  tx,
-  now,
-  kind,
-  rowsMax,
-  listed = [],
-) => {
+export const leaseDue: StandIn<Checks['leaseDue']> = async (tx, now, kind, rowsMax, listed = []) => {
   const rows = rowsOf(tx)
   const nextCheckAt = new Date(now.getTime() + checkLeaseMs)
   return dueAt(rows, now)
@@ -240,12 +230,7 @@ export const leaseDue: StandIn<Checks['leaseDue']> = async (
     .map((row) => rows.payments.set(row.id, { ...row, nextCheckAt, checks: row.checks + 1 }))
 }
 
-export const planCheck: StandIn<Checks['planCheck']> = async (
-  db,
-  leased,
-  nextCheckAt,
-  isPutOff,
-) => {
+export const planCheck: StandIn<Checks['planCheck']> = async (db, leased, nextCheckAt, isPutOff) => {
   const rows = rowsOf(db)
   const row = rows.payments.get(leased.id)
   const checks = leased.checks - (isPutOff ? 1 : 0)
@@ -259,8 +244,7 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
     .payments.by('wallet', wallet)
     .filter(({ topupMicro }) => topupMicro > 0n)
   const open = own.filter(
-    ({ state, expiresAt }) =>
-      state === 'opening' || (state === 'awaiting_payment' && !(expiresAt && expiresAt <= now)),
+    ({ state, expiresAt }) => state === 'opening' || (state === 'awaiting_payment' && !(expiresAt && expiresAt <= now)),
   )
   const day = now.toISOString().slice(0, 10)
   const ofDay = own.filter(
@@ -269,8 +253,7 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
       !['replaced', 'refunded'].includes(state) &&
       (state !== 'expired' || checkoutId !== null),
   )
-  const sum = (some: readonly PaymentRow[]) =>
-    some.reduce((total, { topupMicro }) => total + topupMicro, 0n)
+  const sum = (some: readonly PaymentRow[]) => some.reduce((total, { topupMicro }) => total + topupMicro, 0n)
   const totals = { openCount: open.length, openMicro: sum(open), dayMicro: sum(ofDay) }
   return { pausedSince: null, ...totals }
 }

@@ -1,9 +1,5 @@
 import { checkMaxMs } from '../../../services/payments/decide'
-import type {
-  Reversal,
-  StoredReport,
-  WalletRow,
-} from '../../../services/payments/losses/refund.store'
+import type { Reversal, StoredReport, WalletRow } from '../../../services/payments/losses/refund.store'
 import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
 import { isOver, nothing, type StandIn } from './table'
@@ -17,20 +13,23 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
   const { refunds } = rowsOf(tx)
   const now = rowsOf(tx).now()
   const report = {
-    ...{ objectId: null, origin: 'refund', createdAt: now, updatedAt: now },
+    objectId: null,
+    origin: 'refund',
+    createdAt: now,
+    updatedAt: now,
     ...given,
   } as StoredReport
   const known = refunds.get(report.id)
   if (!known) return refunds.set(report.id, report)
-  const isStale =
-    known.status === 'succeeded' && (report.status === 'pending' || report.status === 'unknown')
+  const isStale = known.status === 'succeeded' && (report.status === 'pending' || report.status === 'unknown')
   const isOfSame = known.providerPaymentId === report.providerPaymentId
   const next = {
-    ...{ ...known, refundedMinor: report.refundedMinor },
-    ...{ status: isStale ? known.status : report.status },
+    ...known,
+    refundedMinor: report.refundedMinor,
+    status: isStale ? known.status : report.status,
     paymentId: (isOfSame && known.paymentId) || report.paymentId,
-    ...{ objectId: report.objectId ?? known.objectId },
-    ...{ providerPaymentId: report.providerPaymentId },
+    objectId: report.objectId ?? known.objectId,
+    providerPaymentId: report.providerPaymentId,
   }
   const isNews =
     next.status !== known.status ||
@@ -67,8 +66,7 @@ export const findReportsBeside = async (
     .refunds.by('payment', paymentId)
     .filter((one) => one.providerPaymentId !== providerPaymentId)
 
-const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) =>
-  clearedAt === null && madeGoodMicro < lostMicro
+const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: Reversal) => clearedAt === null && madeGoodMicro < lostMicro
 
 export const findReversal: StandIn<Refunds['findReversal']> = async (db, paymentId) =>
   rowsOf(db).reversals.get(paymentId)
@@ -124,13 +122,10 @@ export const addMadeGood: StandIn<Refunds['addMadeGood']> = async (tx, paymentId
 export const clearMissing = async (db: Db, wallet: string): Promise<Reversal[]> => {
   const rows = rowsOf(db)
   const missing = await findMissing(db, wallet)
-  return missing.map(
-    ({ paymentId }) => rows.reversals.update(paymentId, { clearedAt: rows.now() })!,
-  )
+  return missing.map(({ paymentId }) => rows.reversals.update(paymentId, { clearedAt: rows.now() })!)
 }
 
-export const findWallet: StandIn<Refunds['findWallet']> = async (db, wallet) =>
-  rowsOf(db).wallets.get(wallet)
+export const findWallet: StandIn<Refunds['findWallet']> = async (db, wallet) => rowsOf(db).wallets.get(wallet)
 
 export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) => {
   const rows = rowsOf(tx)
@@ -140,8 +135,12 @@ export const storeFreeze: StandIn<Refunds['storeFreeze']> = async (tx, change) =
   const revision = !known || next < BigInt(nowMs) ? BigInt(nowMs) : next
   const now = rows.now()
   const row: WalletRow = {
-    ...{ wallet, frozen, revision, retryAt },
-    ...{ createdAt: known?.createdAt ?? now, updatedAt: now },
+    wallet,
+    frozen,
+    revision,
+    retryAt,
+    createdAt: known?.createdAt ?? now,
+    updatedAt: now,
   }
   return rows.wallets.set(wallet, row)
 }

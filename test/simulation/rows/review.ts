@@ -12,5 +12,7 @@ export const findSeconds: StandIn<Review['findSeconds']> = async (db, paymentId)
   rowsOf(db)
     .anomalies.where((row) => row.kind === 'paid_twice' && row.paymentId === paymentId)
     .map(({ object, currency, amountMinor }) => ({
-      ...{ providerPaymentId: object, currency: currency ?? null, minor: amountMinor ?? null },
+      providerPaymentId: object,
+      currency: currency ?? null,
+      minor: amountMinor ?? null,
     }))

@@ -1,11 +1,7 @@
 import type { Db } from '#platform/db/open'
 import type { Attempt, Lane } from '../../../services/chain-relayer/lanes/lane.store'
 import type { Operation } from '../../../services/chain-relayer/operations/operation.table'
-import type {
-  Reversal,
-  StoredReport,
-  WalletRow,
-} from '../../../services/payments/losses/refund.store'
+import type { Reversal, StoredReport, WalletRow } from '../../../services/payments/losses/refund.store'
 import type { PaymentRow } from '../../../services/payments/payment.table'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { dueIn, type Indices, Table } from './table'
@@ -62,8 +58,7 @@ const ofWallets = {
 const ofCashouts = {
   quote: ({ quoteId }: Cashout) => quoteId,
   wallet: ({ wallet }: Cashout) => wallet,
-  authorization: ({ authorizer, authorizationNonce }: Cashout) =>
-    `${authorizer} ${authorizationNonce}`,
+  authorization: ({ authorizer, authorizationNonce }: Cashout) => `${authorizer} ${authorizationNonce}`,
   payout: ({ providerPayoutId }: Cashout) => some(providerPayoutId),
   due: ({ nextCheckAt }: Cashout) => dueIn(nextCheckAt),
 }

@@ -5,9 +5,7 @@ import type { Db } from '#platform/db/open'
 /** As an insert without these columns stores. */
 export const nullsOf = (table: PgTable): Record<string, null> =>
   Object.fromEntries(
-    Object.entries(getTableColumns(table)).flatMap(([name, { notNull }]) =>
-      notNull ? [] : [[name, null]],
-    ),
+    Object.entries(getTableColumns(table)).flatMap(([name, { notNull }]) => (notNull ? [] : [[name, null]])),
   )
 
 /** Of a transaction that does not commit. */

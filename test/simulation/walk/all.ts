@@ -3,11 +3,7 @@ import { spread } from '../spread'
 import type { Task } from '../worker'
 import { named, type Walked } from './walks'
 
-export async function walkAll(
-  which: string,
-  workers: number,
-  tell: (line: string) => void,
-): Promise<boolean> {
+export async function walkAll(which: string, workers: number, tell: (line: string) => void): Promise<boolean> {
   const names = named(which)
   let given = 0
   let isWell = true

@@ -72,8 +72,14 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
   const row = () => stage.rows.cashouts.get(id)!
 
   const evidenceOf = ({ id: payoutId, status }: Payout): Evidence => ({
-    ...{ payoutId, referenceId: id, status, word: status, failureCode: null, reason: null },
-    ...{ amountMinor: fiatMinor, currency: 'IDR' },
+    payoutId,
+    referenceId: id,
+    status,
+    word: status,
+    failureCode: null,
+    reason: null,
+    amountMinor: fiatMinor,
+    currency: 'IDR',
   })
   /** An idempotency key makes one payout. */
   const order = (): Payout => {
@@ -113,9 +119,12 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
 
   const contextOf = (reach: Reach) =>
     ({
-      ...{ database: stage.database(reach), log: noLog, poke: () => {} },
+      database: stage.database(reach),
+      log: noLog,
+      poke: () => {},
       provider: {
-        ...{ apis: ['v2'], statusOf: (word: string) => word },
+        apis: ['v2'],
+        statusOf: (word: string) => word,
         create: () => reach(create),
         find: (payoutId: string) =>
           reach(() => {
@@ -127,7 +136,9 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
         readDelivery: (body: string) => JSON.parse(body),
       },
       safe: { open: () => ({ accountNumber: '12345678', accountHolderName: 'Sari Dewi' }) },
-      ...{ recheckAfterMs: 5_000, reversalWatchMs: 0, clock: () => stage.nowMs },
+      recheckAfterMs: 5_000,
+      reversalWatchMs: 0,
+      clock: () => stage.nowMs,
     }) as unknown as Parameters<typeof relayReactions>[0]
 
   const advance = (at: number) => {
@@ -156,11 +167,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
       const receivedAt = new Date(stage.nowMs).toISOString()
       const payload = { account: 'ID', deliveryId, receivedAt, body }
       const twin = time > 1 ? `${status} ${time - 1}` : undefined
-      post(
-        stage.outside,
-        { id: deliveryId, subject: `webhooks.payments.ID.${status}`, twin },
-        payload,
-      )
+      post(stage.outside, { id: deliveryId, subject: `webhooks.payments.ID.${status}`, twin }, payload)
     }
   }
 
@@ -173,8 +180,12 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     outside.orders[place] = { ...outside.orders[place]!, isDone: true }
     const topic = isDone ? relay.relaySettled(kind) : relay.relayFailed(kind)
     const payload = {
-      ...{ operationId: 'op', cause: id, wallet, reason: 'balance_too_low' },
-      ...{ txHash: `0x${'11'.repeat(32)}`, blockNumber: '7' },
+      operationId: 'op',
+      cause: id,
+      wallet,
+      reason: 'balance_too_low',
+      txHash: `0x${'11'.repeat(32)}`,
+      blockNumber: '7',
     }
     post(outside, { id: messageIdFor(topic, id), subject: topic.subject }, payload)
   }
@@ -208,8 +219,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     for (const [place, { subject, isDone }] of outside.orders.entries()) {
       if (isDone) continue
       take(`${subject} is done on the chain`, () => carryOut(place, true))
-      if (subject === relay.TakeOrdered.subject)
-        take(`${subject} cannot be done`, () => carryOut(place, false))
+      if (subject === relay.TakeOrdered.subject) take(`${subject} cannot be done`, () => carryOut(place, false))
     }
     if (outside.onTheWay > 0)
       take('an order without a response arrives at the bank', () => {
@@ -281,31 +291,40 @@ const followed: readonly string[] = [relay.TakeOrdered.subject, relay.ReturnOrde
 function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
   const { crashes, overtakes, faults, refusals } = terms
   stage.outside = {
-    ...{ messages: [], left: { crashes, overtakes, doubles: 0 }, orders: [], payouts: [] },
-    ...{ onTheWay: 0, isTaken: false, returned: 0, faults, refusals },
+    messages: [],
+    left: { crashes, overtakes, doubles: 0 },
+    orders: [],
+    payouts: [],
+    onTheWay: 0,
+    isTaken: false,
+    returned: 0,
+    faults,
+    refusals,
   }
   const authorization = {
-    ...{ from: wallet, to: wallet, value: String(ausdMicro), validAfter: '0' },
-    ...{ validBefore: '9999999999', nonce: `0x${'07'.repeat(32)}` as const },
+    from: wallet,
+    to: wallet,
+    value: String(ausdMicro),
+    validAfter: '0',
+    validBefore: '9999999999',
+    nonce: `0x${'07'.repeat(32)}` as const,
     signature: `0x${'22'.repeat(65)}` as const,
   }
   const cashout = {
-    ...{
-      id,
-      wallet,
-      state: 'taking',
-      rateMinorPerUsd: 16_250n,
-      ausdMicro,
-      fiatMinor,
-      quoteId: 'q',
-    },
-    ...{
-      requestFingerprint: 't',
-      authorizer: wallet,
-      authorizationNonce: authorization.nonce,
-      authorization,
-    },
-    ...{ channelCode: 'ID_BCA', bankDetails: 'box', bankDetailsKeyId: 'key' },
+    id,
+    wallet,
+    state: 'taking',
+    rateMinorPerUsd: 16_250n,
+    ausdMicro,
+    fiatMinor,
+    quoteId: 'q',
+    requestFingerprint: 't',
+    authorizer: wallet,
+    authorizationNonce: authorization.nonce,
+    authorization,
+    channelCode: 'ID_BCA',
+    bankDetails: 'box',
+    bankDetailsKeyId: 'key',
   } as const
   void insertCashout(stage.rows as never, cashout as never)
   void orderTake(stage.rows as never, { id, authorization, createdAt: stage.rows.now() })

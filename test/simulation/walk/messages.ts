@@ -20,11 +20,11 @@ export type Common = {
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
 
-export const incoming = (
-  { id, subject, text }: Posted,
-  { isAgain = false }: Task,
-): IncomingMessage => ({
-  ...{ messageId: id, subject, payload: JSON.parse(text), isRedelivered: isAgain },
+export const incoming = ({ id, subject, text }: Posted, { isAgain = false }: Task): IncomingMessage => ({
+  messageId: id,
+  subject,
+  payload: JSON.parse(text),
+  isRedelivered: isAgain,
 })
 
 export function post(
@@ -56,8 +56,7 @@ function acknowledge<Outside extends Common>(stage: Stage<Outside>, at: number):
   const [{ about, outcome }] = stage.tasks.splice(at, 1) as [Task]
   const place = stage.outside.messages.findIndex((one) => one.id === about)
   const posted = stage.outside.messages[place]
-  if (posted && outcome === 'done')
-    stage.outside.messages[place] = { ...posted, isDone: true, isRedelivered: false }
+  if (posted && outcome === 'done') stage.outside.messages[place] = { ...posted, isDone: true, isRedelivered: false }
 }
 
 /** Once no instance can crash, every task goes to the first; the second keeps only duplicates. */
@@ -104,11 +103,7 @@ export function nameTwins<Outside extends Common>(
 }
 
 /** Other subjects have no reader. */
-export function publish<Outside>(
-  { rows }: Stage<Outside>,
-  outbox: object,
-  followed: readonly string[],
-): OutboxRow[] {
+export function publish<Outside>({ rows }: Stage<Outside>, outbox: object, followed: readonly string[]): OutboxRow[] {
   const table = rows.outbox(outbox)
   const due = table.where(({ isPublished, subject }) => !isPublished && followed.includes(subject))
   for (const { id } of due) table.update(id, { isPublished: true })

@@ -75,14 +75,24 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     const charge = () => ({
       status: 'succeeded' as const,
       charge: {
-        ...{ account: 'ID' as const, paymentId: chargeId, paymentRequestId: 'pr-1', reference: id },
-        ...{ currency: 'IDR', paidMinor: fiatMinor, channel: terms.channel.toUpperCase() },
-        ...{ channelKind: terms.channel, paidAt: stage.rows.now() },
+        account: 'ID' as const,
+        paymentId: chargeId,
+        paymentRequestId: 'pr-1',
+        reference: id,
+        currency: 'IDR',
+        paidMinor: fiatMinor,
+        channel: terms.channel.toUpperCase(),
+        channelKind: terms.channel,
+        paidAt: stage.rows.now(),
       },
     })
     const refund = () => ({
-      ...{ refundId: 'rfd-1', status: 'succeeded' as const, paymentId: chargeId },
-      ...{ paymentRequestId: 'pr-1', reference: null, currency: 'IDR' },
+      refundId: 'rfd-1',
+      status: 'succeeded' as const,
+      paymentId: chargeId,
+      paymentRequestId: 'pr-1',
+      reference: null,
+      currency: 'IDR',
       refundedMinor: state().refundedMinor,
     })
     /** The provider's state is final. */
@@ -92,7 +102,10 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       readDelivery: (body: string) => JSON.parse(body) as Hint,
       findCheckout: () =>
         look(() => ({
-          ...{ checkoutId: 'ps-1', reference: id, checkoutUrl: 'https://pay', expiresAt: null },
+          checkoutId: 'ps-1',
+          reference: id,
+          checkoutUrl: 'https://pay',
+          expiresAt: null,
           status: state().isPaid ? 'completed' : state().isClosed ? 'closed' : 'open',
           paymentRequestId: state().isPaid ? 'pr-1' : null,
           paymentId: state().isPaid ? chargeId : null,
@@ -111,15 +124,18 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       return ok({ ...said, blockTime: String(seconds) })
     }
     return {
-      ...{ database: stage.database(reach), provider, log: noLog, poke: () => {} },
-      ...{ clock: () => stage.nowMs, ask: () => reach(hold), treasury: undefined },
-      ...{
-        checkoutTtlMs: 900_000,
-        recheckAfterMs: 5_000,
-        listedWithinMs: 0,
-        holdMarginMs: 5_000,
-        holdRecheckMs: 3_600_000,
-      },
+      database: stage.database(reach),
+      provider,
+      log: noLog,
+      poke: () => {},
+      clock: () => stage.nowMs,
+      ask: () => reach(hold),
+      treasury: undefined,
+      checkoutTtlMs: 900_000,
+      recheckAfterMs: 5_000,
+      listedWithinMs: 0,
+      holdMarginMs: 5_000,
+      holdRecheckMs: 3_600_000,
       topupLimits: { openMax: 9, openMicroMax: 10n ** 12n, dayMicroMax: 10n ** 12n },
     } as unknown as Parameters<typeof relayReactions>[0]
   }
@@ -171,17 +187,19 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     }
     if (kind === 'revoke' && live && live.ausd > order.ausd) {
       if (outside.hold === 'held')
-        outside.live = outside.live.map((one) =>
-          one === live ? { ...one, ausd: order.ausd } : one,
-        )
+        outside.live = outside.live.map((one) => (one === live ? { ...one, ausd: order.ausd } : one))
       else topic = relay.relayFailed(kind)
     }
     outside.orders[place] = { ...order, isDone: true }
     const isPart = kind === 'revoke' && order.ausd > 0n
     const cause = isPart ? `${order.refId}:${order.ausd}` : order.refId
     const payload = {
-      ...{ operationId: 'op', cause, wallet, reason: 'not_held' },
-      ...{ txHash: `0x${'11'.repeat(32)}`, blockNumber: '7' },
+      operationId: 'op',
+      cause,
+      wallet,
+      reason: 'not_held',
+      txHash: `0x${'11'.repeat(32)}`,
+      blockNumber: '7',
     }
     post(outside, { id: messageIdFor(topic, cause), subject: topic.subject }, payload)
   }
@@ -229,8 +247,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     for (const [place, order] of outside.orders.entries()) {
       const isRevoke = order.subject === relay.RevokeOrdered.subject
       const isHeldBack = isRevoke && !outside.live.some(({ refId }) => refId === order.refId)
-      if (!order.isDone && !isHeldBack)
-        take(`${order.subject} is done on the chain`, () => carryOut(place))
+      if (!order.isDone && !isHeldBack) take(`${order.subject} is done on the chain`, () => carryOut(place))
     }
     if (outside.hold === 'held')
       take('the hold ends', () => {
@@ -273,21 +290,35 @@ const followed: readonly string[] = [relay.CreditOrdered.subject, relay.RevokeOr
 
 function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Outside> {
   stage.outside = {
-    ...{ messages: [], left: { crashes, overtakes, doubles: 0 }, orders: [], live: [] },
-    ...{ isPaid: false, isClosed: false, refundedMinor: 0n, hold: 'none', checks: 0 },
+    messages: [],
+    left: { crashes, overtakes, doubles: 0 },
+    orders: [],
+    live: [],
+    isPaid: false,
+    isClosed: false,
+    refundedMinor: 0n,
+    hold: 'none',
+    checks: 0,
   }
   const expiresAt = new Date(stage.nowMs + 900_000)
   const payment = {
-    ...{ id, kind: 'topup', state: 'awaiting_payment', wallet, pair: 'USD/IDR', currency: 'IDR' },
-    ...{
-      rateMinorPerUsd: 16_250n,
-      fiatMinor,
-      ...{ ausdMicro, topupMicro: ausdMicro },
-      method: 'qr',
-      quoteId: 'q',
-      requestFingerprint: 't',
-    },
-    ...{ account: 'ID', checkoutId: 'ps-1', checkoutUrl: 'https://pay', expiresAt },
+    id,
+    kind: 'topup',
+    state: 'awaiting_payment',
+    wallet,
+    pair: 'USD/IDR',
+    currency: 'IDR',
+    rateMinorPerUsd: 16_250n,
+    fiatMinor,
+    ausdMicro,
+    topupMicro: ausdMicro,
+    method: 'qr',
+    quoteId: 'q',
+    requestFingerprint: 't',
+    account: 'ID',
+    checkoutId: 'ps-1',
+    checkoutUrl: 'https://pay',
+    expiresAt,
   } as const
   void insertPayment(stage.rows as never, payment as never, 0)
   drainMicrotasks()
@@ -307,14 +338,9 @@ function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): strin
   if (stage.rows.unknown.size > 0) return `no stand-in for ${[...stage.rows.unknown][0]}`
   if (!isOver || !messages.every(({ isDone }) => isDone)) return undefined
   if (!resting.includes(row.state) && row.state !== 'held') return `it stays ${row.state}`
-  const left =
-    refundedMinor >= row.fiatMinor
-      ? 0n
-      : (row.ausdMicro * (row.fiatMinor - refundedMinor)) / row.fiatMinor
+  const left = refundedMinor >= row.fiatMinor ? 0n : (row.ausdMicro * (row.fiatMinor - refundedMinor)) / row.fiatMinor
   const isBooked = row.state === 'review' && stage.rows.reversals.has(row.id)
-  if (onChain > left && !isBooked && row.state !== 'held')
-    return `refunded and credited (${row.state})`
-  if (onChain < left && row.state !== 'review')
-    return `${onChain} credited of ${left} (${row.state})`
+  if (onChain > left && !isBooked && row.state !== 'held') return `refunded and credited (${row.state})`
+  if (onChain < left && row.state !== 'review') return `${onChain} credited of ${left} (${row.state})`
   return undefined
 }

@@ -17,11 +17,7 @@ export type Walk = {
 }
 
 /** Breadth first; also checks that every state can reach an end. */
-export function walkThrough<State>(
-  model: Model<State>,
-  statesMax: number,
-  onLevel: () => void,
-): Walk {
+export function walkThrough<State>(model: Model<State>, statesMax: number, onLevel: () => void): Walk {
   const { keyOf, stepsFrom, wrongIn, isEnd } = model
   const known = openStates()
   const edges = { from: new Numbers(), to: new Numbers() }
@@ -33,7 +29,11 @@ export function walkThrough<State>(
     return id
   }
   const outcome = (isWhole: boolean, wrong?: Walk['wrong']): Walk => ({
-    ...{ states: known.count(), steps: edges.to.length, ends: ends.length, isWhole, wrong },
+    states: known.count(),
+    steps: edges.to.length,
+    ends: ends.length,
+    isWhole,
+    wrong,
   })
   meet(model.start, 0, '')
   while (frontier.length > 0) {
@@ -81,8 +81,7 @@ function openStates() {
       const key = Number(Bun.hash.wyhash(text, 1n) & 0x1f_ffff_ffff_ffffn)
       const check = Bun.hash.xxHash32(text)
       const known = ids.get(key)
-      if (known !== undefined && checks.at(known) !== check)
-        throw new Error('hash collision of two states')
+      if (known !== undefined && checks.at(known) !== check) throw new Error('hash collision of two states')
       if (known !== undefined) return { id: known, isNew: false }
       const id = ids.size
       ids.set(key, id)

@@ -54,9 +54,7 @@ export class Stage<Outside> {
   /** Instances are interchangeable, so they are numbered by their first task. */
   save(): Moment<Outside> {
     this.settle()
-    this.tasks.sort((left, right) =>
-      `${left.about} ${left.copy}` < `${right.about} ${right.copy}` ? -1 : 1,
-    )
+    this.tasks.sort((left, right) => (`${left.about} ${left.copy}` < `${right.about} ${right.copy}` ? -1 : 1))
     const names = [...new Set(this.tasks.map(({ copy }) => copy))]
     const tasks = this.tasks.map((task) => {
       const copy = names.indexOf(task.copy)
@@ -144,8 +142,7 @@ function answerOf(effect: () => unknown): CallResult {
 
 const texts = new WeakMap<object, string>()
 
-const shortOf = (text: string): string =>
-  text.length < 40 ? text : Bun.hash.wyhash(text).toString(36)
+const shortOf = (text: string): string => (text.length < 40 ? text : Bun.hash.wyhash(text).toString(36))
 
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
@@ -192,5 +189,9 @@ export function withoutTimers(): void {
 }
 
 export const noLog = {
-  ...{ trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  trace: () => {},
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
 } as never

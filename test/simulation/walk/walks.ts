@@ -28,16 +28,8 @@ const ofPayments: Named<PaymentTerms> = [
   ['paid by QR, refunded, a message overtaken', 'long', { ...refunded, overtakes: 1 }],
   ['paid by QR, a message overtaken, a crash', 'long', { ...paidByQr, overtakes: 1, crashes: 1 }],
   ['paid by QR, every webhook twice, a crash', 'long', { ...paidByQr, isTwice: true, crashes: 1 }],
-  [
-    'paid by QR, every webhook twice, a message overtaken',
-    'long',
-    { ...paidByQr, isTwice: true, overtakes: 1 },
-  ],
-  [
-    'paid by QR, refunded, every webhook twice, a crash',
-    'huge',
-    { ...refunded, isTwice: true, crashes: 1 },
-  ],
+  ['paid by QR, every webhook twice, a message overtaken', 'long', { ...paidByQr, isTwice: true, overtakes: 1 }],
+  ['paid by QR, refunded, every webhook twice, a crash', 'huge', { ...refunded, isTwice: true, crashes: 1 }],
   [
     'paid by QR, every webhook twice, a message overtaken, a crash',
     'long',
@@ -52,11 +44,7 @@ const ofCashouts: Named<CashoutTerms> = [
   ['a crash', 'long', { ...taken, crashes: 1 }],
   ['every webhook twice, a message overtaken', 'long', { ...taken, isTwice: true, overtakes: 1 }],
   ['every webhook twice, a crash', 'long', { ...taken, isTwice: true, crashes: 1 }],
-  [
-    'a crash, where an order is not answered, and another refused',
-    'long',
-    { ...unclear, crashes: 1 },
-  ],
+  ['a crash, where an order is not answered, and another refused', 'long', { ...unclear, crashes: 1 }],
   [
     'every webhook twice, a crash, where an order is not answered, and another refused',
     'long',
@@ -66,11 +54,13 @@ const ofCashouts: Named<CashoutTerms> = [
 
 const walks = [
   ...ofPayments.map(([name, size, terms]) => ({
-    ...{ name: `a top-up ${name}`, size },
+    name: `a top-up ${name}`,
+    size,
     run: (onLevel: () => void) => walkThrough(paymentModel(terms), statesMax, onLevel),
   })),
   ...ofCashouts.map(([name, size, terms]) => ({
-    ...{ name: `a cash-out: ${name}`, size },
+    name: `a cash-out: ${name}`,
+    size,
     run: (onLevel: () => void) => walkThrough(cashoutModel(terms), statesMax, onLevel),
   })),
 ]
@@ -78,10 +68,7 @@ const walks = [
 /** `short`, `long` (all but the huge), or a part of the name. */
 export const named = (which: string): string[] =>
   walks
-    .filter(
-      ({ name, size }) =>
-        (which === 'long' && size !== 'huge') || which === size || name.includes(which),
-    )
+    .filter(({ name, size }) => (which === 'long' && size !== 'huge') || which === size || name.includes(which))
     .map(({ name }) => name)
 
 export type Walked = Walk & { readonly name: string; readonly seconds: number }

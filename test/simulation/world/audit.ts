@@ -4,16 +4,10 @@ import { messaging } from '../../../services/chain-relayer/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { refIdOf } from '../../../services/payments/payment'
 import type { PaymentRow } from '../../../services/payments/payment.table'
-import {
-  journal as paymentsJournal,
-  outbox as paymentsOutbox,
-} from '../../../services/payments/schema.store'
+import { journal as paymentsJournal, outbox as paymentsOutbox } from '../../../services/payments/schema.store'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
-import {
-  journal as payoutsJournal,
-  outbox as payoutsOutbox,
-} from '../../../services/payouts/schema.store'
+import { journal as payoutsJournal, outbox as payoutsOutbox } from '../../../services/payouts/schema.store'
 import { bookedOf, totalsOf } from '../rows/journal'
 import type { Payment, Refund } from './provider'
 import { refOf } from './refs'
@@ -51,9 +45,7 @@ function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
 
 function liveParts({ chain }: Surroundings, row: PaymentRow): bigint[] {
   const { contract, latest } = chain
-  return Array.from({ length: row.refSequence + 1 }, (_, refSequence) =>
-    refOf(refIdOf({ id: row.id, refSequence })),
-  )
+  return Array.from({ length: row.refSequence + 1 }, (_, refSequence) => refOf(refIdOf({ id: row.id, refSequence })))
     .flatMap((ref) => contract.appliedAt(ref, latest.number) ?? [])
     .map((applied) => contract.leftAt(applied, latest.number))
     .filter((left) => left > 0n)
@@ -77,8 +69,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
   if (charges.length > 0 && !own && row.state !== 'review') say('was paid, but has no charge')
   const isThere = ['credited', 'repaid', 'held'].includes(row.state)
-  if (isThere && onChain !== row.onchainMicro)
-    say(`has ${onChain} on the chain, not ${row.onchainMicro}`)
+  if (isThere && onChain !== row.onchainMicro) say(`has ${onChain} on the chain, not ${row.onchainMicro}`)
   if (isThere && onChain + row.recoveredMicro < worth)
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
   if (['revoked', 'refunded', 'expired', 'replaced'].includes(row.state) && onChain > 0n)
@@ -87,9 +78,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`has refunds of ${row.refundedMinor}, the provider has ${refundedOf(around, own)}`)
   const others = charges.filter((one) => one !== own && own)
   const second = sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
-  const canceled = provider
-    .paymentsOf(row.id)
-    .filter((one) => one.void === 'canceled' && one !== own)
+  const canceled = provider.paymentsOf(row.id).filter((one) => one.void === 'canceled' && one !== own)
   const secondMax = second + sum(canceled.map(({ paidMinor }) => paidMinor ?? 0n))
   if (row.overpaidMinor < second || row.overpaidMinor > secondMax)
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
@@ -174,8 +163,7 @@ function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
   const moved = contract.used.all.filter(({ isCancelled }) => !isCancelled)
   const taken = moved.filter(({ to, nonce }) => to === treasury && takers.has(nonce))
   const back = moved.filter(({ from }) => from === treasury)
-  const there =
-    sum(taken.map(({ value }) => value)) - sum(back.map(({ value }) => value)) - sum(gave)
+  const there = sum(taken.map(({ value }) => value)) - sum(back.map(({ value }) => value)) - sum(gave)
   const said = booked('treasury AUSD')
   if (said !== there) found.push(`the books have ${said} AUSD in the treasury, not ${there}`)
   return found
@@ -191,8 +179,7 @@ function auditRelayer({ chain, world }: Surroundings): Finding[] {
   }
   for (const { address, nextNonce, fault } of world.rows.lanes.values()) {
     const count = chain.countAt(address, latest.number)
-    if (count !== nextNonce)
-      found.push(`lane ${address} gave out ${nextNonce} nonces, ${count} used`)
+    if (count !== nextNonce) found.push(`lane ${address} gave out ${nextNonce} nonces, ${count} used`)
     if (fault) found.push(`lane ${address} is blocked: ${fault}`)
   }
   if (world.rows.lanes.size > laneAddresses.length) found.push('more lanes than keys')
@@ -200,8 +187,7 @@ function auditRelayer({ chain, world }: Surroundings): Finding[] {
     const { kind, cause, state, id } = operation
     if (kind !== 'credit' && kind !== 'repay') continue
     const isApplied = contract.appliedAt(refOf(cause), latest.number) !== undefined
-    if (isApplied !== (state === 'settled'))
-      found.push(`${kind} ${id} is ${state} and ${isApplied}`)
+    if (isApplied !== (state === 'settled')) found.push(`${kind} ${id} is ${state} and ${isApplied}`)
   }
   for (const { kind, wallet, state } of world.rows.operations.values()) {
     if (kind !== 'verify' && kind !== 'freeze') continue

@@ -1,11 +1,6 @@
 import { ProviderUnknown } from '#shared/provider/problem'
 import type { ListedStatus } from '#shared/provider/transactions'
-import type {
-  Evidence,
-  PayoutOrder,
-  PayoutProvider,
-  PayoutStatus,
-} from '../../../services/payouts/provider'
+import type { Evidence, PayoutOrder, PayoutProvider, PayoutStatus } from '../../../services/payouts/provider'
 import { chance, oneOf } from './choices'
 import { callingProvider } from './faults'
 import { List } from './list'
@@ -46,9 +41,7 @@ export class PayoutsProvider {
     const [known] = this.payoutsOf(reference)
     if (known) return known
     const fate = this.fateOf(reference)
-    const refuses =
-      fate === 'refuses' ||
-      (fate === 'is moody' && !this.world.isCalm && chance(this.world.choices, 600))
+    const refuses = fate === 'refuses' || (fate === 'is moody' && !this.world.isCalm && chance(this.world.choices, 600))
     if (refuses) return 'refused'
     this.#count += 1
     const id = `disb-${this.#count}`
@@ -58,9 +51,7 @@ export class PayoutsProvider {
     this.world.tell(`bank: ${id} for ${reference} is ordered`)
     this.#becomes(payout, 'pending')
     const settlesAfterMs = 500 + oneOf(this.world.choices, 8_000)
-    this.world.after(settlesAfterMs, undefined, () =>
-      this.#becomes(payout, fate === 'fails' ? 'refused' : 'succeeded'),
-    )
+    this.world.after(settlesAfterMs, undefined, () => this.#becomes(payout, fate === 'fails' ? 'refused' : 'succeeded'))
     if (fate === 'reverses')
       this.world.after(settlesAfterMs + 2_000 + oneOf(this.world.choices, 20_000), undefined, () =>
         this.#becomes(payout, 'reversed'),
@@ -70,14 +61,23 @@ export class PayoutsProvider {
 
   #becomes(payout: Payout, status: PayoutStatus): void {
     payout.status = status
-    const listed: ListedStatus =
-      status === 'refused' ? 'failed' : status === 'reversed' ? 'reversed' : asListed(status)
+    const listed: ListedStatus = status === 'refused' ? 'failed' : status === 'reversed' ? 'reversed' : asListed(status)
     const now = new Date(this.world.now)
     const { id: productId, reference, amountMinor } = payout
     this.#listed.push({
-      ...{ transactionId: `txn-${productId}`, type: 'payout', status: listed, productId },
-      ...{ paymentRequestId: null, reference, channel: 'BCA', currency: 'IDR', amountMinor },
-      ...{ cashflow: 'out', feeMinor: 0n, created: now, updated: now },
+      transactionId: `txn-${productId}`,
+      type: 'payout',
+      status: listed,
+      productId,
+      paymentRequestId: null,
+      reference,
+      channel: 'BCA',
+      currency: 'IDR',
+      amountMinor,
+      cashflow: 'out',
+      feeMinor: 0n,
+      created: now,
+      updated: now,
     })
     if (status === 'pending') return
     this.world.tell(`bank: ${productId} for ${reference} is ${status}`)
@@ -86,8 +86,7 @@ export class PayoutsProvider {
 
   as(process: Process): PayoutProvider {
     const { world } = this
-    const call = <T>(what: string, effect: () => T) =>
-      world.leave(process, callingProvider, what, effect)
+    const call = <T>(what: string, effect: () => T) => world.leave(process, callingProvider, what, effect)
     const answerTo = (order: PayoutOrder) => {
       const made = this.#order(order)
       if (made !== 'refused') return { ok: evidenceOf(made) }
@@ -114,35 +113,37 @@ export class PayoutsProvider {
           return payout && evidenceOf(payout)
         }),
       findByReference: async (reference, api) =>
-        api !== 'v2'
-          ? []
-          : call(`asks for payouts of ${reference}`, () =>
-              this.payoutsOf(reference).map(evidenceOf),
-            ),
-      listTransactions: (agoMs) =>
-        call('reads the list of payouts', () => this.#listed.since(world.now - agoMs)),
+        api !== 'v2' ? [] : call(`asks for payouts of ${reference}`, () => this.payoutsOf(reference).map(evidenceOf)),
+      listTransactions: (agoMs) => call('reads the list of payouts', () => this.#listed.since(world.now - agoMs)),
       balance: async () => 10n ** 15n,
       listChannels: async () => [bank],
       statusOf: (word) => word as PayoutStatus,
       readDelivery: (body) => {
         const hint = JSON.parse(body) as { about: string; payoutId: string }
-        return hint.about === 'payout'
-          ? { about: 'payout', payoutId: hint.payoutId }
-          : { about: 'other' }
+        return hint.about === 'payout' ? { about: 'payout', payoutId: hint.payoutId } : { about: 'other' }
       },
     }
   }
 }
 
-const asListed = (status: PayoutStatus): ListedStatus =>
-  status === 'succeeded' ? 'succeeded' : 'pending'
+const asListed = (status: PayoutStatus): ListedStatus => (status === 'succeeded' ? 'succeeded' : 'pending')
 
 const evidenceOf = ({ id, reference, amountMinor, status }: Payout): Evidence => ({
-  ...{ payoutId: id, referenceId: reference, status, word: status, failureCode: null },
-  ...{ reason: null, amountMinor, currency: 'IDR' },
+  payoutId: id,
+  referenceId: reference,
+  status,
+  word: status,
+  failureCode: null,
+  reason: null,
+  amountMinor,
+  currency: 'IDR',
 })
 
 export const bank = {
-  ...{ code: 'ID_BCA', name: 'BCA', minMinor: 10_000n, maxMinor: 10n ** 12n, incrementMinor: 1n },
+  code: 'ID_BCA',
+  name: 'BCA',
+  minMinor: 10_000n,
+  maxMinor: 10n ** 12n,
+  incrementMinor: 1n,
   accountDigits: [6, 20] as const,
 }

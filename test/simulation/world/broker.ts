@@ -63,8 +63,12 @@ export class Broker {
         continue
       }
       const waiting = {
-        ...{ message: { subject, messageId, payload: undefined }, text },
-        ...{ deliveries: 0, isDone: false, workers: [], heldUntil: 0 },
+        message: { subject, messageId, payload: undefined },
+        text,
+        deliveries: 0,
+        isDone: false,
+        workers: [],
+        heldUntil: 0,
       }
       this.#queueOf(consumer).push(waiting)
       this.waiting += 1
@@ -96,9 +100,7 @@ export class Broker {
     const { world } = this
     if (waiting.isDone || waiting.heldUntil > world.now) return
     const all = this.#readers.get(consumer) ?? []
-    const readers = all.filter(
-      ({ process }) => process.isAlive && (this.#working.get(process) ?? 0) < inFlightMax,
-    )
+    const readers = all.filter(({ process }) => process.isAlive && (this.#working.get(process) ?? 0) < inFlightMax)
     const reader = readers[oneOf(world.choices, readers.length)]
     if (!reader) {
       this.#plan(consumer, waiting, 200)
@@ -114,10 +116,7 @@ export class Broker {
     if (waiting.workers.some((one) => one !== process && one.isAlive))
       world.saw('two instances worked on one message at once')
     waiting.workers.push(process)
-    if (world.story)
-      world.tell(
-        `${process.name} is given ${waiting.message.subject}${isRedelivered ? ' again' : ''}`,
-      )
+    if (world.story) world.tell(`${process.name} is given ${waiting.message.subject}${isRedelivered ? ' again' : ''}`)
     const payload = JSON.parse(waiting.text)
     world.current = process
     void reader

@@ -37,11 +37,9 @@ export function replayed(drawn: readonly number[]): Choices {
 }
 
 /** Below `count`. */
-export const oneOf = (choices: Choices, count: number): number =>
-  Math.floor((choices.draw() * count) / choiceMax)
+export const oneOf = (choices: Choices, count: number): number => Math.floor((choices.draw() * count) / choiceMax)
 
-export const pick = <T>(choices: Choices, among: readonly T[]): T =>
-  among[oneOf(choices, among.length)]!
+export const pick = <T>(choices: Choices, among: readonly T[]): T => among[oneOf(choices, among.length)]!
 
 export const chance = (choices: Choices, perMille: number): boolean =>
   choices.draw() >= choiceMax - (choiceMax * perMille) / 1_000

@@ -42,8 +42,7 @@ export function databaseOf(world: World, process: Process): Database {
   }
   return {
     read: (work) => world.leave(process, reading, 'reads rows', () => settled(work(handle))),
-    run: (work) =>
-      world.leave(process, writing, 'writes a row', () => commit(async (tx) => work(tx)).value),
+    run: (work) => world.leave(process, writing, 'writes a row', () => commit(async (tx) => work(tx)).value),
     transaction: async (work) => {
       const { value, notes } = await world.leave(process, writing, 'commits', () => commit(work))
       for (const listener of listeners) for (const note of notes) listener(note)

@@ -46,19 +46,25 @@ const unheard =
 /** Reading changes nothing, so it can only fail. */
 export const reading: Effect = {
   name: 'reading rows',
-  ...{ number: 1, isTold: false, usualMs: 4 },
+  number: 1,
+  isTold: false,
+  usualMs: 4,
   shares: [['not done, no answer', 60], ...ends],
   refusalOf: unheard((what) => new Overdue(what, 8_000)),
 }
 export const writing: Effect = {
   name: 'writing rows',
-  ...{ number: 2, isTold: false, usualMs: 8 },
+  number: 2,
+  isTold: false,
+  usualMs: 8,
   shares: [['refused', 130], ['not done, no answer', 60], ['done, no answer', 130], ...ends],
   refusalOf: unheard((what) => new Overdue(what, 8_000)),
 }
 export const asking: Effect = {
   name: 'a question',
-  ...{ number: 3, isTold: false, usualMs: 10 },
+  number: 3,
+  isTold: false,
+  usualMs: 10,
   shares: [['not done, no answer', 130], ['done, no answer', 130], ...ends],
   refusalOf: (fault, what) =>
     fault === 'not done, no answer'
@@ -67,32 +73,38 @@ export const asking: Effect = {
 }
 export const callingProvider: Effect = {
   name: 'a call of the provider',
-  ...{ number: 4, isTold: true, usualMs: 120 },
+  number: 4,
+  isTold: true,
+  usualMs: 120,
   shares: [['busy', 200], ['not done, no answer', 650], ['done, no answer', 650], ...ends],
   refusalOf: unheard((what) => new ProviderUnknown(what)),
 }
 export const publishing: Effect = {
   name: 'publishing',
-  ...{ number: 5, isTold: false, usualMs: 6 },
+  number: 5,
+  isTold: false,
+  usualMs: 6,
   shares: [['not done, no answer', 330], ['done, no answer', 330], ...ends],
   refusalOf: unheard((what) => new Error(what)),
 }
 export const callingChain: Effect = {
   name: 'a call of the chain',
-  ...{ number: 6, isTold: false, usualMs: 30 },
+  number: 6,
+  isTold: false,
+  usualMs: 30,
   shares: [['not done, no answer', 330], ['done, no answer', 330], ...ends],
   refusalOf: unheard((what) => new Error(`${what}: no endpoint answers`)),
 }
 export const acknowledging: Effect = {
   name: 'an acknowledgement',
-  ...{ number: 7, isTold: false, usualMs: 3 },
+  number: 7,
+  isTold: false,
+  usualMs: 3,
   shares: [['not done, no answer', 400], ...ends],
   refusalOf: unheard((what) => new Error(what)),
 }
 
-const effects = [
-  ...[reading, writing, asking, callingProvider, publishing, callingChain, acknowledging],
-]
+const effects = [reading, writing, asking, callingProvider, publishing, callingChain, acknowledging]
 
 /** A run counts faults by this name. */
 export const sightOf = ({ name }: Effect, fault: Fault): string => `${name}: ${fault}`

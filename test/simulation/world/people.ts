@@ -272,7 +272,9 @@ export class People {
     bank.fates.set(uuidFor('payout', quoteId), fate)
     const destination = { channelCode: 'ID_BCA', accountNumber: '12345678' }
     const request = {
-      ...{ wallet: wallet.address, quoteId, authorization },
+      wallet: wallet.address,
+      quoteId,
+      authorization,
       bank: { ...destination, accountHolderName: 'Sari Dewi' },
     }
     this.#ask(CashoutCreate, request, () => {})
@@ -285,8 +287,7 @@ export class People {
     const whim = oneOf(choices, 100)
     const terms = termsOf(authorization)
     const ms = oneOf(choices, 12_000)
-    const act = (after: number, op: Parameters<typeof chain.foreign>[0]) =>
-      this.#later(after, () => chain.foreign(op))
+    const act = (after: number, op: Parameters<typeof chain.foreign>[0]) => this.#later(after, () => chain.foreign(op))
     if (whim < 76) return
     if (whim < 83) act(ms, { kind: 'transfer', terms })
     else if (whim < 87) act(ms, { kind: 'cancel', terms })
@@ -320,14 +321,15 @@ export class People {
     order(true, '1', 0)
     drip(0)
     this.#later(3_000, () => drip(1))
-    if (chance(world.choices, 400))
-      this.#later(oneOf(world.choices, 5_000), () => order(false, '2', 0))
+    if (chance(world.choices, 400)) this.#later(oneOf(world.choices, 5_000), () => order(false, '2', 0))
     this.#later(6_000, () => order(true, '1', 1))
   }
 }
 
 const termsOf = (authorization: SignedTransfer): Transfer => ({
-  ...{ from: authorization.from, to: authorization.to, value: BigInt(authorization.value) },
+  from: authorization.from,
+  to: authorization.to,
+  value: BigInt(authorization.value),
   validAfter: BigInt(authorization.validAfter),
   validBefore: BigInt(authorization.validBefore),
   nonce: authorization.nonce,

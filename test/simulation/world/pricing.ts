@@ -33,8 +33,7 @@ export class Pricing {
     if (!quote) return refuse('quote_unknown')
     if (quote.requestFingerprint !== undefined && quote.requestFingerprint !== requestFingerprint)
       return refuse('quote_used')
-    if (quote.requestFingerprint === undefined && quote.until < this.world.now)
-      return refuse('quote_expired')
+    if (quote.requestFingerprint === undefined && quote.until < this.world.now) return refuse('quote_expired')
     const { pair, rate } = quote
     return ok({ id: quoteId, pair, rate, spreadBps: 0, expiresAt: '' })
   }

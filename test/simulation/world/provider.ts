@@ -60,10 +60,15 @@ export class PaymentsProvider {
 
   open(order: Parameters<PaymentProvider['openCheckout']>[0]): Session {
     const session: Session = {
-      ...{ id: this.#id('ps'), reference: order.reference, account: order.account },
-      ...{ currency: order.fiat.currency, amountMinor: order.fiat.minor },
-      ...{ expiresAt: new Date(this.world.now + order.lifeMs), requestId: this.#id('pr') },
-      ...{ status: 'open', paymentId: null },
+      id: this.#id('ps'),
+      reference: order.reference,
+      account: order.account,
+      currency: order.fiat.currency,
+      amountMinor: order.fiat.minor,
+      expiresAt: new Date(this.world.now + order.lifeMs),
+      requestId: this.#id('pr'),
+      status: 'open',
+      paymentId: null,
     }
     this.sessions.set(session.id, session)
     if (!this.#sessions.has(session.reference)) this.#sessions.set(session.reference, session)
@@ -95,15 +100,20 @@ export class PaymentsProvider {
     // A second payment has its own payment request.
     const isFirst = session.paymentId === null
     if (!isFirst) this.world.saw('a checkout was paid twice')
-    if (session.status === 'closed' || session.status === 'canceled')
-      this.world.saw('an expired checkout was paid')
+    if (session.status === 'closed' || session.status === 'canceled') this.world.saw('an expired checkout was paid')
     if (more.amountMinor) this.world.saw('a checkout was paid with another amount')
     const payment: Payment = {
-      ...{ session, account: session.account, paymentId: this.#id('py'), void: 'no' },
+      session,
+      account: session.account,
+      paymentId: this.#id('py'),
+      void: 'no',
       paymentRequestId: isFirst ? session.requestId : this.#id('pr'),
       reference: session.reference,
-      ...{ currency: session.currency, paidMinor: more.amountMinor ?? session.amountMinor },
-      ...{ channel: channel.toUpperCase(), channelKind: channel, paidAt: new Date(this.world.now) },
+      currency: session.currency,
+      paidMinor: more.amountMinor ?? session.amountMinor,
+      channel: channel.toUpperCase(),
+      channelKind: channel,
+      paidAt: new Date(this.world.now),
     }
     this.payments.set(payment.paymentId, payment)
     for (const name of [payment.reference, payment.paymentRequestId])
@@ -148,13 +158,19 @@ export class PaymentsProvider {
     const isNameless = !isChargeback && chance(this.world.choices, 100)
     if (isNameless) this.world.saw('a refund was listed without its id')
     const refund: Refund = {
-      ...{ payment, isChargeback, isNameless, refundId: this.#id('rfd'), status },
-      ...{ paymentId: payment.paymentId, paymentRequestId: payment.paymentRequestId },
-      ...{ reference: null, currency, refundedMinor: amountMinor },
+      payment,
+      isChargeback,
+      isNameless,
+      refundId: this.#id('rfd'),
+      status,
+      paymentId: payment.paymentId,
+      paymentRequestId: payment.paymentRequestId,
+      reference: null,
+      currency,
+      refundedMinor: amountMinor,
     }
     this.refunds.set(refund.refundId, refund)
-    for (const name of [refund.paymentId, refund.paymentRequestId])
-      noteIn(this.#refunds, name!, refund)
+    for (const name of [refund.paymentId, refund.paymentRequestId]) noteIn(this.#refunds, name!, refund)
     if (isChargeback) this.world.saw('a payment was charged back')
     if (currency !== payment.currency) this.world.saw('a dispute was in another currency')
     if (amountMinor < (payment.paidMinor ?? 0n)) this.world.saw('a payment was partly refunded')
@@ -176,7 +192,10 @@ export class PaymentsProvider {
     this.#list({ type, status: listed, ...ids, ...sum }, payment)
     if (!isChargeback && status !== 'pending')
       this.send(payment.account, payment.reference, {
-        ...{ about: 'refund', refundId, paymentId, paymentRequestId },
+        about: 'refund',
+        refundId,
+        paymentId,
+        paymentRequestId,
       })
   }
 
@@ -184,15 +203,25 @@ export class PaymentsProvider {
     const now = new Date(this.world.now)
     const { paymentRequestId, reference, channel, currency, paidMinor: amountMinor } = payment
     this.#listed[payment.account].push({
-      ...{ transactionId: this.#id('txn'), type: 'payment', status: 'succeeded', productId: null },
-      ...{ paymentRequestId, reference, channel, currency, amountMinor, cashflow: 'in' },
-      ...{ feeMinor: 0n, created: now, updated: now, ...row },
+      transactionId: this.#id('txn'),
+      type: 'payment',
+      status: 'succeeded',
+      productId: null,
+      paymentRequestId,
+      reference,
+      channel,
+      currency,
+      amountMinor,
+      cashflow: 'in',
+      feeMinor: 0n,
+      created: now,
+      updated: now,
+      ...row,
     })
   }
 
   as(process: Process): PaymentProvider {
-    const call = <T>(what: string, effect: () => T) =>
-      this.world.leave(process, callingProvider, what, effect)
+    const call = <T>(what: string, effect: () => T) => this.world.leave(process, callingProvider, what, effect)
     /** Sometimes wrong: not found or failed. */
     const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined => {
       if (!payment) return undefined
@@ -207,8 +236,7 @@ export class PaymentsProvider {
       return { status: isWrong ? 'dead' : status, charge: plain(payment) }
     }
     return {
-      openCheckout: (order) =>
-        call(`opens a checkout for ${order.reference}`, () => shown(this.open(order))),
+      openCheckout: (order) => call(`opens a checkout for ${order.reference}`, () => shown(this.open(order))),
       cancelCheckout: (_, checkoutId) =>
         call(`cancels ${checkoutId}`, () => {
           const session = this.sessions.get(checkoutId)
@@ -221,8 +249,7 @@ export class PaymentsProvider {
           const session = this.sessions.get(checkoutId)
           return session && shown(session)
         }),
-      findCharge: (_, paymentId) =>
-        call(`asks for ${paymentId}`, () => chargeOf(this.payments.get(paymentId))),
+      findCharge: (_, paymentId) => call(`asks for ${paymentId}`, () => chargeOf(this.payments.get(paymentId))),
       findChargeOfRequest: (_, requestId) =>
         call(`asks for ${requestId}`, () => {
           return chargeOf(this.paymentsOf(requestId).at(-1)) ?? null
@@ -255,38 +282,28 @@ function noteIn<Value>(found: Map<string, Value[]>, name: string, value: Value):
 }
 
 const shown = (session: Session): Checkout => ({
-  ...{ checkoutId: session.id, reference: session.reference, status: session.status },
-  ...{ checkoutUrl: `https://pay/${session.id}`, expiresAt: session.expiresAt },
+  checkoutId: session.id,
+  reference: session.reference,
+  status: session.status,
+  checkoutUrl: `https://pay/${session.id}`,
+  expiresAt: session.expiresAt,
   paymentRequestId: session.status === 'open' ? null : session.requestId,
   paymentId: session.paymentId,
 })
 
 const plain = ({ session: _, void: __, ...charge }: Payment): Charge => charge
-const plainRefund = ({
-  payment: _,
-  isChargeback: __,
-  isNameless: ___,
-  ...refund
-}: Refund): FetchedRefund => refund
+const plainRefund = ({ payment: _, isChargeback: __, isNameless: ___, ...refund }: Refund): FetchedRefund => refund
 
 export function webhooks(
   world: World,
   publish: (message: { id: string; subject: string; payload: unknown }) => void,
 ): (account: ProviderAccount, about: string, hint: object) => void {
   let count = 0
-  const deliver = (
-    account: ProviderAccount,
-    about: string,
-    body: string,
-    deliveryId: string,
-    tries: number,
-  ) => {
+  const deliver = (account: ProviderAccount, about: string, body: string, deliveryId: string, tries: number) => {
     const drawn = world.choices.draw()
     if (!world.isCalm && drawn > 65_000 && tries < 20) {
       world.tell(`webhook ${deliveryId} was not accepted and will be retried`)
-      world.after(2_000 * (tries + 1), undefined, () =>
-        deliver(account, about, body, deliveryId, tries + 1),
-      )
+      world.after(2_000 * (tries + 1), undefined, () => deliver(account, about, body, deliveryId, tries + 1))
       // Half of the failures lose only the response of a stored webhook.
       if (drawn % 2 === 0) return
     }
@@ -306,9 +323,7 @@ export function webhooks(
     for (let sent = 0; sent < times; sent++) {
       count += 1
       const deliveryId = `dlv-${count}`
-      world.after(5 + oneOf(world.choices, 400), undefined, () =>
-        deliver(account, about, body, deliveryId, 0),
-      )
+      world.after(5 + oneOf(world.choices, 400), undefined, () => deliver(account, about, body, deliveryId, 0))
     }
     if (times > 1) world.saw('a webhook was delivered twice')
   }

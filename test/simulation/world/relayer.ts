@@ -22,13 +22,24 @@ const dripWei = 10n ** 17n
 
 const most = { most: 10n ** 24n, day: 10n ** 30n }
 const policy = {
-  ...{ chainId, ausd, creditLine },
+  chainId,
+  ausd,
+  creditLine,
   limits: { credit: most, repay: most, return: most, drip: most },
 }
 const settings = {
-  ...{ chainId, dripWei, dripBelowWei: dripWei, laneMinBalanceWei: 0n, laneRefillWei: 0n },
-  ...{ gasBudgetWei: 10n ** 18n, baseFeeCapWei: 10n ** 15n, transfersLagBlocks: 0n },
-  ...{ oldestAlarmMs: 600_000, pollMs: 1_000, rebroadcastAfterMs: 4_000, bumpAfterMs: 6_000 },
+  chainId,
+  dripWei,
+  dripBelowWei: dripWei,
+  laneMinBalanceWei: 0n,
+  laneRefillWei: 0n,
+  gasBudgetWei: 10n ** 18n,
+  baseFeeCapWei: 10n ** 15n,
+  transfersLagBlocks: 0n,
+  oldestAlarmMs: 600_000,
+  pollMs: 1_000,
+  rebroadcastAfterMs: 4_000,
+  bumpAfterMs: 6_000,
   batchMax: 16,
 }
 
@@ -50,13 +61,23 @@ export function startRelayer(around: Surroundings, process: Process, copies: () 
     return { balance, blockNumber: String(number) } as never
   }
   const context: Context = {
-    ...{ database, node, keys, policy, settings, log, clock, account },
-    ...{ contracts: { ausd, creditLine, domain }, ...newProcess(log, clock) },
+    database,
+    node,
+    keys,
+    policy,
+    settings,
+    log,
+    clock,
+    account,
+    contracts: { ausd, creditLine, domain },
+    ...newProcess(log, clock),
     treasury: { address: treasury, sign: async () => `0x${'7e'.repeat(65)}` as Hex },
-    ...{ holder: process.name, gather: async () => {} },
+    holder: process.name,
+    gather: async () => {},
     isAccepted: async () => false,
     copies: { count: copies, poke: () => {} },
-    ...{ poke: outbox.poke, wake: () => rounds.poke() },
+    poke: outbox.poke,
+    wake: () => rounds.poke(),
   }
   const rounds = startRounds(context, settings.pollMs)
   startLookUps(context)

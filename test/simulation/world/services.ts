@@ -43,10 +43,8 @@ export type Copy = { readonly process: Process; readonly answers: readonly Handl
 const logOf = ({ world }: Surroundings, process: Process): Log => {
   const write = (fields: { err?: Error; reason?: string }, message: string) => {
     world.noteBug(fields.err)
-    if (fields.reason === 'authorization_cancelled')
-      world.saw('a transfer was cancelled by its signer')
-    if (message === 'operation done by a foreign transaction')
-      world.saw('a transfer was submitted by a third party')
+    if (fields.reason === 'authorization_cancelled') world.saw('a transfer was cancelled by its signer')
+    if (message === 'operation done by a foreign transaction') world.saw('a transfer was submitted by a third party')
     if (world.story) world.tell(`${process.name} logs: ${message}${causeOf(fields)}`)
   }
   return { trace: write, debug: () => {}, info: write, warn: write, error: write } as never
@@ -58,9 +56,7 @@ export function commonOf(around: Surroundings, process: Process) {
   const bus: SimulatedBus = {
     process,
     publish: (message) =>
-      world.leave(process, publishing, `publishes ${message.subject}`, () =>
-        broker.publish(message),
-      ),
+      world.leave(process, publishing, `publishes ${message.subject}`, () => broker.publish(message)),
   }
   const clock = () => Math.floor(world.now) // The database stores whole ms.
   return { database, bus: bus as never, log: logOf(around, process), clock }
@@ -75,11 +71,7 @@ function askerOf(around: Surroundings, process: Process) {
   }
 }
 
-function answerOf(
-  around: Surroundings,
-  subject: string,
-  request: Record<string, string>,
-): Answer<unknown> {
+function answerOf(around: Surroundings, subject: string, request: Record<string, string>): Answer<unknown> {
   const { chain, pricing } = around
   switch (subject) {
     case 'pricing.quote.find':
@@ -123,8 +115,7 @@ function holdOf({ contract, latest }: Chain, refId: string) {
   const applied = contract.applied.about(refOf(refId))[0]
   if (!applied?.held) return { state: 'none', until: null, blockTime }
   const until = contract.untilOf(applied, latest.number)
-  if (contract.leftAt(applied, latest.number) === 0n)
-    return { state: 'revoked', until: null, blockTime }
+  if (contract.leftAt(applied, latest.number) === 0n) return { state: 'revoked', until: null, blockTime }
   const state = latest.timestamp >= until ? 'released' : 'held'
   return { state, until: String(until), blockTime }
 }
@@ -141,21 +132,27 @@ function checkAuthorization(
 
 const recheckAfterMs = 6_000
 const listing = {
-  ...{ providerListLatestEveryMs: 7_000, providerListLatestMs: 60_000, listEveryMs: 15_000 },
-  ...{
-    providerListRecentMs: 3_600_000,
-    providerListWholeEveryMs: 120_000,
-    providerListWholeMs: 86_400_000,
-  },
+  providerListLatestEveryMs: 7_000,
+  providerListLatestMs: 60_000,
+  listEveryMs: 15_000,
+  providerListRecentMs: 3_600_000,
+  providerListWholeEveryMs: 120_000,
+  providerListWholeMs: 86_400_000,
 }
 
 const ample = {
-  ...{ balanceMicro: 10n ** 18n, drawableMicro: 10n ** 18n, orderedMicro: 0n, owedMicro: 0n },
-  ...{ creditMaxMicro: 10n ** 18n, repayMaxMicro: 10n ** 18n },
+  balanceMicro: 10n ** 18n,
+  drawableMicro: 10n ** 18n,
+  orderedMicro: 0n,
+  owedMicro: 0n,
+  creditMaxMicro: 10n ** 18n,
+  repayMaxMicro: 10n ** 18n,
   readAt: new Date(0),
 }
 const treasuryReading = {
-  ...{ refresh: async () => {}, current: async () => ample, last: () => ample },
+  refresh: async () => {},
+  current: async () => ample,
+  last: () => ample,
 }
 
 /** Wired as in its `main.ts`. */
@@ -165,15 +162,18 @@ export function startPayments(around: Surroundings, process: Process): Copy {
   const { database, bus, log, clock } = common
   const relay = relayOutbox({ bus, database, outbox: payments.outbox, log })
   const context = {
-    ...{ database, log, clock, poke: relay.poke, treasury: treasuryReading },
-    ...{ provider: provider.as(process), ask: askerOf(around, process) },
-    ...{
-      checkoutTtlMs: 40_000,
-      recheckAfterMs,
-      listedWithinMs: 30_000,
-      holdMarginMs: 8_000,
-      holdRecheckMs: 3_600_000,
-    },
+    database,
+    log,
+    clock,
+    poke: relay.poke,
+    treasury: treasuryReading,
+    provider: provider.as(process),
+    ask: askerOf(around, process),
+    checkoutTtlMs: 40_000,
+    recheckAfterMs,
+    listedWithinMs: 30_000,
+    holdMarginMs: 8_000,
+    holdRecheckMs: 3_600_000,
     topupLimits: { openMax: 100, openMicroMax: 10n ** 15n, dayMicroMax: 10n ** 15n },
   }
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
@@ -198,17 +198,22 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
   const known = { minor: 10n ** 15n, readAt: new Date(0) }
   const channels = { find: async () => bank, all: async () => [bank], nameOf: () => bank.name }
   const context = {
-    ...{ database, log, clock, poke: relay.poke, ask: askerOf(around, process) },
-    ...{ provider: around.bank.as(process), channels },
+    database,
+    log,
+    clock,
+    poke: relay.poke,
+    ask: askerOf(around, process),
+    provider: around.bank.as(process),
+    channels,
     balance: { refresh: async () => {}, last: () => known, current: async () => known },
-    ...{ safe: readable, treasury, accountLengths: 'lenient' as const },
-    ...{
-      dayMicroMax: 10n ** 15n,
-      givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
-      accountChecksDayMax: 0,
-      recheckAfterMs,
-      reversalWatchMs: 600_000,
-    },
+    safe: readable,
+    treasury,
+    accountLengths: 'lenient' as const,
+    dayMicroMax: 10n ** 15n,
+    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
+    accountChecksDayMax: 0,
+    recheckAfterMs,
+    reversalWatchMs: 600_000,
   }
   const rechecking = startPaying(context, { recheckEveryMs: 2_000 })
   startListingPayouts(context, listing)
@@ -227,8 +232,13 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
 }
 
 const hears: Readonly<Record<string, readonly string[]>> = {
-  ...{ credit: ['payments'], repay: ['payments'], revoke: ['payments'], extend: ['payments'] },
-  ...{ freeze: ['payments'], take: ['payouts'], return: ['payouts'] },
+  credit: ['payments'],
+  repay: ['payments'],
+  revoke: ['payments'],
+  extend: ['payments'],
+  freeze: ['payments'],
+  take: ['payouts'],
+  return: ['payouts'],
 }
 
 export function consumersOf(subject: string): readonly string[] {

@@ -9,7 +9,10 @@ import { beginsAt } from './world'
 export const treasury: Hex = '0x7ea5000000000000000000000000000000007ea5'
 export const chainId = 10_143
 export const domain: TokenDomain = {
-  ...{ name: 'Agora Dollar', version: '1', chainId, verifyingContract: ausd },
+  name: 'Agora Dollar',
+  version: '1',
+  chainId,
+  verifyingContract: ausd,
 }
 
 /** The second authorization expires after a few minutes. */
@@ -25,7 +28,8 @@ async function open(number: number): Promise<Wallet> {
   const authorizations = await Promise.all(
     windows.map(async (window, place) => {
       const signed = await signTransfer({ ...account, address }, domain, {
-        ...{ to: treasury, valueMicro: 5_000_000n + BigInt(number), validAfter: 0n },
+        to: treasury,
+        valueMicro: 5_000_000n + BigInt(number),
         validBefore: BigInt(seconds + window),
         nonce: keccak256(stringToHex(`nonce ${number} ${place}`)),
       })

@@ -1,15 +1,7 @@
 import { drainMicrotasks } from 'bun:jsc'
 import { Rows } from '../rows/rows'
 import { type Choices, choiceMax, oneOf } from './choices'
-import {
-  acknowledging,
-  type Effect,
-  type Fault,
-  faultOf,
-  latencyOf,
-  sightOf,
-  writing,
-} from './faults'
+import { acknowledging, type Effect, type Fault, faultOf, latencyOf, sightOf, writing } from './faults'
 
 /** A restart is another process. */
 export type Process = {
@@ -96,8 +88,7 @@ export class World {
       this.#push(
         latencyOf(kind, drawn, this.isCalm),
         process,
-        (isAnswered) =>
-          this.#happen({ process, kind, what, fault, isAnswered }, effect, resolve, reject),
+        (isAnswered) => this.#happen({ process, kind, what, fault, isAnswered }, effect, resolve, reject),
         true,
       )
     })

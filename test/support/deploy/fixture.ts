@@ -54,12 +54,7 @@ export async function openDeployFixture() {
 export type DeployFixture = Awaited<ReturnType<typeof openDeployFixture>>
 
 /** Runs in this process. */
-export async function run(
-  fixture: DeployFixture,
-  more: Env = {},
-  dryRun = false,
-  gasLimits?: GasLimits,
-) {
+export async function run(fixture: DeployFixture, more: Env = {}, dryRun = false, gasLimits?: GasLimits) {
   const config = readConfig('deploy', fields, { ...fixture.env, ...more })
   const { wanted, signers } = wantedOf(config)
   const lines: string[] = []
@@ -88,18 +83,12 @@ export async function spawnRun(fixture: DeployFixture, more: Env = {}) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   await child.exited
   return { exitCode: child.exitCode, signal: child.signalCode, text: out + err }
 }
 
-export async function creditLinesOf(
-  { client }: DeployFixture,
-  account: Address,
-): Promise<Address[]> {
+export async function creditLinesOf({ client }: DeployFixture, account: Address): Promise<Address[]> {
   const count = await client.getTransactionCount({ address: account })
   const created = Array.from({ length: count }, (_, nonce) =>
     getContractAddress({ from: account, nonce: BigInt(nonce) }),
@@ -116,17 +105,20 @@ export async function creditLinesOf(
 }
 
 /** A token that our accounts cannot mint, as on the test chain. */
-export async function installToken(
-  fixture: DeployFixture,
-  address: Address,
-  change = (code: Hex) => code,
-) {
+export async function installToken(fixture: DeployFixture, address: Address, change = (code: Hex) => code) {
   await using template = await startAnvil()
   const { ausd } = await deployContracts({
     rpcUrl: template.rpcUrl,
-    ...{ adminKey: devKey('mint'), treasuryKey: devKey('treasury'), relayers: [], verifiers: [] },
-    ...{ treasuryFundsMicro: 0n, liquidityMicro: 0n },
-    ...{ holdSeconds: 60, minCycleSeconds: 1, minDebtMicro: 1n, termSeconds: 60 },
+    adminKey: devKey('mint'),
+    treasuryKey: devKey('treasury'),
+    relayers: [],
+    verifiers: [],
+    treasuryFundsMicro: 0n,
+    liquidityMicro: 0n,
+    holdSeconds: 60,
+    minCycleSeconds: 1,
+    minDebtMicro: 1n,
+    termSeconds: 60,
     graceSeconds: 86_400,
   })
   const reader = createTestClient({ mode: 'anvil', transport: http(template.rpcUrl) })
@@ -135,12 +127,7 @@ export async function installToken(
 }
 
 /** Balances are the stand-in's first slot. */
-export async function giveAusd(
-  fixture: DeployFixture,
-  token: Address,
-  holder: Address,
-  micro: bigint,
-) {
+export async function giveAusd(fixture: DeployFixture, token: Address, holder: Address, micro: bigint) {
   const types = [{ type: 'address' }, { type: 'uint256' }] as const
   const index = keccak256(encodeAbiParameters(types, [holder, 0n]))
   const value = numberToHex(micro, { size: 32 })

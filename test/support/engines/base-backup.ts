@@ -46,8 +46,7 @@ export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Pro
     const copied = join(dir, 'data')
     rmSync(join(copied, 'pg_wal'), { recursive: true })
     await copy(join(dataDir, 'pg_wal'), copied, true)
-    for (const name of ['postmaster.pid', 'postmaster.opts'])
-      rmSync(join(copied, name), { force: true })
+    for (const name of ['postmaster.pid', 'postmaster.opts']) rmSync(join(copied, name), { force: true })
     const label = join(copied, 'backup_label')
     writeFileSync(label, labelfile)
     const { uid, gid } = statSync(dataDir)
@@ -59,10 +58,7 @@ export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Pro
   }
 }
 
-export async function restoreBaseBackup(
-  stack: Stack,
-  { dataDir, copied }: BaseBackup,
-): Promise<void> {
+export async function restoreBaseBackup(stack: Stack, { dataDir, copied }: BaseBackup): Promise<void> {
   const server = stack.process('postgres')
   await server.stop('SIGQUIT')
   rmSync(dataDir, { recursive: true, force: true })

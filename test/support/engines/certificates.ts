@@ -10,16 +10,13 @@ export type Authority = {
 const der = (tag: number, ...parts: Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts)
   const { length } = content
-  const sized =
-    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  const sized = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...sized]), content])
 }
 const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts)
 const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'))
-const time = (ms: number) =>
-  der(0x17, Buffer.from(`${new Date(ms).toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
-const name = (common: string) =>
-  sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(common)))))
+const time = (ms: number) => der(0x17, Buffer.from(`${new Date(ms).toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
+const name = (common: string) => sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(common)))))
 const extension = (id: string, value: Buffer) => sequence(oid(id), der(0x04, value))
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'))
 const dayMs = 86_400_000
@@ -56,7 +53,10 @@ export function makeAuthority(): Authority {
   const isAuthority = sequence(der(0x01, Buffer.from([0xff])))
   return {
     certificate: certificateOf({
-      ...{ subject: issuer, issuer, publicKey: own.publicKey, issuerKey: own.privateKey },
+      subject: issuer,
+      issuer,
+      publicKey: own.publicKey,
+      issuerKey: own.privateKey,
       extensions: [extension('551d13', isAuthority)],
     }),
     issue: ({ dns, ip }) => {
@@ -67,7 +67,10 @@ export function makeAuthority(): Authority {
       ]
       return {
         certificate: certificateOf({
-          ...{ subject: 'server', issuer, publicKey, issuerKey: own.privateKey },
+          subject: 'server',
+          issuer,
+          publicKey,
+          issuerKey: own.privateKey,
           extensions: [extension('551d11', sequence(...names))],
         }),
         key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),

@@ -1,24 +1,10 @@
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Child, startChild } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
-import {
-  type Cluster,
-  type PostgresPlan,
-  planPostgres,
-  postgresAnswers,
-} from '#infra/local/postgres'
+import { type Cluster, type PostgresPlan, planPostgres, postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
 import { type LoginRole, loginRoles } from '#infra/migrations/databases'
 import { migrateAll } from '#infra/migrations/migrate'
@@ -27,14 +13,12 @@ import { answering, freePort, onFreePorts } from './free-ports'
 const password = 'admin'
 
 /** Of a suite's own Postgres. */
-export const passwords = Object.fromEntries(
-  loginRoles.map((role) => [role, `it's ${role}`]),
-) as Record<LoginRole, string>
+export const passwords = Object.fromEntries(loginRoles.map((role) => [role, `it's ${role}`])) as Record<
+  LoginRole,
+  string
+>
 
-export async function runPostgres(
-  dir: string,
-  copyOf?: Cluster,
-): Promise<PostgresPlan & { child: Child }> {
+export async function runPostgres(dir: string, copyOf?: Cluster): Promise<PostgresPlan & { child: Child }> {
   mkdirSync(join(dir, 'logs'), { recursive: true })
   const port = await freePort()
   const plan = await planPostgres({ dir, port, password, durable: false, copyOf })

@@ -12,9 +12,7 @@ test.each([
   'infra/migrations/payments/meta/_journal.json',
   'infra/operations/pruning/rules.ts',
 ])('a change of %s, which makes another cluster, gives the cluster another key', (changed) => {
-  const key = clusterKey((path) =>
-    path.endsWith(changed) ? 'changed' : readFileSync(path, 'utf8'),
-  )
+  const key = clusterKey((path) => (path.endsWith(changed) ? 'changed' : readFileSync(path, 'utf8')))
   expect(key).not.toBe(clusterKey())
 })
 
@@ -32,11 +30,7 @@ const vanished = "cp: cannot stat '/data/base/5/t3_16384': No such file or direc
 test.each([
   ['vanished files', vanished, true],
   ['a full disk', `${vanished}cp: error writing '/to/base/5/1': No space left on device\n`, false],
-  [
-    'a missing target',
-    "cp: cannot create regular file '/to/base/5/1': No such file or directory\n",
-    false,
-  ],
+  ['a missing target', "cp: cannot create regular file '/to/base/5/1': No such file or directory\n", false],
   ['a missing source', "cp: cannot stat '/data': No such file or directory\n", false],
   ['no reason', '', false],
 ])('the copy of a running server may fail only for vanished files: %s', (_, said, isForgiven) => {

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 
 export const natsCli = Bun.which('nats')
 
-export const noNatsCli =
-  'skipped: NATS CLI not found, run go install github.com/nats-io/natscli/nats@v0.5.0'
+export const noNatsCli = 'skipped: NATS CLI not found, run go install github.com/nats-io/natscli/nats@v0.5.0'
 
 type CommandOutput = { readonly code: number; readonly text: string }
 
@@ -25,9 +24,7 @@ export function openNatsShell(): NatsShell {
         stderr: 'pipe',
         timeout: 60_000,
       })
-      const [out, error] = await Promise.all(
-        [run.stdout, run.stderr].map((one) => new Response(one).text()),
-      )
+      const [out, error] = await Promise.all([run.stdout, run.stderr].map((one) => new Response(one).text()))
       return { code: await run.exited, text: `${out}${error}` }
     },
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),

@@ -45,16 +45,19 @@ export const startNatsCluster = (): Promise<NatsCluster> => onFreePorts(startOnc
 
 async function startOnce(): Promise<NatsCluster> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-cluster-'))
-  const passwords = Object.fromEntries(
-    natsUsers.map((user, index) => [user, `${index}e5-${user}`]),
-  ) as Record<NatsUser, string>
+  const passwords = Object.fromEntries(natsUsers.map((user, index) => [user, `${index}e5-${user}`])) as Record<
+    NatsUser,
+    string
+  >
   const ports: number[] = []
   for (const _ of names) ports.push(await freePort())
   const nodes: NatsNode[] = []
   for (const [index, name] of names.entries())
     nodes.push(
       await layNode(join(dir, name), passwords, {
-        ...{ name, ports, port: ports[index]! },
+        name,
+        ports,
+        port: ports[index]!,
         password: '9e9-cluster',
       }),
     )
@@ -78,8 +81,12 @@ async function startOnce(): Promise<NatsCluster> {
     passwords,
     connectAs: (user, at = url) =>
       connect({
-        ...{ servers: at.split(','), user, pass: passwords[user] },
-        ...{ inboxPrefix: `_INBOX_${user}`, maxReconnectAttempts: -1, reconnectTimeWait: 100 },
+        servers: at.split(','),
+        user,
+        pass: passwords[user],
+        inboxPrefix: `_INBOX_${user}`,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 100,
       }),
     [Symbol.asyncDispose]: end,
   }

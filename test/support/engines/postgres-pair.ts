@@ -45,7 +45,9 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
   const ports = [await freePort(), await freePort()] as const
   const plan = await planPostgres({ dir, port: ports[0], password, ...options })
   let primary: Machine = {
-    ...{ port: ports[0], adminUrl: plan.adminUrl, home: plan.home },
+    port: ports[0],
+    adminUrl: plan.adminUrl,
+    home: plan.home,
     child: startChild(plan.command),
   }
   await answering(primary)
@@ -74,14 +76,12 @@ export async function startPostgresPair(options: { durable: boolean }): Promise<
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(rest.map(endNow))
-      for (const path of [...rest.map(({ home }) => home), dir])
-        rmSync(path, { recursive: true, force: true })
+      for (const path of [...rest.map(({ home }) => home), dir]) rmSync(path, { recursive: true, force: true })
     },
   }
 }
 
-const answering = ({ adminUrl }: Machine) =>
-  waitUntil('Postgres answering', () => postgresAnswers(adminUrl), 60_000)
+const answering = ({ adminUrl }: Machine) => waitUntil('Postgres answering', () => postgresAnswers(adminUrl), 60_000)
 
 async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })

@@ -5,10 +5,7 @@ type Call = RpcCall & { readonly id: unknown }
 type Answer = { readonly id: unknown; result?: unknown }
 
 /** Passes calls on to a node and changes its results. */
-export function openRpcFilter(
-  target: string,
-  change: ChangeResult,
-): AsyncDisposable & { readonly url: string } {
+export function openRpcFilter(target: string, change: ChangeResult): AsyncDisposable & { readonly url: string } {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -40,8 +37,6 @@ export const sequenceIn = ({ data }: Log): number => Number(`0x${data.slice(-64)
 export function openLogFilter(target: string) {
   const filter = { omits: (_: Log) => false }
   const change: ChangeResult = ({ method }, result) =>
-    method === 'eth_getLogs' && result
-      ? (result as Log[]).filter((log) => !filter.omits(log))
-      : result
+    method === 'eth_getLogs' && result ? (result as Log[]).filter((log) => !filter.omits(log)) : result
   return Object.assign(filter, openRpcFilter(target, change))
 }

@@ -28,8 +28,7 @@ export function openCollector() {
       for (const { resource, scopeSpans } of resourceSpans) {
         const named = resource.attributes.find(({ key }) => key === 'service.name')
         const service = named?.value.stringValue ?? ''
-        for (const scope of scopeSpans)
-          spans.push(...scope.spans.map((span) => ({ ...span, service })))
+        for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service })))
       }
       return Response.json({})
     },

@@ -29,7 +29,5 @@ export const valueIn = (
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined =>
   samples.find(
-    (sample) =>
-      sample.name === name &&
-      Object.entries(labels).every(([key, said]) => sample.labels[key] === said),
+    (sample) => sample.name === name && Object.entries(labels).every(([key, said]) => sample.labels[key] === said),
   )?.value

@@ -15,8 +15,7 @@ export function findProgram(name: 'prometheus' | 'promtool'): string | undefined
   return existsSync(unpacked) ? unpacked : (Bun.which(name) ?? undefined)
 }
 
-export const absent =
-  'skipped: Prometheus not found, run apt-get install prometheus or set PROMETHEUS_DIR'
+export const absent = 'skipped: Prometheus not found, run apt-get install prometheus or set PROMETHEUS_DIR'
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }
 
@@ -27,9 +26,7 @@ export const readQueries = (): { title: string; expr: string }[] => {
   return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
 }
 
-export const measuresIn = (expr: string): string[] => [
-  ...new Set(expr.match(/\b(?:ausd|process)_[a-z0-9_]+/g) ?? []),
-]
+export const measuresIn = (expr: string): string[] => [...new Set(expr.match(/\b(?:ausd|process)_[a-z0-9_]+/g) ?? [])]
 
 export type Prometheus = AsyncDisposable & {
   readonly ask: (query: string) => Promise<unknown[]>
@@ -81,9 +78,7 @@ export async function startPrometheus(
     ask: async (query) => (await ask<{ result: unknown[] }>('query', { query })).result,
     firing: async () => {
       const { alerts } = await ask<Active>('alerts')
-      const names = alerts
-        .filter(({ state }) => state === 'firing')
-        .map(({ labels }) => labels.alertname)
+      const names = alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname)
       return [...new Set(names)].sort()
     },
     [Symbol.asyncDispose]: async () => {

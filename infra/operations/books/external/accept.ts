@@ -19,20 +19,14 @@ type Accepting = Pick<BooksContext, 'database' | 'place'>
  * `item`: a treasury transfer (`<tx hash>:<log index>`) or a row of the provider's list (`txn_…`).
  * Repeating it changes nothing.
  */
-export async function acceptAsCapital(
-  context: Accepting,
-  item: string,
-  reason: string,
-): Promise<void> {
+export async function acceptAsCapital(context: Accepting, item: string, reason: string): Promise<void> {
   const because = reason.trim()
   if (because === '') throw new NotAcceptable('a reason is required')
   const event = `${acceptedEvent}: ${because}`
   const [, txHash, logIndex] = /^(0x[0-9a-f]{64}):([0-9]{1,6})$/.exec(item.toLowerCase()) ?? []
   if (txHash) return acceptTransfer(context, txHash, Number(logIndex), event)
   if (/^txn_[A-Za-z0-9_-]{1,200}$/.test(item)) return acceptOwnMove(context, item, event)
-  throw new NotAcceptable(
-    `${item} is neither a transfer (<tx hash>:<log index>) nor a provider transaction (txn_…)`,
-  )
+  throw new NotAcceptable(`${item} is neither a transfer (<tx hash>:<log index>) nor a provider transaction (txn_…)`)
 }
 
 async function acceptTransfer(
@@ -52,9 +46,7 @@ async function acceptTransfer(
     const books = booksOfMove(move, place.creditLine, known)
     if (books?.event !== 'accepted')
       throw new NotAcceptable(`${item} is already accounted for (${books?.event ?? move.kind})`)
-    await bookItems(tx, [item], (_, { isAccepted }) =>
-      isAccepted ? undefined : { event, lines: books.lines },
-    )
+    await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines: books.lines }))
   })
 }
 
@@ -66,9 +58,7 @@ async function acceptOwnMove({ database }: Accepting, item: string, event: strin
       throw new NotAcceptable(`${item} belongs to a payment or cash-out, whose service books it`)
     const lines = ownMoveOf(move)
     if (!lines?.length)
-      throw new NotAcceptable(
-        `${item} moved no money that can be booked: its status is ${move.status}`,
-      )
+      throw new NotAcceptable(`${item} moved no money that can be booked: its status is ${move.status}`)
     await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
   })
 }

@@ -10,9 +10,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const balances = async () => {
-  const rows = await fixture.admin<
-    { place: string; asset: string; amount: string; block: string }[]
-  >`
+  const rows = await fixture.admin<{ place: string; asset: string; amount: string; block: string }[]>`
     select place, asset, amount, block from books.balances order by place`
   return new Map(rows.map(({ place, ...row }) => [place, row]))
 }

@@ -21,8 +21,7 @@ export async function bookItems(
     const wanted = wantedOf(item, before)
     if (!wanted) continue
     const { event, lines } = wanted
-    if (lines.length > 0)
-      await book(tx, journal, { event, item, lines: difference(before.lines, lines) })
+    if (lines.length > 0) await book(tx, journal, { event, item, lines: difference(before.lines, lines) })
     else if (booked.has(item)) await reverse(tx, item, event)
   }
 }

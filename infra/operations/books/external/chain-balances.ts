@@ -22,20 +22,23 @@ export async function readChainBalances(
   const readAt = new Date(clock())
   const ausdOf = (holder: Address) =>
     node.readContract({
-      ...{ address: place.ausd, abi: ausdAbi, functionName: 'balanceOf', args: [holder] },
+      address: place.ausd,
+      abi: ausdAbi,
+      functionName: 'balanceOf',
+      args: [holder],
       blockNumber: block,
     } as const)
   const [treasury, creditLine] = await Promise.all([place.treasury, place.creditLine].map(ausdOf))
   const common = { asset: 'AUSD', block, nonce: null, readAt }
   await database.run((db) => noteBalance(db, { place: 'treasury', amount: treasury!, ...common }))
-  await database.run((db) =>
-    noteBalance(db, { place: 'credit_line', amount: creditLine!, ...common }),
-  )
+  await database.run((db) => noteBalance(db, { place: 'credit_line', amount: creditLine!, ...common }))
 
   const lanes = await sql<{ address: Address }[]>`select address from chain_relayer.lane`
   return Promise.all(
     lanes.map(async ({ address }) => ({
-      ...{ lane: address, block, readAt },
+      lane: address,
+      block,
+      readAt,
       wei: await node.getBalance({ address, blockNumber: block }),
       nonce: await node.getTransactionCount({ address, blockNumber: block }),
     })),

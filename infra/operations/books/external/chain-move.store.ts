@@ -24,12 +24,7 @@ const withTreasury = inArray(chainMoves.kind, ['mint', 'burn', 'in', 'out'])
 
 export type LogPlace = { readonly block: bigint; readonly logIndex: number }
 
-export const movesBehind = (
-  tx: Tx,
-  behind: LogPlace,
-  toBlock: bigint,
-  limit: number,
-): Promise<ChainMove[]> =>
+export const movesBehind = (tx: Tx, behind: LogPlace, toBlock: bigint, limit: number): Promise<ChainMove[]> =>
   tx
     .select()
     .from(chainMoves)
@@ -51,11 +46,7 @@ export const movesOfKeys = async (tx: Tx, keys: readonly string[]): Promise<Chai
         .from(chainMoves)
         .where(and(withTreasury, inArray(chainMoves.key, [...keys])))
 
-export const findMove = async (
-  tx: Tx,
-  txHash: string,
-  logIndex: number,
-): Promise<ChainMove | undefined> =>
+export const findMove = async (tx: Tx, txHash: string, logIndex: number): Promise<ChainMove | undefined> =>
   (
     await tx
       .select()

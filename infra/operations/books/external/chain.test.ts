@@ -21,7 +21,10 @@ const rows = (since = 0) =>
     select * from books.chain_moves where block > ${since} order by block, log_index`
 const told = async (since: number) =>
   (await rows(since)).map(({ kind, key, wallet, ausd_micro, held }) => ({
-    ...{ kind, key, wallet, held },
+    kind,
+    key,
+    wallet,
+    held,
     ausd: BigInt(ausd_micro) / oneAusd,
   }))
 const headNow = async () => Number(await fixture.chain.client.getBlockNumber())
@@ -123,9 +126,7 @@ describe('movements read from the chain', () => {
   test('AUSD minted for the treasury is a mint, and a transfer of 0 is ignored', async () => {
     await fixture.chain.send('admin', 'ausd', 'mint', [treasury, 6n * oneAusd])
     await read()
-    expect(await told(since)).toEqual([
-      { kind: 'mint', key: null, wallet: zeroAddress, held: false, ausd: 6n },
-    ])
+    expect(await told(since)).toEqual([{ kind: 'mint', key: null, wallet: zeroAddress, held: false, ausd: 6n }])
   })
 
   test('movements sum to the treasury balance at the block that was read', async () => {
@@ -135,7 +136,10 @@ describe('movements read from the chain', () => {
       from books.chain_moves`
     const { client, deployment } = fixture.chain
     const held = await client.readContract({
-      ...{ abi: ausdAbi, address: deployment.ausd, functionName: 'balanceOf', args: [treasury] },
+      abi: ausdAbi,
+      address: deployment.ausd,
+      functionName: 'balanceOf',
+      args: [treasury],
       blockNumber: block,
     } as never)
     expect(BigInt(sum!.micro)).toBe(held as unknown as bigint)

@@ -1,12 +1,6 @@
 import { type Hex, pad, type RpcLog } from 'viem'
 import type { Place } from '#infra/operations/place'
-import {
-  type BlockRange,
-  finalizedBlock,
-  type LogNode,
-  openNode,
-  readLogs,
-} from '#infra/operations/record/chain-log'
+import { type BlockRange, finalizedBlock, type LogNode, openNode, readLogs } from '#infra/operations/record/chain-log'
 import type { BooksContext } from '../context'
 import { insertMoves, newestMove } from './chain-move.store'
 import { advance, findCheckpoint } from './checkpoint.store'
@@ -42,11 +36,7 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
   }
 }
 
-async function refuseOtherChain(
-  database: BooksContext['database'],
-  node: LogNode,
-  head: bigint,
-): Promise<void> {
+async function refuseOtherChain(database: BooksContext['database'], node: LogNode, head: bigint): Promise<void> {
   const noted = await database.read((db) => findCheckpoint(db, source))
   if (!noted?.block) return
   if (noted.block > head)
@@ -100,11 +90,7 @@ async function explained(node: LogNode, place: Place, move: AusdMove): Promise<A
   return named(move, logs, place)
 }
 
-async function timesOf(
-  node: LogNode,
-  logs: readonly RpcLog[],
-  moves: readonly AusdMove[],
-): Promise<Map<bigint, Date>> {
+async function timesOf(node: LogNode, logs: readonly RpcLog[], moves: readonly AusdMove[]): Promise<Map<bigint, Date>> {
   const times = new Map<bigint, Date>()
   for (const { blockNumber, blockTimestamp } of logs)
     if (blockTimestamp) times.set(BigInt(blockNumber!), new Date(Number(blockTimestamp) * 1_000))

@@ -22,7 +22,9 @@ export async function bookedOn(tx: Tx, items: readonly string[]): Promise<Map<st
   if (items.length === 0) return new Map()
   const rows = await tx
     .select({
-      ...{ item: journal.item, account: journal.account, asset: journal.asset },
+      item: journal.item,
+      account: journal.account,
+      asset: journal.asset,
       amount: sql<string>`sum(${journal.amount})::text`,
       isAccepted: sql<boolean>`bool_or(starts_with(${journal.event}, ${acceptedEvent}))`,
     })

@@ -45,8 +45,7 @@ const read = async (copies = 1) => {
   await fixture.finalize()
   await Promise.all(Array.from({ length: copies }, () => readOutside(fixture.copy())))
 }
-const balance = async () =>
-  (await fixture.admin`select amount, nonce from books.balances where place = ${place}`)[0]
+const balance = async () => (await fixture.admin`select amount, nonce from books.balances where place = ${place}`)[0]
 const booked = async () => (await journalOf(fixture.admin, [place])).map(({ lines }) => lines.lanes)
 
 beforeEach(async () => {
@@ -79,8 +78,7 @@ test('a reading waits until the relayer has booked a pending nonce', async () =>
   const one = await send()
   await giveOut(one.nonce)
   await nextNonce(await nonceNow())
-  const readTo = async () =>
-    (await fixture.admin`select block from books.balances where place = 'treasury'`)[0]!.block
+  const readTo = async () => (await fixture.admin`select block from books.balances where place = 'treasury'`)[0]!.block
   const before = await readTo()
   const reading = read()
   await waitUntil('the chain is read', async () => (await readTo()) !== before)

@@ -17,16 +17,12 @@ const betweenMs = 1_000
  * Surplus coin is capital, because only the operator funds lanes; missing coin goes to suspense,
  * for manual review.
  */
-export async function bookLanes(
-  { database }: BooksContext,
-  readings: readonly LaneReading[],
-): Promise<void> {
+export async function bookLanes({ database }: BooksContext, readings: readonly LaneReading[]): Promise<void> {
   let left = readings
   for (let tries = 0; left.length > 0 && tries < triesMax; tries++) {
     if (tries > 0) await pause(betweenMs)
     const behind: LaneReading[] = []
-    for (const reading of left)
-      if (!(await withJournal(database, (tx) => bookLane(tx, reading)))) behind.push(reading)
+    for (const reading of left) if (!(await withJournal(database, (tx) => bookLane(tx, reading)))) behind.push(reading)
     left = behind
   }
 }
@@ -57,11 +53,7 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
  * Booked costs in wei of the nonces in [from, to). Undefined until all are concluded, or if the
  * lane sent unknown transactions.
  */
-async function spentBy(
-  tx: Tx,
-  lane: string,
-  { from, to }: { from: number; to: number },
-): Promise<bigint | undefined> {
+async function spentBy(tx: Tx, lane: string, { from, to }: { from: number; to: number }): Promise<bigint | undefined> {
   const [row] = await tx.execute<{ open: number; next: number; wei: string }>(sql`
     select
       (select count(*)::int from chain_relayer.transaction

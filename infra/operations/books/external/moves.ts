@@ -35,9 +35,7 @@ const kinds = {
 } as const
 const refEvents = Object.keys(kinds) as (keyof typeof kinds)[]
 /** Events of the credit line that move treasury AUSD. */
-export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) =>
-  topicOf(creditLineAbi, name),
-)
+export const lineTopics = [...refEvents, 'RepaymentHeld'].map((name) => topicOf(creditLineAbi, name))
 /** User actions that send AUSD from the credit line to an address the user chose. */
 const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(creditLineAbi, name))
 
@@ -68,9 +66,7 @@ const idOf = (log: RpcLog) => `${log.transactionHash}:${placeIn(log)}`
 function movesOfOne(logs: readonly RpcLog[], places: BookedPlaces): AusdMove[] {
   const line = lower(places.creditLine)
   const heldRefs = new Set(
-    parseEventLogs({ abi: creditLineAbi, eventName: 'RepaymentHeld', logs: logs as never }).map(
-      ({ args }) => args.ref,
-    ),
+    parseEventLogs({ abi: creditLineAbi, eventName: 'RepaymentHeld', logs: logs as never }).map(({ args }) => args.ref),
   )
   let toLine = 0n
   let fromLine = 0n
@@ -112,8 +108,7 @@ function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefine
     wallet: lower(args.account),
     ausdMicro: args.amount,
     held:
-      (eventName === 'CollateralAdded' && args.heldUntil > 0n) ||
-      (eventName === 'Repaid' && heldRefs.has(args.ref)),
+      (eventName === 'CollateralAdded' && args.heldUntil > 0n) || (eventName === 'Repaid' && heldRefs.has(args.ref)),
   }
 }
 
@@ -140,11 +135,7 @@ export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint
  * The log right before a transfer has the key of a signed one, or the user who sent AUSD from the
  * credit line to the treasury.
  */
-export function named(
-  move: AusdMove,
-  logs: readonly RpcLog[],
-  { ausd, creditLine }: BookedContracts,
-): AusdMove {
+export function named(move: AusdMove, logs: readonly RpcLog[], { ausd, creditLine }: BookedContracts): AusdMove {
   const before = logs.find((log) => placeIn(log) === move.logIndex - 1)
   const topic = before?.topics[0]
   if (!before || !topic) return move

@@ -56,11 +56,7 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
     await withJournal(database, async (tx) => {
       await noteNames(tx, names)
       const keys = names.filter(({ kind }) => kind !== 'ref').map(({ key }) => key)
-      await bookMoves(
-        tx,
-        { place: context.place, nowMs: context.clock() },
-        await movesOfKeys(tx, keys),
-      )
+      await bookMoves(tx, { place: context.place, nowMs: context.clock() }, await movesOfKeys(tx, keys))
       if (rows.length < rowsMax) await noteRead(tx, source.name, clock!.now)
     })
     if (!last || rows.length < rowsMax) return
@@ -78,19 +74,14 @@ type CashoutRow = Row & {
 
 const namesOfPayment = ({ id: item, refSequence: last }: PaymentRow): Name[] =>
   Array.from({ length: last + 1 }, (_, refSequence) => ({
-    ...{
-      key: refOf(refSequence === 0 ? item : `${item}.${refSequence}`),
-      kind: 'ref',
-      item,
-      refSequence,
-    },
+    key: refOf(refSequence === 0 ? item : `${item}.${refSequence}`),
+    kind: 'ref',
+    item,
+    refSequence,
   }))
 
 /** The user's signature for the take, the treasury's for the return. */
-const namesOfCashout = (
-  { id: item, authorizer, nonce, ausd }: CashoutRow,
-  treasury: string,
-): Name[] => [
+const namesOfCashout = ({ id: item, authorizer, nonce, ausd }: CashoutRow, treasury: string): Name[] => [
   { key: transferKey(authorizer, nonce, ausd), kind: 'take', item },
   { key: transferKey(treasury, refOf(`return:${item}`), ausd), kind: 'return', item },
 ]

@@ -32,19 +32,10 @@ describe('books of a treasury movement', () => {
   test.each([
     ['out', { treasury: -5n, credit_line: 5n }],
     ['in', { treasury: 5n, credit_line: -5n }],
-  ] as const)(
-    'a treasury movement %s of the credit line itself is booked as its pool',
-    (kind, lines) => {
-      const books = booksOfMove(
-        { ...move(kind), wallet: '0x00000000000000000000000000000000000000aa' },
-        line,
-        known,
-      )
-      expect(Object.fromEntries(books!.lines.map((one) => [one.account, one.amount]))).toEqual(
-        lines,
-      )
-    },
-  )
+  ] as const)('a treasury movement %s of the credit line itself is booked as its pool', (kind, lines) => {
+    const books = booksOfMove({ ...move(kind), wallet: '0x00000000000000000000000000000000000000aa' }, line, known)
+    expect(Object.fromEntries(books!.lines.map((one) => [one.account, one.amount]))).toEqual(lines)
+  })
 })
 
 describe('fee of a provider transaction', () => {
@@ -55,11 +46,8 @@ describe('fee of a provider transaction', () => {
     ['ID', 'USD', 5n, []],
     ['ID', null, 5n, []],
     ['ID', 'IDR', null, undefined],
-  ] as const)(
-    'the fee of account %s in %s of %p is booked on %p',
-    (account, currency, feeMinor, accounts) => {
-      const lines = feeOf({ account, currency, feeMinor })
-      expect(lines?.map((one) => one.account)).toEqual(accounts as never)
-    },
-  )
+  ] as const)('the fee of account %s in %s of %p is booked on %p', (account, currency, feeMinor, accounts) => {
+    const lines = feeOf({ account, currency, feeMinor })
+    expect(lines?.map((one) => one.account)).toEqual(accounts as never)
+  })
 })

@@ -13,8 +13,7 @@ export type MoveFacts = {
   readonly isRipe: boolean
 }
 
-export const itemOf = ({ txHash, logIndex }: Pick<ChainMove, 'txHash' | 'logIndex'>): string =>
-  `${txHash}:${logIndex}`
+export const itemOf = ({ txHash, logIndex }: Pick<ChainMove, 'txHash' | 'logIndex'>): string => `${txHash}:${logIndex}`
 
 const pair = (asset: Asset, account: AccountName, other: AccountName, amount: bigint): Position =>
   position([
@@ -42,10 +41,8 @@ export function booksOfMove(
   { isNamed, isAccepted, isRipe }: MoveFacts,
 ): { event: string; lines: Position } | undefined {
   const { kind, wallet, ausdMicro } = move
-  if (kind === 'mint')
-    return { event: 'mint', lines: pair('AUSD', 'treasury', 'capital', ausdMicro) }
-  if (kind === 'burn')
-    return { event: 'burn', lines: pair('AUSD', 'treasury', 'capital', -ausdMicro) }
+  if (kind === 'mint') return { event: 'mint', lines: pair('AUSD', 'treasury', 'capital', ausdMicro) }
+  if (kind === 'burn') return { event: 'burn', lines: pair('AUSD', 'treasury', 'capital', -ausdMicro) }
   if (kind !== 'in' && kind !== 'out') return undefined
   const signed = kind === 'in' ? ausdMicro : -ausdMicro
   if (wallet === creditLine.toLowerCase())
@@ -77,9 +74,7 @@ export function ownMoveOf(
  * Returns undefined while the fee is not reported, an empty position if it is not in the account's
  * currency.
  */
-export function feeOf(
-  move: Pick<ProviderMove, 'account' | 'currency' | 'feeMinor'>,
-): Position | undefined {
+export function feeOf(move: Pick<ProviderMove, 'account' | 'currency' | 'feeMinor'>): Position | undefined {
   const { place, asset } = accountOf(move.account as ProviderAccount)
   if (move.feeMinor === null) return undefined
   return move.currency === asset ? pair(asset, 'fees', place, move.feeMinor) : []

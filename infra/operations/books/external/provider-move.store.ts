@@ -35,13 +35,8 @@ export async function noteMoves(tx: Tx, rows: readonly NewProviderMove[]): Promi
     .returning()
 }
 
-export const findProviderMove = async (
-  tx: Tx,
-  transactionIdOfIt: string,
-): Promise<ProviderMove | undefined> =>
-  (
-    await tx.select().from(providerMoves).where(eq(providerMoves.transactionId, transactionIdOfIt))
-  )[0]
+export const findProviderMove = async (tx: Tx, transactionIdOfIt: string): Promise<ProviderMove | undefined> =>
+  (await tx.select().from(providerMoves).where(eq(providerMoves.transactionId, transactionIdOfIt)))[0]
 
 export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean> {
   const { transactionId, productId, reference } = move

@@ -2,12 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test 
 import { waitUntil } from '#infra/local/wait'
 import { openLog } from '#platform/log'
 import { floorMinor } from '#shared/provider/balance'
-import {
-  openSandboxFixture,
-  payoutBody,
-  type SandboxFixture,
-  sessionBody,
-} from '#test/support/sandbox'
+import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 import { type BooksContext, openBooks } from '../context'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 import { acceptAsCapital } from './accept'
@@ -77,18 +72,14 @@ describe('the balance of an account', () => {
       { event: 'opening balance', item: `opening:${place}`, reverses: false, lines },
     ]
     const journal = await journalOf(fixture.admin, ['opening:provider_id', 'opening:provider_my'])
-    expect(journal).toEqual(
-      opening('provider_id', { provider_id: 7_500_000n, capital: -7_500_000n }),
-    )
+    expect(journal).toEqual(opening('provider_id', { provider_id: 7_500_000n, capital: -7_500_000n }))
     expect(await held('provider_id')).toEqual({ asset: 'IDR', amount: '7530000' })
     expect(await held('provider_my')).toEqual({ asset: 'MYR', amount: '0' })
     const references = (await rows()).map(({ reference }) => reference as string)
     expect(references.filter((one) => one.startsWith('before-the-books'))).toEqual([])
     expect(references.filter((one) => one.startsWith('of-nobody'))).toHaveLength(1)
     const [{ sum }] = (await fixture.admin`
-      select sum(amount_minor) as sum from books.provider_moves where account = 'ID'`) as unknown as [
-      { sum: string },
-    ]
+      select sum(amount_minor) as sum from books.provider_moves where account = 'ID'`) as unknown as [{ sum: string }]
     expect((await booked('provider_id')) + BigInt(sum)).toBe(7_530_000n)
   })
 
@@ -122,9 +113,7 @@ test('movements of both accounts are stored with our reference, whatever their t
     { ...common, type: 'payment', productId: payment.payment_id, amount: '150000' },
     { ...common, type: 'refund', reference: id('a'), amount: '150000' },
   ])
-  expect(await rows(id('b'))).toMatchObject([
-    { account: 'MY', type: 'payment', currency: 'MYR', amount: '1234' },
-  ])
+  expect(await rows(id('b'))).toMatchObject([{ account: 'MY', type: 'payment', currency: 'MYR', amount: '1234' }])
   expect(await rows('of-another-shop_%')).toHaveLength(1)
   expect(await rows(payout.reference_id)).toMatchObject([
     { ...common, type: 'payout', productId: payout.id, amount: '250000' },
@@ -167,9 +156,7 @@ describe('the fee of the provider', () => {
           where reference = ${reference}`
       ).map(({ item }) => item as string)
     const booked = async (reference: string) => journalOf(fixture.admin, await itemsOf(reference))
-    expect(await booked(id('d'))).toMatchObject([
-      { event: 'fee', lines: { fees: 3_330n, provider_id: -3_330n } },
-    ])
+    expect(await booked(id('d'))).toMatchObject([{ event: 'fee', lines: { fees: 3_330n, provider_id: -3_330n } }])
     expect(await booked(id('e'))).toMatchObject([{ lines: { fees: 22n, provider_my: -22n } }])
     expect(await booked(failed.reference_id)).toEqual([])
     expect((await rows(id('d')))[0]).toMatchObject({ productId: payment.payment_id, fee: '3330' })
@@ -231,7 +218,9 @@ describe('an operator accepts as capital', () => {
       { event: 'accepted as capital: rent', item, reverses: false, lines },
       {
         event: 'as the list has it now',
-        ...{ item, reverses: true, lines: { provider_id: 250_000n, capital: -250_000n } },
+        item,
+        reverses: true,
+        lines: { provider_id: 250_000n, capital: -250_000n },
       },
     ])
   })
@@ -247,16 +236,13 @@ describe('an operator accepts as capital', () => {
     await insertPayment(fixture.admin, id('g'))
     await expect(accept(ours)).rejects.toThrow('belongs to a payment or cash-out')
     const item = await itemOf('payout', failed.reference_id)
-    await expect(accept(item)).rejects.toThrow(
-      'moved no money that can be booked: its status is failed',
-    )
+    await expect(accept(item)).rejects.toThrow('moved no money that can be booked: its status is failed')
   })
 })
 
 describe('reading the provider list', () => {
   const readTo = async (source = 'provider:ID') =>
-    (await fixture.admin`select read_to from books.checkpoints where source = ${source}`)[0]!
-      .read_to as Date
+    (await fixture.admin`select read_to from books.checkpoints where source = ${source}`)[0]!.read_to as Date
 
   test('the list is read from the checkpoint minus a margin, so late entries are found', async () => {
     await read()
@@ -286,7 +272,8 @@ describe('reading the provider list', () => {
       'ID',
       '/sessions',
       sessionBody({
-        ...{ reference_id: reference, amount: 150_000 },
+        reference_id: reference,
+        amount: 150_000,
         expires_at: new Date(Date.now() + ms + 900_000).toISOString(),
       }),
     )
@@ -311,7 +298,8 @@ describe('reading the provider list', () => {
     await fixture.admin`update payments.payments set created_at = now() - interval '5 days'`
     const seen: string[] = []
     const server = Bun.serve({
-      ...{ port: 0, hostname: '127.0.0.1' },
+      port: 0,
+      hostname: '127.0.0.1',
       fetch: (request) => {
         const { pathname } = new URL(request.url)
         seen.push(pathname)
@@ -353,22 +341,19 @@ test.each([
 test.each([
   ['behind', -7_200_000],
   ['ahead of', 7_200_000],
-])(
-  'the list counts as read at the time of the database if the machine is two hours %s it',
-  async (_, ms) => {
-    await fixture.admin`delete from books.checkpoints where source like 'provider:%'`
-    setSystemTime(Date.now() + ms)
-    try {
-      const { databaseUrl, place } = fixture
-      const log = openLog('operator', 'silent')
-      await using books = await openBooks({ databaseUrl, place, log, onFatal: () => {} })
-      await readProvider(books)
-    } finally {
-      setSystemTime()
-    }
-    const [read] = await fixture.admin<[{ offSeconds: number }]>`
+])('the list counts as read at the time of the database if the machine is two hours %s it', async (_, ms) => {
+  await fixture.admin`delete from books.checkpoints where source like 'provider:%'`
+  setSystemTime(Date.now() + ms)
+  try {
+    const { databaseUrl, place } = fixture
+    const log = openLog('operator', 'silent')
+    await using books = await openBooks({ databaseUrl, place, log, onFatal: () => {} })
+    await readProvider(books)
+  } finally {
+    setSystemTime()
+  }
+  const [read] = await fixture.admin<[{ offSeconds: number }]>`
     select abs(extract(epoch from now() - read_to))::float8 as "offSeconds"
     from books.checkpoints where source = 'provider:ID'`
-    expect(read.offSeconds).toBeLessThan(600)
-  },
-)
+  expect(read.offSeconds).toBeLessThan(600)
+})

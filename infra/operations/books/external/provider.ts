@@ -33,9 +33,7 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
   const client = openAccount(place.provider, account)
   const began = await beginning(context, client)
   const sources = [`provider:${account}`, `provider:${account}:deep`] as const
-  const [noted, deep] = await Promise.all(
-    sources.map((source) => database.read((db) => findCheckpoint(db, source))),
-  )
+  const [noted, deep] = await Promise.all(sources.map((source) => database.read((db) => findCheckpoint(db, source))))
   const nowMs = clock()
   const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= nowMs
   const againMs = noted ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
@@ -45,9 +43,7 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
     const window = { updatedFrom: new Date(fromMs), updatedTo: new Date(toMs) }
     const listed = await listAllTransactions(client, { types: [], ...window })
     const own = listed.filter(({ created }) => !created || created >= began)
-    await keep(context, account, own, (tx) =>
-      noteRead(tx, sources[0], new Date(Math.min(toMs, nowMs))),
-    )
+    await keep(context, account, own, (tx) => noteRead(tx, sources[0], new Date(Math.min(toMs, nowMs))))
   }
   if (isDeep) await database.transaction((tx) => noteRead(tx, sources[1], new Date(nowMs)))
   const balance = {
@@ -124,15 +120,18 @@ async function firstMs({ sql, clock }: BooksContext, account: ProviderAccount): 
 }
 
 const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
-  ...{ account, transactionId: row.transactionId, type: row.type, status: row.status },
-  ...{ productId: row.productId, currency: row.currency, amountMinor: row.amountMinor },
-  ...{
-    cashflow: row.cashflow,
-    feeMinor: row.feeMinor,
-    createdAt: row.created,
-    changedAt: row.updated,
-    readAt,
-  },
+  account,
+  transactionId: row.transactionId,
+  type: row.type,
+  status: row.status,
+  productId: row.productId,
+  currency: row.currency,
+  amountMinor: row.amountMinor,
+  cashflow: row.cashflow,
+  feeMinor: row.feeMinor,
+  createdAt: row.created,
+  changedAt: row.updated,
+  readAt,
   reference: ownReference(row.reference),
 })
 

@@ -9,9 +9,18 @@ export const insertPayment = (admin: Sql, id: string, change: { account?: 'ID' |
   const currency = account === 'ID' ? 'IDR' : 'MYR'
   return admin`
     insert into payments.payments ${admin({
-      ...{ id, kind: 'topup', state: 'opening', wallet: actors.ana.address.toLowerCase() },
-      ...{ pair: `USD/${currency}`, currency, rate_minor_per_usd: '1', fiat_minor: '1' },
-      ...{ ausd_micro: '1', quote_id: `quote ${id}`, request_fingerprint: 'x', account },
+      id,
+      kind: 'topup',
+      state: 'opening',
+      wallet: actors.ana.address.toLowerCase(),
+      pair: `USD/${currency}`,
+      currency,
+      rate_minor_per_usd: '1',
+      fiat_minor: '1',
+      ausd_micro: '1',
+      quote_id: `quote ${id}`,
+      request_fingerprint: 'x',
+      account,
     })}`
 }
 
@@ -22,19 +31,20 @@ export const insertCashout = (
 ) =>
   admin`
     insert into payouts.payouts ${admin({
-      ...{ id, wallet: authorizer.toLowerCase(), state: 'taking', rate_minor_per_usd: '1' },
-      ...{
-        ausd_micro: `${micro}`,
-        fiat_minor: '1',
-        quote_id: `quote ${id}`,
-        request_fingerprint: 'x',
-      },
-      ...{
-        authorizer: authorizer.toLowerCase(),
-        authorization_nonce: nonce,
-        channel_code: 'ID_BCA',
-      },
-      ...{ bank_details: 'x', bank_details_key_id: 'x', authorization: admin.json({}) },
+      id,
+      wallet: authorizer.toLowerCase(),
+      state: 'taking',
+      rate_minor_per_usd: '1',
+      ausd_micro: `${micro}`,
+      fiat_minor: '1',
+      quote_id: `quote ${id}`,
+      request_fingerprint: 'x',
+      authorizer: authorizer.toLowerCase(),
+      authorization_nonce: nonce,
+      channel_code: 'ID_BCA',
+      bank_details: 'x',
+      bank_details_key_id: 'x',
+      authorization: admin.json({}),
     })}`
 
 export const nonceOf = (word: string): Hex => keccak256(stringToHex(word))
@@ -47,7 +57,9 @@ export async function moveSigned(
 ): Promise<void> {
   const { address } = actors[from]
   const domain = {
-    ...{ name: 'Agora Dollar', version: '1', chainId: 10143 },
+    name: 'Agora Dollar',
+    version: '1',
+    chainId: 10143,
     verifyingContract: place.ausd,
   }
   const terms = {
@@ -75,7 +87,9 @@ export async function journalOf(admin: Sql, items?: readonly string[]) {
   >`select * from books.journal ${items ? admin`where item in ${admin([...items])}` : admin``}
     order by booked_at, posting, line`
   return [...Map.groupBy(rows, ({ posting }) => posting).values()].map((lines) => ({
-    ...{ event: lines[0]!.event, item: lines[0]!.item, reverses: lines[0]!.reverses !== null },
+    event: lines[0]!.event,
+    item: lines[0]!.item,
+    reverses: lines[0]!.reverses !== null,
     lines: Object.fromEntries(lines.map(({ account, amount }) => [account, BigInt(amount)])),
   }))
 }

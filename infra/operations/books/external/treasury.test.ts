@@ -39,7 +39,9 @@ const transferIn = async (micro: bigint) => {
   return newest()
 }
 const unexplained = (item: string, micro: bigint) => ({
-  ...{ event: 'unexplained', item, reverses: false },
+  event: 'unexplained',
+  item,
+  reverses: false,
   lines: { treasury: micro, suspense: -micro },
 })
 
@@ -60,9 +62,7 @@ describe('books of the treasury', () => {
     await fixture.chain.send('treasury', 'creditLine', 'fundLiquidity', [9n])
     await read()
     const item = await newest()
-    expect((await booked(item)).map(({ lines }) => lines)).toEqual([
-      { treasury: -9n, credit_line: 9n },
-    ])
+    expect((await booked(item)).map(({ lines }) => lines)).toEqual([{ treasury: -9n, credit_line: 9n }])
   })
 
   test('an unexplained transfer is booked in suspense after its grace period', async () => {
@@ -119,8 +119,7 @@ describe('books of the treasury', () => {
     const item = await newest()
     await read({ afterMs: laterMs })
     expect(await booked(item)).toEqual([unexplained(item, 4n)])
-    const listed = () =>
-      fixture.admin`select name from (${unexplainedMoves(fixture.admin)}) u where name = ${item}`
+    const listed = () => fixture.admin`select name from (${unexplainedMoves(fixture.admin)}) u where name = ${item}`
     expect(await listed()).toHaveLength(1)
     const back = refOf(`giveback:${item}`)
     await moveSigned(fixture, 'treasury', actors.ana.address, { micro: 4n, nonce: back })
@@ -157,8 +156,7 @@ describe('books of the treasury', () => {
 })
 
 describe('an operator accepts as capital', () => {
-  const accept = (item: string, reason = 'sent by us') =>
-    acceptAsCapital(fixture.copy(), item, reason)
+  const accept = (item: string, reason = 'sent by us') => acceptAsCapital(fixture.copy(), item, reason)
 
   test('an incoming transfer is accepted once, whether or not it is in suspense yet', async () => {
     const item = await transferIn(21n)
@@ -166,16 +164,11 @@ describe('an operator accepts as capital', () => {
     await accept(item.toUpperCase().replace('0X', '0x'))
     await accept(item)
     const moved = { event: 'accepted as capital: sent by us', item, reverses: false }
-    expect(await booked(item)).toEqual([
-      unexplained(item, 21n),
-      { ...moved, lines: { suspense: 21n, capital: -21n } },
-    ])
+    expect(await booked(item)).toEqual([unexplained(item, 21n), { ...moved, lines: { suspense: 21n, capital: -21n } }])
     const other = await transferIn(22n)
     await Promise.all([accept(other), accept(other)])
     await read({ afterMs: laterMs })
-    expect(await booked(other)).toEqual([
-      { ...moved, item: other, lines: { treasury: 22n, capital: -22n } },
-    ])
+    expect(await booked(other)).toEqual([{ ...moved, item: other, lines: { treasury: 22n, capital: -22n } }])
     await fixture.admin`delete from books.checkpoints where source = 'treasury'`
     await read({ afterMs: laterMs })
     expect(await booked(item)).toHaveLength(2)
@@ -201,8 +194,7 @@ describe('an operator accepts as capital', () => {
     await read({ afterMs: laterMs })
     const sums = new Map<string, bigint>()
     for (const { lines } of await booked(item))
-      for (const [account, amount] of Object.entries(lines))
-        sums.set(account, (sums.get(account) ?? 0n) + amount)
+      for (const [account, amount] of Object.entries(lines)) sums.set(account, (sums.get(account) ?? 0n) + amount)
     expect([...sums.values()]).toEqual([0n, 0n, 0n])
     expect((await booked(item)).filter(({ reverses }) => reverses)).toHaveLength(2)
   })
@@ -217,12 +209,7 @@ describe('an operator accepts as capital', () => {
     await moveSigned(fixture, 'ana', treasury, { micro: 5n, nonce })
     await read()
     await expect(accept(await newest())).rejects.toThrow('is already accounted for')
-    await fixture.chain.send('relayer', 'creditLine', 'topUp', [
-      refOf('credit'),
-      ana,
-      1_000n,
-      false,
-    ])
+    await fixture.chain.send('relayer', 'creditLine', 'topUp', [refOf('credit'), ana, 1_000n, false])
     await read()
     await expect(accept(await newest())).rejects.toThrow('is already accounted for (credit)')
   })

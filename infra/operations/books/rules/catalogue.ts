@@ -12,5 +12,4 @@ export const rules: readonly BookRule[] = [
   ...treasuryRules,
   ...waitingRules,
 ]
-export const ruleNamed = (name: string): BookRule | undefined =>
-  rules.find((rule) => rule.name === name)
+export const ruleNamed = (name: string): BookRule | undefined => rules.find((rule) => rule.name === name)

@@ -10,8 +10,7 @@ export const treasuryRules: readonly BookRule[] = [
     name: 'treasury_moved',
     says: 'every transfer of AUSD to or from the treasury is booked',
     graceMs: chainGraceMs,
-    remedy:
-      'return an incoming transfer to its sender; an outgoing one was signed with the treasury key',
+    remedy: 'return an incoming transfer to its sender; an outgoing one was signed with the treasury key',
     sql: () => `
       select f.item, f.asset, f.by_outside - f.by_journal as amount,
         coalesce(string_agg(format('%s of %s, %s, in %s', m.kind, m.ausd_micro, m.wallet, m.tx_hash), '; '),

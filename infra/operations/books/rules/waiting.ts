@@ -13,12 +13,7 @@ const payments: readonly [state: string, minutes: number, from: string, only?: s
   ['revoking', 15, 'updated_at'],
   ['refunding', 1_500, 'updated_at'],
   // A manual review has no limit of its own, but AUSD that is still promised is owed to the user.
-  [
-    'review',
-    1_440,
-    'updated_at',
-    "exists (select from booked b where b.item = id and b.account = 'promises')",
-  ],
+  ['review', 1_440, 'updated_at', "exists (select from booked b where b.item = id and b.account = 'promises')"],
 ]
 const payouts: readonly [state: string, minutes: number][] = [
   ['opening', 15],

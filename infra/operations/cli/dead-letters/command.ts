@@ -41,9 +41,7 @@ const show = reading({
   read: async ({ words }, { sql }) => {
     const named = lettersNamed(await listDeadLetters(sql), words[0]!)
     const letters = await Promise.all(
-      named
-        .slice(0, shownMax)
-        .map(async (letter) => ({ ...letter, ...(await readLetter(sql, letter)) })),
+      named.slice(0, shownMax).map(async (letter) => ({ ...letter, ...(await readLetter(sql, letter)) })),
     )
     const more = named.length > shownMax ? [`and ${named.length - shownMax} more`] : []
     const text = letters.map((letter) =>
@@ -72,9 +70,7 @@ const redrive = changing({
     const endsAt = Date.now() + waitMs
     const results: Performed[] = []
     for (const { letter, performed } of done)
-      results.push(
-        'done' in performed ? await awaited(operator, letter, performed, endsAt) : performed,
-      )
+      results.push('done' in performed ? await awaited(operator, letter, performed, endsAt) : performed)
     return results
   },
 })
@@ -83,8 +79,7 @@ const dismiss = changing({
   does: 'close without processing, permanently',
   usage: 'dead-letters dismiss <group | message | all> --reason <why> [--by <who>] [--json]',
   takes: 1,
-  change: async (asked, operator) =>
-    (await decide('dismiss', asked, operator)).map(({ performed }) => performed),
+  change: async (asked, operator) => (await decide('dismiss', asked, operator)).map(({ performed }) => performed),
 })
 
 export const deadLetters = among('dead letters: list, show, redrive, dismiss', {
@@ -102,8 +97,7 @@ async function decide(
   operator: Operator,
 ): Promise<Decided[]> {
   const letters = lettersNamed(await listDeadLetters(operator.sql), words[0]!)
-  if (letters.length === 0 && words[0] !== 'all')
-    throw new Error(`no open dead letter or group ${words[0]}`)
+  if (letters.length === 0 && words[0] !== 'all') throw new Error(`no open dead letter or group ${words[0]}`)
   const decided: Decided[] = []
   for (const letter of letters) {
     const { service, messageId } = letter

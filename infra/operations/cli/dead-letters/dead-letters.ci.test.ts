@@ -6,8 +6,12 @@ import { operate, sharedStack } from '#test/support/stack'
 import { type DeadLetterSummary, groupsOf, lettersNamed, listDeadLetters } from './letters'
 
 const letter = (messageId: string, more: Partial<DeadLetterSummary> = {}): DeadLetterSummary => ({
-  ...{ service: 'payments', messageId, subject: 'relay.credit.settled', reason: 'r' },
-  ...{ diedAt: new Date('2026-11-22T01:00:00Z'), redriveRequestedAt: null },
+  service: 'payments',
+  messageId,
+  subject: 'relay.credit.settled',
+  reason: 'r',
+  diedAt: new Date('2026-11-22T01:00:00Z'),
+  redriveRequestedAt: null,
   firstDiedAt: more.diedAt ?? new Date('2026-11-22T01:00:00Z'),
   ...more,
 })
@@ -28,8 +32,12 @@ describe('groups of dead letters', () => {
     ])
     expect(found).toMatchObject([
       {
-        ...{ count: 2, sample: 'a', error: '… is # short, tx …', service: 'payments' },
-        ...{ subject: 'webhooks.payments.ID', firstAt: new Date('2026-11-22T01:00:00Z') },
+        count: 2,
+        sample: 'a',
+        error: '… is # short, tx …',
+        service: 'payments',
+        subject: 'webhooks.payments.ID',
+        firstAt: new Date('2026-11-22T01:00:00Z'),
         lastAt: new Date('2026-11-22T02:00:00Z'),
       },
       { count: 1, sample: 'c' },
@@ -78,7 +86,9 @@ describe('ops dead-letters', () => {
   /** Harmless when handled: it only logs. */
   const failed = (id: string) =>
     bury('payments', id, 'relay.extend.failed', {
-      ...{ operationId: `op-${id}`, cause: id, reason: 'reverted' },
+      operationId: `op-${id}`,
+      cause: id,
+      reason: 'reverted',
       wallet: `0x${'1'.repeat(40)}`,
     })
 
@@ -108,12 +118,9 @@ describe('ops dead-letters', () => {
     expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one processed' })
     const left = (await listDeadLetters(sql)).map(({ messageId }) => messageId)
     expect(left).toEqual(['two', 'hook'])
-    expect(
-      await query(
-        stack,
-        `select verb, reason, asked_by from ops.deeds where target = 'payments:one'`,
-      ),
-    ).toEqual([{ verb: 'dead-letters redrive', reason: 'the node is back', asked_by: 'sari' }])
+    expect(await query(stack, `select verb, reason, asked_by from ops.deeds where target = 'payments:one'`)).toEqual([
+      { verb: 'dead-letters redrive', reason: 'the node is back', asked_by: 'sari' },
+    ])
     expect(await ops(...words)).toMatchObject({ code: 1 })
     const noted = await operate(stack, 'deeds', 'payments:one')
     expect(noted).toMatchObject({ code: 0 })

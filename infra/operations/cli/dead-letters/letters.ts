@@ -47,13 +47,8 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
 }
 
 /** Two services may have dead-lettered the same message. */
-export const lettersNamed = (
-  letters: readonly DeadLetterSummary[],
-  word: string,
-): DeadLetterSummary[] =>
-  letters.filter(
-    (letter) => word === 'all' || letter.messageId === word || groupIdOf(letter) === word,
-  )
+export const lettersNamed = (letters: readonly DeadLetterSummary[], word: string): DeadLetterSummary[] =>
+  letters.filter((letter) => word === 'all' || letter.messageId === word || groupIdOf(letter) === word)
 
 /** Largest group first. */
 export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
@@ -61,17 +56,13 @@ export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
     const [oldest] = same
     const { service, messageId, subject } = oldest!
     return {
-      ...{
-        id: groupIdOf(oldest!),
-        service,
-        subject: kindOf(subject),
-        error: sameIn(oldest!.reason),
-      },
-      ...{
-        count: same.length,
-        firstAt: new Date(Math.min(...same.map(firstMs))),
-        lastAt: same.at(-1)!.diedAt,
-      },
+      id: groupIdOf(oldest!),
+      service,
+      subject: kindOf(subject),
+      error: sameIn(oldest!.reason),
+      count: same.length,
+      firstAt: new Date(Math.min(...same.map(firstMs))),
+      lastAt: same.at(-1)!.diedAt,
       sample: messageId,
     }
   })

@@ -1,11 +1,6 @@
 import type { Sql } from 'postgres'
 import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
-import {
-  type CommandResult,
-  type CommandWords,
-  changing,
-  reading,
-} from '#infra/operations/cli/command'
+import { type CommandResult, type CommandWords, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { FlagOrder, PersonRule } from '#shared/messages/person'
@@ -59,9 +54,7 @@ export const list = reading({
     const [duplicates, failedFlags] = [await listDuplicates(sql), await listFailedFlags(sql)]
     const lines = [
       ...duplicates.map(lineOf),
-      ...failedFlags.map(
-        (one) => `${one.since.toISOString()}  ${one.wallet}  ${failedFlagText(one)}`,
-      ),
+      ...failedFlags.map((one) => `${one.since.toISOString()}  ${one.wallet}  ${failedFlagText(one)}`),
     ]
     const text = lines.join('\n') || 'no person has a second wallet, and no flag was given up'
     const ok = failedFlags.length === 0 && duplicates.every(({ ruling }) => ruling !== null)
@@ -83,8 +76,7 @@ export const order = changing({
     const revision = known?.revision ?? '0'
     const cause = `given up at revision ${revision}`
     const deed = { verb: 'persons order', target: wallet, cause, reason, by }
-    const ask = (id: string) =>
-      askOutcome(operator, FlagOrder, { deed: id, by, reason, wallet, revision })
+    const ask = (id: string) => askOutcome(operator, FlagOrder, { deed: id, by, reason, wallet, revision })
     return [await perform(operator, deed, ask)]
   },
 })
@@ -121,9 +113,7 @@ export const link = changing({
   takes: 2,
   faultIn: ([wallet = '', other = '']) => {
     const isSame = wallet.toLowerCase() === other.toLowerCase()
-    return (
-      walletFault([wallet]) ?? walletFault([other]) ?? (isSame ? 'two wallets, not one' : undefined)
-    )
+    return walletFault([wallet]) ?? walletFault([other]) ?? (isSame ? 'two wallets, not one' : undefined)
   },
   change: (asked, operator) => decide(operator, asked, 'persons link'),
 })

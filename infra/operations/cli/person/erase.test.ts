@@ -50,39 +50,70 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-const base = { ...{ pair: 'USD/IDR', currency: 'IDR', account: 'ID', rate_minor_per_usd: 1 } }
+const base = { pair: 'USD/IDR', currency: 'IDR', account: 'ID', rate_minor_per_usd: 1 }
 /** Stands for a wallet in ids at the providers, which do not contain it. */
 const mark = (of: string) => of.slice(2, 6)
 const insertPayment = (of: string, state: string) =>
   owner`insert into payments.payments ${owner({
-    ...{ ...base, id: `pay-${of}`, kind: 'topup', state, wallet: of, fiat_minor: 1, ausd_micro: 1 },
-    ...{ quote_id: `qp-${of}`, request_fingerprint: 't', provider_payment_id: `py-${mark(of)}` },
-    ...{ checkout_id: `ps-${of}`, checkout_url: 'https://pay.example/sari' },
+    ...base,
+    id: `pay-${of}`,
+    kind: 'topup',
+    state,
+    wallet: of,
+    fiat_minor: 1,
+    ausd_micro: 1,
+    quote_id: `qp-${of}`,
+    request_fingerprint: 't',
+    provider_payment_id: `py-${mark(of)}`,
+    checkout_id: `ps-${of}`,
+    checkout_url: 'https://pay.example/sari',
   })}`
 const insertCashout = (of: string, state: string) =>
   owner`insert into payouts.payouts ${owner({
-    ...{ id: `out-${of}`, wallet: of, state, rate_minor_per_usd: 1, ausd_micro: 1, fiat_minor: 1 },
-    ...{
-      quote_id: `q-${of}`,
-      request_fingerprint: 't',
-      authorizer: of,
-      authorization_nonce: `n-${of}`,
-    },
-    ...{ authorization: {}, channel_code: 'ID_BCA', bank_details: 'box', account_mark: 'mark' },
-    ...{ bank_details_key_id: 'k', provider_payout_id: `disb-${of}` },
+    id: `out-${of}`,
+    wallet: of,
+    state,
+    rate_minor_per_usd: 1,
+    ausd_micro: 1,
+    fiat_minor: 1,
+    quote_id: `q-${of}`,
+    request_fingerprint: 't',
+    authorizer: of,
+    authorization_nonce: `n-${of}`,
+    authorization: {},
+    channel_code: 'ID_BCA',
+    bank_details: 'box',
+    account_mark: 'mark',
+    bank_details_key_id: 'k',
+    provider_payout_id: `disb-${of}`,
   })}`
 const insertDead = (schema: string, payload: object, redrivenAt: Date | null) =>
   owner`insert into ${owner(`${schema}.dead_letter`)} ${owner({
-    ...{ consumer: schema, message_id: `m-${Bun.randomUUIDv7()}`, subject: 's', reason: 'r' },
-    ...{ payload: payload as never, redriven_at: redrivenAt },
+    consumer: schema,
+    message_id: `m-${Bun.randomUUIDv7()}`,
+    subject: 's',
+    reason: 'r',
+    payload: payload as never,
+    redriven_at: redrivenAt,
   })}`
 
 beforeEach(async () => {
   const tables = [
-    ...['gateway.users', 'gateway.identities', 'gateway.identity_links', 'gateway.outbox'],
-    ...['gateway.identity_rechecks', 'gateway.dead_letter', 'payments.dead_letter'],
-    ...['payments.payments', 'payments.resolutions', 'payments.wallets', 'payouts.payouts'],
-    ...['chain_relayer.operation', 'chain_relayer.giveback_request', 'ops.outcomes', 'ops.deeds'],
+    'gateway.users',
+    'gateway.identities',
+    'gateway.identity_links',
+    'gateway.outbox',
+    'gateway.identity_rechecks',
+    'gateway.dead_letter',
+    'payments.dead_letter',
+    'payments.payments',
+    'payments.resolutions',
+    'payments.wallets',
+    'payouts.payouts',
+    'chain_relayer.operation',
+    'chain_relayer.giveback_request',
+    'ops.outcomes',
+    'ops.deeds',
   ]
   await owner.unsafe(tables.map((name) => `delete from ${name}`).join(';'))
   for (const of of [wallet, other]) {
@@ -130,12 +161,10 @@ test('an erasure empties what names a person, of this wallet only, and keeps eve
   const after = await readPerson(sql, wallet)
   const counted = (stored: typeof before) => stored.map(({ table, rows }) => [table, rows.length])
   expect(counted(after)).toEqual(counted(before))
-  const dead =
-    await owner`select payload::text as text from gateway.dead_letter where payload = '{}'`
+  const dead = await owner`select payload::text as text from gateway.dead_letter where payload = '{}'`
   expect(dead).toHaveLength(1)
   const others = await storedAbout(other)
-  for (const one of ['Sari called', 'Sari sent', 'applicant-', 'inquiry-', 'ID_BCA'])
-    expect(others).toContain(one)
+  for (const one of ['Sari called', 'Sari sent', 'applicant-', 'inquiry-', 'ID_BCA']) expect(others).toContain(one)
 })
 
 test('an erasure ends the approval, so that the sweep takes the flag off the chain', async () => {
@@ -157,8 +186,7 @@ test('an erasure is announced once, and recorded without the data', async () => 
   const told = await owner`select subject, payload from gateway.outbox`
   expect(told).toMatchObject([{ subject: 'identity.erased', payload: { wallet } }])
   expect(await listErased(sql)).toMatchObject([{ wallet }])
-  const audit =
-    await owner`select d.*, o.said from ops.deeds d join ops.outcomes o on o.deed_id = d.id`
+  const audit = await owner`select d.*, o.said from ops.deeds d join ops.outcomes o on o.deed_id = d.id`
   expect(audit).toMatchObject([{ verb: 'persons erase', target: wallet, asked_by: 'budi' }])
   expect(JSON.stringify(audit)).not.toMatch(personal)
 })
@@ -211,8 +239,7 @@ test.each<[string, (wallet: string) => Promise<unknown>, string]>([
   ],
   [
     'a settlement can still be reversed',
-    () =>
-      owner`update payments.payments set state = 'repaid', held = true where wallet = ${wallet}`,
+    () => owner`update payments.payments set state = 'repaid', held = true where wallet = ${wallet}`,
     `payments: payment pay-${wallet} is repaid`,
   ],
   [
@@ -262,9 +289,7 @@ test('an erasure that a service leaves unanswered is completed by the same comma
     if (question.subject === 'gateway.person.erase' && !request.check) throw new Error('gone')
     return ask(question as never, request as never)
   }) as unknown as Ask
-  await expect(eraseWallet({ ask: failing, sql }, { ...asked, apply: true })).rejects.toThrow(
-    'outcome unknown',
-  )
+  await expect(eraseWallet({ ask: failing, sql }, { ...asked, apply: true })).rejects.toThrow('outcome unknown')
   expect(await storedAbout(wallet)).toMatch(personal)
   expect(await run()).toMatchObject({ done: 'personal data erased' })
   expect(await storedAbout(wallet)).not.toMatch(personal)

@@ -1,10 +1,5 @@
 import type { Sql } from 'postgres'
-import {
-  askOutcome,
-  type CommandOutcome,
-  type Performed,
-  perform,
-} from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, type CommandOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
 import { type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
@@ -16,10 +11,7 @@ type Wallet = `0x${string}`
 type ErasureOrder = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
 
 /** Stops at the first refusal, unless it only checks. */
-async function askAll(
-  operator: Pick<Operator, 'ask'>,
-  asked: ErasureOrder,
-): Promise<CommandOutcome> {
+async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Promise<CommandOutcome> {
   const refusals: string[] = []
   for (const [service, question] of Object.entries(personErasures)) {
     const outcome = await askOutcome(operator, question, asked)
@@ -58,8 +50,7 @@ export async function eraseWallet(
   operator: Pick<Operator, 'ask' | 'sql'>,
   { wallet, reason, by, apply }: Asking,
 ): Promise<Performed> {
-  const ask = (deed: string, check: boolean) =>
-    askAll(operator, { deed, by, reason, wallet, check })
+  const ask = (deed: string, check: boolean) => askAll(operator, { deed, by, reason, wallet, check })
   if (!apply) {
     const outcome = await ask(crypto.randomUUID(), true)
     if ('refused' in outcome) return { id: '', refused: outcome.refused }
@@ -94,7 +85,7 @@ export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
 
 /** Kept beside each backup, so that a restore without the bus erases them again. */
 export const erased = reading({
-  ...{ does: 'list the erased wallets with their times, to keep beside a backup' },
+  does: 'list the erased wallets with their times, to keep beside a backup',
   usage: 'persons erased [--json]',
   read: async (_, { sql }): Promise<CommandResult> => {
     const wallets = await listErased(sql)

@@ -4,13 +4,7 @@ import postgres, { type Sql } from 'postgres'
 import { holds, personalData } from '#infra/documents/personal-data'
 import { databaseRoles } from '#infra/migrations/databases'
 import { type Database, openDatabase } from '#platform/db/open'
-import {
-  findPersonTables,
-  openPersonReader,
-  operatorsOnly,
-  type Run,
-  walkPerson,
-} from '#platform/db/person'
+import { findPersonTables, openPersonReader, operatorsOnly, type Run, walkPerson } from '#platform/db/person'
 import { openLog } from '#platform/log'
 import type { PersonPage } from '#shared/messages/person'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -61,9 +55,7 @@ test('an exposure names the kinds of personal data in each table, and since when
   const payouts = exposed.find(({ table }) => table === 'payouts.payouts')!
   expect(payouts).toMatchObject({ rows: 1, first: expect.stringMatching(/^\d{4}-/) })
   expect(payouts.kinds).toContain('bank account: number, holder name, bank')
-  expect(exposed.find(({ table }) => table === 'gateway.users')!.kinds).toContain(
-    'country of residence',
-  )
+  expect(exposed.find(({ table }) => table === 'gateway.users')!.kinds).toContain('country of residence')
 })
 
 describe('the pages that a service returns', () => {
@@ -113,16 +105,24 @@ describe('the pages that a service returns', () => {
     }
     await using database = open('indexer_reader')
     const rows = rowsOf(await pagesOf(database, 'indexer-reader'))
-    expect(rows.map(({ table, values }) => [table, values.generation])).toEqual([
-      ['indexer_reader.events', 2],
-    ])
+    expect(rows.map(({ table, values }) => [table, values.generation])).toEqual([['indexer_reader.events', 2]])
   })
 
   test('leave out the notes of operators, and write times as the interface does', async () => {
     const payment = {
-      ...{ id: 'pay_1', kind: 'topup', state: 'expired', wallet, pair: 'USD/IDR', currency: 'IDR' },
-      ...{ account: 'ID', rate_minor_per_usd: 1, fiat_minor: 1, ausd_micro: 1, quote_id: 'q1' },
-      ...{ request_fingerprint: 't', created_at: new Date('2026-11-01T02:03:04.567Z') },
+      id: 'pay_1',
+      kind: 'topup',
+      state: 'expired',
+      wallet,
+      pair: 'USD/IDR',
+      currency: 'IDR',
+      account: 'ID',
+      rate_minor_per_usd: 1,
+      fiat_minor: 1,
+      ausd_micro: 1,
+      quote_id: 'q1',
+      request_fingerprint: 't',
+      created_at: new Date('2026-11-01T02:03:04.567Z'),
     }
     await owner`insert into payments.payments ${owner(payment)}`
     await owner`insert into payments.resolutions (deed_id, payment_id, resolution, decided_by, reason)
@@ -132,7 +132,8 @@ describe('the pages that a service returns', () => {
     const tables = rows.map(({ table }) => table)
     expect(tables).toEqual(['payments.payments', 'payments.resolutions'])
     expect(rows[0]!.values).toMatchObject({
-      ...{ ausd_micro: '1', created_at: '2026-11-01T02:03:04.567Z' },
+      ausd_micro: '1',
+      created_at: '2026-11-01T02:03:04.567Z',
     })
     expect(JSON.stringify(rows)).not.toMatch(/olga|same as/)
     const whole = (await readPerson(sql, wallet)).find(({ table }) => table === tables[1])
@@ -147,7 +148,9 @@ describe('the pages that a service returns', () => {
     await using database = open('gateway')
     const rows = rowsOf(await pagesOf(database, 'gateway'))
     expect(rows.map(({ values }) => values.state ?? values.ruling ?? values.country)).toEqual([
-      ...['duplicate', 'linked', 'ID'],
+      'duplicate',
+      'linked',
+      'ID',
     ])
     expect(JSON.stringify(rows)).not.toContain(other)
     expect(JSON.stringify(await readPerson(sql, wallet))).toContain(`"same_as":"${other}"`)
@@ -192,13 +195,9 @@ describe('the pages that a service returns', () => {
     }
     const tables = await findPersonTables(run, databaseRoles, new Set())
     const kinds = personalData.filter(({ what }) => /^(operators|other wallets)/.test(what))
-    const columns = tables.flatMap(({ name, columns }) =>
-      columns.map((column) => `${name}.${column.name}`),
-    )
+    const columns = tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
     expect(columns.length).toBeGreaterThan(200)
-    expect(columns.filter((one) => kinds.some((kind) => holds(kind, one))).sort()).toEqual(
-      [...operatorsOnly].sort(),
-    )
+    expect(columns.filter((one) => kinds.some((kind) => holds(kind, one))).sort()).toEqual([...operatorsOnly].sort())
   })
 })
 

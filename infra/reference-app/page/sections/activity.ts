@@ -1,11 +1,5 @@
 import { type Item, type Language, okOf } from '#shared/client/client'
-import {
-  accountText,
-  channelTexts,
-  kindTexts,
-  rowTexts,
-  statusTexts,
-} from '#shared/language/receipt'
+import { accountText, channelTexts, kindTexts, rowTexts, statusTexts } from '#shared/language/receipt'
 import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
@@ -19,10 +13,8 @@ const onceEach = <T extends Pick<Item, 'id'>>(items: readonly T[]): readonly T[]
 ]
 
 /** A new item pushes others off the first page; they stay listed. */
-export const withNewest = <T extends Pick<Item, 'id'>>(
-  known: readonly T[],
-  firstPage: readonly T[],
-) => onceEach([...firstPage, ...known, ...firstPage])
+export const withNewest = <T extends Pick<Item, 'id'>>(known: readonly T[], firstPage: readonly T[]) =>
+  onceEach([...firstPage, ...known, ...firstPage])
 
 export const withOlder = <T extends Pick<Item, 'id'>>(known: readonly T[], page: readonly T[]) =>
   onceEach([...known, ...page])
@@ -79,12 +71,7 @@ function row(app: ReferenceApp, first: Item) {
     item = next
     shown = next.updatedAt
     const sentence = h('span', { class: 'quiet' }, item.sentence)
-    fill(
-      summary,
-      h('strong', {}, kindTexts[item.kind][app.language]),
-      ` ${amountsOf(app, item)} `,
-      sentence,
-    )
+    fill(summary, h('strong', {}, kindTexts[item.kind][app.language]), ` ${amountsOf(app, item)} `, sentence)
     void load()
   }
   return { element, update }

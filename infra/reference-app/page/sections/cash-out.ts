@@ -23,11 +23,7 @@ const tones = { match: 'good', no_match: 'bad', cannot_tell: 'quiet' } as const
 export function cashOutSection(app: ReferenceApp): PageSection {
   const { t, config } = app
   const bank = bankField(app)
-  const number = field(
-    t.accountNumber,
-    h('input', { inputmode: 'numeric', autocomplete: 'off' }),
-    t.testAccounts,
-  )
+  const number = field(t.accountNumber, h('input', { inputmode: 'numeric', autocomplete: 'off' }), t.testAccounts)
   const holder = field(t.accountHolder, h('input', { autocomplete: 'name' }))
   const amount = amountField(app, () => 'AUSD')
 
@@ -91,16 +87,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     recent.update()
   }
   update()
-  const element = h(
-    'div',
-    {},
-    balance,
-    h('p', {}, t.cashOutIntro),
-    verdict.element,
-    ask.element,
-    offer,
-    recent.element,
-  )
+  const element = h('div', {}, balance, h('p', {}, t.cashOutIntro), verdict.element, ask.element, offer, recent.element)
   return { slug: 'cash-out', element, update }
 }
 

@@ -41,7 +41,6 @@ export function walletField({ t }: ReferenceApp, value = '') {
   const { element, read } = field(t.toWallet, input)
   return {
     element,
-    read: () =>
-      read((text) => (isAddress(text, { strict: false }) ? text : undefined), t.notAWallet),
+    read: () => read((text) => (isAddress(text, { strict: false }) ? text : undefined), t.notAWallet),
   }
 }

@@ -101,10 +101,5 @@ export function orderCard(app: ReferenceApp, item: Item): HTMLElement {
   )
 }
 
-export const amountsOf = (
-  app: ReferenceApp,
-  { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>,
-) =>
-  [fiat && pair ? money(app, fiat, fiatOf(pair)) : undefined, money(app, ausd)]
-    .filter(Boolean)
-    .join(' · ')
+export const amountsOf = (app: ReferenceApp, { fiat, pair, ausd }: Pick<Item, 'fiat' | 'pair' | 'ausd'>) =>
+  [fiat && pair ? money(app, fiat, fiatOf(pair)) : undefined, money(app, ausd)].filter(Boolean).join(' · ')

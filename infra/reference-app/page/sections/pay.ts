@@ -99,12 +99,7 @@ export function borrowSection(app: ReferenceApp): PageSection {
   return { slug: 'borrow', element, update }
 }
 
-function chainForm(
-  app: ReferenceApp,
-  kind: 'draw' | 'repayFromCollateral',
-  label: string,
-  done: string,
-) {
+function chainForm(app: ReferenceApp, kind: 'draw' | 'repayFromCollateral', label: string, done: string) {
   const amount = amountField(app, () => 'AUSD')
   const form = step(app, label, [amount.element], async (say) => {
     await place(app, await app.chain.sign(kind, BigInt(amount.read())), say)

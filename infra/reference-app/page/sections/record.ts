@@ -21,10 +21,7 @@ export function recordSection(app: ReferenceApp): PageSection {
   return { slug: 'record', element }
 }
 
-function recordOf(
-  app: ReferenceApp,
-  { verified, score, cycles, defaulted, history }: CreditRecord,
-) {
+function recordOf(app: ReferenceApp, { verified, score, cycles, defaulted, history }: CreditRecord) {
   const { t } = app
   const yesNo = (is: boolean) => (is ? t.yes : t.no)
   const cards = (history?.cycles ?? []).map((cycle) =>

@@ -49,11 +49,7 @@ export function statementSection(app: ReferenceApp): PageSection {
     [],
     async () => {
       const { from, to } = await period()
-      download(
-        `statement-${from}-${to}.csv`,
-        'text/csv',
-        okOf(await client.statementCsv({ from, to })),
-      )
+      download(`statement-${from}-${to}.csv`, 'text/csv', okOf(await client.statementCsv({ from, to })))
       return undefined
     },
     '',
@@ -65,8 +61,7 @@ function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
   const { t } = app
   const { wallet, from, asOf, opening, items, closing } = statement
   const names = Object.keys(t.balances) as Balance[]
-  const amount = (name: Balance, minor: string) =>
-    money(app, minor, name === 'payouts' ? 'IDR' : 'AUSD')
+  const amount = (name: Balance, minor: string) => money(app, minor, name === 'payouts' ? 'IDR' : 'AUSD')
   const balances = (title: string, at: string, of: Statement['opening']) => [
     h('h3', {}, `${title} (${time(app, at)})`),
     facts(names.map((name) => [t.balances[name], amount(name, of[name])] as const)),

@@ -33,8 +33,7 @@ export const english = {
   unknownNow: 'not known at the moment',
 
   welcome: 'Sign in',
-  welcomeIntro:
-    'You sign in with a wallet. This test page creates one and keeps its key in this browser.',
+  welcomeIntro: 'You sign in with a wallet. This test page creates one and keeps its key in this browser.',
   createWallet: 'Create a test wallet',
   ownKey: 'Private key of another test wallet',
   ownKeyHint: '0x and 64 hexadecimal digits. Never a key that holds real money.',
@@ -84,8 +83,7 @@ export const english = {
   save: 'Save',
   saved: 'Saved.',
   key: 'Key of this wallet',
-  keyWarning:
-    'Signing out deletes the key from this browser. Copy it first if you want to come back.',
+  keyWarning: 'Signing out deletes the key from this browser. Copy it first if you want to come back.',
   copyKey: 'Copy the key',
   signOut: 'Sign out and delete the key',
 
@@ -125,8 +123,7 @@ export const english = {
   payAll: 'Repay everything in local money',
   payAllIntro: 'A payment of the whole debt closes the cycle and moves your score.',
   payPart: 'Repay a part',
-  payPartIntro:
-    'Top up first. When the top-up counts as collateral, repay any part of the debt from it.',
+  payPartIntro: 'Top up first. When the top-up counts as collateral, repay any part of the debt from it.',
   repayPart: 'Repay from collateral',
   repaid: 'This part of the debt is repaid.',
 
@@ -217,8 +214,7 @@ export const english = {
   totalRepaid: 'Repaid',
   scoreAfter: 'Score afterwards',
 
-  unknown:
-    'No answer yet, so we do not know whether it was accepted. The same order is sent again.',
+  unknown: 'No answer yet, so we do not know whether it was accepted. The same order is sent again.',
   noAnswer: 'The service does not answer. Nothing is lost; try again.',
   noGas: 'Your wallet cannot pay the network fee yet. Verify your identity and try again.',
   notDone: 'The network did not carry it out. Nothing was moved.',
@@ -226,8 +222,7 @@ export const english = {
   orderOpen: 'An earlier order is still without an answer. Load the page again to continue it.',
 
   requests: 'Requests, for developers',
-  requestsIntro:
-    'Each request of this page and its answer, newest first. $SESSION is the sign-in header.',
+  requestsIntro: 'Each request of this page and its answer, newest first. $SESSION is the sign-in header.',
   request: 'Request',
   answer: 'Answer',
   noAnswerYet: 'no answer',

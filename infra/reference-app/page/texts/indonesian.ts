@@ -18,8 +18,7 @@ export const indonesian: Texts = {
   unknownNow: 'belum diketahui saat ini',
 
   welcome: 'Masuk',
-  welcomeIntro:
-    'Anda masuk dengan dompet. Halaman uji ini membuatnya dan menyimpan kuncinya di peramban ini.',
+  welcomeIntro: 'Anda masuk dengan dompet. Halaman uji ini membuatnya dan menyimpan kuncinya di peramban ini.',
   createWallet: 'Buat dompet uji',
   ownKey: 'Kunci privat dompet uji lain',
   ownKeyHint: '0x dan 64 digit heksadesimal. Jangan pernah kunci yang memegang uang sungguhan.',
@@ -109,8 +108,7 @@ export const indonesian: Texts = {
   payAll: 'Lunasi semua dengan uang lokal',
   payAllIntro: 'Pelunasan seluruh pinjaman menutup siklus dan memengaruhi skor Anda.',
   payPart: 'Bayar sebagian',
-  payPartIntro:
-    'Top up dulu. Setelah top up dihitung sebagai jaminan, bayar sebagian pinjaman dari jaminan itu.',
+  payPartIntro: 'Top up dulu. Setelah top up dihitung sebagai jaminan, bayar sebagian pinjaman dari jaminan itu.',
   repayPart: 'Bayar dari jaminan',
   repaid: 'Bagian pinjaman ini sudah dibayar.',
 
@@ -201,8 +199,7 @@ export const indonesian: Texts = {
   totalRepaid: 'Telah dibayar',
   scoreAfter: 'Skor setelahnya',
 
-  unknown:
-    'Belum ada jawaban, jadi belum pasti apakah diterima. Permintaan yang sama dikirim lagi.',
+  unknown: 'Belum ada jawaban, jadi belum pasti apakah diterima. Permintaan yang sama dikirim lagi.',
   noAnswer: 'Layanan tidak menjawab. Tidak ada yang hilang; coba lagi.',
   noGas: 'Dompet Anda belum dapat membayar biaya jaringan. Verifikasi identitas, lalu coba lagi.',
   notDone: 'Jaringan tidak menjalankannya. Tidak ada dana yang berpindah.',
@@ -210,8 +207,7 @@ export const indonesian: Texts = {
   orderOpen: 'Permintaan sebelumnya belum dijawab. Muat ulang halaman untuk melanjutkannya.',
 
   requests: 'Permintaan, untuk pengembang',
-  requestsIntro:
-    'Setiap permintaan halaman ini dan jawabannya, yang terbaru di atas. $SESSION adalah header masuk.',
+  requestsIntro: 'Setiap permintaan halaman ini dan jawabannya, yang terbaru di atas. $SESSION adalah header masuk.',
   request: 'Permintaan',
   answer: 'Jawaban',
   noAnswerYet: 'belum ada jawaban',

@@ -18,12 +18,10 @@ export const malay: Texts = {
   unknownNow: 'tidak diketahui buat masa ini',
 
   welcome: 'Log masuk',
-  welcomeIntro:
-    'Anda log masuk dengan dompet. Halaman ujian ini menciptanya dan menyimpan kuncinya dalam pelayar ini.',
+  welcomeIntro: 'Anda log masuk dengan dompet. Halaman ujian ini menciptanya dan menyimpan kuncinya dalam pelayar ini.',
   createWallet: 'Cipta dompet ujian',
   ownKey: 'Kunci peribadi dompet ujian lain',
-  ownKeyHint:
-    '0x dan 64 digit perenambelasan. Jangan sekali-kali kunci yang memegang wang sebenar.',
+  ownKeyHint: '0x dan 64 digit perenambelasan. Jangan sekali-kali kunci yang memegang wang sebenar.',
   notAKey: 'Masukkan 0x dan 64 digit perenambelasan.',
   useKey: 'Guna kunci ini',
 
@@ -102,8 +100,7 @@ export const malay: Texts = {
   methods: { bank: 'Pindahan bank', card: 'Kad', qr: 'Kod QR' },
 
   availableIs: (amount) => `Anda boleh meminjam sehingga ${amount}.`,
-  borrowIntro:
-    'Dompet anda meminjam terus daripada kemudahan kredit, dan AUSD masuk ke dompet itu.',
+  borrowIntro: 'Dompet anda meminjam terus daripada kemudahan kredit, dan AUSD masuk ke dompet itu.',
   borrow: 'Pinjam',
   borrowed: 'AUSD kini dalam dompet anda.',
 
@@ -111,8 +108,7 @@ export const malay: Texts = {
   payAll: 'Bayar semua dengan wang tempatan',
   payAllIntro: 'Bayaran penuh menutup kitaran dan mengubah skor anda.',
   payPart: 'Bayar sebahagian',
-  payPartIntro:
-    'Tambah nilai dahulu. Apabila nilai itu dikira sebagai cagaran, bayar sebahagian pinjaman daripadanya.',
+  payPartIntro: 'Tambah nilai dahulu. Apabila nilai itu dikira sebagai cagaran, bayar sebahagian pinjaman daripadanya.',
   repayPart: 'Bayar daripada cagaran',
   repaid: 'Bahagian pinjaman ini telah dibayar.',
 
@@ -203,8 +199,7 @@ export const malay: Texts = {
   totalRepaid: 'Telah dibayar',
   scoreAfter: 'Skor selepasnya',
 
-  unknown:
-    'Belum ada jawapan, jadi belum pasti sama ada diterima. Permintaan yang sama dihantar semula.',
+  unknown: 'Belum ada jawapan, jadi belum pasti sama ada diterima. Permintaan yang sama dihantar semula.',
   noAnswer: 'Perkhidmatan tidak menjawab. Tiada apa-apa yang hilang; cuba lagi.',
   noGas: 'Dompet anda belum dapat membayar fi rangkaian. Sahkan identiti, kemudian cuba lagi.',
   notDone: 'Rangkaian tidak melaksanakannya. Tiada dana yang berpindah.',

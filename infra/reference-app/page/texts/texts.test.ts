@@ -35,9 +35,7 @@ describe.each([
   })
 
   test('leaves no sentence in English', () => {
-    const same = own.filter(
-      ([path, text]) => text === english_.get(path) && text.split(' ').length > 2,
-    )
+    const same = own.filter(([path, text]) => text === english_.get(path) && text.split(' ').length > 2)
     expect(same).toEqual([])
   })
 })

@@ -17,7 +17,9 @@ async function push(id: string, wallet: string, text: string): Promise<void> {
 
 const connection = await connect({
   servers: NATS_URL,
-  ...{ user: 'integrator', pass: NATS_PASSWORD, inboxPrefix: '_INBOX_integrator' },
+  user: 'integrator',
+  pass: NATS_PASSWORD,
+  inboxPrefix: '_INBOX_integrator',
   maxReconnectAttempts: -1,
 })
 /** Older reminders are no news, as after an outage of this service. */

@@ -18,8 +18,7 @@ const server = Bun.serve({
     const target = pathname + search
     const body = await request.text()
     const isSigned =
-      request.headers.get('x-app-access-sig') ===
-      accessSignature('api-secret', ts, request.method, target, body)
+      request.headers.get('x-app-access-sig') === accessSignature('api-secret', ts, request.method, target, body)
     const theirMs = nowMs + theirs.aheadMs
     const headers = { Date: new Date(theirMs).toUTCString() }
     if (!isSigned || Math.abs(Number(ts) * 1000 - theirMs) > 60_000)

@@ -30,8 +30,7 @@ export function openIdentityApi(
 ): IdentityApi {
   const theirs = openProviderClock(clock)
   const send = async (method: Call['method'], path: string, body: string) => {
-    const once = () =>
-      call({ method, url: `${apiUrl}${path}`, body }, headersAt(theirs.now(), method, path, body))
+    const once = () => call({ method, url: `${apiUrl}${path}`, body }, headersAt(theirs.now(), method, path, body))
     const first = await once()
     const isRefused = first.status >= 400 && first.status < 500
     return theirs.read(first.headers) && isRefused ? once() : first
@@ -99,8 +98,7 @@ export function jsonOf(text: string): unknown {
 }
 
 /** Null unless a non-empty string. */
-export const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value : null
+export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** A user may get only https links, or http on this machine. */
 export function hostedLink(value: unknown): string {

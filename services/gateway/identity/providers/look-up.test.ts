@@ -87,9 +87,7 @@ describe('a look-up at Sumsub', () => {
     const path = `/resources/applicants/-;externalUserId=${wallet}/one`
     expect([method, url]).toEqual(['GET', `${server.url.origin}${path}`])
     expect(headers.get('x-app-token')).toBe('sbx:token')
-    expect(headers.get('x-app-access-sig')).toBe(
-      accessSignature('api-secret', String(nowSeconds), 'GET', path, ''),
-    )
+    expect(headers.get('x-app-access-sig')).toBe(accessSignature('api-secret', String(nowSeconds), 'GET', path, ''))
   })
   test('returns a statement without personal data', async () => {
     expect(await ask(applicant())).toEqual({
@@ -108,16 +106,8 @@ describe('a look-up at Sumsub', () => {
     ['GREEN', {}, { word: 'approved', occurredAtMs: from }],
     ['RED for good', { review: red('FINAL') }, { word: 'rejected', occurredAtMs: from + 999 }],
     ['RED of no kind', { review: red(null) }, { word: 'rejected', occurredAtMs: from + 999 }],
-    [
-      'RED to be tried again',
-      { review: red('RETRY') },
-      { word: 'resubmit', occurredAtMs: from + 999 },
-    ],
-    [
-      'GREEN at another level',
-      { review: { levelName: 'other' } },
-      { word: 'approved', level: 'other' },
-    ],
+    ['RED to be tried again', { review: red('RETRY') }, { word: 'resubmit', occurredAtMs: from + 999 }],
+    ['GREEN at another level', { review: { levelName: 'other' } }, { word: 'approved', level: 'other' }],
     ['GREEN at no level', { review: { levelName: null } }, { word: 'approved', level: null }],
     [
       'GREEN whose end has no time',
@@ -129,11 +119,7 @@ describe('a look-up at Sumsub', () => {
       { review: { reviewDate: '2026-11-20 18:31:57.123' } },
       { word: 'approved', occurredAtMs: from + 123 },
     ],
-    [
-      'GREEN while a service is awaited',
-      { review: { reviewStatus: 'awaitingService' } },
-      { word: 'none' },
-    ],
+    ['GREEN while a service is awaited', { review: { reviewStatus: 'awaitingService' } }, { word: 'none' }],
     [
       'a check in progress',
       { review: { reviewStatus: 'pending', reviewResult: null } },
@@ -146,18 +132,10 @@ describe('a look-up at Sumsub', () => {
       { word: 'none', progress: 'unfinished', level: 'other' },
     ],
     ['a status we never saw', { review: { reviewStatus: 'constructor' } }, { word: 'none' }],
-    [
-      'a colour we never saw',
-      { review: { reviewResult: { reviewAnswer: '__proto__' } } },
-      { word: 'none' },
-    ],
+    ['a colour we never saw', { review: { reviewResult: { reviewAnswer: '__proto__' } } }, { word: 'none' }],
     ['no result', { review: { reviewResult: null } }, { word: 'none' }],
     ['no review', { review: null }, { word: 'none', level: null }],
-    [
-      'no id, and not deleted',
-      { id: null, deleted: null },
-      { word: 'approved', providerRef: null },
-    ],
+    ['no id, and not deleted', { id: null, deleted: null }, { word: 'approved', providerRef: null }],
   ])('understands %s', async (_, over, statement) => {
     expect(await ask(applicant(over))).toMatchObject({ statement })
   })
@@ -191,10 +169,7 @@ describe('a look-up at Sumsub', () => {
   test.each<[string, unknown]>([
     ['about another user', applicant({ externalUserId: other })],
     ['without a user', applicant({ externalUserId: null })],
-    [
-      'with an approval that has no time',
-      applicant({ review: { reviewDate: null, createDate: null } }),
-    ],
+    ['with an approval that has no time', applicant({ review: { reviewDate: null, createDate: null } })],
     ['with a review of another form', { ...applicant(), review: 'GREEN' }],
     ['with a list', [applicant()]],
   ])('security: rejects a response %s', async (_, body) => {
@@ -271,11 +246,7 @@ describe('a look-up at Persona', () => {
   test.each<[string, object[], object]>([
     ['an approval', [inquiry('approved')], { word: 'approved', occurredAtMs: from }],
     ['a refusal', [inquiry('declined')], { word: 'rejected', occurredAtMs: from + 999 }],
-    [
-      'an approval after a refusal',
-      [inquiry('approved'), inquiry('declined', early)],
-      { word: 'approved' },
-    ],
+    ['an approval after a refusal', [inquiry('approved'), inquiry('declined', early)], { word: 'approved' }],
     [
       'a refusal after an approval, though its inquiry is the older one',
       [inquiry('approved', early), inquiry('declined')],
@@ -306,11 +277,7 @@ describe('a look-up at Persona', () => {
     ],
     ['an approval by another template', [inquiry('approved', {}, 'itmpl_other')], { word: 'none' }],
     ['an approval by no template', [inquiry('approved', {}, null)], { word: 'none' }],
-    [
-      'a refusal by no template',
-      [inquiry('declined', {}, null)],
-      { word: 'rejected', level: null },
-    ],
+    ['a refusal by no template', [inquiry('declined', {}, null)], { word: 'rejected', level: null }],
     ['a review', [inquiry('needs_review')], { word: 'none' }],
     ['a completed inquiry', [inquiry('completed')], { word: 'none' }],
     ['a status we never saw', [inquiry('toString')], { word: 'none' }],
@@ -346,10 +313,7 @@ describe('a look-up at Persona', () => {
   })
   test.each<[string, unknown]>([
     ['about another user', list(inquiry('approved', { 'reference-id': other }))],
-    [
-      'partly about another user',
-      list(inquiry('approved'), inquiry('declined', { 'reference-id': other })),
-    ],
+    ['partly about another user', list(inquiry('approved'), inquiry('declined', { 'reference-id': other }))],
     ['without a user', list(inquiry('approved', { 'reference-id': null }))],
     ['with an inquiry that has no id', list({ ...inquiry('approved'), id: null })],
     ['without a list', { data: inquiry('approved') }],
@@ -359,41 +323,38 @@ describe('a look-up at Persona', () => {
   })
 })
 
-describe.each(speakers.map(({ name }, index) => [name, index] as const))(
-  'a look-up at %s',
-  (_, index) => {
-    const asked = [sumsub, persona][index]!
-    test.each<[string, () => Response]>([
-      ['an error', () => Response.json({ code: 500 }, { status: 500 })],
-      ['that the key is wrong', () => Response.json({ code: 401 }, { status: 401 })],
-      ['that the key may not', () => Response.json({ code: 403 }, { status: 403 })],
-      ['that there were too many questions', () => Response.json({ code: 429 }, { status: 429 })],
-      ['a 404 from a proxy', () => new Response('<html>no such page</html>', { status: 404 })],
-      ['a 404 in other words', () => Response.json({ error: 'no route' }, { status: 404 })],
-      ['a page', () => new Response('<html>maintenance</html>')],
-      ['nothing', () => new Response('')],
-      ['null', () => new Response('null')],
-      ['an empty object', () => Response.json({})],
-      ['a redirect', () => Response.redirect('https://example.com', 302)],
-      ['more than an answer can be', () => Response.json({ info: 'x'.repeat(1_100_000) })],
-      ['half of an answer', () => new Response('{"externalUserId":"0x')],
-    ])('fails without a finding if the response is %s', async (_, answer) => {
-      reply = answer
-      await expect(asked.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
+describe.each(speakers.map(({ name }, index) => [name, index] as const))('a look-up at %s', (_, index) => {
+  const asked = [sumsub, persona][index]!
+  test.each<[string, () => Response]>([
+    ['an error', () => Response.json({ code: 500 }, { status: 500 })],
+    ['that the key is wrong', () => Response.json({ code: 401 }, { status: 401 })],
+    ['that the key may not', () => Response.json({ code: 403 }, { status: 403 })],
+    ['that there were too many questions', () => Response.json({ code: 429 }, { status: 429 })],
+    ['a 404 from a proxy', () => new Response('<html>no such page</html>', { status: 404 })],
+    ['a 404 in other words', () => Response.json({ error: 'no route' }, { status: 404 })],
+    ['a page', () => new Response('<html>maintenance</html>')],
+    ['nothing', () => new Response('')],
+    ['null', () => new Response('null')],
+    ['an empty object', () => Response.json({})],
+    ['a redirect', () => Response.redirect('https://example.com', 302)],
+    ['more than an answer can be', () => Response.json({ info: 'x'.repeat(1_100_000) })],
+    ['half of an answer', () => new Response('{"externalUserId":"0x')],
+  ])('fails without a finding if the response is %s', async (_, answer) => {
+    reply = answer
+    await expect(asked.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
+  })
+  test('fails without a finding if the response breaks off', async () => {
+    const half = 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"externalUserId":'
+    const listener = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: { data: (socket) => void socket.end(half) },
     })
-    test('fails without a finding if the response breaks off', async () => {
-      const half = 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"externalUserId":'
-      const listener = Bun.listen({
-        hostname: '127.0.0.1',
-        port: 0,
-        socket: { data: (socket) => void socket.end(half) },
-      })
-      const broken = speakers[index]!.adapter(`http://127.0.0.1:${listener.port}`, 'sandbox')
-      try {
-        await expect(broken.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
-      } finally {
-        listener.stop(true)
-      }
-    })
-  },
-)
+    const broken = speakers[index]!.adapter(`http://127.0.0.1:${listener.port}`, 'sandbox')
+    try {
+      await expect(broken.lookUp(wallet, made)).rejects.toMatchObject({ name: 'ProviderDown' })
+    } finally {
+      listener.stop(true)
+    }
+  })
+})

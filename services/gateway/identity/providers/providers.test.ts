@@ -34,27 +34,11 @@ describe('the parser of Sumsub webhooks', () => {
   const green = { reviewAnswer: 'GREEN' }
   test.each<[string, object, string]>([
     ['GREEN', { reviewResult: green }, 'approved'],
-    [
-      'RED for good',
-      { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'FINAL' } },
-      'rejected',
-    ],
+    ['RED for good', { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'FINAL' } }, 'rejected'],
     ['RED without a kind', { reviewResult: { reviewAnswer: 'RED' } }, 'rejected'],
-    [
-      'RED to be tried again',
-      { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'RETRY' } },
-      'resubmit',
-    ],
-    [
-      'GREEN while a service is awaited',
-      { reviewStatus: 'awaitingService', reviewResult: green },
-      'none',
-    ],
-    [
-      'GREEN of another kind of event',
-      { type: 'applicantWorkflowCompleted', reviewResult: green },
-      'none',
-    ],
+    ['RED to be tried again', { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'RETRY' } }, 'resubmit'],
+    ['GREEN while a service is awaited', { reviewStatus: 'awaitingService', reviewResult: green }, 'none'],
+    ['GREEN of another kind of event', { type: 'applicantWorkflowCompleted', reviewResult: green }, 'none'],
     ['a colour we never saw', { reviewResult: { reviewAnswer: 'constructor' } }, 'none'],
     ['no result', {}, 'none'],
     ['a reset', { type: 'applicantReset' }, 'reset'],
@@ -90,10 +74,7 @@ describe('the parser of Sumsub webhooks', () => {
   })
   test('accepts null in every field that a decision does not need', () => {
     const nothing = ['applicantId', 'correlationId', 'externalUserId', 'levelName', 'sandboxMode']
-    const nulls = [...nothing, 'reviewStatus', 'reviewResult', 'createdAt'].map((name) => [
-      name,
-      null,
-    ])
+    const nulls = [...nothing, 'reviewStatus', 'reviewResult', 'createdAt'].map((name) => [name, null])
     const body = { type: 'applicantPending', createdAtMs: '2026-11-21 07:00:00.123' }
     expect(parseSumsub(JSON.stringify({ ...body, ...Object.fromEntries(nulls) }))).toMatchObject({
       statement: { word: 'none', subjectRef: null, level: null, occurredAtMs: nowMs + 123 },
@@ -163,9 +144,8 @@ describe('the parser of Persona webhooks', () => {
         id: 'evt_1',
         attributes: {
           name,
-          [key
-            .replace('reference', 'created')
-            .replace(/id$/i, (id) => (id === 'Id' ? 'At' : 'at'))]: '2026-11-21T07:00:00.000Z',
+          [key.replace('reference', 'created').replace(/id$/i, (id) => (id === 'Id' ? 'At' : 'at'))]:
+            '2026-11-21T07:00:00.000Z',
           payload: { data: { id: 'inq_1', attributes: { [key]: wallet } } },
         },
       },
@@ -190,13 +170,10 @@ describe('the parser of Persona webhooks', () => {
   ])('%s: it is %s', (name, progress) => {
     expect(parsePersona(event(name), false)).toMatchObject({ statement: { progress } })
   })
-  test.each(['reference-id', 'referenceId', 'reference_id'])(
-    'understands the key inflection of %s',
-    (key) => {
-      const read = parsePersona(event('inquiry.approved', key), false)
-      expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
-    },
-  )
+  test.each(['reference-id', 'referenceId', 'reference_id'])('understands the key inflection of %s', (key) => {
+    const read = parsePersona(event('inquiry.approved', key), false)
+    expect(read).toMatchObject({ statement: { subjectRef: wallet, occurredAtMs: nowMs } })
+  })
   test('accepts an event without an id or a time', () => {
     const { data } = JSON.parse(event('inquiry.declined'))
     const attributes = { ...data.attributes, 'created-at': null }
@@ -263,9 +240,7 @@ describe('a verification link', () => {
     expect(JSON.parse(body)).toMatchObject({ userId: wallet, levelName: 'level-that-counts' })
     expect(headers.get('x-app-token')).toBe('sbx:token')
     expect(headers.get('x-app-access-ts')).toBe(ts)
-    expect(headers.get('x-app-access-sig')).toBe(
-      accessSignature('api-secret', ts, 'POST', linkPath, body),
-    )
+    expect(headers.get('x-app-access-sig')).toBe(accessSignature('api-secret', ts, 'POST', linkPath, body))
   })
   test('is created at Persona in two steps', async () => {
     replies.set('/api/v1/inquiries', () => Response.json({ data: { id: 'inq_7' } }))

@@ -23,11 +23,14 @@ const isOurs = async (_: string, ref: string) => ref !== 'inq_foreign'
 const check = '/resources/checks/latest?type=SIMILAR_SEARCH&applicantId='
 const hits = (...ids: string[]) => ({
   duplicateApplicantHits: ids.map((applicantId) => ({
-    ...{ applicantId, matchedFields: ['WIRA'], types: ['byFace'] },
+    applicantId,
+    matchedFields: ['WIRA'],
+    types: ['byFace'],
   })),
 })
 const stranger = (reviewResult: unknown) => ({
-  ...{ externalUserId: 'customer-7', review: { reviewStatus: 'completed', reviewResult } },
+  externalUserId: 'customer-7',
+  review: { reviewStatus: 'completed', reviewResult },
 })
 const applicants = {
   [`/resources/applicants/${own}/one`]: { externalUserId: wallet },
@@ -52,26 +55,10 @@ describe('the duplicates check of Sumsub', () => {
     ['without hits', { checks: [{ answer: 'GREEN' }] }, []],
     ['with null hits', { checks: [{ answer: 'GREEN', similarSearchInfo: null }] }, []],
     ['without the list around it', { answer: 'GREEN' }, []],
-    [
-      'with another wallet',
-      { checks: [{ answer: 'RED', similarSearchInfo: hits('second') }] },
-      [other],
-    ],
-    [
-      'with hits in spite of GREEN',
-      { answer: 'GREEN', similarSearchInfo: hits('second') },
-      [other],
-    ],
-    [
-      'with applicants of this wallet only',
-      { answer: 'RED', similarSearchInfo: hits('mine', own) },
-      [],
-    ],
-    [
-      'with an approved stranger',
-      { answer: 'RED', similarSearchInfo: hits('stranger', 'refused') },
-      [null],
-    ],
+    ['with another wallet', { checks: [{ answer: 'RED', similarSearchInfo: hits('second') }] }, [other]],
+    ['with hits in spite of GREEN', { answer: 'GREEN', similarSearchInfo: hits('second') }, [other]],
+    ['with applicants of this wallet only', { answer: 'RED', similarSearchInfo: hits('mine', own) }, []],
+    ['with an approved stranger', { answer: 'RED', similarSearchInfo: hits('stranger', 'refused') }, [null]],
     [
       'with strangers who were never approved',
       { answer: 'RED', similarSearchInfo: hits('refused', 'asked-again', 'begun') },
@@ -92,10 +79,7 @@ describe('the duplicates check of Sumsub', () => {
     ['with an unknown answer', { checks: [{ answer: 'YELLOW' }] }],
     ['with an empty list', { checks: [] }],
     ['with a malformed stranger', { answer: 'RED', similarSearchInfo: hits('odd') }],
-    [
-      'with malformed hits',
-      { answer: 'RED', similarSearchInfo: { duplicateApplicantHits: 'second' } },
-    ],
+    ['with malformed hits', { answer: 'RED', similarSearchInfo: { duplicateApplicantHits: 'second' } }],
   ])('%s is no answer', async (_, answer) => {
     await expect(sumsubFinds(answer)).rejects.toThrow()
   })
@@ -109,12 +93,12 @@ describe('the duplicates check of Sumsub', () => {
 })
 
 const inquiry = (id: string, reference: string, account = 'act_1', status = 'approved') => ({
-  ...{ type: 'inquiry', id },
+  type: 'inquiry',
+  id,
   attributes: { status, 'reference-id': reference, 'name-first': 'RATNA' },
   relationships: { account: { data: { type: 'account', id: account } } },
 })
-const list =
-  '/api/v1/inquiries?filter[account-id]=act_1&filter[status]=approved,declined&page[size]=20'
+const list = '/api/v1/inquiries?filter[account-id]=act_1&filter[status]=approved,declined&page[size]=20'
 const personaFinds = (rows: unknown, one: unknown = { data: inquiry('inq_own', wallet) }) => {
   replies = { '/api/v1/inquiries/inq_own': one, [list]: rows }
   return persona!.findSamePerson(wallet, 'inq_own', isOurs)
@@ -126,11 +110,7 @@ describe('the account of a Persona inquiry', () => {
   test.each<[string, unknown, unknown[]]>([
     ['with this wallet only', page(mine, inquiry('inq_old', wallet)), []],
     ['with another wallet', page(mine, inquiry('inq_2', other)), [other]],
-    [
-      'with a declined other wallet',
-      page(mine, inquiry('inq_2', other, 'act_1', 'declined')),
-      [other],
-    ],
+    ['with a declined other wallet', page(mine, inquiry('inq_2', other, 'act_1', 'declined')), [other]],
     ['with an inquiry that anyone opened', page(mine, inquiry('inq_foreign', other)), []],
     ['with an approved stranger', page(mine, inquiry('inq_2', 'customer-7')), [null]],
     ['with a declined stranger', page(mine, inquiry('inq_2', 'x', 'act_1', 'declined')), []],
@@ -143,11 +123,7 @@ describe('the account of a Persona inquiry', () => {
   test.each<[string, unknown, unknown]>([
     ['of an unknown inquiry', page(mine), 404],
     ['that is missing', page(mine), { data: { ...mine, relationships: {} } }],
-    [
-      'whose list has another account',
-      page(mine, inquiry('inq_2', other, 'act_2')),
-      { data: mine },
-    ],
+    ['whose list has another account', page(mine, inquiry('inq_2', other, 'act_2')), { data: mine }],
     ['whose list lacks the inquiry', page(), { data: mine }],
     ['without a list', {}, { data: mine }],
     ['that fails', 500, { data: mine }],

@@ -68,11 +68,7 @@ export function attentionView({ filters, latest, isPaused }) {
       'section',
       { 'aria-labelledby': 'attention' },
       h('h2', { id: 'attention' }, 'Needs attention'),
-      h(
-        'div',
-        { class: 'bar', role: 'group', 'aria-label': 'Filters' },
-        h('div', { class: 'choice' }, choice),
-      ),
+      h('div', { class: 'bar', role: 'group', 'aria-label': 'Filters' }, h('div', { class: 'choice' }, choice)),
       place,
     ),
     // Reloads only when a count changed, not on a timer.
@@ -89,7 +85,10 @@ export function attentionView({ filters, latest, isPaused }) {
 const countsIn = (seen) =>
   JSON.stringify([
     (seen?.services ?? []).map(({ figures }) => [
-      ...[figures?.deadLetters, figures?.inReview, figures?.frozenWallets, figures?.anomalies],
+      figures?.deadLetters,
+      figures?.inReview,
+      figures?.frozenWallets,
+      figures?.anomalies,
       figures?.breaks?.open,
     ]),
     (seen?.needs ?? []).map((says) => says.replace(/, oldest .*$/, '')),
@@ -98,12 +97,7 @@ const countsIn = (seen) =>
 function listOf({ exceptions, asOf, namedMax }, kind, overview) {
   const shown = exceptions.filter((one) => kind === '' || one.kind === kind)
   const columns = ['Age', 'Kind', 'Id', 'Problem', 'Command']
-  const heading = h(
-    'p',
-    { class: 'quiet' },
-    `${shown.length} of ${exceptions.length}, as of `,
-    timeElement(asOf),
-  )
+  const heading = h('p', { class: 'quiet' }, `${shown.length} of ${exceptions.length}, as of `, timeElement(asOf))
   if (shown.length === 0)
     return [
       heading,
@@ -144,11 +138,7 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
               h('td', { class: 'number' }, inWords(now - Date.parse(since))),
               h('td', {}, which),
               h('td', { class: 'rest' }, itemLink(id)),
-              h(
-                'td',
-                { class: 'says' },
-                h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, says),
-              ),
+              h('td', { class: 'says' }, h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, says)),
               h('td', { class: 'below' }, commandOf(remedies[which](id))),
             ),
           ),
@@ -181,23 +171,12 @@ function groupsOf(dead) {
       { class: 'card', 'aria-label': `Dead letters of ${service}` },
       h('h4', {}, `${count} × ${subject}`),
       h('p', { class: 'reason' }, error),
-      h(
-        'p',
-        { class: 'quiet' },
-        `${service}; first `,
-        timeElement(firstAt),
-        ', last ',
-        timeElement(lastAt),
-      ),
+      h('p', { class: 'quiet' }, `${service}; first `, timeElement(firstAt), ', last ', timeElement(lastAt)),
       h('details', {}, h('summary', {}, 'Example'), h('p', {}, itemLink(sample, sample))),
       h(
         'p',
         {},
-        h(
-          'button',
-          { type: 'button', disabled: true, 'aria-describedby': 'why-not' },
-          'Redrive the group',
-        ),
+        h('button', { type: 'button', disabled: true, 'aria-describedby': 'why-not' }, 'Redrive the group'),
         ' ',
         commandOf(`bun run ops dead-letters show ${id}`),
       ),
@@ -208,10 +187,7 @@ function groupsOf(dead) {
     { 'aria-label': 'Dead letters' },
     h('h3', { class: 'apart' }, 'Dead letters by error'),
     groups.length > 0
-      ? [
-          h('p', { class: 'quiet', id: 'why-not' }, whyDisabled),
-          h('div', { class: 'cards' }, groups),
-        ]
+      ? [h('p', { class: 'quiet', id: 'why-not' }, whyDisabled), h('div', { class: 'cards' }, groups)]
       : empty('No dead letters.'),
   )
 }

@@ -15,19 +15,12 @@ export function h(name, properties = {}, ...children) {
 
 /** Replaces the children of an element. */
 export const fill = (element, ...children) => {
-  element.replaceChildren(
-    ...children.flat().filter((child) => child !== undefined && child !== null),
-  )
+  element.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null))
 }
 
 /** Message shown in a view without rows. */
 export const empty = (why, advice) =>
-  h(
-    'div',
-    { class: 'empty' },
-    h('p', {}, why),
-    advice ? h('p', { class: 'quiet' }, advice) : undefined,
-  )
+  h('div', { class: 'empty' }, h('p', {}, why), advice ? h('p', { class: 'quiet' }, advice) : undefined)
 
 /** Shortens an id or hash; the full value is in its title. */
 export function short(id) {
@@ -37,11 +30,7 @@ export function short(id) {
 
 /** Link to the item page of an id. */
 export const itemLink = (id, words) =>
-  h(
-    'a',
-    { class: 'id', href: `#/item/${encodeURIComponent(id)}`, 'aria-label': id },
-    words ?? short(id),
-  )
+  h('a', { class: 'id', href: `#/item/${encodeURIComponent(id)}`, 'aria-label': id }, words ?? short(id))
 
 /** Formats a duration in milliseconds for reading. */
 export function inWords(ms) {
@@ -71,8 +60,6 @@ export const timeElement = (iso, exact) =>
 export function shellWord(text) {
   if (/^[\w.:-]+$/.test(text)) return text
   if (!/[\p{C}\u2028\u2029]/u.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
-  const numbers = [...new TextEncoder().encode(text)].map((byte) =>
-    byte.toString(8).padStart(3, '0'),
-  )
+  const numbers = [...new TextEncoder().encode(text)].map((byte) => byte.toString(8).padStart(3, '0'))
   return `"$(printf '%b' '${numbers.map((number) => `\\0${number}`).join('')}')"`
 }

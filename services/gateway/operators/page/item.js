@@ -41,10 +41,7 @@ export function itemView({ id, filters, isPaused }) {
   if (id === '')
     fill(
       place,
-      empty(
-        'No id given.',
-        'Enter the id of a payment, payout, quote, transaction or wallet, or a provider id.',
-      ),
+      empty('No id given.', 'Enter the id of a payment, payout, quote, transaction or wallet, or a provider id.'),
     )
   else if (isPaused()) fill(place, empty('Paused: no requests are sent.', 'Press p to resume.'))
   else {
@@ -67,11 +64,7 @@ export function itemView({ id, filters, isPaused }) {
       place,
     ),
     hear: (event, heard) => {
-      if (
-        event === 'motion' &&
-        [heard.item, heard.wallet].some((one) => one && mentions(seen, id, one))
-      )
-        loadLater()
+      if (event === 'motion' && [heard.item, heard.wallet].some((one) => one && mentions(seen, id, one))) loadLater()
     },
     refresh: load,
     leave: () => {
@@ -81,8 +74,7 @@ export function itemView({ id, filters, isPaused }) {
   }
 }
 
-const mentions = (seen, id, heard) =>
-  heard === id || (seen?.items ?? []).some((item) => item.id === heard)
+const mentions = (seen, id, heard) => heard === id || (seen?.items ?? []).some((item) => item.id === heard)
 
 function bar(filters, seen, open) {
   const choice = forms.map(([value, name]) =>
@@ -157,16 +149,12 @@ function cardOf({ kind, id, wallet, state, reason, facts }) {
 
 const isId =
   /^(0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64}|pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[a-z]{1,3}-[\w-]{8,60})$/
-const valueElement = (value) =>
-  isId.test(value) ? itemLink(value) : h('span', { class: 'value' }, value)
+const valueElement = (value) => (isId.test(value) ? itemLink(value) : h('span', { class: 'value' }, value))
 
 /** Timeline rows; each wait is a row with a bar proportional to the longest one. */
 function tableOf(lines, form) {
   const longest = Math.max(1, ...lines.map(({ wait }) => wait?.ms ?? 0))
-  const shown =
-    form === 'compact'
-      ? lines.filter(({ entry, wait }) => wait || entry.isOdd || !isDetail(entry))
-      : lines
+  const shown = form === 'compact' ? lines.filter(({ entry, wait }) => wait || entry.isOdd || !isDetail(entry)) : lines
   return h(
     'div',
     { class: 'scroll' },
@@ -180,9 +168,7 @@ function tableOf(lines, form) {
         h(
           'tr',
           {},
-          ['Time', 'Source', 'Event', 'Details', 'Id'].map((name) =>
-            h('th', { scope: 'col' }, name),
-          ),
+          ['Time', 'Source', 'Event', 'Details', 'Id'].map((name) => h('th', { scope: 'col' }, name)),
         ),
       ),
       h(
@@ -211,9 +197,7 @@ function waitRow({ ms, to, reason }, longest) {
   const mark = h('span', { class: 'mark', 'aria-hidden': 'true' })
   // Set from script, because the page's policy allows no inline style.
   mark.style.width = `${Math.max(2, Math.round((ms / longest) * 100))}%`
-  const words = to
-    ? `waited ${inWords(ms)} for ${reason}`
-    : `waiting for ${reason}, ${inWords(ms)} so far`
+  const words = to ? `waited ${inWords(ms)} for ${reason}` : `waiting for ${reason}, ${inWords(ms)} so far`
   return h(
     'tr',
     { class: to ? 'wait' : 'wait open' },

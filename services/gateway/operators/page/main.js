@@ -57,12 +57,7 @@ function hear(event, data) {
 }
 
 function say(words, bad = false) {
-  fill(
-    status,
-    words,
-    ' ',
-    h('span', { class: 'quiet' }, 'as of ', timeElement(new Date().toISOString())),
-  )
+  fill(status, words, ' ', h('span', { class: 'quiet' }, 'as of ', timeElement(new Date().toISOString())))
   status.dataset.bad = String(bad)
 }
 
@@ -79,8 +74,7 @@ async function connect() {
       say('Connection lost, reconnecting', true)
     } catch (error) {
       if (here.signal.aborted) return
-      if (error instanceof Refused && (error.status === 401 || error.status === 403))
-        return askForToken(error)
+      if (error instanceof Refused && (error.status === 401 || error.status === 403)) return askForToken(error)
       say(`Not connected: ${error.message}`, true)
     }
     await new Promise((resolve) => setTimeout(resolve, 1_000))
@@ -147,9 +141,7 @@ function askForToken({ status: code, message }) {
 }
 
 function drawNavigation() {
-  const links = listed().map(([view, { name }]) =>
-    h('li', {}, h('a', { href: `#/${view}`, 'data-view': view }, name)),
-  )
+  const links = listed().map(([view, { name }]) => h('li', {}, h('a', { href: `#/${view}`, 'data-view': view }, name)))
   fill(document.getElementById('views'), h('ul', {}, links))
   fill(document.getElementById('last-view'), String(links.length))
 }

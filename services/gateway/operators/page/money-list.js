@@ -13,11 +13,7 @@ function rowOf({ kind, id, wallet, state, reason, fiat: paid, ausdMicro, since }
     h(
       'td',
       { class: 'says' },
-      h(
-        'a',
-        { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true },
-        state.replaceAll('_', ' '),
-      ),
+      h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, state.replaceAll('_', ' ')),
       reason ? h('span', { class: 'reason' }, ` ${reason}`) : undefined,
     ),
     h(

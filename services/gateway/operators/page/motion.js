@@ -31,8 +31,7 @@ export function remember(heard) {
   return true
 }
 
-const textOf = (heard) =>
-  [heard.says, heard.subject, heard.item, heard.wallet, heard.txHash, heard.reason].join(' ')
+const textOf = (heard) => [heard.says, heard.subject, heard.item, heard.wallet, heard.txHash, heard.reason].join(' ')
 
 const matches = (heard, filters) => {
   const [flow, text] = [filters.get('flow'), filters.get('text')]
@@ -41,8 +40,7 @@ const matches = (heard, filters) => {
   return !text || textOf(heard).toLowerCase().includes(text.toLowerCase())
 }
 
-const amountOf = (heard) =>
-  [heard.fiat && fiat(heard.fiat), heard.ausdMicro && ausd(heard.ausdMicro)].filter(Boolean)
+const amountOf = (heard) => [heard.fiat && fiat(heard.fiat), heard.ausdMicro && ausd(heard.ausdMicro)].filter(Boolean)
 
 function rowOf(heard) {
   const target = heard.item ?? heard.wallet
@@ -71,8 +69,7 @@ function rowOf(heard) {
 /** Cell with its column name in `data-name`, which a narrow page shows because it hides the header. */
 const idCell = (name, id) => (id ? h('td', { class: 'ref', 'data-name': name }, id) : h('td', {}))
 
-const rowLink = (id, words) =>
-  h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, words)
+const rowLink = (id, words) => h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, words)
 
 const columns = ['Time', 'Flow', 'Event', 'Amount', 'Item', 'Wallet', 'Transaction']
 

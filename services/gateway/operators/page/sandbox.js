@@ -23,11 +23,7 @@ export function sandboxView({ isPaused }) {
       'section',
       { 'aria-labelledby': 'sandbox' },
       h('h2', { id: 'sandbox' }, 'Sandbox'),
-      h(
-        'p',
-        { class: 'quiet' },
-        'The services are real; the bank, the providers and the chain are local simulations.',
-      ),
+      h('p', { class: 'quiet' }, 'The services are real; the bank, the providers and the chain are local simulations.'),
       place,
     ),
     refresh: draw,
@@ -53,12 +49,7 @@ function formOf(deed, again) {
   const ask = (event) => {
     event.preventDefault()
     const yes = h('button', { type: 'button', class: 'primary', click: act }, 'Confirm')
-    fill(
-      place,
-      h('p', { class: 'warn' }, deed.confirm),
-      yes,
-      h('button', { type: 'button', click: rest }, 'Cancel'),
-    )
+    fill(place, h('p', { class: 'warn' }, deed.confirm), yes, h('button', { type: 'button', click: rest }, 'Cancel'))
     yes.focus()
   }
   const rest = () => {
@@ -93,9 +84,7 @@ function formOf(deed, again) {
     'form',
     { class: 'card', submit: ask, 'aria-label': deed.title },
     h('h4', {}, deed.title),
-    inputs.map(([field, input]) =>
-      h('p', { class: 'field' }, h('label', { for: input.id }, field.label), input),
-    ),
+    inputs.map(([field, input]) => h('p', { class: 'field' }, h('label', { for: input.id }, field.label), input)),
     place,
     h('p', { id: `${deed.name}-why`, class: 'quiet' }, deed.disabled ?? ''),
     outcome,

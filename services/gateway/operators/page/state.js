@@ -25,12 +25,7 @@ const lines = (rows) =>
       rows
         .filter(([, value]) => value !== undefined)
         .map(([name, value, mark]) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, name),
-            h('td', { class: `number ${mark ?? ''}` }, value),
-          ),
+          h('tr', {}, h('th', { scope: 'row' }, name), h('td', { class: `number ${mark ?? ''}` }, value)),
         ),
     ),
   )
@@ -40,11 +35,7 @@ function moneyCard(seen) {
   const operations = figuresOf(seen, 'chain-relayer').operations ?? {}
   const oldest = Object.entries({ ...payments.oldestMs, ...payouts.oldestMs })
     .filter(([, ms]) => ms > 0)
-    .map(([state, ms]) => [
-      `oldest ${state.replaceAll('_', ' ')}`,
-      inWords(ms),
-      ms > oldMs ? 'warn' : undefined,
-    ])
+    .map(([state, ms]) => [`oldest ${state.replaceAll('_', ' ')}`, inWords(ms), ms > oldMs ? 'warn' : undefined])
   return titled(
     'Money in flight',
     lines([
@@ -126,17 +117,10 @@ function lanesCard(seen) {
     lines([
       ...Object.values(lanes ?? []).map(({ address, nextNonce, fault, balanceWei }) => [
         h('span', { class: 'id' }, short(address)),
-        fault
-          ? `blocked: ${fault}`
-          : `nonce ${nextNonce}${balanceWei ? `, ${coin(balanceWei)}` : ''}`,
+        fault ? `blocked: ${fault}` : `nonce ${nextNonce}${balanceWei ? `, ${coin(balanceWei)}` : ''}`,
         fault ? 'bad' : undefined,
       ]),
-      [
-        'indexer lag',
-        reader.lagMs === undefined
-          ? undefined
-          : `${inWords(reader.lagMs)}, ${reader.lagBlocks} blocks`,
-      ],
+      ['indexer lag', reader.lagMs === undefined ? undefined : `${inWords(reader.lagMs)}, ${reader.lagBlocks} blocks`],
       ['finalized block', whole(reader.finalized)],
     ]),
   )
@@ -205,9 +189,7 @@ function flat(value, path = []) {
 }
 
 const shownAs = (name, value) =>
-  typeof value === 'number' && /Ms\b/.test(name) && !/AtMs/.test(name)
-    ? inWords(value)
-    : String(value ?? '–')
+  typeof value === 'number' && /Ms\b/.test(name) && !/AtMs/.test(name) ? inWords(value) : String(value ?? '–')
 
 /** Presence of a service; `null` if the bus could not be asked. */
 function presenceOf(copies) {

@@ -1,16 +1,47 @@
 import type { ChannelKind } from '#shared/messages/activity'
 
 const virtualAccountBanks = [
-  ...['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA', 'BSI', 'CIMB', 'BJB', 'BNC', 'BSS', 'MUAMALAT'],
-  ...['HANA', 'INA', 'AMBANK'],
+  'BCA',
+  'BNI',
+  'BRI',
+  'MANDIRI',
+  'PERMATA',
+  'BSI',
+  'CIMB',
+  'BJB',
+  'BNC',
+  'BSS',
+  'MUAMALAT',
+  'HANA',
+  'INA',
+  'AMBANK',
 ]
 const fpxBanks = [
-  ...['AFFIN', 'AGRO', 'ALLIANCE', 'AMBANK', 'CIMB', 'HLB', 'HSBC', 'ISLAM', 'KFH', 'MAYB2E'],
-  ...['MUAMALAT', 'OCBC', 'PUBLIC', 'RAKYAT', 'RHB', 'SCH', 'UOB', 'BOC', 'BSN', 'MAYB2U'],
-  ...['BNP', 'CITIBANK', 'DEUTSCHE'],
+  'AFFIN',
+  'AGRO',
+  'ALLIANCE',
+  'AMBANK',
+  'CIMB',
+  'HLB',
+  'HSBC',
+  'ISLAM',
+  'KFH',
+  'MAYB2E',
+  'MUAMALAT',
+  'OCBC',
+  'PUBLIC',
+  'RAKYAT',
+  'RHB',
+  'SCH',
+  'UOB',
+  'BOC',
+  'BSN',
+  'MAYB2U',
+  'BNP',
+  'CITIBANK',
+  'DEUTSCHE',
 ]
-const ofKind = (kind: ChannelKind, codes: readonly string[]) =>
-  codes.map((code) => [code, kind] as const)
+const ofKind = (kind: ChannelKind, codes: readonly string[]) => codes.map((code) => [code, kind] as const)
 
 /** From the provider's channel tables of July 2026, for Indonesia and Malaysia. */
 const kinds: ReadonlyMap<string, ChannelKind> = new Map([

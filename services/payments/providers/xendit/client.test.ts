@@ -8,12 +8,11 @@ const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response
 afterAll(() => server.stop(true))
 
 const provider = openXendit({
-  ...{ baseUrl: server.url.origin, appUrl: 'https://app.example.com' },
-  ...{
-    secretKeys: { ID: 'i', MY: 'm' },
-    requestsPerMinute: 60_000,
-    log: openLog('suite', 'silent'),
-  },
+  baseUrl: server.url.origin,
+  appUrl: 'https://app.example.com',
+  secretKeys: { ID: 'i', MY: 'm' },
+  requestsPerMinute: 60_000,
+  log: openLog('suite', 'silent'),
 })
 
 describe('a lookup that the provider answers with another object', () => {

@@ -1,25 +1,14 @@
 import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
-import {
-  openProviderClient,
-  type ProviderAnswer,
-  type ProviderClient,
-} from '#shared/provider/client'
+import { openProviderClient, type ProviderAnswer, type ProviderClient } from '#shared/provider/client'
 import { demandSame, idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, FetchedRefund, PaymentProvider } from '../../provider'
 import { channelKind } from './channel'
 import { readDelivery } from './delivery'
-import {
-  chargeFrom,
-  checkoutFrom,
-  isAsOrdered,
-  refundFrom,
-  refundRequest,
-  sessionRequest,
-} from './mapping'
+import { chargeFrom, checkoutFrom, isAsOrdered, refundFrom, refundRequest, sessionRequest } from './mapping'
 import {
   WireOpened,
   WirePayment,
@@ -46,8 +35,7 @@ export function openXendit(options: {
   clock?: Clock
 }): PaymentProvider {
   const { secretKeys, appUrl, ...api } = options
-  const open = (account: ProviderAccount) =>
-    openProviderClient({ ...api, account, secretKey: secretKeys[account] })
+  const open = (account: ProviderAccount) => openProviderClient({ ...api, account, secretKey: secretKeys[account] })
   return xendit({ clients: { ID: open('ID'), MY: open('MY') }, appUrl })
 }
 
@@ -71,8 +59,7 @@ export function xendit(options: {
     const asked = { schema: WireSession, deadlineMs: cancelDeadlineMs }
     try {
       const answer = await clients[account].post(path, asked)
-      if ('ok' in answer)
-        return cancelOutcome(checkoutFrom(clients[account], answer.ok, checkoutId).status)
+      if ('ok' in answer) return cancelOutcome(checkoutFrom(clients[account], answer.ok, checkoutId).status)
       // Only an active session can be cancelled; otherwise read its status.
       if (answer.refused.meaning !== 'state_wrong') return 'unknown'
       return cancelOutcome((await findCheckout(account, checkoutId))?.status)
@@ -121,8 +108,10 @@ export function xendit(options: {
     createRefund: async (order) => {
       const { account, reference: idempotencyKey } = order
       const answer = await clients[account].post('/refunds', {
+        schema: WireRefundMade,
+        body: refundRequest(order),
         // guard: a refund keeps one idempotency key
-        ...{ schema: WireRefundMade, body: refundRequest(order), idempotencyKey },
+        idempotencyKey,
       })
       return 'ok' in answer ? { ok: refundOf(order.paymentRequestId, answer.ok) } : answer
     },

@@ -41,15 +41,11 @@ function refundHint(data: Json): Hint | undefined {
   const refundId = idAt(data, 'id', 'refund_id')
   const paymentId = idAt(data, 'payment_id') ?? null
   const paymentRequestId = idAt(data, 'payment_request_id') ?? null
-  return refundId === undefined
-    ? undefined
-    : { about: 'refund', refundId, paymentId, paymentRequestId }
+  return refundId === undefined ? undefined : { about: 'refund', refundId, paymentId, paymentRequestId }
 }
 
 /** Returns the first non-empty value. Checks its form, as it becomes part of a path. */
 function idAt(data: Json, ...keys: string[]): string | undefined {
-  const id = keys
-    .map((key) => data[key])
-    .find((value) => value !== undefined && value !== null && value !== '')
+  const id = keys.map((key) => data[key]).find((value) => value !== undefined && value !== null && value !== '')
   return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id) ? id : undefined
 }

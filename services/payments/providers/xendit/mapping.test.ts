@@ -15,20 +15,32 @@ const client = { account: 'ID', aheadMs: () => 0 } as const
 const checkoutId = 'ps-6a10c0ffee0000000000a001'
 const session = (more: object = {}) =>
   JSON.stringify({
-    ...{ payment_session_id: checkoutId, reference_id: 'order-7001' },
-    ...{ status: 'ACTIVE', session_type: 'PAY', currency: 'IDR', amount: 150_000 },
-    ...{ payment_link_url: 'https://dev.xen.to/aB3dE_7', expires_at: '2026-08-01T02:30:00.000Z' },
+    payment_session_id: checkoutId,
+    reference_id: 'order-7001',
+    status: 'ACTIVE',
+    session_type: 'PAY',
+    currency: 'IDR',
+    amount: 150_000,
+    payment_link_url: 'https://dev.xen.to/aB3dE_7',
+    expires_at: '2026-08-01T02:30:00.000Z',
     ...more,
   })
 const payment = (more: object = {}, amount = '150000') =>
   JSON.stringify({
-    ...{ payment_id: 'py-aaaaaaaa-0000-4000-8000-000000000002', payment_request_id: 'pr-1' },
-    ...{ reference_id: 'order-7001_1f2e3d4c-1', currency: 'IDR', channel_code: 'CARDS' },
-    ...{ status: 'SUCCEEDED', request_amount: 1, payment_details: { authorization_data: {} } },
+    payment_id: 'py-aaaaaaaa-0000-4000-8000-000000000002',
+    payment_request_id: 'pr-1',
+    reference_id: 'order-7001_1f2e3d4c-1',
+    currency: 'IDR',
+    channel_code: 'CARDS',
+    status: 'SUCCEEDED',
+    request_amount: 1,
+    payment_details: { authorization_data: {} },
     ...more,
   }).replace('"request_amount":1', `"request_amount":${amount}`)
 const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
-  ...{ capture_id: 'cptr-1', capture_amount: amount, capture_timestamp: at },
+  capture_id: 'cptr-1',
+  capture_amount: amount,
+  capture_timestamp: at,
 })
 
 describe('the parser of a Xendit session', () => {
@@ -92,9 +104,14 @@ describe('the parser of a Xendit payment', () => {
     expect(from(payment({ captures: [capture(150_000)] }))).toEqual({
       status: 'succeeded',
       charge: {
-        ...{ account: 'ID', paymentId: 'py-aaaaaaaa-0000-4000-8000-000000000002' },
-        ...{ paymentRequestId: 'pr-1', reference: 'order-7001_1f2e3d4c-1', currency: 'IDR' },
-        ...{ paidMinor: 150_000n, channel: 'CARDS', channelKind: 'card' },
+        account: 'ID',
+        paymentId: 'py-aaaaaaaa-0000-4000-8000-000000000002',
+        paymentRequestId: 'pr-1',
+        reference: 'order-7001_1f2e3d4c-1',
+        currency: 'IDR',
+        paidMinor: 150_000n,
+        channel: 'CARDS',
+        channelKind: 'card',
         paidAt: new Date('2026-08-01T02:07:11.149Z'),
       },
     })
@@ -102,12 +119,7 @@ describe('the parser of a Xendit payment', () => {
 
   test.each([
     ['one capture decides, not the request', { captures: [capture(149_999)] }, '150000', 149_999n],
-    [
-      'several captures add up',
-      { captures: [capture(100_000), capture(50_000)] },
-      '150000',
-      150_000n,
-    ],
+    ['several captures add up', { captures: [capture(100_000), capture(50_000)] }, '150000', 150_000n],
     ['without captures the request counts', { captures: [] }, '150000', 150_000n],
     ['without the field too', {}, '150000', 150_000n],
     [
@@ -170,24 +182,40 @@ describe('the parser of a Xendit payment', () => {
 
 test('the parser of a Xendit refund reads it flat, with its amount in minor units', () => {
   const text = JSON.stringify({
-    ...{ id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-2', invoice_id: null },
-    ...{ amount: 50_000, currency: 'IDR', status: 'SUCCEEDED', reason: 'REQUESTED_BY_CUSTOMER' },
+    id: 'rfd-1',
+    payment_request_id: 'pr-1',
+    payment_id: 'py-2',
+    invoice_id: null,
+    amount: 50_000,
+    currency: 'IDR',
+    status: 'SUCCEEDED',
+    reason: 'REQUESTED_BY_CUSTOMER',
   })
   expect(refundFrom(read(readerOf(WireRefund), text), 'rfd-1')).toEqual({
-    ...{ refundId: 'rfd-1', status: 'succeeded', paymentId: 'py-2', paymentRequestId: 'pr-1' },
-    ...{ reference: null, currency: 'IDR', refundedMinor: 50_000n },
+    refundId: 'rfd-1',
+    status: 'succeeded',
+    paymentId: 'py-2',
+    paymentRequestId: 'pr-1',
+    reference: null,
+    currency: 'IDR',
+    refundedMinor: 50_000n,
   })
 })
 
 test('the request for a refund contains the payment, the reference, the amount and the reason', () => {
   const order: RefundOrder = {
-    ...{ account: 'MY', paymentRequestId: 'pr-1', reference: 'ordered-pay_1_1' },
+    account: 'MY',
+    paymentRequestId: 'pr-1',
+    reference: 'ordered-pay_1_1',
     fiat: money(505n, 'MYR'),
     isSecond: false,
   }
   const asked = {
-    ...{ payment_request_id: 'pr-1', reference_id: 'ordered-pay_1_1' },
-    ...{ amount: 5.05, currency: 'MYR' as const, reason: 'CANCELLATION' },
+    payment_request_id: 'pr-1',
+    reference_id: 'ordered-pay_1_1',
+    amount: 5.05,
+    currency: 'MYR' as const,
+    reason: 'CANCELLATION',
   }
   expect(refundRequest(order)).toEqual(asked)
   expect(refundRequest({ ...order, isSecond: true })).toEqual({ ...asked, reason: 'DUPLICATE' })
@@ -203,16 +231,27 @@ describe('the request for a Xendit session', () => {
     cardsOnly: false,
     lifeMs: 900_000,
     promised: {
-      ...{ kind: 'topup', wallet: `0x${'a'.repeat(40)}`, rate: '421', ausd: '1199524' },
-      ...{ quote_id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b', request_fingerprint: 'A'.repeat(43) },
+      kind: 'topup',
+      wallet: `0x${'a'.repeat(40)}`,
+      rate: '421',
+      ausd: '1199524',
+      quote_id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',
+      request_fingerprint: 'A'.repeat(43),
     },
   }
 
   test('uses major units, captures at once and returns to the app', () => {
     expect(JSON.parse(JSON.stringify(sessionRequest(order, means)))).toEqual({
-      ...{ reference_id: 'pay_1', session_type: 'PAY', mode: 'PAYMENT_LINK', country: 'MY' },
-      ...{ currency: 'MYR', amount: 5.05, capture_method: 'AUTOMATIC', locale: 'en' },
-      ...{ expires_at: '2026-08-01T02:30:00.000Z', description: 'Top-up' },
+      reference_id: 'pay_1',
+      session_type: 'PAY',
+      mode: 'PAYMENT_LINK',
+      country: 'MY',
+      currency: 'MYR',
+      amount: 5.05,
+      capture_method: 'AUTOMATIC',
+      locale: 'en',
+      expires_at: '2026-08-01T02:30:00.000Z',
+      description: 'Top-up',
       success_return_url: 'https://app.example.com',
       cancel_return_url: 'https://app.example.com',
       metadata: order.promised,

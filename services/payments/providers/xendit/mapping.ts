@@ -42,10 +42,7 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
 ])
 
 /** `nowMs`: by the provider's clock. */
-export const sessionRequest = (
-  order: CheckoutOrder,
-  { appUrl, nowMs }: { appUrl: string; nowMs: number },
-) => ({
+export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl: string; nowMs: number }) => ({
   reference_id: order.reference,
   session_type: 'PAY',
   mode: 'PAYMENT_LINK',
@@ -114,11 +111,8 @@ const linkFrom = (value: unknown): string | null => {
 /** The amount paid is the sum of the captures, or the requested amount without captures. */
 export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string): FetchedCharge {
   demandSame(wire.payment_id, paymentId)
-  const captures = (Array.isArray(wire.captures) ? wire.captures : []).map(
-    (capture) => asObject(capture) ?? {},
-  )
-  const amounts =
-    captures.length > 0 ? captures.map((one) => one.capture_amount) : [wire.request_amount]
+  const captures = (Array.isArray(wire.captures) ? wire.captures : []).map((capture) => asObject(capture) ?? {})
+  const amounts = captures.length > 0 ? captures.map((one) => one.capture_amount) : [wire.request_amount]
   const currency = wordOf(wire.currency)
   const channel = wordOf(wire.channel_code) || 'UNKNOWN'
   const status = chargeStatuses.get(wordOf(wire.status)) ?? 'unknown'
@@ -137,8 +131,7 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
       channelKind: channelKind(channel),
       // Never `updated`: a later change of the object would make a timely payment look late.
       paidAt:
-        earliest(captures.map((one) => timeFrom(client, one.capture_timestamp))) ??
-        timeFrom(client, wire.created),
+        earliest(captures.map((one) => timeFrom(client, one.capture_timestamp))) ?? timeFrom(client, wire.created),
       ...(senderVerification && { senderVerification }),
     },
   }
@@ -170,6 +163,4 @@ function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
 }
 
 const earliest = (times: readonly (Date | null)[]): Date | null =>
-  times
-    .filter((time) => time !== null)
-    .sort((left, right) => left.getTime() - right.getTime())[0] ?? null
+  times.filter((time) => time !== null).sort((left, right) => left.getTime() - right.getTime())[0] ?? null

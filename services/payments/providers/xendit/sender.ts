@@ -3,16 +3,7 @@ import { textFrom } from '#shared/provider/field'
 import type { SenderVerification } from '../../provider'
 import type { WirePayment } from './wire'
 
-const passed = [
-  'SUCCESS',
-  'SUCCEEDED',
-  'PASS',
-  'PASSED',
-  'MATCH',
-  'MATCHED',
-  'VERIFIED',
-  'APPROVED',
-]
+const passed = ['SUCCESS', 'SUCCEEDED', 'PASS', 'PASSED', 'MATCH', 'MATCHED', 'VERIFIED', 'APPROVED']
 const pending = ['PENDING', 'IN_PROGRESS', 'PROCESSING', 'REQUESTED', 'WAITING']
 
 /**

@@ -7,8 +7,12 @@ const anything = Type.Optional(Type.Unknown())
 const Id = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' })
 
 const session = {
-  ...{ reference_id: anything, status: anything, payment_link_url: anything },
-  ...{ expires_at: anything, payment_request_id: anything, payment_id: anything },
+  reference_id: anything,
+  status: anything,
+  payment_link_url: anything,
+  expires_at: anything,
+  payment_request_id: anything,
+  payment_id: anything,
 }
 /** `GET /sessions/{id}`. It has no channel. */
 export const WireSession = Type.Object({ payment_session_id: anything, ...session })
@@ -16,30 +20,45 @@ export type WireSession = Static<typeof WireSession>
 
 /** `POST /sessions`: without the id the checkout could not be looked up. */
 export const WireOpened = Type.Object({
-  ...{ payment_session_id: Id, ...session, amount: anything, currency: anything },
+  payment_session_id: Id,
+  ...session,
+  amount: anything,
+  currency: anything,
 })
 export type WireOpened = Static<typeof WireOpened>
 
 /** `GET /v3/payments/{id}`. It has no `amount`; the collected amounts are in `captures`. */
 export const WirePayment = Type.Object({
-  ...{ payment_id: anything, payment_request_id: anything, reference_id: anything },
-  ...{ status: anything, currency: anything, channel_code: anything, created: anything },
+  payment_id: anything,
+  payment_request_id: anything,
+  reference_id: anything,
+  status: anything,
+  currency: anything,
+  channel_code: anything,
+  created: anything,
   /** Requested amount; omitted from some payments that have captures. */
   request_amount: anything,
   captures: anything,
   /** See `sender.ts`. */
-  ...{ verification_data: anything, sender_verification: anything, payment_details: anything },
+  verification_data: anything,
+  sender_verification: anything,
+  payment_details: anything,
 })
 export type WirePayment = Static<typeof WirePayment>
 
 /** `GET /v3/payment_requests/{id}`. */
 export const WirePaymentRequest = Type.Object({
-  ...{ payment_request_id: anything, latest_payment_id: anything },
+  payment_request_id: anything,
+  latest_payment_id: anything,
 })
 
 const refund = {
-  ...{ status: anything, payment_id: anything, payment_request_id: anything },
-  ...{ reference_id: anything, currency: anything, amount: anything },
+  status: anything,
+  payment_id: anything,
+  payment_request_id: anything,
+  reference_id: anything,
+  currency: anything,
+  amount: anything,
 }
 /** `GET /refunds/{id}`. */
 export const WireRefund = Type.Object({ id: anything, ...refund })

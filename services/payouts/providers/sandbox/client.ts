@@ -12,10 +12,7 @@ const Holder = Type.Object({
 })
 
 /** Xendit's payouts with our own account check: no endpoint of Xendit for it is proven. */
-export function openSandboxPayouts({
-  apis,
-  ...options
-}: Parameters<typeof openXendit>[0]): PayoutProvider {
+export function openSandboxPayouts({ apis, ...options }: Parameters<typeof openXendit>[0]): PayoutProvider {
   const client = openProviderClient({ ...options, account: 'ID' })
   return {
     ...xenditPayouts(client, apis),

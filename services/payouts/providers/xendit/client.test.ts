@@ -36,29 +36,49 @@ afterAll(() => server.stop(true))
 const log = openLog('payouts', 'silent')
 const provider = xenditPayouts(
   openProviderClient({
-    ...{ baseUrl: server.url.origin, secretKey: 'k', account: 'ID' as const, log },
+    baseUrl: server.url.origin,
+    secretKey: 'k',
+    account: 'ID' as const,
+    log,
     requestsPerMinute: 60_000,
   }),
 )
 
 const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const order = {
-  ...{ id, fiatMinor: 250_000n, channelCode: 'ID_BCA' },
-  ...{ accountNumber: '1234567890', accountHolderName: 'Sari Dewi' },
+  id,
+  fiatMinor: 250_000n,
+  channelCode: 'ID_BCA',
+  accountNumber: '1234567890',
+  accountHolderName: 'Sari Dewi',
   promised: {
-    ...{ wallet: `0x${'a'.repeat(40)}`, rate: '16250', ausd: '15384616' },
-    ...{ quote_id: id, request_fingerprint: `cashout:${'A'.repeat(43)}` },
+    wallet: `0x${'a'.repeat(40)}`,
+    rate: '16250',
+    ausd: '15384616',
+    quote_id: id,
+    request_fingerprint: `cashout:${'A'.repeat(43)}`,
     authorization_nonce: `0x${'1'.repeat(64)}`,
   },
 }
 const payout = {
-  ...{ id: 'disb-aaaaaaaa-0000-4000-8000-0000000000d1', amount: 250_000, channel_code: 'ID_BCA' },
-  ...{ currency: 'IDR', reference_id: id, status: 'ACCEPTED', business_id: 'b' },
+  id: 'disb-aaaaaaaa-0000-4000-8000-0000000000d1',
+  amount: 250_000,
+  channel_code: 'ID_BCA',
+  currency: 'IDR',
+  reference_id: id,
+  status: 'ACCEPTED',
+  business_id: 'b',
   channel_properties: { account_number: '1234567890', account_holder_name: 'Sari Dewi' },
 }
 const evidence: Evidence = {
-  ...{ payoutId: payout.id, referenceId: id, status: 'pending' as const, word: 'ACCEPTED' },
-  ...{ failureCode: null, reason: null, amountMinor: 250_000n, currency: 'IDR' },
+  payoutId: payout.id,
+  referenceId: id,
+  status: 'pending' as const,
+  word: 'ACCEPTED',
+  failureCode: null,
+  reason: null,
+  amountMinor: 250_000n,
+  currency: 'IDR',
 }
 
 describe('an order for a payout', () => {
@@ -108,15 +128,12 @@ describe('an order for a payout', () => {
     ['HTML', () => new Response('<html>')],
     ['another form', () => Response.json({ id: 'disb-1' })],
     ['a refusal without a code', () => new Response('no', { status: 400 })],
-  ] as const)(
-    'with the response %s is unknown, and is not repeated automatically',
-    async (_, reply) => {
-      seen = []
-      answer = reply
-      await expect(provider.create(order, 'v2')).rejects.toThrow(ProviderUnknown)
-      expect(seen).toHaveLength(1)
-    },
-  )
+  ] as const)('with the response %s is unknown, and is not repeated automatically', async (_, reply) => {
+    seen = []
+    answer = reply
+    await expect(provider.create(order, 'v2')).rejects.toThrow(ProviderUnknown)
+    expect(seen).toHaveLength(1)
+  })
 })
 
 test.each([
@@ -131,9 +148,15 @@ test.each([
 
 describe('payouts of the API v3', () => {
   const bodyV3 = {
-    ...{ payout_id: 'po-aaaaaaaa-0000-4000-8000-0000000000d1', reference_id: id, type: 'B2C' },
-    ...{ status: 'ACCEPTED', source_amount: 250_000, source_currency: 'IDR' },
-    ...{ destination_amount: 250_000, destination_currency: 'IDR', business_id: 'b' },
+    payout_id: 'po-aaaaaaaa-0000-4000-8000-0000000000d1',
+    reference_id: id,
+    type: 'B2C',
+    status: 'ACCEPTED',
+    source_amount: 250_000,
+    source_currency: 'IDR',
+    destination_amount: 250_000,
+    destination_currency: 'IDR',
+    business_id: 'b',
   }
   const seenV3 = { ...evidence, payoutId: bodyV3.payout_id }
 
@@ -147,8 +170,11 @@ describe('payouts of the API v3', () => {
       reference_id: id,
       recipient: {
         account_details: {
-          ...{ account_number: '1234567890', account_holder_name: 'Sari Dewi', currency: 'IDR' },
-          ...{ routing_type_1: 'SWIFT', routing_value_1: 'CENAIDJA' },
+          account_number: '1234567890',
+          account_holder_name: 'Sari Dewi',
+          currency: 'IDR',
+          routing_type_1: 'SWIFT',
+          routing_value_1: 'CENAIDJA',
         },
       },
       payout_details: { destination_amount: 250_000, destination_currency: 'IDR' },
@@ -168,20 +194,15 @@ describe('payouts of the API v3', () => {
       'refused by compliance',
       { status: 'REJECTED', failure_code: 'SLS_RECIPIENT' },
       {
-        ...{ ...seenV3, word: 'REJECTED', status: 'refused' as const },
-        ...{ failureCode: 'SLS_RECIPIENT', reason: 'compliance' as const },
+        ...seenV3,
+        word: 'REJECTED',
+        status: 'refused' as const,
+        failureCode: 'SLS_RECIPIENT',
+        reason: 'compliance' as const,
       },
     ],
-    [
-      'with an unknown status',
-      { status: 'NEW_WORD' },
-      { ...seenV3, word: 'NEW_WORD', status: 'unknown' as const },
-    ],
-    [
-      'still looked into',
-      { status: 'PENDING_COMPLIANCE_REVIEW' },
-      { ...seenV3, word: 'PENDING_COMPLIANCE_REVIEW' },
-    ],
+    ['with an unknown status', { status: 'NEW_WORD' }, { ...seenV3, word: 'NEW_WORD', status: 'unknown' as const }],
+    ['still looked into', { status: 'PENDING_COMPLIANCE_REVIEW' }, { ...seenV3, word: 'PENDING_COMPLIANCE_REVIEW' }],
   ] as const)('are read %s', async (_, change, expected) => {
     seen = []
     answer = () => Response.json({ ...bodyV3, ...change })
@@ -221,8 +242,11 @@ describe('a look-up of a payout', () => {
 test('the list of banks omits wallets, other currencies and unreadable rows', async () => {
   const limits = { minimum: 10_000, maximum: 1_999_999_999_999, minimum_increment: 1 }
   const bsi = {
-    ...{ channel_code: 'ID_BSI', channel_category: 'BANK', currency: 'IDR' },
-    ...{ channel_name: 'Bank Syariah Indonesia', amount_limits: limits },
+    channel_code: 'ID_BSI',
+    channel_category: 'BANK',
+    currency: 'IDR',
+    channel_name: 'Bank Syariah Indonesia',
+    amount_limits: limits,
   }
   answer = () =>
     Response.json([
@@ -235,16 +259,19 @@ test('the list of banks omits wallets, other currencies and unreadable rows', as
     ])
   expect(await provider.listChannels()).toEqual([
     {
-      ...{ code: 'ID_BSI', minMinor: 10_000n, maxMinor: 1_999_999_999_999n, incrementMinor: 1n },
-      ...{ name: 'Bank Syariah Indonesia', accountDigits: [6, 20] },
+      code: 'ID_BSI',
+      minMinor: 10_000n,
+      maxMinor: 1_999_999_999_999n,
+      incrementMinor: 1n,
+      name: 'Bank Syariah Indonesia',
+      accountDigits: [6, 20],
     },
   ])
 })
 
 test('the client compares an amount of the provider exactly, never as a float', () => {
   const bare = { reference_id: id, status: 'SUCCEEDED', currency: 'IDR' }
-  const amountOf = (decimal: string) =>
-    evidenceFrom({ ...bare, amount: { decimal } }, 'disb-1').amountMinor
+  const amountOf = (decimal: string) => evidenceFrom({ ...bare, amount: { decimal } }, 'disb-1').amountMinor
   expect(amountOf('81250')).toBe(81_250n)
   expect(amountOf('81250.00')).toBe(81_250n)
   expect(amountOf('81250.01')).toBeUndefined()

@@ -18,14 +18,7 @@ import {
   XenditPayoutList,
 } from './mapping'
 import { swiftCodeOf } from './swift-codes'
-import {
-  apiVersion,
-  bodyOfV3,
-  evidenceFromV3,
-  XenditOrderedV3,
-  XenditPayoutListV3,
-  XenditPayoutV3,
-} from './v3'
+import { apiVersion, bodyOfV3, evidenceFromV3, XenditOrderedV3, XenditPayoutListV3, XenditPayoutV3 } from './v3'
 
 /** `apis`: versions that were used, that of new orders first. */
 export const openXendit = ({
@@ -41,10 +34,7 @@ export const openXendit = ({
   clock?: Clock
 }): PayoutProvider => xenditPayouts(openProviderClient({ ...options, account: 'ID' }), apis)
 
-export const xenditPayouts = (
-  client: ProviderClient,
-  apis: PayoutApis = ['v2'],
-): PayoutProvider => ({
+export const xenditPayouts = (client: ProviderClient, apis: PayoutApis = ['v2']): PayoutProvider => ({
   apis,
   create: async (order, through) => {
     const answer = through === 'v3' ? await createV3(client, order) : await createV2(client, order)
@@ -122,9 +112,7 @@ function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayo
   const rows = Array.isArray(list) ? list : list.data
   return {
     more: Array.isArray(list) ? undefined : list.has_more,
-    payouts: rows.map((row) =>
-      'payout_id' in row ? evidenceFromV3(row, row.payout_id) : evidenceFrom(row, row.id),
-    ),
+    payouts: rows.map((row) => ('payout_id' in row ? evidenceFromV3(row, row.payout_id) : evidenceFrom(row, row.id))),
   }
 }
 
@@ -137,8 +125,7 @@ function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   const own = payouts.filter((payout) => payout.referenceId === id)
   const saysNone = more === false && payouts.length === 0
   // guard: only one response means that a reference has no payouts
-  if (own.length === 0 && !saysNone)
-    throw new ProviderUnknown('inconclusive lookup of payouts by reference')
+  if (own.length === 0 && !saysNone) throw new ProviderUnknown('inconclusive lookup of payouts by reference')
   return own
 }
 

@@ -20,7 +20,9 @@ export const XenditOrdered = Type.Object({
 
 /** `GET /v2/payouts/{id}`; a field of another form counts as missing. */
 export const XenditPayout = Type.Object({
-  ...{ id: anything, reference_id: anything, status: anything },
+  id: anything,
+  reference_id: anything,
+  status: anything,
   ...others,
 })
 

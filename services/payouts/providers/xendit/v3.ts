@@ -10,8 +10,11 @@ export const apiVersion = '2025-09-09'
 
 const anything = Type.Optional(Type.Unknown())
 const amounts = {
-  ...{ source_amount: anything, source_currency: anything },
-  ...{ destination_amount: anything, destination_currency: anything, failure_code: anything },
+  source_amount: anything,
+  source_currency: anything,
+  destination_amount: anything,
+  destination_currency: anything,
+  failure_code: anything,
 }
 
 /** `POST /v3/payouts`. */
@@ -24,7 +27,9 @@ export const XenditOrderedV3 = Type.Object({
 
 /** `GET /v3/payouts/{payout_id}`. */
 export const XenditPayoutV3 = Type.Object({
-  ...{ payout_id: anything, reference_id: anything, status: anything },
+  payout_id: anything,
+  reference_id: anything,
+  status: anything,
   ...amounts,
 })
 

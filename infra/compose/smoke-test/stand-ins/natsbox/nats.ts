@@ -27,8 +27,7 @@ function selected(): Saved {
 async function micro(nc: NatsConnection) {
   const client = nc.services.client({ strategy: 'timer', maxWait: 1_500 } as never)
   if (verb === 'stats') for await (const one of await client.stats(name)) console.log(one)
-  else
-    for await (const one of await client.info()) console.log(`${one.name} ${one.version} ${one.id}`)
+  else for await (const one of await client.info()) console.log(`${one.name} ${one.version} ${one.id}`)
 }
 
 async function streams(nc: NatsConnection) {
@@ -67,7 +66,10 @@ if (what === 'context') saveContext()
 else {
   const { url, user, password } = selected()
   const nc = await connect({
-    ...{ servers: url, user, pass: password, timeout: 3_000 },
+    servers: url,
+    user,
+    pass: password,
+    timeout: 3_000,
     inboxPrefix: `_INBOX_${user}`,
   })
   if (what === 'micro') await micro(nc)

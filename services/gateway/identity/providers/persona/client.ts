@@ -1,11 +1,5 @@
 import type { Clock } from '#platform/clock'
-import {
-  type Finding,
-  type IdentityProvider,
-  ProviderDown,
-  referenceOf,
-  type Statement,
-} from '../../provider'
+import { type Finding, type IdentityProvider, ProviderDown, referenceOf, type Statement } from '../../provider'
 import { hostedLink, openIdentityApi, textOf } from '../http'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
@@ -86,8 +80,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
       const account = accountOf(at(body, 'data'))
       if (!account) throw new ProviderDown('persona: an inquiry without an account')
       const all = await listAll({ 'account-id': account })
-      if (!all.some(({ id }) => id === inquiryId))
-        throw new ProviderDown('persona: an account without its inquiry')
+      if (!all.some(({ id }) => id === inquiryId)) throw new ProviderDown('persona: an account without its inquiry')
       const others = all.filter(({ reference }) => reference !== wallet)
       // An inquiry without a wallet of ours counts only if it was approved.
       const found = others.map(async ({ id, reference, status }) =>
@@ -134,10 +127,7 @@ type InquiryContext = {
 }
 
 /** Other users on the page mean that the filter was ignored. */
-function readInquiries(
-  answer: unknown,
-  asked: Filter,
-): { inquiries: Decided[]; hasMore: boolean } | { fault: string } {
+function readInquiries(answer: unknown, asked: Filter): { inquiries: Decided[]; hasMore: boolean } | { fault: string } {
   const rows = at(answer, 'data')
   if (!Array.isArray(rows)) return { fault: 'the answer has no list of inquiries' }
   const inquiries: Decided[] = []
@@ -146,10 +136,7 @@ function readInquiries(
     const id = textOf(at(row, 'id'))
     if (!id) return { fault: 'an inquiry without an id' }
     const reference = textOf(at(attributes, 'reference-id'))
-    const isAsked =
-      'account-id' in asked
-        ? accountOf(row) === asked['account-id']
-        : reference === asked['reference-id']
+    const isAsked = 'account-id' in asked ? accountOf(row) === asked['account-id'] : reference === asked['reference-id']
     if (!isAsked) return { fault: 'an inquiry of another user than was asked for' }
     inquiries.push({
       id,

@@ -107,9 +107,7 @@ export function verifyPersona(
 }
 
 function setOf(text: string): { t: string; v1: string } | undefined {
-  const fields = new Map(
-    text.split(',').map((field) => field.split('=', 2) as [string, string | undefined]),
-  )
+  const fields = new Map(text.split(',').map((field) => field.split('=', 2) as [string, string | undefined]))
   const t = fields.get('t')
   const v1 = fields.get('v1')
   return t && v1 && /^[0-9]{1,12}$/.test(t) ? { t, v1 } : undefined

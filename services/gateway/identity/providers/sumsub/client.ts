@@ -11,15 +11,7 @@ import {
   type Word,
 } from '../../provider'
 import { hostedLink, openIdentityApi } from '../http'
-import {
-  keptOfSumsub,
-  maybe,
-  parseSumsub,
-  ReviewResult,
-  timeOf,
-  verifySumsub,
-  wordOf,
-} from './webhook'
+import { keptOfSumsub, maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
 
 /** `secretKey` signs our requests, not webhooks. */
 type SumsubOptions = {
@@ -112,8 +104,7 @@ function duplicatesIn(
   const read = readDuplicates(check ?? {})
   if ('fault' in read) return read
   const { answer, similarSearchInfo } = read.value
-  if (answer !== 'GREEN' && answer !== 'RED')
-    return { fault: 'a duplicates check without an answer' }
+  if (answer !== 'GREEN' && answer !== 'RED') return { fault: 'a duplicates check without an answer' }
   const hits = similarSearchInfo?.duplicateApplicantHits ?? []
   const applicantIds = [...new Set(hits.map((hit) => hit.applicantId))]
   return { applicantIds, isUnnamed: answer === 'RED' && applicantIds.length === 0 }
@@ -149,13 +140,8 @@ const signedHeaders = (
  * Hex HMAC-SHA256 over time, method, path with query, body. The time must be within a minute of Sumsub's
  * (docs.sumsub.com, "Authentication").
  */
-export const accessSignature = (
-  secretKey: string,
-  ts: string,
-  method: string,
-  path: string,
-  body: string,
-): string => createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
+export const accessSignature = (secretKey: string, ts: string, method: string, path: string, body: string): string =>
+  createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
 
 /** docs.sumsub.com, "Get applicant data by externalUserId". Nothing else is read. */
 const Applicant = Type.Object({
@@ -201,8 +187,7 @@ function findingOf(answer: unknown, asked: ApplicantContext): Finding | { fault:
   const got = readApplicant(answer)
   if ('fault' in got) return got
   const { value } = got
-  if (value.externalUserId !== asked.wallet)
-    return { fault: 'the applicant is not the one requested' }
+  if (value.externalUserId !== asked.wallet) return { fault: 'the applicant is not the one requested' }
   const review = value.review ?? {}
   const word = standingWord(value, asked.level)
   const known = {

@@ -4,8 +4,7 @@ import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../
 import { jsonOf, signedByAny, textOf } from '../http'
 
 /** Sumsub omits unknown fields or sets them to null. */
-export const maybe = <S extends TSchema>(schema: S) =>
-  Type.Optional(Type.Union([schema, Type.Null()]))
+export const maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 export const ReviewResult = Type.Object({
   reviewAnswer: maybe(Type.String()),
@@ -54,8 +53,7 @@ function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readE
   if (takenBack.has(type ?? '')) return 'reset'
   if (type !== 'applicantReviewed' && type !== 'applicantWorkflowCompleted') return 'none'
   const word = wordOf(reviewResult)
-  if (word === 'approved')
-    return type === 'applicantReviewed' && reviewStatus === 'completed' ? word : 'none'
+  if (word === 'approved') return type === 'applicantReviewed' && reviewStatus === 'completed' ? word : 'none'
   return reviewStatus === 'completed' || reviewStatus === null ? word : 'none'
 }
 
@@ -95,9 +93,7 @@ export function wordOf(result: Static<typeof ReviewResult> | null | undefined): 
  * Parses "2026-11-21 07:00:00.123" (UTC without a zone) or ISO 8601. Whole seconds are a range: an approval
  * counts from its start, a verdict against the user from its end.
  */
-export function timeOf(
-  text: string | null | undefined,
-): { fromMs: number; toMs: number } | undefined {
+export function timeOf(text: string | null | undefined): { fromMs: number; toMs: number } | undefined {
   const form = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(?:Z|([+-]\d\d):?(\d\d))?$/
   const [, day, time, fraction, hours = '+00', minutes = '00'] = form.exec(text ?? '') ?? []
   const fromMs = Date.parse(`${day}T${time}${fraction ?? ''}${hours}:${minutes}`)
