@@ -4,7 +4,7 @@ import { repositoryDir } from '#infra/local/folders'
 const generators: Readonly<Record<string, readonly string[]>> = {
   contracts: ['infra/contracts/compile.ts'],
   migrations: ['infra/migrations/generate.ts'],
-  permissions: ['infra/nats/generate.ts'],
+  permissions: ['infra/nats/users-file.ts'],
   configuration: ['infra/configuration/write.ts'],
   documents: ['infra/documents/write.ts', 'test/prove/document.ts'],
 }

@@ -78,7 +78,7 @@ export const refusals = {
   cancellations_too_many: {
     status: 429,
     ends: 'midnight',
-    message: 'Too many checkouts canceled today. This one closes by itself if it is not paid.',
+    message: 'Too many checkouts cancelled today. This one closes by itself if it is not paid.',
   },
 
   nothing_owed: { status: 400, message: 'nothing is owed' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Glob } from 'bun'
 import { serviceNames } from '#shared/messages/topic'
 import { circlesAmong, importsOf, names } from './imports'
@@ -43,6 +43,27 @@ describe('every source file', () => {
   test('imports files without the suffix .ts', () => {
     expect(offences(scripts, /(from |import\()'\.[^']*\.ts'/)).toEqual([])
   })
+})
+
+/** `rateCaches` and `openRateCache` both contain the stem of `cache`. */
+const stemOf = (word: string): string => {
+  const stem = word.replace(/(ations?|ions?|ings?|ers?|ors?|ures?|ies|es|s|e|y)$/, '')
+  return stem.length < 2 ? word : stem
+}
+/** The folder of a file with such a name says what it is about. */
+const roles = /^(config|main|client|mapping|webhook|advance|decide|tables|records|command|catalogue|fields|topology)$/
+/** Their files have the names of resources and of owners. */
+const isVocabulary = (path: string) => /^shared\/(api|messages)\//.test(path) || /\/(page|examples)\//.test(path)
+
+test('a file has the name of what it exports', () => {
+  const exported = /^export (?:async |abstract )*(?:function\*?|const|type|interface|class) (\w+)/gm
+  const strangers = [...inServices, ...inShared, ...inInfra].filter((path) => {
+    const [stem = ''] = basename(path).split('.')
+    const names = [...read(path).matchAll(exported)].map(([, name]) => name!.toLowerCase())
+    if (names.length === 0 || roles.test(stem) || isVocabulary(path)) return false
+    return !names.some((name) => name.includes(stemOf(stem.split('-').at(-1)!)))
+  })
+  expect(strangers).toEqual([])
 })
 
 describe('every page', () => {

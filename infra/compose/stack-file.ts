@@ -9,7 +9,7 @@ import { type StackFile, stackFilePath, writeStackFile } from '#infra/local/stac
  * NATS, Postgres and the operators' listener are not published; their addresses work only inside
  * the network.
  */
-export function composeStack(env: NodeJS.ProcessEnv = process.env): StackFile {
+export function composeStackFile(env: NodeJS.ProcessEnv = process.env): StackFile {
   const variables = { ...localVariables(), ...env }
   const of = (name: string) => variables[name] ?? ''
   const on = (name: string, port: string) => `http://127.0.0.1:${variables[name] || port}`
@@ -52,6 +52,6 @@ export function composeStack(env: NodeJS.ProcessEnv = process.env): StackFile {
 if (import.meta.main) {
   const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local/compose')
   mkdirSync(dir, { recursive: true })
-  writeStackFile(dir, composeStack())
+  writeStackFile(dir, composeStackFile())
   console.log(stackFilePath(dir))
 }

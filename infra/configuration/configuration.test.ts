@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { localStack } from '#infra/compose/composition'
 import { composeVariables } from './compose-variables'
-import { example, examplePath, variablesOf } from './documents'
+import { exampleDocument, examplePath, variablesOf } from './documents'
 import { exampleOf } from './example'
 import { processes } from './processes'
 import { rowsOf } from './rows'
@@ -13,11 +13,11 @@ const rows = [...rowsOf(processes), ...composeVariables]
 
 describe('env.example', () => {
   test('is up to date', () => {
-    expect(readFileSync(examplePath, 'utf8') === example() || remedy).toBe(true)
+    expect(readFileSync(examplePath, 'utf8') === exampleDocument() || remedy).toBe(true)
   })
 
   test('lists every variable of every process once', () => {
-    const listed = [...example().matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name)
+    const listed = [...exampleDocument().matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name)
     const names = Object.values(processes).flatMap((fields) => Object.keys(fields))
     expect(listed.toSorted()).toEqual([...new Set(listed)].toSorted())
     expect([...new Set(names)].filter((name) => !listed.includes(name) && !neverKept.has(name))).toEqual([])

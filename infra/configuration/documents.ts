@@ -24,7 +24,7 @@ export function variablesOf(composition: Composition): string[] {
 /**
  * Returns the current text of env.example: the variables compose.yaml takes, then those it sets.
  */
-export function example(): string {
+export function exampleDocument(): string {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   const taken = variablesOf(deployment())
   const others = rows.map(({ name }) => name).filter((name) => !taken.includes(name))

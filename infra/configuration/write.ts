@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { example, examplePath } from './documents'
+import { exampleDocument, examplePath } from './documents'
 
-writeFileSync(examplePath, example())
+writeFileSync(examplePath, exampleDocument())
 console.log('wrote infra/env.example')

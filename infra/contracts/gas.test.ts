@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { transferTypes } from '#shared/chain/erc3009'
+import { erc3009Types } from '#shared/chain/erc3009'
 import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opGasFloor, opKinds } from '#shared/chain/gas'
 import { ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
@@ -255,7 +255,7 @@ async function authorization(overload: 'bytes' | 'vrs', by = actors.ana, to = no
   }
   const signature = await by.signTypedData({
     domain: { name: 'Agora Dollar', version: '1', chainId: 10143, verifyingContract: token },
-    types: transferTypes,
+    types: erc3009Types,
     primaryType: 'TransferWithAuthorization',
     message,
   })

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { play } from '#infra/demo/play'
-import { whileThere } from '#infra/demo/watch'
+import { watchStack } from '#infra/demo/watch'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
@@ -27,7 +27,7 @@ async function running(): Promise<StackFile | undefined> {
 
 const tell = (stack: StackFile, at: string) =>
   unlessStopped(
-    whileThere(stack, at, () => play(stack)),
+    watchStack(stack, at, () => play(stack)),
     stopping.signal,
   )
 

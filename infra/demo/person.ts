@@ -1,6 +1,6 @@
 import { type Address, createWalletClient, type Hex, http, type LocalAccount, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import type { StackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
@@ -66,7 +66,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
       functionName,
       args,
       gas,
-      ...(await bid(chain)),
+      ...(await feeBid(chain)),
     } as never
     const hash = await chain.writeContract(request)
     const receipt = await waitUntil(`${functionName} to be mined`, () =>

@@ -1,7 +1,7 @@
 import { generatePrivateKey } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/external'
 import { personOf } from '#infra/demo/person'
-import * as story from '#infra/demo/story'
+import * as story from '#infra/demo/scenes'
 import { openTimeline } from '#infra/demo/timeline'
 import type { StackFile } from '#infra/local/stack-file'
 import { pause } from '#platform/deadline'

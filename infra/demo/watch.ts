@@ -29,7 +29,7 @@ async function untilGone(stack: StackFile, dir: string, signal: AbortSignal): Pr
 }
 
 /** Throws within seconds once the stack is gone, instead of waiting for timeouts. */
-export async function whileThere<T>(stack: StackFile, dir: string, work: () => Promise<T>): Promise<T> {
+export async function watchStack<T>(stack: StackFile, dir: string, work: () => Promise<T>): Promise<T> {
   const over = new AbortController()
   const never = new Promise<never>(() => {})
   try {

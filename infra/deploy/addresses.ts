@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, wr
 import { dirname } from 'node:path'
 import { type Static, Type } from 'typebox'
 import type { Address, Hex } from 'viem'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 
 const AddressText = Type.Unsafe<Address>(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }))
 const HexText = Type.Unsafe<Hex>(Type.String({ pattern: '^0x([0-9a-f]{2})*$' }))
@@ -29,7 +29,7 @@ const AddressBook = Type.Object({
 /** An address is added once it is final. */
 export type AddressBook = Static<typeof AddressBook>
 
-const readBook = readerOf(AddressBook)
+const readBook = schemaReader(AddressBook)
 
 /** Throws if the file is not ours, so that it is not overwritten. */
 export function loadAddresses(path: string): AddressBook | null {

@@ -109,7 +109,7 @@ export const personalData: readonly Personal[] = [
       '*.outbox.payload',
       '*.dead_letter.payload',
       'indexer_reader.events.args',
-      'ops.deeds.target',
+      'ops.commands.target',
       'webhooks.payments.>:body',
       'webhooks.identity.>:body',
     ],
@@ -127,7 +127,7 @@ export const personalData: readonly Personal[] = [
       '*.pauses.reason',
       'payments.resolutions.reason',
       'books.breaks.reason',
-      'ops.deeds.reason',
+      'ops.commands.reason',
       'chain_relayer.giveback_request.reason',
       '*:by',
       '*:reason',
@@ -140,7 +140,7 @@ export const personalData: readonly Personal[] = [
 /** Names that never identify a person: ids, hashes, states and technical fields. */
 const plainNames =
   'id kind state status pair currency event posting reverses consumer messageId subject last_error verb lane ' +
-  'quote_id refId payment_id paymentId payout_id payoutId operation_id operationId refund_id deed_id message_id ' +
+  'quote_id refId payment_id paymentId payout_id payoutId operation_id operationId refund_id deed_id command_id message_id ' +
   'request_id delivery_id deliveryId object_id operation_ids nonce authorization_nonce provider provider_status ' +
   'failure_code resolution lost_hold asset spending cashflow held_repayments payout_api bank_details_key_id hash tx_hash ' +
   'block_hash content_hash genesis_hash open_tx_hash close_tx_hash take_tx_hash return_tx_hash ' +
@@ -179,9 +179,9 @@ const plainPlaces = [
   'payouts.anomalies.says',
   'chain_relayer.pauses.what',
   'chain_relayer.giveback_request.refusal',
-  'chain_relayer.spent.signer',
-  'chain_relayer.spent.identity',
-  'chain_relayer.spent_days.signer',
+  'chain_relayer.signed_amounts.signer',
+  'chain_relayer.signed_amounts.identity',
+  'chain_relayer.signed_totals.signer',
   'chain_relayer.attempt.purpose',
   'chain_relayer.attempt.raw',
   'chain_relayer.lane.address',
@@ -206,7 +206,7 @@ const plainPlaces = [
   'books.provider_moves.type',
   'books.totals.account',
   'books.totals.source',
-  'ops.deeds.cause',
+  'ops.commands.cause',
   'ops.outcomes.outcome',
   'gateway.dead_letter.reason',
   'payments.dead_letter.reason',

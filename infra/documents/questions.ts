@@ -11,6 +11,6 @@ export const questions: readonly ListedQuestion[] = [
   { question: 'Which messages were dead-lettered?', words: ['dead-letters', 'list'] },
   { question: 'Which payments need manual review?', words: ['review', 'list'] },
   { question: 'Which deposits to the treasury are unexplained?', words: ['unexplained', 'list'] },
-  { question: 'Which commands did operators run, and why?', words: ['deeds'] },
+  { question: 'Which commands did operators run, and why?', words: ['commands'] },
   { question: 'How long until the disk is full?', words: ['growth', '--free', '50'] },
 ]

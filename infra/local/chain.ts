@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
 import { askNode } from '#infra/local/chain/node'
 import type { Command } from '#infra/local/child'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
 import type { ProcessDeath } from '#infra/local/supervisor'
@@ -111,7 +111,7 @@ export async function layChain(options: {
   const client = createClient(options.rpcUrl)
   const admin = privateKeyToAccount(devKey('admin'))
   const nonce = await client.getTransactionCount({ address: admin.address })
-  const fees = await bid(client)
+  const fees = await feeBid(client)
   await Promise.all(
     options.wallets.map(async ({ address }, index) => {
       await client.setBalance({ address, value: walletWei })

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { chainAnswers, hasContracts, type LocalChainTerms, layChain, localChainId, planChain } from '#infra/local/chain'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
-import { emptyDir } from '#infra/local/folders'
+import { emptyFolder } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { natsAnswers, natsSignsIn, planNats } from '#infra/local/nats'
 import { assertServerServes, type Cluster, planPostgres, postgresAnswers } from '#infra/local/postgres'
@@ -126,7 +126,7 @@ async function bootBus(processes: Processes, options: DependencyOptions) {
 }
 
 async function startNats(processes: Processes, options: DependencyOptions) {
-  if (!options.kept) emptyDir(join(options.dir, 'nats'))
+  if (!options.kept) emptyFolder(join(options.dir, 'nats'))
   const port = await options.choosePort('nats')
   const monitorPort = await options.choosePort('monitor')
   processes.add(planNats({ dir: options.dir, port, monitorPort, passwords: options.secrets.nats }))

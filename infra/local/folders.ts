@@ -17,7 +17,7 @@ export function openToNobody(path: string): boolean {
   }
 }
 
-export function emptyDir(path: string): string {
+export function emptyFolder(path: string): string {
   rmSync(path, { recursive: true, force: true })
   mkdirSync(path, { recursive: true })
   return path

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import postgres from 'postgres'
 import type { Command } from '#infra/local/child'
-import { asRoot, emptyDir, nobodyUid, openToNobody, reachableCopy, repositoryDir } from '#infra/local/folders'
+import { asRoot, emptyFolder, nobodyUid, openToNobody, reachableCopy, repositoryDir } from '#infra/local/folders'
 import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 
@@ -60,7 +60,7 @@ export async function planPostgres(options: {
 }
 
 const newHome = (dir: string) =>
-  asRoot && !openToNobody(dir) ? mkdtempSync(join(tmpdir(), 'stack-postgres-')) : emptyDir(join(dir, 'postgres'))
+  asRoot && !openToNobody(dir) ? mkdtempSync(join(tmpdir(), 'stack-postgres-')) : emptyFolder(join(dir, 'postgres'))
 
 async function copyCluster(
   from: Cluster,

@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { currentBundles } from '#infra/bundle/bundle'
 import { diedOfItsState, localTerms } from '#infra/local/chain'
-import { deedsOf } from '#infra/local/controls/actions'
-import { type Controls, openControls } from '#infra/local/controls/listener'
+import { actionsOf } from '#infra/local/controls/actions'
+import { type Controls, openControlsListener } from '#infra/local/controls/listener'
 import { copyName, missingCopies } from '#infra/local/copies'
 import { bootDependencies, type ChoosePort, type Dependencies } from '#infra/local/dependencies'
 import { databaseUrlAs, makeSecrets, type OwnProcess, type Places, type Secrets } from '#infra/local/environment'
-import { emptyDir } from '#infra/local/folders'
+import { emptyFolder } from '#infra/local/folders'
 import { type DevAccount, devWallets } from '#infra/local/keys'
 import { diedOfItsPort, freePort, PortTaken } from '#infra/local/ports'
 import { openProcesses, type Processes } from '#infra/local/processes'
@@ -92,7 +92,7 @@ async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stac
     },
     onStart: () => keep.current(),
   })
-  emptyDir(join(options.dir, 'logs'))
+  emptyFolder(join(options.dir, 'logs'))
   removeStackFile(options.dir)
   const listeners = new AsyncDisposableStack()
   const booting = boot(processes, options, { keep, owned, listeners })
@@ -146,7 +146,7 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
   if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
   const isControlled = options.controls && !own.PROVIDER_URL
-  const controls = isControlled ? listeners.use(openControls()) : undefined
+  const controls = isControlled ? listeners.use(openControlsListener()) : undefined
   const { rpcUrl: target } = places
   const rpcProxy = options.proxied ? listeners.use(openRpcProxy({ target })) : undefined
   startOwnProcesses(
@@ -177,7 +177,7 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
   const info = () => ({ ...describe(processes, places, secrets, backbone, wallets), moved })
   keep.current = () => writeStackFile(options.dir, info())
   keep.current()
-  controls?.offer(async () => deedsOf(info(), processes.all()))
+  controls?.offer(async () => actionsOf(info(), processes.all()))
   return {
     get info() {
       return info()
@@ -202,8 +202,8 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
 }
 
 const withControls = (options: StackOptions, { url, token }: Controls): StackOptions => {
-  const told = { SANDBOX_CONTROLS_URL: url, SANDBOX_CONTROLS_TOKEN: token }
-  return { ...options, env: { ...options.env, gateway: { ...told, ...options.env?.gateway } } }
+  const controlled = { SANDBOX_CONTROLS_URL: url, SANDBOX_CONTROLS_TOKEN: token }
+  return { ...options, env: { ...options.env, gateway: { ...controlled, ...options.env?.gateway } } }
 }
 
 function reached(

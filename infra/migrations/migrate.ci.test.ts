@@ -57,7 +57,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     if (role === 'pricing') return void (await run(role, 'select * from quotes_taken'))
     if (role === 'indexer_reader') return void (await run(role, 'select 1'))
     if (role === 'books') return void (await run(role, 'select * from books.runs'))
-    if (role === 'ops') return void (await run(role, 'select * from deeds'))
+    if (role === 'ops') return void (await run(role, 'select * from commands'))
     await run(role, `insert into ${outbox} values ('own', 's', '{}')`)
     await run(role, `update outbox set published_at = now() where id = 'own'`)
     expect(await run(role, `select id from outbox`)).toHaveLength(1)
@@ -123,11 +123,11 @@ test('security: the taker of a quote is never changed, not even by pricing', asy
 test('security: an operator adds commands and outcomes, and never changes one', async () => {
   await run(
     'ops',
-    `insert into deeds (verb, target, cause, reason, asked_by)
+    `insert into commands (verb, target, cause, reason, asked_by)
     values ('v', 't', 'c', 'r', 'me')`,
   )
-  await run('ops', `insert into outcomes (deed_id, outcome, said) select id, 'done', 's' from deeds`)
-  for (const change of [`deeds set asked_by = 'you'`, `outcomes set said = 'other'`])
+  await run('ops', `insert into outcomes (command_id, outcome, said) select id, 'done', 's' from commands`)
+  for (const change of [`commands set asked_by = 'you'`, `outcomes set said = 'other'`])
     await expect(run('ops', `update ${change}`)).rejects.toThrow(/permission denied/)
 })
 

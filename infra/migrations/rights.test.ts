@@ -25,9 +25,9 @@ const isWrittenOnce = (schema: string, table: string) =>
 const pruned = new Set([
   ...movers.flatMap((one) => [`${one}.inbox`, `${one}.outbox`, `${one}.dead_letter`]),
   'payouts.account_checks',
-  'chain_relayer.spent',
-  'chain_relayer.spent_days',
-  'chain_relayer.burnt',
+  'chain_relayer.signed_amounts',
+  'chain_relayer.signed_totals',
+  'chain_relayer.reverted_gas',
   'books.runs',
   'indexer_reader.events',
   'indexer_reader.records',

@@ -124,7 +124,7 @@ describe('security: Postgres itself refuses a second row', () => {
     ['payments.wallets_pkey', 'wallets', 'wallet', 'a wallet is frozen, or it is not'],
     ['payments.refund_orders_pkey', 'refund_orders', 'reference', 'a key is one refund'],
     ['payments.refund_orders_once', 'refund_orders', 'account, provider_payment_id', 'a charge goes back once'],
-    ['payments.resolutions_pkey', 'resolutions', 'deed_id', 'a deed is done once'],
+    ['payments.resolutions_pkey', 'resolutions', 'deed_id', 'a command is done once'],
     ['payments.anomalies_pkey', 'anomalies', 'id', 'a second payment is counted once'],
     ['payments.owed_to_cashouts_pkey', 'owed_to_cashouts', 'source', 'what cash-outs are owed is one figure'],
     ['payouts.payouts_pkey', 'payouts', 'id', 'a reference at the bank is one cash-out'],
@@ -149,12 +149,27 @@ describe('security: Postgres itself refuses a second row', () => {
     ['chain_relayer.transaction_lane_nonce_pk', 'transaction', 'lane, nonce', 'a nonce is given out once'],
     ['chain_relayer.attempt_lane_nonce_attempt_pk', 'attempt', 'lane, nonce, attempt', 'an attempt is signed once'],
     ['chain_relayer.attempt_hash', 'attempt', 'hash', 'a hash is of one nonce'],
-    ['chain_relayer.spent_signer_identity_pk', 'spent', 'signer, identity', 'a retried signature counts once'],
-    ['chain_relayer.spent_days_signer_spending_day_pk', 'spent_days', 'signer, spending, day', 'a day has one sum'],
-    ['chain_relayer.burnt_lane_nonce_wallet_pk', 'burnt', 'lane, nonce, wallet', 'burnt gas is counted once'],
+    [
+      'chain_relayer.signed_amounts_signer_identity_pk',
+      'signed_amounts',
+      'signer, identity',
+      'a retried signature counts once',
+    ],
+    [
+      'chain_relayer.signed_totals_signer_spending_day_pk',
+      'signed_totals',
+      'signer, spending, day',
+      'a day has one sum',
+    ],
+    [
+      'chain_relayer.reverted_gas_lane_nonce_wallet_pk',
+      'reverted_gas',
+      'lane, nonce, wallet',
+      'reverted gas is counted once',
+    ],
     ['chain_relayer.cursor_pkey', 'cursor', 'name', 'transfers are read on from one block'],
     ['chain_relayer.giveback_request_once', 'giveback_request', 'tx_hash, log_index', 'a transfer goes back once'],
-    ['ops.deeds_once', 'deeds', 'verb, target, cause', 'a request of an operator is one deed'],
+    ['ops.commands_once', 'commands', 'verb, target, cause', 'a request of an operator is one command'],
   ] as const)('of %s, a row of %s with the same %s: %s', async (index, name, columns) => {
     const [schema] = index.split('.')
     expect(await refusing(`${schema}.${name}`, columns.split(', '))).toBe(index)

@@ -1,5 +1,5 @@
 import { consumers, streams } from '#infra/nats/topology'
-import { copiesSubject, copySubject, leftSubject } from '#platform/bus/instances'
+import { instanceSubject, instancesSubject, leftSubject } from '#platform/bus/instances'
 import { metricsSubject } from '#platform/metrics/answer'
 import { questions, topics } from '#shared/messages/catalogue'
 import { feedSubject } from '#shared/messages/operations'
@@ -53,11 +53,11 @@ function otherCopiesOf(user: BusUser): Grant[] {
   return [
     {
       why: 'Instance discovery: the services it calls, and its own.',
-      subjects: [...owners].map(copiesSubject),
+      subjects: [...owners].map(instancesSubject),
     },
     {
       why: 'Requests retried at one instance when another does not respond.',
-      subjects: repeated.map(({ owner, subject }) => copySubject(owner, '*', subject)),
+      subjects: repeated.map(({ owner, subject }) => instanceSubject(owner, '*', subject)),
     },
   ]
 }
@@ -185,8 +185,8 @@ function copyOf(user: BusUser): Grant[] {
   if (!self) return []
   const answered = questions.filter(isRepeated).filter(({ owner }) => owner === self)
   const why = 'Discovery of this instance, and requests sent to it directly.'
-  const named = answered.map(({ subject }) => copySubject(self, '*', subject))
-  return [{ why, subjects: [copiesSubject(self), ...named] }]
+  const named = answered.map(({ subject }) => instanceSubject(self, '*', subject))
+  return [{ why, subjects: [instancesSubject(self), ...named] }]
 }
 
 const leavingOf = (user: BusUser): Grant[] =>

@@ -4,10 +4,10 @@ import { pause } from '#platform/deadline'
 import { startLoop } from '#platform/loop'
 import { openServiceBus, runService, runUntilStopped } from '#platform/service'
 import { openBooks } from './books/context'
-import { readings } from './books/metrics'
-import { openReconciliation } from './books/watch'
+import { booksMetrics } from './books/metrics'
+import { openReconciliation } from './books/reconciliation'
 import { fields } from './config'
-import { openConsole } from './console/run'
+import { openConsole } from './console/console'
 import { openPruner } from './pruning/round'
 
 /** Leaves the machine to the services that start at the same time. */
@@ -65,7 +65,7 @@ await runService('operations', fields, async (config, runtime) => {
       bus,
       name: 'operations',
       log,
-      readings,
+      readings: booksMetrics,
       stats: async () => figures(),
       description: 'reconciles the books, removes old rows; answers only operators',
       answers: console.answers,

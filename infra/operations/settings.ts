@@ -8,7 +8,7 @@ import { text } from '#platform/config-fields'
 const byHand: ReadonlySet<string> = new Set(['deploy'])
 
 const password = (about: string) => text({ about, secret: true })
-export const backbone: Fields = {
+export const backboneSettings: Fields = {
   POSTGRES_PASSWORD: password('password of the owner of all tables'),
   NATS_STORE_KEY: password('key that encrypts the streams of NATS on disk'),
   ...Object.fromEntries(
@@ -29,7 +29,9 @@ const composed = {
 
 /** Returns missing, malformed and public variables; none if the deployment may start. */
 export function faultsOf(env: Environment): string[] {
-  const started = Object.entries({ backbone, ...processes }).filter(([name]) => !byHand.has(name))
+  const started = Object.entries({ backboneSettings: backboneSettings, ...processes }).filter(
+    ([name]) => !byHand.has(name),
+  )
   const faults = started.flatMap(([name, fields]) => {
     try {
       readConfig(name, fields, { ...env, ...composed })

@@ -1,4 +1,4 @@
-import type { ProviderCurrency } from './amount'
+import type { ProviderCurrency } from './money'
 
 export type Account = 'ID' | 'MY'
 

@@ -1,7 +1,7 @@
 import { type Account, currencyOf } from './account'
-import { majorFromMinor } from './amount'
 import { type Context, nowText } from './context'
 import { newId } from './ids'
+import { majorFromMinor } from './money'
 import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './provider/auth'
 import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
@@ -28,7 +28,7 @@ function balance(context: Context, { account, query }: ProviderCall): HttpAnswer
 
 const gone = (status: Payout['status']) => status === 'FAILED' || status === 'CANCELLED' || status === 'REVERSED'
 
-const isVoided = ({ told }: Payment) => told?.listed === 'VOIDED' || told?.listed === 'REVERSED'
+const isVoided = ({ forced }: Payment) => forced?.listed === 'VOIDED' || forced?.listed === 'REVERSED'
 
 /** Movements that had started by then, a payout with its request, count with their final outcome. */
 function movedMinor(context: Context, account: Account, byMs: number): bigint {

@@ -1,8 +1,8 @@
+import type { Book } from './book'
 import type { Config } from './config'
 import type { Faults } from './faults'
-import type { Chance } from './random'
+import type { Random } from './random'
 import type { Webhook } from './records'
-import type { Book } from './state'
 import type { Timers } from './timers'
 
 /** Before faults are applied. */
@@ -21,7 +21,7 @@ export type Context = {
   /** Without a trailing slash. */
   readonly publicUrl: string
   readonly book: Book
-  readonly chance: Chance
+  readonly chance: Random
   readonly timers: Timers
   readonly webhooks: Webhooks
   faults: Faults

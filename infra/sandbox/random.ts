@@ -1,11 +1,11 @@
-export type Chance = {
+export type Random = {
   hits(probability: number): boolean
   belowMs(limitMs: number): number
   shuffle<T>(items: readonly T[]): T[]
   reseed(seed: number | null): void
 }
 
-export function openChance(): Chance {
+export function openRandom(): Random {
   let next: () => number = Math.random
   return {
     hits: (probability) => probability > 0 && next() < probability,

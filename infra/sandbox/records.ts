@@ -63,7 +63,7 @@ export type Payment = {
   readonly captureMethod: 'AUTOMATIC' | 'MANUAL'
   readonly status: 'AUTHORIZED' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED'
   readonly failureCode: string | null
-  readonly told?: ForcedStatus
+  readonly forced?: ForcedStatus
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -87,7 +87,7 @@ export type Refund = {
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
   /** Pending until a control ends it. */
   readonly stays?: true
-  readonly told?: ForcedStatus
+  readonly forced?: ForcedStatus
   readonly createdAt: string
   readonly updatedAt: string
 }

@@ -1,4 +1,5 @@
 import { balanceEndpoints } from './balance'
+import { openBook } from './book'
 import { holderControls, holderEndpoints } from './channels/holder'
 import type { Config } from './config'
 import { type Context, nowMs } from './context'
@@ -15,7 +16,7 @@ import { sumsubRoutes } from './identity/sumsub-routes'
 import { appRoutes } from './pages/app-route'
 import { checkoutRoutes } from './pages/checkout-routes'
 import { identityRoutes } from './pages/identity-routes'
-import { behindDoor } from './provider/auth'
+import { authenticated } from './provider/auth'
 import { paymentEndpoints } from './provider/payment-endpoints'
 import { planPayout } from './provider/payout'
 import { payoutEndpoints } from './provider/payout-endpoints'
@@ -24,11 +25,10 @@ import { planRefund } from './provider/refund'
 import { refundEndpoints } from './provider/refund-endpoints'
 import { planExpiry, sessionEndpoints } from './provider/session-endpoints'
 import { transactionEndpoints } from './provider/transaction-endpoints'
-import { openChance } from './random'
+import { openRandom } from './random'
 import { routeTable, type SandboxRoute } from './route'
-import { openBook } from './state'
 import { openTimers } from './timers'
-import { openWebhooks } from './webhooks/sender'
+import { openWebhookSender } from './webhooks/sender'
 
 export type Sandbox = AsyncDisposable & { readonly url: string }
 
@@ -51,9 +51,9 @@ export function openSandbox(config: Config): Sandbox {
     config,
     publicUrl: config.publicUrl ?? url,
     book: openBook(config.bookPath),
-    chance: openChance(),
+    chance: openRandom(),
     timers: openTimers(),
-    webhooks: openWebhooks(() => context),
+    webhooks: openWebhookSender(() => context),
     faults: noFaults,
   }
   routes = routeTable(routesOf(context))
@@ -85,7 +85,7 @@ const routesOf = (context: Context): SandboxRoute[] => [
   { method: 'GET', path: '/health', run: () => Response.json({ status: 'ok' }) },
   ...appRoutes(context),
   ...dated(context, [
-    ...behindDoor(context, [
+    ...authenticated(context, [
       ...sessionEndpoints,
       ...paymentEndpoints,
       ...refundEndpoints,

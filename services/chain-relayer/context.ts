@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
-import type { Copies } from '#platform/bus/instances'
+import type { InstanceCount } from '#platform/bus/instances'
 import type { Clock } from '#platform/clock'
 import type { Database } from '#platform/db/open'
 import { type Log, type LogThrottled, openLogThrottled } from '#platform/log'
 import type { ChainAccount } from '#shared/messages/chain'
 import type { Contracts, LookUp } from './chain/authorization'
-import type { Look } from './chain/chain-snapshot'
+import type { ChainSnapshot } from './chain/chain-snapshot'
 import type { ContractSignature } from './chain/contract-signature'
 import type { HeadProgress } from './chain/head-progress'
 import type { Head, Node } from './chain/node'
@@ -27,10 +27,10 @@ export type Context = {
   readonly logThrottled: LogThrottled
   /** At the newest block; concurrent requests share a call. */
   readonly account: (wallet: `0x${string}`) => Promise<AccountAnswer>
-  readonly gather: () => Promise<void>
+  readonly readTurn: () => Promise<void>
   /** For callers not known yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
-  readonly copies: Pick<Copies, 'count' | 'poke'>
+  readonly copies: Pick<InstanceCount, 'count' | 'poke'>
   /** Id of this process in the leases. */
   readonly holder: string
   readonly memory: Memory
@@ -77,7 +77,7 @@ export type Memory = {
   readonly searchedAt: Map<string, number>
   /** By operation. */
   readonly lookUps: Map<string, LookUp>
-  look: Look | undefined
+  snapshot: ChainSnapshot | undefined
   /** By lane. */
   readonly counted: Map<string, Counted>
   readonly ancestors: Map<bigint, Promise<Head>>
@@ -94,7 +94,7 @@ export const newProcess = (log: Log, clock: Clock): Pick<Context, 'holder' | 'me
     freeSince: new Map(),
     moreUntil: 0,
     pace: undefined,
-    look: undefined,
+    snapshot: undefined,
     counted: new Map(),
     ancestors: new Map(),
   },

@@ -1,5 +1,5 @@
 import { consume } from '#platform/bus/consume'
-import { countCopies } from '#platform/bus/instances'
+import { countInstances } from '#platform/bus/instances'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
@@ -7,23 +7,23 @@ import { failpoint } from '#platform/failpoint'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
 import { startAlarms } from './alarms'
-import { awaitChain, identityOf } from './chain/boot'
+import { awaitChain, identityOf } from './chain/await-chain'
 import { openStrangerSignatures } from './chain/contract-signature'
 import { openNode, openNodeForQuestions } from './chain/node'
-import { openGathering } from './chain/read-batcher'
+import { openReadBatcher } from './chain/read-batcher'
 import { fields } from './config'
 import { type Context, newProcess } from './context'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
-import { startLookUps } from './operations/authorization-search'
-import { startWatching } from './operations/late-takes'
-import { reactions } from './operations/order'
+import { startSearches } from './operations/authorization-search'
+import { watchLateTakes } from './operations/late-takes'
+import { orderReactions } from './operations/order'
 import { answersOf } from './questions/answers'
-import { figuresOf } from './questions/metrics'
+import { metricsOf } from './questions/metrics'
 import { accountReader } from './questions/reads'
-import { startRounds } from './relay-loop'
+import { startRelayLoop } from './relay-loop'
 import { messaging } from './schema.store'
-import { startGivingBack } from './unsolicited-deposits/accept'
+import { startGivebacks } from './unsolicited-deposits/giveback'
 
 const name = 'chain-relayer'
 
@@ -41,7 +41,7 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
   await using bus = await openServiceBus(name, config, runtime)
-  await using copies = await countCopies(bus, name, log)
+  await using copies = await countInstances(bus, name, log)
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const contracts = { ausd, creditLine, domain }
   const context: Context = {
@@ -57,30 +57,30 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
     copies,
     ...newProcess(log, clock),
     account: accountReader(node.reader, contracts),
-    gather: async () => {},
+    readTurn: async () => {},
     isAccepted: openStrangerSignatures({ endpoints, ...config }),
     poke: outbox.poke,
     wake: () => rounds.poke(),
   }
-  await using rounds = startRounds(context, config.pollMs)
+  await using rounds = startRelayLoop(context, config.pollMs)
   await using _alarms = startAlarms(context)
-  await using _lookUps = startLookUps(context)
-  await using _watched = startWatching(context, config.watchMs)
-  await using _givebacks = startGivingBack(context)
+  await using _lookUps = startSearches(context)
+  await using _watched = watchLateTakes(context, config.watchMs)
+  await using _givebacks = startGivebacks(context)
 
   const asked = openNodeForQuestions({ endpoints, chainId })
   const account = accountReader(asked.reader, contracts)
-  const gather = openGathering(config, clock)
-  const answers = answersOf({ ...context, node: asked, account, gather })
+  const readTurn = openReadBatcher(config, clock)
+  const answers = answersOf({ ...context, node: asked, account, readTurn: readTurn })
   const description = `executes commands on chain ${chainId}, exactly once`
-  const told = { description, ...figuresOf(context, endpoints) }
+  const statistics = { description, ...metricsOf(context, endpoints) }
   const stored = () => {
     failpoint('chain-relayer:operation-stored')
     context.wake()
     outbox.poke()
   }
-  const handling = { bus, database, messaging, reactions, poke: stored, onFatal: fatal, log }
-  await using _served = await serve({ ...handling, name, answers, ...told })
+  const handling = { bus, database, messaging, reactions: orderReactions, poke: stored, onFatal: fatal, log }
+  await using _served = await serve({ ...handling, name, answers, ...statistics })
   await using _consumed = consume({ consumer: name, ...handling })
   log.info({ lanes: keys.length }, 'service ready')
   await runUntilStopped(config, runtime)

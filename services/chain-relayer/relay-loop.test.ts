@@ -3,11 +3,11 @@ import { and, eq } from 'drizzle-orm'
 import { type Hex, parseTransaction } from 'viem'
 import { idFor } from '#shared/ids'
 import { actors } from '#test/support/contracts'
+import { holdLanes } from './lanes/held-lanes'
 import { attempts, transactions } from './lanes/lane.store'
-import { holdLanes } from './lanes/lease'
 import { orderOf, type Task } from './operations/operation'
 import { operations } from './operations/operation.table'
-import { round } from './relay-loop'
+import { relayOnce } from './relay-loop'
 import { deadLetters, outbox } from './schema.store'
 import { newRefId, openFixture, until } from './test-support'
 import { assignWaiting } from './transactions/assign'
@@ -63,7 +63,7 @@ describe('a transaction that no endpoint accepts', () => {
     const task = credit()
     await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await laneCount()) > before
     }, 'the nonce being used up')
     // A slow round may also have sent it under the next nonce.
@@ -94,7 +94,7 @@ describe('a credit order', () => {
     await Promise.all(Array.from({ length: 5 }, () => fixture.command(task)))
     await fixture.finish(context, task)
     await fixture.command(task)
-    await round(context)
+    await relayOnce(context)
     expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(3_000_000n)
   })
 
@@ -118,7 +118,7 @@ describe('a credit order', () => {
     const before = await fixture.balanceOf(fixture.treasury.address)
     const forged = { ...task, payload: { ...task.payload, ausd: '9000000' } }
     await fixture.command(forged, 'msg-forged')
-    await round(context)
+    await relayOnce(context)
     expect(await fixture.balanceOf(fixture.treasury.address)).toBe(before)
     const dead = await database.read((db) =>
       db.select().from(deadLetters).where(eq(deadLetters.messageId, 'msg-forged')),
@@ -144,7 +144,7 @@ describe('a relayer process that ended', () => {
     const before = await fixture.balanceOf(fixture.treasury.address)
     const task = credit(1_500_000n)
     await fixture.command(task)
-    await round(await fixture.begin())
+    await relayOnce(await fixture.begin())
     await fixture.finish(await fixture.begin(), task)
     expect(before - (await fixture.balanceOf(fixture.treasury.address))).toBe(1_500_000n)
     expect(await attemptsOf(task)).toHaveLength(1)
@@ -232,7 +232,7 @@ describe('an endpoint that lies', () => {
     fixture.endpoint.intercept = async () => new Response('', { status: 503 })
     const task = credit()
     await fixture.command(task)
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(task)).state).toBe('waiting')
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task)).state).toBe('settled')
@@ -285,7 +285,7 @@ describe('a transaction that is not mined', () => {
     const task = credit()
     await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await attemptsOf(task)).length >= 2
     }, 'a second attempt')
     fixture.endpoint.intercept = undefined
@@ -305,7 +305,7 @@ describe('a lane with a low balance', () => {
       const context = await fixture.begin({ batchMax: 1 })
       const tasks = [credit(), credit(), credit(), credit()]
       for (const task of tasks) await fixture.command(task)
-      await round(context)
+      await relayOnce(context)
       const [lane] = await holdLanes(context)
       const costs = lane!.open.map(({ attempts: [first] }) => first!.gas * first!.maxFeeWei)
       expect(costs.reduce((sum, cost) => sum + cost, 0n)).toBeLessThan(50_000_000_000_000_000n)
@@ -319,7 +319,7 @@ describe('a lane with a low balance', () => {
     const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
     const task = credit()
     await fixture.command(task)
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(task)).state).toBe('waiting')
     expect((await fixture.finish(await fixture.begin(), task)).state).toBe('settled')
   })
@@ -337,7 +337,7 @@ describe("a foreign user of a lane's key", () => {
         : undefined
     const task = credit()
     await fixture.command(task)
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(task)).nonce).toBe(count)
     const to = actors.budi.address
     const hash = await chain.sendTransaction({ account: account!, to, nonce: count, chain: null })
@@ -358,7 +358,7 @@ describe('a chain that does not advance', () => {
     await chain.setIntervalMining({ interval: 0 })
     try {
       for (let seconds = 1; seconds <= 12; seconds++)
-        await round({ ...context, clock: () => Date.now() + seconds * 1_000 })
+        await relayOnce({ ...context, clock: () => Date.now() + seconds * 1_000 })
       expect(await attemptsOf(task)).toHaveLength(1)
     } finally {
       await chain.setIntervalMining({ interval: 1 })
@@ -375,6 +375,6 @@ test('a lane whose key was used elsewhere assigns no nonces and reports a fault'
   expect(lane?.sound).toBe(false)
   const waiting = credit()
   await fixture.command(waiting)
-  await round(context)
+  await relayOnce(context)
   expect((await fixture.operationOf(waiting)).state).toBe('waiting')
 })

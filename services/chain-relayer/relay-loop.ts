@@ -2,15 +2,15 @@ import { isRecent } from '#platform/clock'
 import { pause } from '#platform/deadline'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import type { Context } from './context'
+import { holdLanes, withOpen } from './lanes/held-lanes'
 import { releaseLanes } from './lanes/lane.store'
-import { holdLanes, withOpen } from './lanes/lease'
 import { isAnyWaiting } from './operations/operation.store'
 import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
-import { concludeFinal } from './transactions/finalize'
+import { finalize } from './transactions/finalize'
 
 /** Steps work only from stored rows, so a round may be interrupted anywhere. */
-export async function round(context: Context): Promise<typeof idle | undefined> {
+export async function relayOnce(context: Context): Promise<typeof idle | undefined> {
   /** Returns true if open transactions may have changed. */
   const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
     try {
@@ -23,7 +23,7 @@ export async function round(context: Context): Promise<typeof idle | undefined> 
   let held = await holdLanes(context)
   const isQuiet = held.every(({ open }) => open.length === 0)
   if (isQuiet && !(await context.database.read(isAnyWaiting))) return idle
-  if (await step('receipts', () => concludeFinal(context, held))) held = await withOpen(context, held)
+  if (await step('receipts', () => finalize(context, held))) held = await withOpen(context, held)
   if (await step('assign', () => assignWaiting(context, held))) held = await withOpen(context, held)
   await step('broadcast', () => broadcastDue(context, held))
   await step('renew', () => renewStuck(context, held))
@@ -38,7 +38,7 @@ const pauseMinMs = 100
 /** Well below the lane lease, which rounds renew. */
 const idleMs = 2_000
 
-export function startRounds(context: Context, pollMs: number): Loop {
+export function startRelayLoop(context: Context, pollMs: number): Loop {
   let nextLook: ReturnType<typeof setTimeout> | undefined
   const loop = startLoop({
     name: 'rounds',
@@ -46,16 +46,16 @@ export function startRounds(context: Context, pollMs: number): Loop {
     idleMs: Math.max(pollMs, idleMs),
     log: context.log,
     work: async (signal) => {
-      const found = await round(context).catch((error) =>
+      const found = await relayOnce(context).catch((error) =>
         context.logThrottled('round', { err: error }, 'relayer round failed, will retry'),
       )
       await pause(pauseMinMs, signal)
       clearTimeout(nextLook)
       // A poked round reuses the last snapshot, so the next comes when that expires.
-      const { look } = context.memory
+      const { snapshot } = context.memory
       const now = context.clock()
-      if (found !== idle && look && isRecent(look.at, now, pollMs))
-        nextLook = setTimeout(() => loop.poke(), look.at + pollMs - now)
+      if (found !== idle && snapshot && isRecent(snapshot.at, now, pollMs))
+        nextLook = setTimeout(() => loop.poke(), snapshot.at + pollMs - now)
       return found
     },
   })

@@ -14,7 +14,7 @@ import { systemClock, toUnixSeconds } from '#platform/clock'
 import { type Database, openDatabase } from '#platform/db/open'
 import { pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
@@ -30,20 +30,20 @@ import { topics } from '#shared/messages/catalogue'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
-import { inspectChain } from './chain/boot'
+import { inspectChain } from './chain/await-chain'
 import { openContractSignatures } from './chain/contract-signature'
 import { openNode } from './chain/node'
-import { openGathering } from './chain/read-batcher'
+import { openReadBatcher } from './chain/read-batcher'
 import { type Context, newProcess, type Settings } from './context'
 import { openKeys } from './keys/keys'
 import type { Policy } from './keys/policy'
 import { lanes } from './lanes/lane.store'
-import { lookOnce } from './operations/authorization-search'
+import { searchOnce } from './operations/authorization-search'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
-import { reactions } from './operations/order'
+import { orderReactions } from './operations/order'
 import { accountReader } from './questions/reads'
-import { round } from './relay-loop'
+import { relayOnce } from './relay-loop'
 import { messaging } from './schema.store'
 
 const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
@@ -131,7 +131,7 @@ export async function openFixture(laneCount = 1) {
     ...own,
     copies: { count: () => 1, poke: () => {} },
     account: accountReader(node.reader, contracts),
-    gather: openGathering({ readsEveryMs: 0, readsTogetherMs: 0 }, systemClock),
+    readTurn: openReadBatcher({ readsEveryMs: 0, readsTogetherMs: 0 }, systemClock),
     isAccepted: openContractSignatures({ node, ethCallsPerSecond: 10 }),
     poke: () => {},
     wake: () => {},
@@ -208,7 +208,7 @@ const fast: Settings = {
 export function asRead<T extends Task>(task: T): T {
   const topic = topics.find(({ subject }) => subject === `relay.${task.kind}`)
   if (!topic) return task // A send is a request, which `createSend` has already read.
-  const read = readerOf(topic.schema)(structuredClone(task.payload))
+  const read = schemaReader(topic.schema)(structuredClone(task.payload))
   if ('fault' in read) throw new Error(read.fault)
   return { ...task, payload: read.value }
 }
@@ -216,7 +216,10 @@ export function asRead<T extends Task>(task: T): T {
 function orders(database: Database) {
   const handling = { consumer: 'chain-relayer', database, messaging, log, poke: () => {} }
   const command = (task: Task, messageId: string = crypto.randomUUID()) =>
-    handle({ ...handling, reactions }, { subject: `relay.${task.kind}`, messageId, payload: task.payload })
+    handle(
+      { ...handling, reactions: orderReactions },
+      { subject: `relay.${task.kind}`, messageId, payload: task.payload },
+    )
   const operationOf = (task: Task) =>
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
   async function finish(context: Context, task: Task) {
@@ -224,11 +227,11 @@ function orders(database: Database) {
     const look = async () => {
       if (isLooking) return
       isLooking = true
-      await lookOnce(context, new Map()).catch(() => {})
+      await searchOnce(context, new Map()).catch(() => {})
       isLooking = false
     }
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       void look()
       return ['settled', 'failed'].includes((await operationOf(task)).state)
     }, `the end of a ${task.kind}`)

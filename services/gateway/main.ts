@@ -1,5 +1,5 @@
 import { asker } from '#platform/bus/ask'
-import { countCopies } from '#platform/bus/instances'
+import { countInstances } from '#platform/bus/instances'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { publish } from '#platform/bus/publish'
 import { serve } from '#platform/bus/serve'
@@ -11,17 +11,17 @@ import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from
 import { openApp } from './app'
 import { fields } from './config'
 import type { Context } from './context'
-import { readings } from './health/gateway-metrics'
-import { openHealth } from './health/probes'
+import { gatewayMetrics } from './health/gateway-metrics'
+import { openProbes } from './health/probes'
 import { watchStreams } from './health/streams'
 import { dependencyDeadlineMs } from './http/deadline'
 import { limits } from './identity/identity'
 import { oldestAwaited } from './identity/identity.store'
-import { identityProviderOf } from './identity/providers/choose'
+import { chooseIdentityProvider } from './identity/providers/choose'
 import { answerFlagOrder, answerRule } from './identity/rule'
 import { openVerification, runIdentity } from './identity/run'
 import { listen } from './listen'
-import { openOperators } from './operators/listener'
+import { openOperatorListener } from './operators/listener'
 import { runConsole } from './operators/run'
 import { startReminding } from './reminders/remind'
 import { gatewayMessaging as messaging, outbox } from './schema.store'
@@ -34,10 +34,10 @@ await runService('gateway', fields, async (config, runtime) => {
   await using database = openServiceDatabase('gateway', config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
-  await using copies = await countCopies(bus, 'gateway', log)
+  await using copies = await countInstances(bus, 'gateway', log)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const provider = identityProviderOf(config, clock)
-  const health = openHealth(bus, database, log)
+  const provider = chooseIdentityProvider(config, clock)
+  const health = openProbes(bus, database, log)
   const context: Context = {
     config,
     clock,
@@ -60,7 +60,7 @@ await runService('gateway', fields, async (config, runtime) => {
   await using _identity = runIdentity(context, bus, fatal)
   const description = 'HTTP interface, sign-in, identity and webhooks; answers only operators'
   await using _reminders = startReminding(context)
-  const own = { bus, database, messaging, stats: health.figures, readings, log }
+  const own = { bus, database, messaging, stats: health.figures, readings: gatewayMetrics, log }
   const listed = {
     ...own,
     name: 'gateway',
@@ -68,7 +68,7 @@ await runService('gateway', fields, async (config, runtime) => {
     answers: [answerErase(context), answerRule(context), answerFlagOrder(context)],
   } as const
   await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
-  const operators = runConsole(context, bus, openOperators(context))
+  const operators = runConsole(context, bus, openOperatorListener(context))
   await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })
   const app = openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })

@@ -55,22 +55,22 @@ export type ReaderFigures = {
   incomplete: number
 }
 
-export function noteSuccess({ figures, clock }: Context, endpoint: Endpoint): void {
+export function recordSuccess({ figures, clock }: Context, endpoint: Endpoint): void {
   figures.lastOkAtMs = clock()
-  noteEndpoint(figures, endpoint)
+  recordEndpoint(figures, endpoint)
 }
 
-export function noteFault(context: Context, endpoint: Endpoint, fault: unknown): void {
+export function recordFault(context: Context, endpoint: Endpoint, fault: unknown): void {
   const { endpoints, figures, log } = context
   const { message } = fault as Error
   endpoints.blame(endpoint, fault)
-  noteEndpoint(figures, endpoint)
+  recordEndpoint(figures, endpoint)
   // An endpoint that is down fails several times a second: log each new message once.
   if (figures.lastError !== message) log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
   figures.lastError = message
 }
 
-function noteEndpoint(figures: ReaderFigures, endpoint: Endpoint): void {
+function recordEndpoint(figures: ReaderFigures, endpoint: Endpoint): void {
   figures.endpoint = endpoint.host
   figures.finalized = endpoint.finalized()
   figures.rangeBlocks = endpoint.range().blocks

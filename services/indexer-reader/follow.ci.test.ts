@@ -9,7 +9,7 @@ import { waitUntil } from '#test/support/wait'
 import type { Context } from './context'
 import { liveCursors } from './cursor.store'
 import { sequenceOf } from './event'
-import { fold, type WalletStanding } from './projection'
+import { fold, type WalletProjection } from './projection'
 import { historyOf } from './record'
 import {
   ana,
@@ -67,7 +67,7 @@ const historyNow = async (context: Context, wallet: Address) => {
   return 'ok' in answer ? answer.ok.history : answer
 }
 
-const historyOfAll = (standing: WalletStanding) =>
+const historyOfAll = (standing: WalletProjection) =>
   historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
 
 /** Straight from the node, by viem's decoder. */

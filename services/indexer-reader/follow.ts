@@ -7,7 +7,7 @@ import { startLoop } from '#platform/loop'
 import type { Endpoint } from './chain/endpoints'
 import type { FinalizedHead } from './chain/head'
 import { OtherBlocks, RpcFault } from './chain/rpc'
-import { type Context, noteFault, noteSuccess } from './context'
+import { type Context, recordFault, recordSuccess } from './context'
 import {
   beginGeneration,
   type GenerationCursor,
@@ -113,9 +113,9 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
         following.next = null
         waitMs = Math.min(incompletePauseMaxMs, pollMs * 2 ** incomplete++)
       } else if (isTooWide(error, endpoint)) waitMs = 0
-      const note = (fault: unknown) => noteError(context, generation, endpoint, fault)
-      note(error)
-      if (cursor) await storeError(context, cursor, error, incomplete).catch(note)
+      const record = (fault: unknown) => recordError(context, generation, endpoint, fault)
+      record(error)
+      if (cursor) await storeError(context, cursor, error, incomplete).catch(record)
       following.unstored = null
       cursor = undefined // This generation may have been retired.
     }
@@ -136,7 +136,7 @@ async function step(following: Following, cursor: GenerationCursor, endpoint: En
   const atMs = clock()
   await checkGenesis(database, cursor, endpoint)
   const head = await endpoint.readHead(cursor)
-  noteSuccess(following.context, endpoint)
+  recordSuccess(following.context, endpoint)
   if (!head) return following.unstored ? keepHead(following, cursor, following.unstored) : cursor
   const moved =
     head.sequence === cursor.sequence
@@ -254,11 +254,11 @@ function evolveAll(standings: Standings, events: readonly ChainEvent[]): Standin
 const isTooWide = (error: unknown, endpoint: Endpoint): boolean =>
   error instanceof RpcFault && error.kind === 'range' && endpoint.range().blocks > 1
 
-function noteError(context: Context, generation: number, endpoint: Endpoint, error: unknown): void {
+function recordError(context: Context, generation: number, endpoint: Endpoint, error: unknown): void {
   const { figures, log } = context
   if (error instanceof Incomplete) figures.incomplete += 1
   if (error instanceof RpcFault || error instanceof Incomplete) {
-    noteFault(context, endpoint, error)
+    recordFault(context, endpoint, error)
   } else {
     figures.lastError = (error as Error).message
     log.warn({ err: error, generation }, 'reader step failed, will retry')

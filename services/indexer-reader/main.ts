@@ -8,7 +8,7 @@ import { openContext } from './context'
 import { answerDebt } from './debt'
 import { answerDue } from './due'
 import { startFollowing } from './follow'
-import { readings } from './metrics'
+import { metricsOf } from './metrics'
 import { answerRecord, readStats } from './record'
 import { answerStatement } from './statement'
 
@@ -49,7 +49,7 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     description: 'credit history of wallets, from finalized events',
     answers: [answerRecord, answerDebt, answerDue, answerStatement].map((answer) => answer(context)),
     stats: () => readStats(context),
-    readings,
+    readings: metricsOf,
     database,
     log,
   })

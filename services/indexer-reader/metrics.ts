@@ -4,7 +4,7 @@ import type { readStats } from './record'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-export const readings = (figures: Figures): Metric[] => [
+export const metricsOf = (figures: Figures): Metric[] => [
   gauge('record_answers', '1 if record requests are answered.', figures.answers ? 1 : 0),
   seconds('record_lag', 'Lag of the record behind the chain.', figures.lagMs),
   gauge('record_lag_blocks', 'Lag of the record behind the chain, in blocks.', figures.lagBlocks),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChainEvent } from './event'
-import { evolve, fold, Incomplete, unseen, type WalletStanding } from './projection'
+import { evolve, fold, Incomplete, unseen, type WalletProjection } from './projection'
 import { historyOf } from './record'
 import {
   account,
@@ -76,7 +76,7 @@ describe('a record', () => {
       { held: [heldPart(1_065)], drawnMicro: 70n },
     ],
     ['a hold that has ended', [...partHeld, added(65)], { held: [], drawnMicro: 70n }],
-  ] as [string, ChainEvent[], Partial<WalletStanding>][])('of %s', (_what, given, then) => {
+  ] as [string, ChainEvent[], Partial<WalletProjection>][])('of %s', (_what, given, then) => {
     expect(fold(given)).toMatchObject(then)
   })
 

@@ -29,7 +29,7 @@ export type HeldRepayment = {
   readonly untilSeconds: number
 }
 
-export type WalletStanding = {
+export type WalletProjection = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly defaulted: boolean
@@ -48,7 +48,7 @@ export type WalletStanding = {
   readonly closed: readonly Cycle[]
 }
 
-export const unseen: WalletStanding = {
+export const unseen: WalletProjection = {
   verified: false,
   frozen: false,
   defaulted: false,
@@ -71,9 +71,9 @@ export class Incomplete extends Error {
 }
 
 /** Events contain their resulting state; throws `Incomplete` if it does not follow. */
-export function evolve(before: WalletStanding, event: ChainEvent): WalletStanding {
+export function evolve(before: WalletProjection, event: ChainEvent): WalletProjection {
   if (event.wallet === null) return event.name === 'TermsExtended' ? extendTerm(before, event) : before
-  const standing: WalletStanding = {
+  const standing: WalletProjection = {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
@@ -113,15 +113,15 @@ export function evolve(before: WalletStanding, event: ChainEvent): WalletStandin
   }
 }
 
-export const fold = (events: readonly ChainEvent[]): WalletStanding => events.reduce(evolve, unseen)
+export const fold = (events: readonly ChainEvent[]): WalletProjection => events.reduce(evolve, unseen)
 
-function verify(standing: WalletStanding, event: ChainEvent, verified: boolean): WalletStanding {
+function verify(standing: WalletProjection, event: ChainEvent, verified: boolean): WalletProjection {
   demand(verified !== standing.verified, event, `verified was ${verified} before`)
   const since = standing.verifiedAtSeconds ?? (verified ? event.atSeconds : null)
   return { ...standing, verified, verifiedAtSeconds: since }
 }
 
-function openCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleOpened']) {
+function openCycle(standing: WalletProjection, event: ChainEvent, args: EventArgs['CycleOpened']) {
   demand(standing.open === null, event, 'a cycle was open')
   const number = standing.cyclesClosed + 1
   demand(args.number === String(number), event, `cycle ${number} was expected`)
@@ -140,7 +140,7 @@ function openCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs[
 }
 
 /** Restored debt gives the open cycle older dates. */
-function redate(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleRedated']) {
+function redate(standing: WalletProjection, event: ChainEvent, args: EventArgs['CycleRedated']) {
   const open = openIn(standing, event)
   demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
   return { ...standing, open: { ...open, ...datesOf(args) } }
@@ -152,24 +152,24 @@ const datesOf = (args: { openedAt: string; dueAt: string }) => ({
 })
 
 /** A pause moves the due date. */
-function extendTerm(standing: WalletStanding, { args }: ChainEvent<'TermsExtended'>) {
+function extendTerm(standing: WalletProjection, { args }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
   if (!open) return standing
   const dueAtSeconds = open.dueAtSeconds + Number(args.seconds_)
   return { ...standing, open: { ...open, dueAtSeconds } }
 }
 
-function draw(standing: WalletStanding, event: ChainEvent, args: EventArgs['Drawn']): WalletStanding {
+function draw(standing: WalletProjection, event: ChainEvent, args: EventArgs['Drawn']): WalletProjection {
   const open = openIn(standing, event)
   const drawnMicro = raised(standing, event, args)
   return { ...standing, drawnMicro, open: { ...open, peakDrawnMicro: peak(open, drawnMicro) } }
 }
 
 function lower(
-  standing: WalletStanding,
+  standing: WalletProjection,
   event: ChainEvent,
   { amount, drawnAfter }: { amount: string; drawnAfter: string },
-): WalletStanding {
+): WalletProjection {
   const amountMicro = BigInt(amount)
   const drawnMicro = standing.drawnMicro - amountMicro
   demand(drawnMicro === BigInt(drawnAfter), event, `${drawnMicro} was expected to be drawn`)
@@ -179,7 +179,7 @@ function lower(
 }
 
 /** Precedes the `Repaid` of the same ref and moves no debt. */
-function hold(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentHeld']): WalletStanding {
+function hold(standing: WalletProjection, event: ChainEvent, args: EventArgs['RepaymentHeld']): WalletProjection {
   const amountMicro = BigInt(args.amount)
   demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
   demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
@@ -190,7 +190,7 @@ function hold(standing: WalletStanding, event: ChainEvent, args: EventArgs['Repa
 }
 
 /** A ref without a held repayment belongs to a top-up. */
-function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): WalletStanding {
+function extend(standing: WalletProjection, args: EventArgs['HoldExtended']): WalletProjection {
   const untilSeconds = Number(args.heldUntil)
   const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
   return { ...standing, held }
@@ -200,14 +200,14 @@ function extend(standing: WalletStanding, args: EventArgs['HoldExtended']): Wall
  * The amount is owed again: in its own cycle while that is open, else in the open one. In a closed
  * cycle `CycleReversed` has lowered the total, unless that cycle defaulted.
  */
-function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
+function revoke(standing: WalletProjection, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)
   if (!held) throw impossible(event, 'nothing was held under its ref')
   const amountMicro = BigInt(args.amount)
   const left = { ...held, amountMicro: held.amountMicro - amountMicro }
   demand(left.amountMicro >= 0n, event, `${held.amountMicro} was held`)
   const isWhole = left.amountMicro === 0n
-  const back: WalletStanding = {
+  const back: WalletProjection = {
     ...standing,
     drawnMicro: raised(standing, event, args),
     repayCount: standing.repayCount - (isWhole ? 1 : 0),
@@ -222,7 +222,7 @@ function revoke(standing: WalletStanding, event: ChainEvent, args: EventArgs['Re
   return { ...back, open: { ...owed, peakDrawnMicro: peak(open, back.drawnMicro) } }
 }
 
-function reverse(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleReversed']) {
+function reverse(standing: WalletProjection, event: ChainEvent, args: EventArgs['CycleReversed']) {
   const cycle = closedCycle(standing, Number(args.number))
   if (!cycle) throw impossible(event, 'no closed cycle with a held repayment has this number')
   const score = BigInt(args.scoreAfter)
@@ -231,13 +231,13 @@ function reverse(standing: WalletStanding, event: ChainEvent, args: EventArgs['C
   return { ...change(standing, reversed), score }
 }
 
-function markDefault(standing: WalletStanding, event: ChainEvent, args: EventArgs['DefaultMarked']) {
+function markDefault(standing: WalletProjection, event: ChainEvent, args: EventArgs['DefaultMarked']) {
   demand(args.number === String(standing.open?.number), event, 'that cycle was not open')
   const moved = { amount: args.seized, drawnAfter: args.stillOwed }
   return { ...lower(standing, event, moved), defaulted: true }
 }
 
-function closeCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs['CycleClosed']) {
+function closeCycle(standing: WalletProjection, event: ChainEvent, args: EventArgs['CycleClosed']) {
   const open = openIn(standing, event)
   const outcome = outcomes[Number(args.outcome)]
   if (!outcome) throw impossible(event, `outcome ${args.outcome} is not known`)
@@ -262,9 +262,9 @@ function closeCycle(standing: WalletStanding, event: ChainEvent, args: EventArgs
   }
 }
 
-const closedCycle = ({ closed }: WalletStanding, number: number) => closed.find((cycle) => cycle.number === number)
+const closedCycle = ({ closed }: WalletProjection, number: number) => closed.find((cycle) => cycle.number === number)
 
-const change = (standing: WalletStanding, changed: Cycle): WalletStanding => ({
+const change = (standing: WalletProjection, changed: Cycle): WalletProjection => ({
   ...standing,
   closed: standing.closed.map((cycle) => (cycle.number === changed.number ? changed : cycle)),
 })
@@ -278,7 +278,7 @@ const peak = (open: Cycle, drawnMicro: bigint): bigint =>
   drawnMicro > open.peakDrawnMicro ? drawnMicro : open.peakDrawnMicro
 
 function raised(
-  standing: WalletStanding,
+  standing: WalletProjection,
   event: ChainEvent,
   { amount, drawnAfter }: { amount: string; drawnAfter: string },
 ): bigint {
@@ -287,7 +287,7 @@ function raised(
   return drawnMicro
 }
 
-function openIn({ open }: WalletStanding, event: ChainEvent): Cycle {
+function openIn({ open }: WalletProjection, event: ChainEvent): Cycle {
   if (!open) throw impossible(event, 'no cycle was open')
   return open
 }

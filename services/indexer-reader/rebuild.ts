@@ -14,13 +14,13 @@ import { beginGeneration, cursors, dropRetired } from './cursor.store'
  * `--clean` then deletes retired generations, which needs an owner's DATABASE_URL.
  */
 const { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
-const told = { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }
+const environment = { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }
 
 await runCommand(
-  () => secretsOf(told),
+  () => secretsOf(environment),
   async () => {
-    const config = readConfig('rebuild', told)
-    const log = openLog('rebuild', 'info', undefined, secretsOf(told).flatMap(secretWordsOf))
+    const config = readConfig('rebuild', environment)
+    const log = openLog('rebuild', 'info', undefined, secretsOf(environment).flatMap(secretWordsOf))
     await using database = openDatabase({
       url: databaseUrlOf(config),
       name: 'rebuild',

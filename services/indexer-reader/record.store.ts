@@ -5,7 +5,7 @@ import { addressColumn, amountColumn, isOneOf } from '#platform/db/columns'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { cursors, type ProjectionOrigin, servingOf } from './cursor.store'
 import type { ChainEvent } from './event'
-import { type Cycle, type HeldRepayment, outcomes, unseen, type WalletStanding } from './projection'
+import { type Cycle, type HeldRepayment, outcomes, unseen, type WalletProjection } from './projection'
 import { schema } from './schema.store'
 
 type StoredHold = Omit<HeldRepayment, 'amountMicro'> & { amountMicro: string }
@@ -54,7 +54,7 @@ export const cycles = schema.table(
   ],
 )
 
-export type Standings = Map<Address, WalletStanding>
+export type Standings = Map<Address, WalletProjection>
 
 /** A text parameter takes a list of any length. */
 const oneOf = (wallets: Iterable<Address>) =>
@@ -83,20 +83,20 @@ export async function loadStandings(db: Db, generation: number, wallets: Readonl
     .where(and(eq(records.generation, generation), isOneOf(records.wallet, wallets)))
   for (const { records: record, cycles: cycle } of rows) {
     const seen = standings.get(record.wallet)!
-    const before: WalletStanding = seen === unseen ? standingOf(record) : seen
+    const before: WalletProjection = seen === unseen ? standingOf(record) : seen
     standings.set(record.wallet, cycle ? withCycle(before, cycle) : before)
   }
   return standings
 }
 
-const standingOf = ({ held, ...record }: typeof records.$inferSelect): WalletStanding => ({
+const standingOf = ({ held, ...record }: typeof records.$inferSelect): WalletProjection => ({
   ...record,
   held: held.map((one) => ({ ...one, amountMicro: BigInt(one.amountMicro) })),
   open: null,
   closed: [],
 })
 
-const withCycle = (standing: WalletStanding, cycle: Cycle): WalletStanding =>
+const withCycle = (standing: WalletProjection, cycle: Cycle): WalletProjection =>
   cycle.outcome === null ? { ...standing, open: cycle } : { ...standing, closed: [...standing.closed, cycle] }
 
 export async function saveStandings(tx: Tx, generation: number, standings: Standings) {

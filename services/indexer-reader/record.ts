@@ -1,20 +1,20 @@
 import type { Static } from 'typebox'
 import type { Address } from 'viem'
 import { type Handler, handler } from '#platform/bus/serve'
-import { batched } from '#platform/reads'
+import { batchReads } from '#platform/reads'
 import { IndexerRecord, type RecordCycle, type RecordHistory } from '#shared/messages/indexer'
 import { ok, refuse } from '#shared/refusals'
 import type { Context } from './context'
 import { findCursor, type GenerationCursor } from './cursor.store'
 import { openMemoryBound } from './memory'
-import { type Cycle, unseen, type WalletStanding } from './projection'
+import { type Cycle, unseen, type WalletProjection } from './projection'
 import { loadRecords } from './record.store'
 
 type AnswerContext = Pick<Context, 'database' | 'origin' | 'lagMaxMs' | 'clock'>
 
 export function answerRecord(context: AnswerContext): Handler {
   const { database, origin, lagMaxMs, clock } = context
-  const load = batched((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
+  const load = batchReads((wallets: ReadonlySet<Address>) => loadRecords(database, origin, wallets))
   const boundMemory = openMemoryBound()
   return handler(IndexerRecord, async ({ wallet }) => {
     const loaded = await load(wallet)
@@ -41,7 +41,7 @@ export const mayAnswer = (
 
 /** Times are unix seconds. */
 export const historyOf = (
-  standing: Omit<WalletStanding, 'open' | 'closed' | 'held'>,
+  standing: Omit<WalletProjection, 'open' | 'closed' | 'held'>,
   cycles: readonly Cycle[],
 ): Static<typeof RecordHistory> => ({
   score: standing.score.toString(),

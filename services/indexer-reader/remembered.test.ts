@@ -3,7 +3,7 @@ import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratc
 import { beginGeneration } from './cursor.store'
 import type { ChainEvent } from './event'
 import { commitEvents } from './follow'
-import { fold, Incomplete, type WalletStanding } from './projection'
+import { fold, Incomplete, type WalletProjection } from './projection'
 import { loadStandings } from './record.store'
 import { openRemembered } from './remembered'
 import { ana, openTestChain, openTestDatabase, playStory, type TestChain } from './test-support'
@@ -51,11 +51,11 @@ async function writeAll(generation: number, readers: number) {
   }
 }
 
-const standingIn = async (generation: number): Promise<WalletStanding> =>
+const standingIn = async (generation: number): Promise<WalletProjection> =>
   (await store.database.read((db) => loadStandings(db, generation, wallets))).get(wallet)!
 
 /** The rows hold no closed cycles. */
-const stored = ({ closed: _, ...standing }: WalletStanding) => standing
+const stored = ({ closed: _, ...standing }: WalletProjection) => standing
 
 test.each([1, 2, 3])('rows written by %d readers, each with a memory, are exact', async (readers) => {
   const generation = await newGeneration()

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import type { Tx } from '#platform/db/open'
-import type { WalletStanding } from './projection'
+import type { WalletProjection } from './projection'
 import { loadStandings, type Standings } from './record.store'
 
 /** Takes about 10 MB; then memory is cleared. */
@@ -38,8 +38,8 @@ export function openRemembered(): Remembered {
   }
 }
 
-const asLoaded = (standing: WalletStanding): WalletStanding =>
+const asLoaded = (standing: WalletProjection): WalletProjection =>
   standing.closed.length === 0 ? standing : { ...standing, closed: reversible(standing) }
 
-const reversible = ({ closed, held }: WalletStanding) =>
+const reversible = ({ closed, held }: WalletProjection) =>
   closed.filter(({ number }) => held.some(({ cycle }) => cycle === number))

@@ -4,18 +4,18 @@ import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
 import type { Context } from './context'
 import { answerActivity, answerItem } from './queries/activity'
-import { answerLimit, answerTerms } from './queries/public-config'
+import { answerLimit, answerPublicConfig } from './queries/public-config'
 import { answerStatement } from './queries/statement'
-import { answerDeeds } from './review/operator-commands'
+import { answerOperatorCommands } from './review/operator-commands'
 
 export const answersOf = (context: Context): Handler[] => [
   answerTopups(context),
   answerSettlements(context),
   answerCancellations(context),
-  answerTerms(context),
+  answerPublicConfig(context),
   answerLimit(context),
   answerActivity(context),
   answerItem(context),
   answerStatement(context),
-  ...answerDeeds(context),
+  ...answerOperatorCommands(context),
 ]

@@ -1,6 +1,6 @@
 import { asker } from '#platform/bus/ask'
 import { consume } from '#platform/bus/consume'
-import { countCopies } from '#platform/bus/instances'
+import { countInstances } from '#platform/bus/instances'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
@@ -19,7 +19,7 @@ import { relayReactions } from './onchain/relay'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
 import { oldestPayments } from './queries/activity.store'
-import { figuresOf } from './queries/metrics'
+import { metricsOf } from './queries/metrics'
 import { inbox, journal, messaging, outbox } from './schema.store'
 import { openTreasury, watchTreasury } from './treasury/treasury'
 
@@ -35,7 +35,7 @@ await runService(name, fields, async (config, runtime) => {
   const { clock } = time
   await using _books = startKeeping({ database, journal, inbox, log, positions })
   await using bus = await openServiceBus(name, config, runtime)
-  await using copies = await countCopies(bus, name, log)
+  await using copies = await countInstances(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
@@ -77,7 +77,7 @@ await runService(name, fields, async (config, runtime) => {
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })
   await using _overdue = watchOverdue({ log, clock, limits, read })
   const answers = answersOf(context)
-  const figures = figuresOf(context, lowMicro)
+  const figures = metricsOf(context, lowMicro)
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
   await runUntilStopped(config, runtime)

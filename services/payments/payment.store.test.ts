@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Tx } from '#platform/db/open'
-import { announceBeside, announcement } from '#platform/db/outbox.store'
+import { announcement, announceWith } from '#platform/db/outbox.store'
 import { CreditOrdered } from '#shared/messages/relay'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { waitUntil } from '#test/support/wait'
 import { bookStep } from './ledger/book'
-import { insertPayment, leaseOpening, lockPayment, movePayment, notePayment } from './payment.store'
+import { insertPayment, leaseOpening, lockPayment, movePayment, recordPayment } from './payment.store'
 import type { NewPayment, PaymentRow } from './payment.table'
 import { journal, outbox } from './schema.store'
 
@@ -47,10 +47,10 @@ function pay(tx: Tx, before: PaymentRow) {
     onchainMicro: 3_076_923n,
   }
   const order = { refId: before.id, wallet, ausd: '3076923', held: false }
-  const told = announceBeside(tx, outbox, [announcement(CreditOrdered, before.id, order)])
+  const told = announceWith(tx, outbox, [announcement(CreditOrdered, before.id, order)])
   const booked = bookStep(before, { ...before, ...set, state: 'paid' })
   const step = { from: before.state, to: 'paid', nextCheckAt: null, set } as const
-  return movePayment(tx, before.id, { ...step, beside: [booked, told?.statement] })
+  return movePayment(tx, before.id, { ...step, sideWrites: [booked, told?.statement] })
 }
 const countOf = async (id: string) => {
   const [orders, lines] = await Promise.all([
@@ -87,7 +87,7 @@ describe('the row of a payment', () => {
     const { id } = await opening()
     const leases = () => Promise.all([1, 2].map(() => database.run((db) => leaseOpening(db, id, 60_000))))
     expect(await leases()).toEqual([undefined, undefined])
-    await database.run((db) => notePayment(db, id, { openingUntil: new Date(0) }))
+    await database.run((db) => recordPayment(db, id, { openingUntil: new Date(0) }))
     expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)
   })
 

@@ -2,14 +2,14 @@ import { and, desc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } fr
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { fromNow, isOneOf } from '#platform/db/columns'
 import {
-  type Beside,
-  built,
+  compiledQuery,
   first,
   keysOf,
   perKeys,
   placeholders,
   rowReader,
-  withBeside,
+  type SideWrite,
+  withSideWrites,
 } from '#platform/db/compiled-query'
 import { lockNamed, lockOf } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
@@ -25,7 +25,7 @@ export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
   one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
 
 const insertOf = perKeys((keys) =>
-  built((db) =>
+  compiledQuery((db) =>
     db
       .insert(payments)
       .values({ ...placeholders(keys), openingUntil: fromNow(placeholder('leaseMs')) } as never)
@@ -34,7 +34,7 @@ const insertOf = perKeys((keys) =>
   ),
 )
 
-const byQuote = built<{ quoteId: string }>((db) =>
+const byQuote = compiledQuery<{ quoteId: string }>((db) =>
   db
     .select()
     .from(payments)
@@ -42,7 +42,7 @@ const byQuote = built<{ quoteId: string }>((db) =>
 )
 export const findByQuote = (db: Db, quoteId: string) => one(db, byQuote({ quoteId }))
 
-const byId = built<{ id: string }>((db) =>
+const byId = compiledQuery<{ id: string }>((db) =>
   db
     .select()
     .from(payments)
@@ -58,7 +58,7 @@ export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wa
  */
 export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> => one(tx, locking({ id }))
 
-const locking = built<{ id: string }>((db) =>
+const locking = compiledQuery<{ id: string }>((db) =>
   db
     // guard: one transaction at a time decides about a payment
     .select({ ...getTableColumns(payments), locked: lockOf(sql`'wallet:' || ${payments.wallet}`) })
@@ -95,8 +95,8 @@ const newestOf = (db: PostgresJsDatabase, isIt: SQL) =>
     .where(and(eq(payments.account, placeholder('account')), isIt))
     .orderBy(desc(payments.createdAt))
     .limit(1)
-const byPayment = built((db) => newestOf(db, eq(payments.providerPaymentId, placeholder('paymentId'))))
-const byEither = built((db) =>
+const byPayment = compiledQuery((db) => newestOf(db, eq(payments.providerPaymentId, placeholder('paymentId'))))
+const byEither = compiledQuery((db) =>
   newestOf(
     db,
     sql`(${payments.providerPaymentId} = ${placeholder('paymentId')} or ${payments.paymentRequestId} = ${placeholder('paymentRequestId')})`,
@@ -124,7 +124,7 @@ export async function findOwned(
 export const findByCheckout = (db: Db, account: PaymentRow['account'], checkoutId: string) =>
   one(db, byCheckout({ account, checkoutId }))
 
-const byCheckout = built((db) => {
+const byCheckout = compiledQuery((db) => {
   const { account, checkoutId } = payments
   const isIt = and(eq(account, placeholder('account')), eq(checkoutId, placeholder('checkoutId')))
   return db.select().from(payments).where(isIt)
@@ -160,16 +160,16 @@ export const movePayment = (
     readonly to: PaymentState
     readonly nextCheckAt: Date | null
     readonly set?: Change
-    readonly beside?: readonly (Beside | undefined)[]
+    readonly sideWrites?: readonly (SideWrite | undefined)[]
   },
 ) => {
-  const { from, to: state, nextCheckAt, set = {}, beside = [] } = step
+  const { from, to: state, nextCheckAt, set = {}, sideWrites = [] } = step
   const moving = moveOf(keysOf(set))({ ...set, id, from, state, nextCheckAt })
-  return one(db, withBeside(moving, beside))
+  return one(db, withSideWrites(moving, sideWrites))
 }
 
 const moveOf = perKeys((keys) =>
-  built((db) =>
+  compiledQuery((db) =>
     db
       .update(payments)
       .set({
@@ -184,4 +184,5 @@ const moveOf = perKeys((keys) =>
 )
 
 /** Updates columns without a change of state. */
-export const notePayment = (db: Db, id: string, set: Change) => db.update(payments).set(set).where(eq(payments.id, id))
+export const recordPayment = (db: Db, id: string, set: Change) =>
+  db.update(payments).set(set).where(eq(payments.id, id))

@@ -1,7 +1,7 @@
-import { toAusdFloor, toFiatCeil } from '#shared/money/conversion'
 import { countries, countryBy } from '#shared/money/countries'
 import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
+import { toAusdFloor, toFiatCeil } from '#shared/money/rate'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
 /** All except `card` show every channel. */

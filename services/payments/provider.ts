@@ -31,8 +31,8 @@ export type CheckoutOrder = {
   readonly promised: Promised
 }
 
-/** `closed` has expired, `canceled` was ended by us, `unknown` is unrecognised. */
-export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'canceled' | 'unknown'
+/** `closed` has expired, `cancelled` was ended by us, `unknown` is unrecognised. */
+export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'cancelled' | 'unknown'
 
 export type Checkout = {
   readonly checkoutId: string
@@ -64,7 +64,7 @@ export type Charge = {
 }
 
 /**
- * `dead` never succeeds; `voided` was canceled, possibly after success; `unknown` is no success.
+ * `dead` never succeeds; `voided` was cancelled, possibly after success; `unknown` is no success.
  */
 export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'voided' | 'unknown'
 export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }

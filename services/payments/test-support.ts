@@ -27,8 +27,8 @@ import { payments } from './payment.table'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
-import { answerDeeds } from './review/operator-commands'
-import { refundOrders } from './review/review.store'
+import { answerOperatorCommands } from './review/operator-commands'
+import { refundOrders } from './review/resolution.store'
 import { anomalies, messaging, outbox, pauses } from './schema.store'
 import { openTreasury } from './treasury/treasury'
 
@@ -223,10 +223,10 @@ export async function openFixture() {
     const ask = answer as (request: unknown) => Promise<Answered>
     return (request: unknown) => untilAnswered(() => ask(request))
   }
-  const deeds = new Map(answerDeeds(context).map((one) => [one.question.subject, one]))
-  const deed = (subject: string, asked: object) =>
-    answerOf(deeds.get(subject)!)({
-      deed: crypto.randomUUID(),
+  const commands = new Map(answerOperatorCommands(context).map((one) => [one.question.subject, one]))
+  const command = (subject: string, asked: object) =>
+    answerOf(commands.get(subject)!)({
+      command: crypto.randomUUID(),
       reason: 'ticket 7',
       ...asked,
     })
@@ -265,13 +265,14 @@ export async function openFixture() {
     item: answerOf(answerItem(context)),
     limit: answerOf(answerLimit(context)),
     resolve: (paymentId: string, resolution: string, by = 'sari') =>
-      deed('payments.review.resolve', { paymentId, resolution, by }),
+      command('payments.review.resolve', { paymentId, resolution, by }),
     clear: async (of: `0x${string}`, by = 'sari', seen?: FreezeSeen) =>
-      deed('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
-    giveBack: (paymentId: string, micro: string) => deed('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
+      command('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
+    giveBack: (paymentId: string, micro: string) =>
+      command('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
     freezeOf,
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
-      deed('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
+      command('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
     pauseRevision,
     /** With the clock ahead, so that everything is due. */
     recheck: async (aheadMs = 2_000) => {

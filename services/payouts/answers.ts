@@ -3,14 +3,14 @@ import { answerAccountCheck } from './account-check/check'
 import type { Context } from './context'
 import { answerErase } from './person/erase'
 import { answerActivity, answerItem, answerOwed } from './queries/activity'
-import { answerLimit, answerTerms } from './queries/public-config'
+import { answerLimit, answerPublicConfig } from './queries/public-config'
 import { answerStatement } from './queries/statement'
-import { answerCashouts, answerPayoutsPause } from './request/open'
+import { answerPayoutsPause, openCashouts } from './request/open'
 
 export const answersOf = (context: Context): Handler[] => [
-  answerCashouts(context),
+  openCashouts(context),
   answerAccountCheck(context),
-  answerTerms(context),
+  answerPublicConfig(context),
   answerLimit(context),
   answerActivity(context),
   answerItem(context),

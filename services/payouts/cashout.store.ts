@@ -130,7 +130,7 @@ export async function moveCashout(
   return moved[0]
 }
 
-export const noteCashout = (db: Db, id: string, changes: Changes) =>
+export const recordCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
 /** `before` is locked. */

@@ -1,7 +1,7 @@
-import { toFiatFloor } from '#shared/money/conversion'
 import { countries } from '#shared/money/countries'
 import { money } from '#shared/money/money'
-import type { ProviderMeaning } from '#shared/provider/problem'
+import { toFiatFloor } from '#shared/money/rate'
+import type { ProblemMeaning } from '#shared/provider/problem'
 import type { RefusalCode } from '#shared/refusals'
 import type { CashoutRequest, CashoutState, Reason } from './cashout'
 import type { Evidence, PayoutChannel, PayoutStatus } from './provider'
@@ -186,7 +186,7 @@ export const hasFailed = ({ status }: Evidence): boolean => isFailure(status)
 export const isFailure = (status: PayoutStatus | null): boolean => status === 'refused' || status === 'reversed'
 
 /** Only refusals of the order itself prove anything. */
-const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
+const refusesOrder: ReadonlySet<ProblemMeaning> = new Set([
   'request_wrong',
   'amount_outside_limits',
   'channel_unavailable',
@@ -194,14 +194,14 @@ const refusesOrder: ReadonlySet<ProviderMeaning> = new Set([
 ] as const)
 
 /** `nothing`: about our key, address or account, or unrecognised; `conflict`: the key is in use. */
-export function refusalScope(meaning: ProviderMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
+export function refusalScope(meaning: ProblemMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
   if (refusesOrder.has(meaning)) return 'order'
   if (meaning === 'conflict') return 'conflict'
   return meaning === 'try_later' ? 'later' : 'nothing'
 }
 
 export type Refused = {
-  meaning: ProviderMeaning
+  meaning: ProblemMeaning
   /** Payouts found by our reference after the refusal. */
   found: number
   /** Attempts including this one. */

@@ -1,6 +1,6 @@
 import { asker } from '#platform/bus/ask'
 import { consume } from '#platform/bus/consume'
-import { countCopies } from '#platform/bus/instances'
+import { countInstances } from '#platform/bus/instances'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
@@ -20,7 +20,7 @@ import { unsealWith } from './person/unseal'
 import { openSandboxPayouts } from './providers/sandbox/client'
 import { openXendit } from './providers/xendit/client'
 import { oldestCashouts } from './queries/activity.store'
-import { figuresOf } from './queries/metrics'
+import { metricsOf } from './queries/metrics'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { inbox, journal, messaging, outbox } from './schema.store'
 import { openBalance, watchBalance } from './treasury/balance'
@@ -36,7 +36,7 @@ await runService(name, fields, async (config, runtime) => {
   const { clock } = time
   await using _books = startKeeping({ database, journal, inbox, log, positions })
   await using bus = await openServiceBus(name, config, runtime)
-  await using copies = await countCopies(bus, name, log)
+  await using copies = await countInstances(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = adapters[config.providerKind]({
     baseUrl: config.providerUrl,
@@ -80,7 +80,7 @@ await runService(name, fields, async (config, runtime) => {
   const reactions = [...webhookReactions(context), ...relayReactions(context)]
   await using _messages = consume({ ...messages, reactions })
   const answers = answersOf(context)
-  const figures = { ...figuresOf(context, config), unseal: unsealWith(context) }
+  const figures = { ...metricsOf(context, config), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })
   log.info('service ready')
   await runUntilStopped(config, runtime)

@@ -1,4 +1,4 @@
-import type { ProviderMeaning } from '#shared/provider/problem'
+import type { ProblemMeaning } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 import type { Reason } from './cashout'
 
@@ -70,7 +70,7 @@ export type PayoutProvider = {
   readonly create: (
     order: PayoutOrder,
     api: PayoutApi,
-  ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProviderMeaning } }>
+  ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProblemMeaning } }>
   readonly find: (payoutId: string) => Promise<Evidence | undefined>
   /** Empty only on a conclusive "none"; any other response throws. */
   readonly findByReference: (id: string, api: PayoutApi) => Promise<readonly Evidence[]>

@@ -24,7 +24,7 @@ import { openSandboxPayouts } from './providers/sandbox/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
-import { answerCashouts, answerPayoutsPause } from './request/open'
+import { answerPayoutsPause, openCashouts } from './request/open'
 import { anomalies, journal, messaging, outbox, pauses } from './schema.store'
 import { openBalance } from './treasury/balance'
 
@@ -182,7 +182,7 @@ export async function openFixture(
     },
   })
   const create = (asked: RequestOf<typeof CashoutCreate>, other: Partial<Context> = {}) =>
-    untilAnswered(() => answerCashouts({ ...context, ...other }).answer(structuredClone(asked))) as Promise<{
+    untilAnswered(() => openCashouts({ ...context, ...other }).answer(structuredClone(asked))) as Promise<{
       ok?: { payoutId: string; ausd: string; fiat: string }
       refused?: RefusalCode
       since?: string
@@ -196,7 +196,7 @@ export async function openFixture(
     const [seen] = await database.read((db) => db.select().from(pauses))
     const revision = seen?.revision ?? 0
     return answerPayoutsPause(context).answer({
-      deed: crypto.randomUUID(),
+      command: crypto.randomUUID(),
       by: 'sari',
       reason: 'ticket 7',
       to,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { QuoteCreate, QuoteFind, QuoteTake } from '#shared/messages/pricing'
 import type { Question } from '#shared/messages/topic'
-import { answerQuotes } from './lock'
+import { lockQuotes } from './lock'
 import { mintQuoteId } from './quote-id'
-import { openRateBoard } from './rate-cache'
+import { openRateCache } from './rate-cache'
 import { type Fixture, openFixture } from './test-support'
 
 let fixture: Fixture
@@ -65,7 +65,7 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
   test('gives the taker of a quote the spread in its rate', async () => {
     const { context } = fixture
     const spreadsBps = new Map([['USD/MYR', 50n]] as const)
-    await using board = await openRateBoard({
+    await using board = await openRateCache({
       ...context,
       guards: { ...context.guards, spreadsBps },
     })
@@ -189,7 +189,7 @@ describe('security: a quote', () => {
     const [old] = fixture.context.quoteSecrets
     const answersWith = (quoteSecrets: readonly [string, ...string[]]) => {
       const nobody = { rateOf: () => ({ unavailable: 'suite' }), mint: () => expect.unreachable() }
-      const answers = answerQuotes({ ...fixture.context, quoteSecrets }, nobody)
+      const answers = lockQuotes({ ...fixture.context, quoteSecrets }, nobody)
       return (asked: Question, quoteId: string) =>
         answers.find(({ question }) => question === asked)!.answer(by(quoteId))
     }
@@ -224,7 +224,7 @@ describe('the rates bucket', () => {
       localE8PerUsd: 420_000_000n,
       asOfMs: Date.now(),
     })
-    await using late = await openRateBoard({ ...fixture.context, sources: [down] })
+    await using late = await openRateCache({ ...fixture.context, sources: [down] })
     expect(late.rateOf('USD/MYR')).toMatchObject({
       minorPerUsd: 420n,
       reference: { source: 'bnm' },
@@ -247,7 +247,7 @@ describe('the rates bucket', () => {
     }
     const store = fixture.context.rates
     await store.accept({ ...jumped, localE8PerUsd: 420_000_000n })
-    await using other = await openRateBoard({ ...fixture.context, sources: [source] })
+    await using other = await openRateCache({ ...fixture.context, sources: [source] })
     expect(other.rateOf('USD/MYR')).toHaveProperty('unavailable')
     const operator = await fixture.open('ops')
     const kv = await operator.js.views.kv('rates', { bindOnly: true })

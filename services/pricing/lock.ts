@@ -7,13 +7,13 @@ import type { Context } from './context'
 import type { RateVerdict } from './decide'
 import { isExpired, judgeTaker, type Lock, type Quote, validFromMs } from './quote'
 import { readQuoteId } from './quote-id'
-import type { Mint } from './quote-issuer'
+import type { QuoteIssuer } from './quote-issuer'
 import { minorPerUsdText, type Sighting } from './rate'
 import { findTaking, insertTaking } from './taking.store'
 
-export function answerQuotes(
+export function lockQuotes(
   context: Context,
-  { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: Mint },
+  { rateOf, mint }: { rateOf: (pair: Pair) => RateVerdict; mint: QuoteIssuer },
 ): Handler[] {
   return [
     handler(PricingTerms, async () => ok({ pairs: [...pairs], quoteSeconds: Math.floor(context.quoteTtlMs / 1_000) })),

@@ -3,11 +3,11 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
-import { answerQuotes } from './lock'
-import { readings } from './metrics'
-import { openMint } from './quote-issuer'
+import { lockQuotes } from './lock'
+import { metricsOf } from './metrics'
+import { openQuoteIssuer } from './quote-issuer'
 import { openRateStore } from './rate.store'
-import { openRateBoard } from './rate-cache'
+import { openRateCache } from './rate-cache'
 import { sourcesFrom } from './rate-sources/sources'
 
 const name = 'pricing'
@@ -30,11 +30,11 @@ await runService(name, fields, async (config, runtime) => {
     clock,
     log,
   }
-  await using board = await openRateBoard(context)
-  const mint = openMint(context)
-  const answers = answerQuotes(context, { rateOf: board.rateOf, mint })
-  const told = { stats: async () => board.figures(), readings }
-  await using _served = await serve({ bus, name, description, answers, ...told, log })
+  await using rateCache = await openRateCache(context)
+  const mint = openQuoteIssuer(context)
+  const answers = lockQuotes(context, { rateOf: rateCache.rateOf, mint })
+  const statistics = { stats: async () => rateCache.figures(), readings: metricsOf }
+  await using _served = await serve({ bus, name, description, answers, ...statistics, log })
   log.info({ sources: config.rateSources }, 'pricing ready')
   await runUntilStopped(config, runtime)
 })

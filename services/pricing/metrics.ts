@@ -1,10 +1,10 @@
 import { each, gauge, type Metric, seconds } from '#platform/metrics/metric'
-import type { RateBoard } from './rate-cache'
+import type { RateCache } from './rate-cache'
 
-type Figures = ReturnType<RateBoard['figures']>
+type Figures = ReturnType<RateCache['figures']>
 
 /** Quotes never use these rates. */
-export const readings = (figures: Figures): Metric[] => [
+export const metricsOf = (figures: Figures): Metric[] => [
   ...each(figures, 'pair', (figure, labels) =>
     gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
   ),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { markEnd, readQuoteId } from './quote-id'
-import { openMint } from './quote-issuer'
+import { openQuoteIssuer } from './quote-issuer'
 
 const rate = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
 const quoteSecrets = ['the secret of this suite'] as const
-const open = (clock = Date.now) => openMint({ quoteSecrets, quoteTtlMs: 60_000, clock })
+const open = (clock = Date.now) => openQuoteIssuer({ quoteSecrets, quoteTtlMs: 60_000, clock })
 
 describe('new quotes', () => {
   test('contain their lock, and live as long as configured', () => {

@@ -3,14 +3,14 @@ import type { Context } from './context'
 import type { Lock } from './quote'
 import { markEnd, mintQuoteId } from './quote-id'
 
-export type Mint = (rate: Omit<Lock, 'expiresAtMs'>) => Lock & { readonly id: string }
+export type QuoteIssuer = (rate: Omit<Lock, 'expiresAtMs'>) => Lock & { readonly id: string }
 
 /** Marks begin at random, so two instances rarely issue the same id in one millisecond. */
-export function openMint({
+export function openQuoteIssuer({
   quoteSecrets: [secret],
   quoteTtlMs,
   clock,
-}: Pick<Context, 'quoteSecrets' | 'quoteTtlMs' | 'clock'>): Mint {
+}: Pick<Context, 'quoteSecrets' | 'quoteTtlMs' | 'clock'>): QuoteIssuer {
   let mark = randomInt(markEnd)
   return (rate) => {
     mark = (mark + 1) % markEnd

@@ -6,30 +6,30 @@ import type { Context } from './context'
 import { decideRate, operatorSource, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
-export type RateBoard = AsyncDisposable & {
+export type RateCache = AsyncDisposable & {
   /** Decides on every call, so that a rate that has become too old is refused. */
   readonly rateOf: (pair: Pair) => RateVerdict
   readonly poll: () => Promise<void>
   readonly figures: () => Readonly<Record<string, RateFigure>>
 }
 
-export async function openRateBoard(context: Context): Promise<RateBoard> {
+export async function openRateCache(context: Context): Promise<RateCache> {
   const { pollMs, log } = context
-  const board = makeBoard(context)
-  await board.recall()
-  await board.poll()
+  const cache = makeCache(context)
+  await cache.recall()
+  await cache.poll()
   // Sooner after a failure; jitter keeps instances from polling together.
-  const restMs = () => (board.healthy() ? pollMs : pollMs / 10) * (0.8 + Math.random() * 0.4)
+  const restMs = () => (cache.healthy() ? pollMs : pollMs / 10) * (0.8 + Math.random() * 0.4)
   const loop = startLoop({
     name: 'rate sources',
     everyMs: 0, // `work` pauses by itself.
     log,
     work: async (signal) => {
       await pause(restMs(), signal)
-      if (!signal.aborted) await board.poll()
+      if (!signal.aborted) await cache.poll()
     },
   })
-  return { ...board, [Symbol.asyncDispose]: loop[Symbol.asyncDispose] }
+  return { ...cache, [Symbol.asyncDispose]: loop[Symbol.asyncDispose] }
 }
 
 type Memory = {
@@ -40,7 +40,7 @@ type Memory = {
 }
 const keyOf = (source: string, pair: Pair) => `${source} ${pair}`
 
-function makeBoard(context: Context) {
+function makeCache(context: Context) {
   const { sources, clock } = context
   const memory: Memory = { seen: new Map(), accepted: new Map(), released: new Map(), failures: 0 }
   const each = (work: (source: RateSource, pair: Pair) => Promise<void>) =>

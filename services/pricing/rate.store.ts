@@ -1,7 +1,7 @@
 import { type JetStreamClient, type KV, StringCodec } from 'nats'
 import { type Static, Type } from 'typebox'
 import { within } from '#platform/deadline'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { Amount, Pair as PairField } from '#shared/messages/fields'
 import type { Pair } from '#shared/money/pair'
 import { dayOf, type Sighting } from './rate'
@@ -55,7 +55,7 @@ async function put(kv: KV, key: string, sighting: Sighting): Promise<void> {
 async function get(kv: KV, key: string): Promise<Sighting | undefined> {
   const entry = await within(kv.get(key), deadlineMs, 'the rates bucket')
   if (entry?.operation !== 'PUT') return undefined
-  const read = readerOf(Stored)(entry.json())
+  const read = schemaReader(Stored)(entry.json())
   if ('fault' in read) return undefined
   const { source, pair, localE8PerUsd, asOfMs } = read.value
   return { source, pair, localE8PerUsd: BigInt(localE8PerUsd), asOfMs }

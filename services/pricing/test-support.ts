@@ -8,10 +8,10 @@ import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { fields, guardsFrom } from './config'
 import type { Context } from './context'
-import { answerQuotes } from './lock'
-import { openMint } from './quote-issuer'
+import { lockQuotes } from './lock'
+import { openQuoteIssuer } from './quote-issuer'
 import { openRateStore } from './rate.store'
-import { openRateBoard } from './rate-cache'
+import { openRateCache } from './rate-cache'
 import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
@@ -63,9 +63,9 @@ export async function openFixture() {
       pollMs: 60_000,
       clock,
     }
-    const board = closing.use(await openRateBoard(context))
-    const mint = openMint(context)
-    const answers = answerQuotes(context, { rateOf: board.rateOf, mint })
+    const board = closing.use(await openRateCache(context))
+    const mint = openQuoteIssuer(context)
+    const answers = lockQuotes(context, { rateOf: board.rateOf, mint })
     const stats = async () => board.figures()
     closing.use(await serve({ bus, name: 'pricing', description: 'rates', answers, stats, log }))
     return context

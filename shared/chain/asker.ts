@@ -1,13 +1,13 @@
 import { BaseError, type Chain, HttpRequestError, http, shouldThrow, TimeoutError, type Transport } from 'viem'
 import { steadyClock, systemClock } from '#platform/clock'
-import { Overdue, within } from '#platform/deadline'
+import { DeadlinePassed, within } from '#platform/deadline'
 import { inSpan } from '#platform/tracing/spans'
 import { batchMax } from '#shared/chain/batches'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { AnotherChain } from '#shared/chain/identity'
 import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
-import { BudgetSpent, type Urgency } from '#shared/chain/turns'
+import { BudgetExhausted, type Urgency } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /** Throws viem's errors. */
@@ -68,8 +68,8 @@ export function openAsker(options: AskerOptions): ChainAsk {
       }
       const among = endpoints.inOrder(first).filter((one) => !failed.has(one))
       const turn = { calls: [call], among, patienceMs: until - steadyClock(), urgency }
-      const endpoint = await turnAmong(endpoints, turn).catch((spent) => {
-        throw last ?? spent
+      const endpoint = await turnAmong(endpoints, turn).catch((isExhausted) => {
+        throw last ?? isExhausted
       })
       const shared = endpoint.takesBatches
       const startedMs = performance.now()
@@ -87,7 +87,7 @@ export function openAsker(options: AskerOptions): ChainAsk {
         const askedAt = steadyClock()
         const result = await bounded(call)
         tell('ok')
-        endpoints.note(call, result)
+        endpoints.record(call, result)
         endpoints.answered(endpoint)
         endpoints.judge(endpoint, call, result, askedAt)
         return result
@@ -115,7 +115,7 @@ async function turnAmong(endpoints: RpcEndpoints, turn: Parameters<RpcEndpoints[
   try {
     return await endpoints.turn(turn)
   } catch (error) {
-    if (!(error instanceof BudgetSpent)) throw error
+    if (!(error instanceof BudgetExhausted)) throw error
     throw new BaseError(error.message, { cause: error })
   }
 }
@@ -130,7 +130,7 @@ async function beforeEnd(
   try {
     return await within(asked, Math.max(1, leftMs), method)
   } catch (error) {
-    if (!(error instanceof Overdue)) throw error
+    if (!(error instanceof DeadlinePassed)) throw error
     const Late = leftMs < timeoutMs / 2 ? CutShort : TimeoutError
     throw new Late({ body: { method }, url: host })
   }
@@ -159,8 +159,8 @@ const closedDefaultMs = 1_000
 
 function closedForMs(error: unknown): number | undefined {
   if (!(error instanceof BaseError)) return undefined
-  const told = error.walk((one) => one instanceof AskedTooOften)
-  if (told) return (told as AskedTooOften).forMs
+  const refused = error.walk((one) => one instanceof AskedTooOften)
+  if (refused) return (refused as AskedTooOften).forMs
   const { code } = (error.walk((one) => typeof (one as { code?: unknown }).code === 'number') ?? {}) as {
     code?: number
   }

@@ -112,7 +112,7 @@ test('an endpoint that did not respond is not asked while the budget of another 
 test('an endpoint of a chain that lost its last blocks is not behind, once none has had them for ten seconds', () => {
   let now = 0
   const heads = openHeads<string>(() => now)
-  const note = (number: number) => heads.note('a', { number: hex(number) }, now)
+  const note = (number: number) => heads.record('a', { number: hex(number) }, now)
   note(100)
   now = 9_999
   note(40)

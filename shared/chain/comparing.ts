@@ -47,7 +47,7 @@ async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<
   if (steadyClock() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return
   const askedAt = steadyClock()
   const block = await ask(finalized)
-  endpoints.note(finalized, block)
+  endpoints.record(finalized, block)
   endpoints.judge(endpoint, finalized, block, askedAt)
 }
 

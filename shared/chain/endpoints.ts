@@ -5,7 +5,7 @@ import { type Outage, openOutage } from '#platform/outage'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
 import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
-import { BudgetSpent, ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
+import { BudgetExhausted, ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
 
 export type RpcCall = { readonly method: string; readonly params?: unknown }
 
@@ -43,7 +43,7 @@ export type RpcEndpoints = {
   readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
   readonly answered: (endpoint: RpcEndpoint) => void
   /** Extracts the chain head, to count calls per block. */
-  readonly note: (call: RpcCall, result: unknown) => void
+  readonly record: (call: RpcCall, result: unknown) => void
   /**
    * Compares heads. Throws `Stale` if the endpoint lacks a block that must exist. `askedAt`: Unix
    * ms by `steadyClock`.
@@ -144,8 +144,8 @@ export function openRpcEndpoints(options: {
       const preferred = async () => {
         // Without an alternative, a call keeps its place in the queue.
         if (fit.length === among.length) return undefined
-        return next(fit, Math.min(patienceMs, preferredMs)).catch((spent) => {
-          if (!(spent instanceof BudgetSpent)) throw spent
+        return next(fit, Math.min(patienceMs, preferredMs)).catch((isExhausted) => {
+          if (!(isExhausted instanceof BudgetExhausted)) throw isExhausted
         })
       }
       const { url, waited } = (await preferred()) ?? (await next(among, patienceMs - (clock() - askedAt)))
@@ -168,7 +168,7 @@ export function openRpcEndpoints(options: {
       outages.get(endpoint)?.failed(error)
     },
     answered: (endpoint) => outages.get(endpoint)?.works(),
-    note: (call, result) => {
+    record: (call, result) => {
       const head = headIn(call, result)
       if (head !== undefined) perBlock.sawHead(head)
     },
@@ -177,7 +177,7 @@ export function openRpcEndpoints(options: {
       const [tag] = params as readonly string[]
       const block = result as RawBlock | null
       const heads = tag === 'finalized' ? finalized : tag === 'latest' ? latest : undefined
-      heads?.note(from, block, askedAt)
+      heads?.record(from, block, askedAt)
       if (!block && (heads || isKnown(tag!))) throw new Stale(`the endpoint has no block ${tag}`)
     },
     isBehind,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { getAddress, hashTypedData, keccak256, toHex } from 'viem'
-import { canonical, transferTypes, typedTransfer } from '#shared/chain/erc3009'
+import { canonical, erc3009Types, typedTransfer } from '#shared/chain/erc3009'
 
 const given = {
   from: getAddress('0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'),
@@ -26,7 +26,7 @@ test('an authorization has one canonical form', () => {
 })
 
 test('the signed type is that of ERC-3009', () => {
-  const fields = transferTypes.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`)
+  const fields = erc3009Types.TransferWithAuthorization.map(({ name, type }) => `${type} ${name}`)
   expect(keccak256(toHex(`TransferWithAuthorization(${fields.join(',')})`))).toBe(
     '0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267',
   )

@@ -73,12 +73,12 @@ export const authorizationFields = [
   { name: 'nonce', type: 'bytes32' },
 ] as const
 
-export const transferTypes = { TransferWithAuthorization: authorizationFields } as const
+export const erc3009Types = { TransferWithAuthorization: authorizationFields } as const
 
 export const typedTransfer = (domain: TokenDomain, terms: AuthorizationTerms) =>
   ({
     domain,
-    types: transferTypes,
+    types: erc3009Types,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: terms.from as Address,

@@ -1,5 +1,5 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem'
-import { BudgetSpent } from '#shared/chain/turns'
+import { BudgetExhausted } from '#shared/chain/turns'
 
 /** Both included. */
 export type BlockSpan = { readonly from: bigint; readonly to: bigint }
@@ -37,7 +37,7 @@ export function isRefusal(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isAway = (one: unknown) =>
     one instanceof TimeoutError ||
-    one instanceof BudgetSpent ||
+    one instanceof BudgetExhausted ||
     (one instanceof HttpRequestError && !(one.status && one.status >= 400 && one.status < 500))
   return error.walk(isAway) === null
 }

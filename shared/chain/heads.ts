@@ -5,7 +5,7 @@ export type RawBlock = { readonly number: string }
 /** For one block tag, such as `finalized`. */
 export type Heads<E> = {
   /** `askedAt` is in Unix ms. */
-  readonly note: (endpoint: E, block: RawBlock | null, askedAt: number) => void
+  readonly record: (endpoint: E, block: RawBlock | null, askedAt: number) => void
   /** Its last response lacks a head that another endpoint reported `graceMs` before the call. */
   readonly isBehind: (endpoint: E) => boolean
   readonly askedAt: (endpoint: E) => number | undefined
@@ -50,7 +50,7 @@ export function openHeads<E>(clock: Clock): Heads<E> {
     if (old > 0) firsts = firsts.slice(old)
   }
   return {
-    note: (endpoint, block, askedAt) => {
+    record: (endpoint, block, askedAt) => {
       const number = block ? BigInt(block.number) : -1n
       lastOf.set(endpoint, { number, askedAt })
       if (block) take(number)

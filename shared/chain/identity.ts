@@ -35,15 +35,15 @@ export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdenti
         `block 0 is ${genesis.hash}, not GENESIS_HASH: fix RPC_URLS; after a reset of the chain, ` +
           'deploy and set it',
       )
-    const told = new Map([['block 0', genesis.hash]])
+    const reported = new Map([['block 0', genesis.hash]])
     for (const [at, code] of codes.entries()) {
       if (typeof code !== 'string' || code === '0x')
         throw new AnotherChain(`no contract at ${contracts[at]}: fix RPC_URLS, or deploy it first (bun run deploy)`)
-      told.set(`code of ${contracts[at]}`, keccak256(code as Hex))
+      reported.set(`code of ${contracts[at]}`, keccak256(code as Hex))
     }
-    for (const [what, hash] of told)
+    for (const [what, hash] of reported)
       if ((first.get(what) ?? hash) !== hash)
         throw new AnotherChain(`${what} is ${hash}, not ${first.get(what)}: fix RPC_URLS`)
-    for (const [what, hash] of told) first.set(what, hash)
+    for (const [what, hash] of reported) first.set(what, hash)
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '#platform/clock'
-import { BudgetSpent, openTurns, rankOf } from '#shared/chain/turns'
+import { BudgetExhausted, openTurns, rankOf } from '#shared/chain/turns'
 
 const [best, second] = ['http://best', 'http://second'] as const
 const among = [best, second]
@@ -57,7 +57,7 @@ describe('with a budget of 24 requests a second, of which 4 may be used at once'
     const turns = openTurns(budgetOf(24), () => 0)
     turns.close(best, 60_000)
     const alone = ask('eth_call', { among: [best] })
-    await expect(turns.next(alone)).rejects.toThrow(BudgetSpent)
+    await expect(turns.next(alone)).rejects.toThrow(BudgetExhausted)
   })
 })
 
@@ -89,7 +89,7 @@ test('a call that is overtaken until its deadline fails', async () => {
   const first = turns.next(ask('eth_getBlockByNumber', { among: [best] }))
   const sweep = turns.next(ask('eth_getLogs', { among: [best], patienceMs: 300 }))
   const urgent = Array.from({ length: 3 }, () => turns.next(ask('eth_sendRawTransaction', { among: [best] })))
-  await expect(sweep).rejects.toThrow(BudgetSpent)
+  await expect(sweep).rejects.toThrow(BudgetExhausted)
   expect(await Promise.all([first, ...urgent])).toHaveLength(4)
 })
 

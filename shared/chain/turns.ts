@@ -31,7 +31,7 @@ const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
 export const ethCallsIn = (methods: readonly string[]): number => methods.filter((method) => apart.has(method)).length
 
-export class BudgetSpent extends Error {
+export class BudgetExhausted extends Error {
   override name = 'BudgetSpent'
   constructor() {
     super('the budget of every RPC endpoint is spent')
@@ -107,7 +107,7 @@ export function openTurns(budget: RpcBudget, clock: Clock): Turns {
       const url = isFirst ? freeAmong(asked) : undefined
       if (url !== undefined) return take(asked, url, false)
       return new Promise((resolve, reject) => {
-        const giveUp = () => reject(new BudgetSpent())
+        const giveUp = () => reject(new BudgetExhausted())
         const until = clock() + asked.patienceMs
         const behind = waiting.findIndex((one) => one.rank > rank)
         const place = behind < 0 ? waiting.length : behind

@@ -127,9 +127,9 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),
-    /** Returns the item afterwards, canceled or paid. */
+    /** Returns the item afterwards, cancelled or paid. */
     cancelTopUp: (id: string) => signed(PostTopupCancel, undefined, { params: { id } }),
-    /** Returns the item afterwards, canceled or paid. */
+    /** Returns the item afterwards, cancelled or paid. */
     cancelSettlement: (id: string) => signed(PostSettlementCancel, undefined, { params: { id } }),
     /** Checks the holder name before a cash-out; a few times a day. */
     checkAccount: (body: BodyOf<typeof PostAccountCheck>) => signed(PostAccountCheck, body),

@@ -14,7 +14,7 @@ import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
 import { timeText } from '#shared/language/time'
-import { cashoutTexts, sendTexts } from '#shared/language/transfers'
+import { cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { refusals } from '#shared/refusals'
 
 const entries = Object.entries(catalogue) as [Code, Text][]
@@ -53,7 +53,7 @@ describe('a text of the catalogue', () => {
   })
 
   test('is under one code only, in one part', () => {
-    const parts = [refusalTexts, requestTexts, accountTexts, paymentTexts, cashoutTexts, sendTexts]
+    const parts = [refusalTexts, requestTexts, accountTexts, paymentTexts, cashoutTexts, transferTexts]
     const codes = parts.flatMap((part) => Object.keys(part))
     expect(codes.toSorted()).toEqual(Object.keys(catalogue).toSorted())
   })

@@ -4,7 +4,7 @@ import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
 import { timeText } from '#shared/language/time'
-import { cashoutTexts, sendTexts } from '#shared/language/transfers'
+import { cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { moneyText } from '#shared/money/text'
 
 /** A missing language is a type error. No native speaker has read the Indonesian or Malay yet. */
@@ -14,7 +14,7 @@ export const catalogue = {
   ...accountTexts,
   ...paymentTexts,
   ...cashoutTexts,
-  ...sendTexts,
+  ...transferTexts,
 }
 type Catalogue = typeof catalogue
 export type Code = keyof Catalogue

@@ -161,7 +161,7 @@ export const paymentTexts = {
     ms: 'Bil ini digantikan oleh bil yang lebih baharu untuk pinjaman ini.',
   },
   'payment.reason.cancelled': {
-    en: 'This checkout was canceled.',
+    en: 'This checkout was cancelled.',
     id: 'Tagihan ini dibatalkan.',
     ms: 'Bil ini telah dibatalkan.',
   },

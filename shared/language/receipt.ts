@@ -4,7 +4,7 @@ import type { ActivityEntry, activityStatuses, ChannelKind, PaidAccount } from '
 
 type Status = (typeof activityStatuses)[keyof typeof activityStatuses][number]
 
-export const titleTexts = {
+export const receiptTitles = {
   inFlight: { en: 'In progress', id: 'Sedang diproses', ms: 'Sedang diproses' },
   ended: { en: 'Receipt', id: 'Bukti transaksi', ms: 'Resit' },
 } as const satisfies Record<string, Text>
@@ -12,7 +12,7 @@ export const titleTexts = {
 /** Writes a bank account as in `Bank Central Asia •••• 7890`. */
 export const accountText = ({ name, lastDigits }: PaidAccount): string => `${name} •••• ${lastDigits}`
 
-export const rowTexts = {
+export const receiptRows = {
   fiat: { en: 'Local currency', id: 'Mata uang lokal', ms: 'Mata wang tempatan' },
   ausd: { en: 'AUSD', id: 'AUSD', ms: 'AUSD' },
   channel: { en: 'Paid through', id: 'Dibayar melalui', ms: 'Dibayar melalui' },

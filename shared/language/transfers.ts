@@ -130,7 +130,7 @@ export const cashoutTexts = {
   },
 } as const satisfies Record<string, Text>
 
-export const sendTexts = {
+export const transferTexts = {
   'send.sending': {
     en: 'The transfer is being processed.',
     id: 'Transfer sedang diproses.',

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { check, index, type PgSchema, primaryKey, smallint, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { amountColumn, at, isOneOf, quotedList, textList } from '#platform/db/columns'
-import type { Beside } from '#platform/db/compiled-query'
+import type { SideWrite } from '#platform/db/compiled-query'
 import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { type AccountName, type Asset, accountNames, assets } from '#shared/ledger/chart'
@@ -54,7 +54,7 @@ export async function book(tx: Tx, journal: JournalTable, posting: Posting): Pro
 }
 
 /** The same insert, within the statement that changes a row. Undefined if there are no lines. */
-export function bookBeside(journal: JournalTable, posting: Posting): Beside | undefined {
+export function bookWith(journal: JournalTable, posting: Posting): SideWrite | undefined {
   const rows = rowsOf(posting)
   if (rows.length === 0) return undefined
   const { posting: name, event, item } = rows[0]!

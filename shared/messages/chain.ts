@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ActivityAnswer, ActivityRequest, ItemAnswer, ItemRequest } from '#shared/messages/activity'
 import { Address, Amount, AusdAmount, Authorization, Hash, Timestamp, UnixSeconds } from '#shared/messages/fields'
-import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/operator-commands'
+import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { question } from '#shared/messages/topic'
 
 /** At the newest block. Refused: chain_unavailable. */
@@ -200,7 +200,7 @@ export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relaye
 
 /** Returns an unexplained AUSD deposit to its sender; `chain_relayer.giveback_request` has the outcome. */
 export const GivebackOrder = question('chain.giveback.order', 'chain-relayer', ['ops'], {
-  request: Type.Object({ ...deedFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),
-  answer: DeedOutcome,
+  request: Type.Object({ ...operatorCommandFields, txHash: Hash, logIndex: Type.Integer({ minimum: 0 }) }),
+  answer: CommandOutcome,
   repeat: 'once by its key',
 })

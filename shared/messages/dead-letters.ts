@@ -1,18 +1,18 @@
 import { Type } from 'typebox'
 import { Timestamp } from '#shared/messages/fields'
-import { DeedOutcome, deedFields } from '#shared/messages/operator-commands'
+import { CommandOutcome, operatorCommandFields } from '#shared/messages/operator-commands'
 import { type Question, question, type ServiceName } from '#shared/messages/topic'
 
 const deciding = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({
-      ...deedFields,
+      ...operatorCommandFields,
       decision: Type.Enum(['redrive', 'dismiss']),
       messageId: Type.String(),
       /** A later dead-lettering needs a new decision. */
       diedAt: Timestamp,
     }),
-    answer: DeedOutcome,
+    answer: CommandOutcome,
     repeat: 'once by its key',
   })
 

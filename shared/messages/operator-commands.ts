@@ -2,15 +2,18 @@ import { Type } from 'typebox'
 import { Uuid } from '#shared/messages/fields'
 import { question, type ServiceName } from '#shared/messages/topic'
 
-export const deedFields = {
+export const operatorCommandFields = {
   /** Id of the command. A repeat has no further effect. */
-  deed: Uuid,
+  command: Uuid,
   by: Type.String({ minLength: 1, maxLength: 100 }),
   reason: Type.String({ minLength: 1, maxLength: 1_000 }),
 }
 
 /** Text for the operator: done (now or earlier), or refused. */
-export const DeedOutcome = Type.Union([Type.Object({ done: Type.String() }), Type.Object({ refused: Type.String() })])
+export const CommandOutcome = Type.Union([
+  Type.Object({ done: Type.String() }),
+  Type.Object({ refused: Type.String() }),
+])
 
 /**
  * Operations in progress go on. `revision` is that of the pause the operator saw, 0 if there was none. Each
@@ -19,11 +22,11 @@ export const DeedOutcome = Type.Union([Type.Object({ done: Type.String() }), Typ
 export const pauseQuestion = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({
-      ...deedFields,
+      ...operatorCommandFields,
       to: Type.Enum(['paused', 'running']),
       revision: Type.Integer({ minimum: 0 }),
     }),
-    answer: DeedOutcome,
+    answer: CommandOutcome,
     repeat: 'once by its key',
   })
 export type PauseQuestion = ReturnType<typeof pauseQuestion>

@@ -8,7 +8,7 @@ import {
   Method,
 } from '#shared/messages/activity'
 import { Address, Amount, AusdAmount, DayLimit, FiatAmount, Pair, Uuid } from '#shared/messages/fields'
-import { DeedOutcome, deedFields, pauseQuestion } from '#shared/messages/operator-commands'
+import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
 const PaymentResult = Type.Object(
@@ -118,11 +118,11 @@ export const PaymentsItem = question('payments.item', 'payments', ['gateway'], {
 /** `credit`: the amount paid, if none of it is on the chain. `accept`: leave it as it is. */
 export const ReviewResolve = question('payments.review.resolve', 'payments', ['ops'], {
   request: Type.Object({
-    ...deedFields,
+    ...operatorCommandFields,
     paymentId: Type.String(),
     resolution: Type.Enum(['credit', 'refund', 'accept']),
   }),
-  answer: DeedOutcome,
+  answer: CommandOutcome,
   repeat: 'once by its key',
 })
 
@@ -131,8 +131,8 @@ export const ReviewResolve = question('payments.review.resolve', 'payments', ['o
  * the operator looked: a late or repeated command never lifts a newer freeze or writes off a newer loss.
  */
 export const WalletClear = question('payments.wallet.clear', 'payments', ['ops'], {
-  request: Type.Object({ ...deedFields, wallet: Address, revision: Amount, missing: Amount }),
-  answer: DeedOutcome,
+  request: Type.Object({ ...operatorCommandFields, wallet: Address, revision: Amount, missing: Amount }),
+  answer: CommandOutcome,
   repeat: 'once by its key',
 })
 
@@ -141,8 +141,8 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
  * undone. Refused unless the wallet repaid it needlessly.
  */
 export const LossGivenBack = question('payments.loss.given-back', 'payments', ['ops'], {
-  request: Type.Object({ ...deedFields, paymentId: Type.String(), micro: Amount }),
-  answer: DeedOutcome,
+  request: Type.Object({ ...operatorCommandFields, paymentId: Type.String(), micro: Amount }),
+  answer: CommandOutcome,
   repeat: 'once by its key',
 })
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Address, Amount, Uuid } from '#shared/messages/fields'
-import { DeedOutcome, deedFields } from '#shared/messages/operator-commands'
+import { CommandOutcome, operatorCommandFields } from '#shared/messages/operator-commands'
 import { question, type ServiceName } from '#shared/messages/topic'
 
 const Row = Type.Object({
@@ -22,12 +22,12 @@ export type PersonPage = Static<typeof Page>
  */
 export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   request: Type.Object({
-    ...deedFields,
+    ...operatorCommandFields,
     wallet: Address,
     linkedTo: Type.Union([Address, Type.Null()]),
     replaced: Type.Union([Uuid, Type.Null()]),
   }),
-  answer: DeedOutcome,
+  answer: CommandOutcome,
   repeat: 'once by its key',
 })
 
@@ -35,8 +35,8 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
  * Orders the flag again that the relayer gave up. Refused if `revision` is no longer that of the order that failed.
  */
 export const FlagOrder = question('gateway.person.flag', 'gateway', ['ops'], {
-  request: Type.Object({ ...deedFields, wallet: Address, revision: Amount }),
-  answer: DeedOutcome,
+  request: Type.Object({ ...operatorCommandFields, wallet: Address, revision: Amount }),
+  answer: CommandOutcome,
   repeat: 'once by its key',
 })
 
@@ -58,8 +58,8 @@ export const personReads = {
 /** Refused while something of the wallet is on its way. `check`: only report whether it would be refused. */
 const erasing = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
-    request: Type.Object({ ...deedFields, wallet: Address, check: Type.Boolean() }),
-    answer: DeedOutcome,
+    request: Type.Object({ ...operatorCommandFields, wallet: Address, check: Type.Boolean() }),
+    answer: CommandOutcome,
     repeat: 'once by its key',
   })
 export type PersonErasure = ReturnType<typeof erasing>

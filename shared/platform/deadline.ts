@@ -1,5 +1,5 @@
 /** The outcome is unknown: the work may have been done. */
-export class Overdue extends Error {
+export class DeadlinePassed extends Error {
   override name = 'Overdue'
   constructor(what: string, deadlineMs: number) {
     super(`${what} did not answer within ${deadlineMs} ms`)
@@ -9,7 +9,7 @@ export class Overdue extends Error {
 /** Throws `Overdue` at the deadline; the work continues. */
 export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Overdue(what, deadlineMs)), deadlineMs)
+    const timer = setTimeout(() => reject(new DeadlinePassed(what, deadlineMs)), deadlineMs)
     work.then(
       (value) => {
         clearTimeout(timer)

@@ -1,15 +1,15 @@
-type Excuse = (error: unknown) => boolean
+type Suppression = (error: unknown) => boolean
 
-const excuses = new WeakMap<object, Set<Excuse>>()
+const suppressions = new WeakMap<object, Set<Suppression>>()
 
 /** Errors that are symptoms of an outage: `outage.ts` logs it, and lines with such errors are lowered to debug. */
-export function addExcuse(log: object, excuse: Excuse): void {
-  const known = excuses.get(log) ?? new Set()
-  excuses.set(log, known.add(excuse))
+export function addErrorSuppression(log: object, suppression: Suppression): void {
+  const known = suppressions.get(log) ?? new Set()
+  suppressions.set(log, known.add(suppression))
 }
 
-export function isExcused(log: object, error: unknown): boolean {
-  const known = excuses.get(log)
+export function isSuppressed(log: object, error: unknown): boolean {
+  const known = suppressions.get(log)
   return known !== undefined && [...known].some((holds) => holds(error))
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
-import { startBeating } from '#platform/health'
+import { startHealthFile } from '#platform/health'
 import { openLog } from '#platform/log'
 
 const dir = mkdtempSync(join(tmpdir(), 'alive-'))
@@ -15,7 +15,7 @@ const log = openLog('gateway', 'fatal')
 test('a healthy process writes its liveness file at once and removes it at the end', async () => {
   const vitals = [{ name: 'bus', ask: async () => {} }]
   {
-    await using _ = startBeating(file, vitals, log)
+    await using _ = startHealthFile(file, vitals, log)
     await waitUntil('the file', () => existsSync(file))
   }
   expect(existsSync(file)).toBe(false)
@@ -34,7 +34,7 @@ test.each([
     { name: 'bus', ask: async () => {} },
     { name: 'database', ask: database },
   ]
-  await using _beating = startBeating(file, vitals, log)
+  await using _beating = startHealthFile(file, vitals, log)
   await asked.promise
   expect(existsSync(file)).toBe(false)
 })

@@ -10,7 +10,7 @@ const everyMs = 5_000
 const answerMs = 2_000
 
 /** A probe reads the file's age: rewritten every 5 s while every dependency responds, removed on dispose. */
-export function startBeating(file: string, vitals: readonly Vital[], log: Log): AsyncDisposable {
+export function startHealthFile(file: string, vitals: readonly Vital[], log: Log): AsyncDisposable {
   const loop = startLoop({
     name: 'alive',
     everyMs,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import pino from 'pino'
 import type { Clock } from '#platform/clock'
-import { isExcused } from '#platform/error-suppression'
+import { isSuppressed } from '#platform/error-suppression'
 import { fieldRemover, redactorOf } from '#platform/redaction'
 import { requestId } from '#platform/request-id'
 import { traceId } from '#platform/tracing/spans'
@@ -66,7 +66,7 @@ function ofRequest() {
 const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (this: Log, args, method, level) {
   const [fields] = args as [unknown]
   const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as LogLine
-  const isNoNews = (level === 40 || level === 50) && err && !alarm && isExcused(this, err)
+  const isNoNews = (level === 40 || level === 50) && err && !alarm && isSuppressed(this, err)
   if (isNoNews) this.debug(...(args as [object, string]))
   else method.apply(this, args)
 }

@@ -1,5 +1,5 @@
 import { pause } from '#platform/deadline'
-import { isExcused } from '#platform/error-suppression'
+import { isSuppressed } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
 
 export type Loop = AsyncDisposable & {
@@ -50,24 +50,24 @@ export function startLoop(options: {
 const tellEveryMs = 60_000
 
 function tellOfFailures(loop: string, log: Log) {
-  let told = { message: '', at: Number.NEGATIVE_INFINITY }
+  let logged = { message: '', at: Number.NEGATIVE_INFINITY }
   let failures = 0
-  let isTold = false
+  let isLogged = false
   return {
     failed: (error: Error) => {
       const { message } = error
       failures += 1
       const fields = { err: error, loop, failures }
-      if (isExcused(log, error)) return log.debug(fields, 'loop failed, will retry')
+      if (isSuppressed(log, error)) return log.debug(fields, 'loop failed, will retry')
       const now = performance.now()
-      if (told.message === message && now - told.at < tellEveryMs) return
-      told = { message, at: now }
-      isTold = true
+      if (logged.message === message && now - logged.at < tellEveryMs) return
+      logged = { message, at: now }
+      isLogged = true
       log.warn(fields, 'loop failed, will retry')
     },
     ended: () => {
-      if (isTold) log.info({ loop, failures }, 'loop recovered')
-      isTold = false
+      if (isLogged) log.info({ loop, failures }, 'loop recovered')
+      isLogged = false
       failures = 0
     },
   }

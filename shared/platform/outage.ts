@@ -1,5 +1,5 @@
 import { type Clock, steadyClock } from '#platform/clock'
-import { addExcuse, causesOf } from '#platform/error-suppression'
+import { addErrorSuppression, causesOf } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
 
 export type Outage = {
@@ -35,7 +35,7 @@ export function openOutage(options: {
   let saidAt = Number.NEGATIVE_INFINITY
   let isSaid = false
   const isFresh = () => since !== undefined || clock() - backAt < lateMs
-  addExcuse(log, (error) => isFresh() && [...causesOf(error)].some(ofIt))
+  addErrorSuppression(log, (error) => isFresh() && [...causesOf(error)].some(ofIt))
 
   const say = (error: unknown) => {
     const now = clock()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { batched, joined } from '#platform/reads'
+import { batchReads, joinReads } from '#platform/reads'
 import { waitUntil } from '#test/support/wait'
 
 const openReadings = () => {
@@ -16,7 +16,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 describe('reads of many keys', () => {
   const openBatched = () => {
     const { readings, read } = openReadings()
-    return { readings, ask: batched<string, string>((keys) => read([...keys])) }
+    return { readings, ask: batchReads<string, string>((keys) => read([...keys])) }
   }
   test('of one moment share one database read', async () => {
     const { readings, ask } = openBatched()
@@ -54,7 +54,7 @@ describe('reads of many keys', () => {
 
 test('reads of many keys stop waiting for a hanging read', async () => {
   const { readings, read } = openReadings()
-  const ask = batched<string, string>((keys) => read([...keys]), 10)
+  const ask = batchReads<string, string>((keys) => read([...keys]), 10)
   void ask('a')
   await turn()
   const late = ask('b')
@@ -64,9 +64,9 @@ test('reads of many keys stop waiting for a hanging read', async () => {
 })
 
 describe('reads of one key', () => {
-  const openJoined = (gatherMs = 0) => {
+  const openJoined = (collectMs = 0) => {
     const { readings, read } = openReadings()
-    return { readings, ask: joined((of: string) => read([of]), String, gatherMs) }
+    return { readings, ask: joinReads((of: string) => read([of]), String, collectMs) }
   }
   test('begin at once, without waiting for other keys', () => {
     const { readings, ask } = openJoined()

@@ -4,7 +4,7 @@ import { pause, within } from '#platform/deadline'
  * Callers during a read wait for the next, so that no result is older than its request, but no longer than
  * `patienceMs`.
  */
-export function batched<K, V>(
+export function batchReads<K, V>(
   load: (keys: ReadonlySet<K>) => Promise<V>,
   patienceMs = Number.POSITIVE_INFINITY,
 ): (key: K) => Promise<V> {
@@ -29,10 +29,10 @@ export function batched<K, V>(
 }
 
 /** The same by key. The next read begins `gatherMs` later, to be shared by more callers. */
-export function joined<A, V>(
+export function joinReads<A, V>(
   read: (asked: A) => Promise<V>,
   keyOf: (asked: A) => string,
-  gatherMs = 0,
+  collectMs = 0,
 ): (asked: A) => Promise<V> {
   const running = new Map<string, Promise<V>>()
   const next = new Map<string, Promise<V>>()
@@ -52,7 +52,7 @@ export function joined<A, V>(
     const before = running.get(key)
     if (!before) return begin(key, asked)
     const beginNext = async () => {
-      if (gatherMs > 0) await pause(gatherMs)
+      if (collectMs > 0) await pause(collectMs)
       next.delete(key)
       return begin(key, asked)
     }

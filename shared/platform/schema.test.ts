@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { Type } from 'typebox'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { Address, Authorization } from '#shared/messages/fields'
 
-const read = readerOf(
+const read = schemaReader(
   Type.Object(
     {
       amount: Type.String({ pattern: '^[0-9]+$', says: 'amount' }),
@@ -39,7 +39,7 @@ describe('a reader names the first error', () => {
 
 describe('addresses are read in lower case', () => {
   const written = `0x${'aB'.repeat(20)}`
-  const read = readerOf(
+  const read = schemaReader(
     Type.Object({
       wallet: Address,
       found: Type.Union([Address, Type.Null()]),
@@ -72,7 +72,7 @@ describe('addresses are read in lower case', () => {
   })
 
   test('in every variant of a value with several forms', () => {
-    const read = readerOf(
+    const read = schemaReader(
       Type.Union([
         Type.Object({ ok: Type.Object({ wallets: Type.Array(Address) }) }),
         Type.Object({ refused: Type.String() }),
@@ -101,6 +101,6 @@ describe('addresses are read in lower case', () => {
       signature: `0x${'EF'.repeat(65)}`,
     }
     const lower = Object.fromEntries(Object.entries(given).map(([name, text]) => [name, text.toLowerCase()]))
-    expect(readerOf(Authorization)(given)).toEqual({ value: lower as never })
+    expect(schemaReader(Authorization)(given)).toEqual({ value: lower as never })
   })
 })

@@ -19,7 +19,7 @@ type Fault = { keyword: string; instancePath: string; params: object; schemaPath
  * A property may have `says`, the code of its form, and an object `saysUnknown`, that for unknown fields.
  * Reading normalizes values in place (addresses to lower case).
  */
-export function readerOf<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
+export function schemaReader<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
   type Read = StaticDecode<S>
   const known = readers.get(schema)
   if (known) return known as Reader<Read>

@@ -4,7 +4,7 @@ import { type ConfigOf, type Fields, readConfig, secretsOf } from '#platform/con
 import { databaseUrl, encryptionFields, integer, natsServers, oneOf, percent, text } from '#platform/config-fields'
 import { openDatabase } from '#platform/db/open'
 import { databaseUrlOf } from '#platform/db/url'
-import { startBeating, type Vital } from '#platform/health'
+import { startHealthFile, type Vital } from '#platform/health'
 import { type Log, openLog } from '#platform/log'
 import { secretWordsOf } from '#platform/redaction'
 import type { ProcessName } from '#shared/messages/topic'
@@ -108,8 +108,8 @@ async function openTraces(
   log: Log,
 ): Promise<AsyncDisposable | undefined> {
   if (url === '') return undefined
-  const { startTracing } = await import('#platform/tracing/export')
-  return startTracing({ url, share, service, log })
+  const { startTraceExport } = await import('#platform/tracing/export')
+  return startTraceExport({ url, share, service, log })
 }
 
 function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {
@@ -133,7 +133,7 @@ export async function runUntilStopped(
   { aliveFile }: { aliveFile: string },
   { log, signal, vitals }: Runtime,
 ): Promise<void> {
-  await using _beating = aliveFile === '' ? undefined : startBeating(aliveFile, vitals, log)
+  await using _beating = aliveFile === '' ? undefined : startHealthFile(aliveFile, vitals, log)
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })

@@ -3,7 +3,7 @@ import { meaningOf, type ProviderRefusal, ProviderUnknown } from '#shared/provid
 const bytesMax = 1_048_576
 
 /** Throws `ProviderUnknown` beyond the size limit. */
-export async function readBody(response: Response, endpoint: string): Promise<string> {
+export async function readAnswer(response: Response, endpoint: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {

@@ -3,10 +3,10 @@ import { type Clock, steadyClock, systemClock } from '#platform/clock'
 import { pause, within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { requestSeconds, timer } from '#platform/metrics/measures'
-import { readerOf } from '#platform/schema'
-import { inSpan, noteInSpan } from '#platform/tracing/spans'
+import { schemaReader } from '#platform/schema'
+import { inSpan, recordInSpan } from '#platform/tracing/spans'
 import type { ProviderAccount } from '#shared/money/pair'
-import { endpointOf, exhaustedForMs, parseExact, readBody, refusalFrom, retryAfterMs } from '#shared/provider/answer'
+import { endpointOf, exhaustedForMs, parseExact, readAnswer, refusalFrom, retryAfterMs } from '#shared/provider/answer'
 import { openProviderClock, type ProviderClock } from '#shared/provider/clock'
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
@@ -120,7 +120,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
   for (let attempt = 1; ; attempt++) {
     await waitForTurn(call, means)
     const outcome = await attemptOnce(call, means)
-    if ('ok' in outcome || 'refused' in outcome) return noted(call, means, outcome)
+    if ('ok' in outcome || 'refused' in outcome) return recorded(call, means, outcome)
     const last = attempt >= attemptsMax
     if ('busyForMs' in outcome) {
       means.limit.block(endpoint, outcome.busyForMs)
@@ -143,7 +143,7 @@ async function waitForTurn({ endpoint, endsAt }: Call, { limit }: Means): Promis
   if (waitMs > 0) await pause(waitMs)
 }
 
-function noted(call: Call, { log, account }: Means, answer: ProviderAnswer<unknown>) {
+function recorded(call: Call, { log, account }: Means, answer: ProviderAnswer<unknown>) {
   if ('refused' in answer) {
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
@@ -177,7 +177,7 @@ async function attemptOnce(call: Call, means: Means): Promise<CallOutcome> {
   const words = { kind: 'client', attributes: { account } } as const
   const outcome = await inSpan(`provider ${call.endpoint}`, words, async () => {
     const ended = await exchangeInTime(call, means)
-    noteInSpan({ outcome: wordOf(ended) })
+    recordInSpan({ outcome: wordOf(ended) })
     return ended
   })
   calls.since(startedMs, { account, endpoint: call.endpoint, outcome: wordOf(outcome) })
@@ -212,7 +212,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<C
   }
   const restMs = exhaustedForMs(response.headers)
   if (restMs > 0) means.limit.block(endpoint, restMs)
-  const read = parseExact(await readBody(response, endpoint))
+  const read = parseExact(await readAnswer(response, endpoint))
   const outcome = outcomeOf(call, status, read)
   // The page of a proxy in front has a clock of its own.
   if (!('unknown' in outcome)) means.theirs.read(response.headers)
@@ -230,7 +230,7 @@ function outcomeOf(call: Call, status: number, read: unknown): CallOutcome {
 const refuses = (status: number) => status >= 400 && status < 500 && ![408, 425].includes(status)
 
 function accepted({ endpoint, schema }: Call, body: unknown): CallOutcome {
-  const read = readerOf(schema)(body)
+  const read = schemaReader(schema)(body)
   if ('value' in read) return { ok: read.value }
   return { unknown: new ProviderUnknown(`${endpoint} returned an unexpected body: ${read.fault}`) }
 }

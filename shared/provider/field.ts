@@ -1,4 +1,4 @@
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { column } from '#shared/money/countries'
 import type { Fiat } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber } from '#shared/provider/amount'
@@ -11,7 +11,7 @@ export const textFrom = (value: unknown, lengthMax = 255): string | null =>
   typeof value === 'string' && value !== '' && value.length <= lengthMax && !value.includes('\0') ? value : null
 
 /** Throws if an answer is about another object than `id`. The body may omit its id. */
-export function demandSame(named: unknown, id: string): void {
+export function demandSameField(named: unknown, id: string): void {
   const other = textFrom(named)
   if (other !== null && other !== id)
     throw new ProviderUnknown('the provider returned another object than the one asked for')
@@ -37,7 +37,7 @@ const currencies: ReadonlyMap<unknown, Fiat> = new Map(column('currency').map((c
 /** From major units to the smallest; null if it is not exact or the currency is unknown. */
 export function minorFrom(value: unknown, currencyWord: string | null): bigint | null {
   const currency = currencies.get(currencyWord)
-  const number = readerOf(ProviderNumber)(typeof value === 'string' ? { decimal: value } : value)
+  const number = schemaReader(ProviderNumber)(typeof value === 'string' ? { decimal: value } : value)
   if (currency === undefined || 'fault' in number) return null
   return fromProviderAmount(number.value, currency)?.minor ?? null
 }

@@ -6,7 +6,7 @@ import {
   lastReadAt,
   leaseListing,
   listingTable,
-  noteWhole,
+  recordWhole,
 } from '#shared/provider/listing.store'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 
@@ -21,7 +21,7 @@ afterAll(() => scratch?.[Symbol.asyncDispose]())
 const lease = (key: ListingKey) => leaseListing(scratch.database, listings, key, everyMs)
 const read = (key: ListingKey, agoMs: number) => {
   const beganAt = new Date(Date.now() - agoMs)
-  return noteWhole(scratch.database, listings, key, { beganAt, everyMs })
+  return recordWhole(scratch.database, listings, key, { beganAt, everyMs })
 }
 
 test('a list is read although the clock was set back by two hours since its reading was planned', async () => {

@@ -60,7 +60,7 @@ export async function leaseListing(
 }
 
 /** The next read is due `everyMs` after the start of this one. */
-export const noteWhole = (
+export const recordWhole = (
   database: Database,
   listings: ListingTable,
   key: ListingKey,
@@ -78,7 +78,7 @@ const retryMs = 60_000
 const doublingsMax = 10
 
 /** Returns the number of consecutive failures. */
-export async function noteFailed(
+export async function recordFailed(
   database: Database,
   listings: ListingTable,
   key: ListingKey,

@@ -10,8 +10,8 @@ import {
   type ListingWindow,
   leaseListing,
   listingWindows,
-  noteFailed,
-  noteWhole,
+  recordFailed,
+  recordWhole,
 } from '#shared/provider/listing.store'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
@@ -118,14 +118,14 @@ export async function readWindow(
   const from = Math.max(lastMs - backMs, (oldest?.getTime() ?? 0) - beforeOldestMs)
   try {
     await receiveListed(listing, key.account, new Date(from), signal)
-    await noteWhole(database, listings, key, { beganAt, everyMs })
+    await recordWhole(database, listings, key, { beganAt, everyMs })
     return 'whole'
   } catch (error) {
     if (signal?.aborted) {
       await giveBackListing(database, listings, key)
       return 'failed'
     }
-    const failures = await noteFailed(database, listings, key, everyMs)
+    const failures = await recordFailed(database, listings, key, everyMs)
     // No alarm for `latest`: its items are rechecked one by one, and the other windows fail too.
     const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}

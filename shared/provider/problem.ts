@@ -1,5 +1,5 @@
 /** `unknown`: a code we have never seen. */
-export type ProviderMeaning =
+export type ProblemMeaning =
   | 'request_wrong'
   | 'amount_outside_limits'
   | 'channel_unavailable'
@@ -15,7 +15,7 @@ export type ProviderMeaning =
 export type ProviderRefusal = {
   readonly status: number
   readonly code: string
-  readonly meaning: ProviderMeaning
+  readonly meaning: ProblemMeaning
   readonly message: string
 }
 
@@ -56,7 +56,7 @@ export function noneOfItsForm(error: unknown): undefined {
   if (!refusesId(error)) throw error
 }
 
-const groups: readonly [ProviderMeaning, readonly string[]][] = [
+const groups: readonly [ProblemMeaning, readonly string[]][] = [
   [
     'request_wrong',
     [
@@ -139,5 +139,5 @@ const groups: readonly [ProviderMeaning, readonly string[]][] = [
 const meanings = new Map(groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)))
 
 /** An unknown code with 401 or 403 concerns our key, address or account, not the request. */
-export const meaningOf = (code: string, status = 400): ProviderMeaning =>
+export const meaningOf = (code: string, status = 400): ProblemMeaning =>
   meanings.get(code) ?? (status === 401 || status === 403 ? 'account_misconfigured' : 'unknown')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Address, createWalletClient, http, publicActions } from 'viem'
 import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import { natsAnswers } from '#infra/local/nats'
 import type { Stack, StackOptions } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -64,7 +64,7 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
     functionName: 'withdrawCollateral',
     args: [micro, account.address],
     gas: 400_000n,
-    ...(await bid(client)),
+    ...(await feeBid(client)),
   })
   const receipt = await waitUntil('the withdrawal to be mined', () =>
     client.getTransactionReceipt({ hash }).catch(() => undefined),

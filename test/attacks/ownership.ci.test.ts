@@ -74,7 +74,7 @@ const freshQuote = async () => (await ana.quote('USD/IDR')).id
 
 const used = 'This quote has already been used.'
 const notTheirs = 'authorization.from must be your wallet'
-const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answer>])[] = [
+const requests: readonly (readonly [string, string, (who: Stranger) => Promise<Answer>])[] = [
   ['her quote, for a top-up', used, (who) => as(who, 'POST', '/topups', hers.topup)],
   ['her quote, for a settlement', used, (who) => as(who, 'POST', '/settlements', { quoteId: hers.quoteId })],
   [
@@ -97,7 +97,7 @@ const deeds: readonly (readonly [string, string, (who: Stranger) => Promise<Answ
 ]
 
 describe.each(strangers)('%s', (who) => {
-  test.each(deeds)('is refused with %s: %s', async (_, error, tryIt) => {
+  test.each(requests)('is refused with %s: %s', async (_, error, tryIt) => {
     const { status, body } = await tryIt(who)
     const missing = 'the Authorization header is missing: sign in again'
     const answer = who === 'nobody' ? [401, { error: missing }] : [400, { error }]

@@ -78,7 +78,7 @@ describe('a borrower who has defaulted', () => {
     expect(await persons('list')).toMatchObject({ code: 0 })
     expect((await operate(stack, 'status')).said).not.toContain('persons list')
     expect((await second.me()).verified).toBe(false)
-    const log = (await operate(stack, 'deeds', second.wallet)).said
+    const log = (await operate(stack, 'commands', second.wallet)).said
     expect(log).toContain('persons link')
   })
 

@@ -43,7 +43,7 @@ async function age(): Promise<void> {
     await admin`update ${admin(schema)}.inbox set done_at = done_at - ${year} where consumer <> 'books'`
     await admin`update ${admin(schema)}.outbox set published_at = published_at - ${year}`
   }
-  await admin`update chain_relayer.spent set created_at = created_at - ${year}`
+  await admin`update chain_relayer.signed_amounts set created_at = created_at - ${year}`
 }
 
 const rowsOf = async (schema: string, table: string, where = 'true') =>

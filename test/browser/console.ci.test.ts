@@ -39,10 +39,10 @@ const view = (name: string) => page.getByRole('link', { name, exact: true }).cli
 const status = () => textOf(page.locator('#status'))
 const live = () => waitUntil('the page being live', async () => (await status()).startsWith('Live'))
 
-async function press(deed: string, choose: Record<string, string> = {}): Promise<string> {
+async function press(action: string, choose: Record<string, string> = {}): Promise<string> {
   await view('Motion')
   await view('Sandbox') // Reopened, because the choices have changed.
-  const form = page.getByRole('form', { name: deed, exact: true })
+  const form = page.getByRole('form', { name: action, exact: true })
   for (const [label, value] of Object.entries(choose)) await form.getByLabel(label).selectOption({ value })
   await form.getByRole('button', { name: 'Run', exact: true }).click()
   await form.getByRole('button', { name: 'Confirm' }).click()

@@ -222,7 +222,7 @@ withBrowser('an order without an answer is continued after a reload, as the same
   await page.unroute('**/settlements')
 })
 
-withBrowser('a canceled settlement can be opened again and paid', async () => {
+withBrowser('a cancelled settlement can be opened again and paid', async () => {
   await press(t.cancel)
   await see(/cancel/i)
   await waitUntil('no open checkout', async () => {

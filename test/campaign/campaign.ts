@@ -3,7 +3,7 @@ import type { Person } from '#infra/demo/person'
 import { waitUntil } from '#infra/local/wait'
 import { checkBooks } from '#infra/operations/books/reconcile'
 import { placeOf } from '#infra/operations/place'
-import { type Chance, openChance } from '#infra/sandbox/random'
+import { openRandom, type Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import { serviceNames } from '#shared/messages/topic'
 import { boundariesOf } from '../failures/failpoints'
@@ -112,8 +112,8 @@ export async function runCampaign(options: Options, say: (line: string) => void)
 
 const failpoints = () => new Map(serviceNames.map((name) => [name, boundariesOf(name)] as const))
 
-function chanceOf(seed: number, index: number): Chance {
-  const chance = openChance()
+function chanceOf(seed: number, index: number): Random {
+  const chance = openRandom()
   // The multipliers make the choices of neighbouring seeds unrelated.
   chance.reseed(Math.imul(seed + 1, 0x9e3779b1) + Math.imul(index + 2, 0x85ebca6b))
   return chance

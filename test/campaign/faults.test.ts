@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openChance } from '#infra/sandbox/random'
+import { openRandom } from '#infra/sandbox/random'
 import { serviceNames } from '#shared/messages/topic'
 import { faultsWith, targetOf } from './faults'
 import type { World } from './world'
@@ -13,7 +13,7 @@ test('a fault whose start was carried out but not answered is ended', async () =
     return true
   }
   const world = { outside: { faults } } as unknown as World
-  await expect(Promise.resolve(fault.begin(world, openChance()))).rejects.toThrow('was lost')
+  await expect(Promise.resolve(fault.begin(world, openRandom()))).rejects.toThrow('was lost')
   expect(settings.at(-1)).toEqual({ webhooks: expect.objectContaining({ drop: 0 }) })
 })
 

@@ -1,7 +1,7 @@
 import type { StackProcess } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { noFaults } from '#infra/sandbox/faults'
-import type { Chance } from '#infra/sandbox/random'
+import type { Random } from '#infra/sandbox/random'
 import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import { serviceNames } from '#shared/messages/topic'
 import { signalAll, withChildren } from '../support/processes'
@@ -14,7 +14,7 @@ export type Fault = {
   readonly target: string
   /** Shortest and longest, in ms. */
   readonly lastsMs: readonly [number, number]
-  readonly begin: (world: World, chance: Chance) => (() => void | Promise<void>) | Promise<() => void>
+  readonly begin: (world: World, chance: Random) => (() => void | Promise<void>) | Promise<() => void>
   /** Polled until true, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }

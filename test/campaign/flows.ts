@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { ExternalControls } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
-import type { Chance } from '#infra/sandbox/random'
+import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 import { bank, refusedAccount, reversedAccount } from '../support/requests'
@@ -15,7 +15,7 @@ export type Scene = {
   readonly person: Person
   readonly outside: ExternalControls
   readonly record: Record
-  readonly chance: Chance
+  readonly chance: Random
   readonly treasury: Address
   readonly signal: AbortSignal
 }

@@ -1,11 +1,11 @@
 import type { ExternalControls } from '#infra/demo/external'
-import type { Chance } from '#infra/sandbox/random'
+import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import { atProvider } from './at-provider'
 import type { Fate, PaymentDeed } from './record'
 
 type Case = {
-  readonly chance: Chance
+  readonly chance: Random
   /** `share` is from 0 to 1. */
   readonly part: (share: number) => { amount: number }
   /** Returns the changed object, or undefined if refused. */
@@ -17,7 +17,7 @@ type Case = {
 }
 
 const [short, long] = [4_000, 30_000]
-const half = (chance: Chance) => chance.belowMs(2) === 0
+const half = (chance: Random) => chance.belowMs(2) === 0
 /** The rest of the payment, or a part. */
 const someOf = ({ chance, part }: Case) => (half(chance) ? {} : part(chance.belowMs(100) / 100))
 
@@ -104,7 +104,7 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
 }
 
 export async function giveBack(
-  { outside, chance, signal }: { outside: ExternalControls; chance: Chance; signal: AbortSignal },
+  { outside, chance, signal }: { outside: ExternalControls; chance: Random; signal: AbortSignal },
   deed: PaymentDeed,
   fate: Fate,
 ): Promise<void> {

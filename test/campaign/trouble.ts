@@ -1,5 +1,5 @@
 import { waitUntil } from '#infra/local/wait'
-import type { Chance } from '#infra/sandbox/random'
+import type { Random } from '#infra/sandbox/random'
 import { pause } from '#platform/deadline'
 import type { Fault } from './faults'
 import type { World } from './world'
@@ -23,7 +23,7 @@ const recoveryMaxMs = 60_000
 export async function makeTrouble(
   world: World,
   faults: readonly Fault[],
-  chance: Chance,
+  chance: Random,
   signal: AbortSignal,
 ): Promise<Happened[]> {
   const startedAt = performance.now()

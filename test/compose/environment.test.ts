@@ -14,15 +14,15 @@ import {
   wordsOf,
 } from '#infra/compose/composition'
 import { interpolate, readEnvFile, type Variables } from '#infra/compose/interpolation'
-import { blocksOf } from '#infra/compose/smoke-test/runbook-text'
+import { textBlocks } from '#infra/compose/smoke-test/runbook-text'
 import { processes } from '#infra/configuration/processes'
 import { testnetValues } from '#infra/configuration/testnet'
 import { devKey } from '#infra/local/keys'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
+import { operatorSecrets } from '#infra/operations/cli/connection'
 import { operatorAccess } from '#infra/operations/cli/operator'
-import { operatorSecrets } from '#infra/operations/cli/stack'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
-import { backbone, faultsOf } from '#infra/operations/settings'
+import { backboneSettings, faultsOf } from '#infra/operations/settings'
 import { loadConfig } from '#infra/sandbox/config'
 import { type Fields, readConfig } from '#platform/config'
 
@@ -161,7 +161,7 @@ describe('secrets from files', () => {
   })
 
   test('a restore has the same passwords with them as with variables', async () => {
-    const [block = ''] = blocksOf('restore', 'Restore')
+    const [block = ''] = textBlocks('restore', 'Restore')
     const dir = secretsIn(['POSTGRES_PASSWORD', 'NATS_PASSWORD_ADMIN'])
     const told = async (settings: string) => {
       writeFileSync(join(dir, 'testnet.env'), settings)
@@ -225,8 +225,9 @@ describe('secrets from files', () => {
   }
   /** The settings and the operator's variables are those of all processes. */
   const fieldsOf = (name: string): Fields => {
-    if (name === 'settings' || name === 'ops') return { ...backbone, ...Object.assign({}, ...Object.values(processes)) }
-    return processes[name] ?? backbone
+    if (name === 'settings' || name === 'ops')
+      return { ...backboneSettings, ...Object.assign({}, ...Object.values(processes)) }
+    return processes[name] ?? backboneSettings
   }
 })
 

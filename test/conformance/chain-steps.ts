@@ -5,7 +5,7 @@ import { findBatches } from '#shared/chain/batches'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { gasLimits } from '#shared/chain/gas'
-import { textOf, verdictOnSend } from '../../services/chain-relayer/chain/errors'
+import { errorTextOf, verdictOnSend } from '../../services/chain-relayer/chain/errors'
 import type { Step } from './step'
 
 export type ChainBench = {
@@ -88,7 +88,7 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
       fact: 'pool-texts',
       see: async () => {
         const send = direct.request({ method: 'eth_sendRawTransaction', params: ['0x02'] })
-        return verdictOnSend(await send.then(() => null).catch(textOf))
+        return verdictOnSend(await send.then(() => null).catch(errorTextOf))
       },
     },
   ]

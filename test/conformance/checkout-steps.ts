@@ -82,7 +82,7 @@ function lifeSteps({ account, client, neighbour }: PaymentBench): Step[] {
     cardsStep(account, provider),
     {
       name: 'a cancelled checkout is closed',
-      expected: 'canceled',
+      expected: 'cancelled',
       see: async () => {
         await provider.cancelCheckout(account, left(checkoutId, 'checkout'))
         return (await provider.findCheckout(account, left(checkoutId, 'checkout')))?.status ?? 'gone'

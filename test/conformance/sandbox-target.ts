@@ -5,7 +5,7 @@ import { openSandbox } from '#infra/sandbox/sandbox'
 import { openLog } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
-import { identityProviderOf } from '../../services/gateway/identity/providers/choose'
+import { chooseIdentityProvider } from '../../services/gateway/identity/providers/choose'
 import { payoutApis } from '../../services/payouts/provider'
 import { actorKeys, deployContracts, fixtureTerms } from '../support/contracts'
 import { startAnvil } from '../support/engines/anvil'
@@ -144,7 +144,7 @@ async function control(url: string, path: string, body: unknown): Promise<unknow
 
 function identitySuite(name: 'sumsub' | 'persona', url: string, { identity }: Config, heard: Heard[]): Suite {
   const open = (over: { secretKey?: string; webhookSecret?: string } = {}) =>
-    identityProviderOf(
+    chooseIdentityProvider(
       {
         identityProvider: name,
         identityApiUrl: url,

@@ -3,7 +3,7 @@ import { realAusd } from '#infra/deploy/config'
 import { openLog } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
-import { identityProviderOf } from '../../services/gateway/identity/providers/choose'
+import { chooseIdentityProvider } from '../../services/gateway/identity/providers/choose'
 import { chainSteps } from './chain-steps'
 import { identitySteps } from './identity-steps'
 import { type TestModeKeys, testModeKeys } from './keys'
@@ -112,7 +112,7 @@ function identitySuites({ sumsub, persona }: TestModeKeys, env: Environment): Su
   ): Suite => {
     if ('missing' in api) return { name: `identity: ${name}`, steps: [], skipped: `${api.missing.join(', ')} not set` }
     const open = (secretKey: string) =>
-      identityProviderOf(
+      chooseIdentityProvider(
         {
           identityProvider: name,
           identityApiUrl: url,

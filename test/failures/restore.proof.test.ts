@@ -6,13 +6,13 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { laneKeys } from '#infra/local/environment'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import { repositoryDir } from '#infra/local/folders'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { checkBooks } from '#infra/operations/books/reconcile'
+import { withDatabase } from '#infra/operations/cli/connection'
 import { listInFlight } from '#infra/operations/cli/in-flight'
-import { withDatabase } from '#infra/operations/cli/stack'
 import { placeOf } from '#infra/operations/place'
 import { checkRecord } from '#infra/operations/record/verify-record'
 import { chainOf } from '#shared/chain/client'
@@ -83,7 +83,7 @@ async function sendWithStolenKey(): Promise<string> {
     transport: http(rpcUrl),
   }).extend(publicActions)
   const to = privateKeyToAccount(generatePrivateKey()).address
-  const hash = await client.sendTransaction({ to, value: 1n, gas: 21_000n, ...(await bid(client)) })
+  const hash = await client.sendTransaction({ to, value: 1n, gas: 21_000n, ...(await feeBid(client)) })
   await client.waitForTransactionReceipt({ hash, pollingInterval: 50 })
   const isFinal = async () => {
     const { blockNumber } = await client.getTransactionReceipt({ hash })

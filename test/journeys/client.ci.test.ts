@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import { PostCashout, PostSend, PostSettlement, PostTopup } from '#shared/api/money'
@@ -51,7 +51,7 @@ function lossyNetwork() {
       const route = routeOf(init.method ?? 'GET', pathname)
       if (!route) misfits.push(`${name}: no route describes it`)
       else if (answer.ok) {
-        const read = readerOf(closed(route.answer))(await answer.clone().json())
+        const read = schemaReader(closed(route.answer))(await answer.clone().json())
         if ('fault' in read) misfits.push(`${name}: ${read.fault}`)
       }
       if (seen.has(name)) return answer

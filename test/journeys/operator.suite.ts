@@ -77,10 +77,10 @@ describe('while an operator has paused', () => {
       expect((await ops('resume', what, ...because)).said).toMatch(/ running since \S+$/)
       expect((await ops('resume', what, ...because)).said).toContain('(already done by sari, ')
       expect((await told(what)).status).toBe(200)
-      const deeds = await sql`
-        select verb, asked_by, reason, outcome from ops.deeds d
-        left join ops.outcomes o on o.deed_id = d.id where target = ${what} order by asked_at`
-      expect([...deeds]).toEqual([
+      const commands = await sql`
+        select verb, asked_by, reason, outcome from ops.commands d
+        left join ops.outcomes o on o.command_id = d.id where target = ${what} order by asked_at`
+      expect([...commands]).toEqual([
         { verb: 'pause', asked_by: 'sari', reason: 'ticket 12', outcome: 'done' },
         { verb: 'resume', asked_by: 'sari', reason: 'ticket 12', outcome: 'done' },
       ])
@@ -96,7 +96,7 @@ describe('while an operator has paused', () => {
       expect(code).toBe(2)
       expect(said).toStartWith('usage: ')
     }
-    expect((await sql`select 1 from ops.deeds where target = 'everything'`).length).toBe(0)
+    expect((await sql`select 1 from ops.commands where target = 'everything'`).length).toBe(0)
   })
 })
 

@@ -23,7 +23,7 @@ import { type Ask, cashOut, type Flow, flowsEnding, send } from '../support/flow
 import { bank } from '../support/requests'
 import { suspend, waitUntil } from '../support/wait'
 import { type Load, startLoad } from './load'
-import { decisions, deedOf, deeds, erasures, giveUpOne, outcomeOf, pauses } from './operator-commands'
+import { commandOf, commands, decisions, erasures, giveUpOne, outcomeOf, pauses } from './operator-commands'
 import { askEveryCopy } from './twice'
 import { expectExactly, failuresOf, openWorld, tellOf } from './world'
 
@@ -154,19 +154,19 @@ describe('the same request, sent to both instances at once, is answered the same
     const orders = [TopupCreate, CheckoutCancel, SettlementCreate, CashoutCreate, SendCreate]
     const tried = [QuoteTake, AccountCheck, ...orders]
     const subjects = (all: readonly Question[]) => all.map(({ subject }) => subject).sort()
-    expect(subjects(keyed)).toEqual(subjects([...tried, ...deeds]))
+    expect(subjects(keyed)).toEqual(subjects([...tried, ...commands]))
   })
 })
 
 describe("an operator's command, sent to both instances at once, takes effect once", () => {
   test.each(pauses)('a pause, and its end (%p)', async (question) => {
     for (const [revision, to] of (['paused', 'running'] as const).entries())
-      expect(await outcomeOf(stack, question, { ...deedOf(), to, revision })).toBe('done')
+      expect(await outcomeOf(stack, question, { ...commandOf(), to, revision })).toBe('done')
   })
 
   test.each(decisions)('dead letters of %s are left unchanged by an empty decision', async (service, question) => {
     const death = await giveUpOne(stack, service)
-    const dismiss = { ...deedOf(), decision: 'dismiss' as const, ...death }
+    const dismiss = { ...commandOf(), decision: 'dismiss' as const, ...death }
     expect(await outcomeOf(stack, question, dismiss)).toBe('done')
     const again = { ...dismiss, decision: 'redrive' as const }
     expect(await outcomeOf(stack, question, again)).toBe('refused')
@@ -189,7 +189,7 @@ describe("an operator's command, sent to both instances at once, takes effect on
         return row!.state === state
       })
     await stateIs('review')
-    const resolve = { ...deedOf(), paymentId, resolution: 'refund' as const }
+    const resolve = { ...commandOf(), paymentId, resolution: 'refund' as const }
     expect(await outcomeOf(stack, ReviewResolve, resolve)).toBe('done')
     await stateIs('refunded')
     const { refunds = [] } = await world.outside.book()
@@ -199,32 +199,32 @@ describe("an operator's command, sent to both instances at once, takes effect on
 
   test('a decision about the person of a wallet', async () => {
     const { wallet } = world.people[2]!
-    const ruled = { ...deedOf(), wallet, linkedTo: null, replaced: null }
+    const ruled = { ...commandOf(), wallet, linkedTo: null, replaced: null }
     expect(await outcomeOf(stack, PersonRule, ruled)).toBe('done')
-    const other = { ...ruled, ...deedOf() }
+    const other = { ...ruled, ...commandOf() }
     expect(await outcomeOf(stack, PersonRule, other)).toBe('refused')
   })
 
   test('a flag that was never given up is not ordered', async () => {
     const { wallet } = world.people[1]!
-    const asked = { ...deedOf(), wallet, revision: '1' }
+    const asked = { ...commandOf(), wallet, revision: '1' }
     expect(await outcomeOf(stack, FlagOrder, asked)).toBe('refused')
   })
 
   test.each(erasures)('an erasure by %s', async (_, question) => {
     const wallet = privateKeyToAddress(generatePrivateKey())
     for (const check of [true, false])
-      expect(await outcomeOf(stack, question, { ...deedOf(), wallet, check })).toBe('done')
+      expect(await outcomeOf(stack, question, { ...commandOf(), wallet, check })).toBe('done')
   })
 
   test('a freeze, loss or transfer that does not exist changes nothing', async () => {
     const { wallet } = world.people[1]!
     const never = { revision: '0', missing: '0' }
-    expect(await outcomeOf(stack, WalletClear, { ...deedOf(), wallet, ...never })).toBe('refused')
+    expect(await outcomeOf(stack, WalletClear, { ...commandOf(), wallet, ...never })).toBe('refused')
     const loss = { paymentId: 'pay_unknown', micro: '1' }
-    expect(await outcomeOf(stack, LossGivenBack, { ...deedOf(), ...loss })).toBe('refused')
+    expect(await outcomeOf(stack, LossGivenBack, { ...commandOf(), ...loss })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
-    expect(await outcomeOf(stack, GivebackOrder, { ...deedOf(), ...transfer })).toBe('done')
+    expect(await outcomeOf(stack, GivebackOrder, { ...commandOf(), ...transfer })).toBe('done')
     expect(await query(stack, 'select tx_hash from chain_relayer.giveback_request')).toHaveLength(1)
   })
 })

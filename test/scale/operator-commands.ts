@@ -13,7 +13,7 @@ import { askEveryCopy } from './twice'
 export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
 export const decisions = Object.entries(deadLetterDecisions)
 export const erasures = Object.entries(personErasures)
-export const deeds: readonly Question[] = [
+export const commands: readonly Question[] = [
   ...pauses,
   ...Object.values(deadLetterDecisions),
   ...Object.values(personErasures),
@@ -25,7 +25,7 @@ export const deeds: readonly Question[] = [
   FlagOrder,
 ]
 
-export const deedOf = () => ({ deed: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
+export const commandOf = () => ({ command: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
 
 /** Both instances must agree on `done` or `refused`. */
 export async function outcomeOf<Q extends Question>(stack: Stack, question: Q, request: RequestOf<Q>): Promise<string> {

@@ -1,5 +1,5 @@
 import type { Stack } from '#infra/local/stack'
-import { copySubject, findCopies } from '#platform/bus/instances'
+import { findInstances, instanceSubject } from '#platform/bus/instances'
 import { openBus } from '#platform/bus/open'
 import { openLog } from '#platform/log'
 import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
@@ -17,9 +17,9 @@ export async function askEveryCopy<Q extends Question>(
   const onFatal = () => {}
   await using bus = await openBus({ url: info.nats.url, user, password, name: user, log, onFatal })
   const { owner, subject } = question
-  const copies = await findCopies(bus, owner, { withinMs: 1_000 })
+  const copies = await findInstances(bus, owner, { withinMs: 1_000 })
   const asked = copies.map(({ copy }) =>
-    bus.nc.request(copySubject(owner, copy, subject), JSON.stringify(request), {
+    bus.nc.request(instanceSubject(owner, copy, subject), JSON.stringify(request), {
       timeout: deadlineMs,
     }),
   )

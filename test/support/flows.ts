@@ -5,7 +5,7 @@ import { outsideOf } from '#infra/demo/external'
 import type { Person, Reply } from '#infra/demo/person'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import { openChance } from '#infra/sandbox/random'
+import { openRandom } from '#infra/sandbox/random'
 import { query } from './database'
 import { creditsOf, transfersOf } from './ledger'
 import { type Funds, verifiedUser } from './people'
@@ -215,7 +215,7 @@ const kinds: readonly Begin[] = [
 
 /** In an order that the seed gives. */
 export async function beginEachKind(stack: RunningStack, people: readonly Person[], seed: number): Promise<Flow[]> {
-  const chance = openChance()
+  const chance = openRandom()
   chance.reseed(seed)
   const order = chance.shuffle(kinds)
   // Sequential: a settlement is refused while a draw is in progress.

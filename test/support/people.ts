@@ -12,7 +12,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/external'
 import { type Person, personOf } from '#infra/demo/person'
 import { walletWei } from '#infra/local/chain'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import { devKey } from '#infra/local/keys'
 import type { RunningStack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -86,14 +86,14 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   }
   const send = async (address: string, abi: Abi, functionName: string, args: readonly unknown[]) => {
     const call = { address: address as Hex, abi, functionName, args, gas: 500_000n }
-    return mined(functionName, await client.writeContract({ ...call, ...(await bid(client)) }))
+    return mined(functionName, await client.writeContract({ ...call, ...(await feeBid(client)) }))
   }
   return {
     account,
     send,
     call: (functionName: string, args: readonly unknown[]) => send(chain.creditLine, creditLineAbi, functionName, args),
     deploy: async (abi: Abi, bytecode: Hex, args: readonly unknown[]): Promise<Hex> => {
-      const contract = { abi, bytecode, args, gas: 1_000_000n, ...(await bid(client)) }
+      const contract = { abi, bytecode, args, gas: 1_000_000n, ...(await feeBid(client)) }
       const receipt = await mined('a deployment', await client.deployContract(contract))
       return receipt.contractAddress!
     },

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { pollPauseMs, waitUntil } from '#infra/local/wait'
 import { type HandlingContext, handle, type IncomingMessage } from '#platform/bus/handling'
-import { Overdue, pause } from '#platform/deadline'
+import { DeadlinePassed, pause } from '#platform/deadline'
 import { about, childrenOf, hasEnded, signalAll, withChildren } from './processes'
 
 export { waitUntil }
@@ -30,7 +30,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_00
     try {
       return await ask()
     } catch (error) {
-      const isLate = error instanceof Overdue || (error as { code?: string }).code === '55P03'
+      const isLate = error instanceof DeadlinePassed || (error as { code?: string }).code === '55P03'
       if (!isLate || Date.now() > givesUpAt) throw error
     }
   }

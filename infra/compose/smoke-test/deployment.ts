@@ -8,11 +8,11 @@ import { waitUntil } from '#infra/local/wait'
 import { type Engine, type Ran, run } from './engine'
 import { type ExternalParts, openOutside } from './external'
 import { expecting } from './report'
-import { blocksOf } from './runbook-text'
+import { textBlocks } from './runbook-text'
 import type { ComposeStack } from './stack'
 
 export const publicUrl = 'http://127.0.0.1:3000'
-const [, functions = ''] = blocksOf('deploy', 'Deploy to the test chain')
+const [, functions = ''] = textBlocks('deploy', 'Deploy to the test chain')
 
 export type RehearsedDeployment = {
   readonly dir: string

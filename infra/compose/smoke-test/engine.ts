@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
-import { endContainers, links } from './power-cut'
+import { cutPower, links } from './power-cut'
 
 /** `text` is stdout followed by stderr. */
 export type Ran = { code: number; text: string; ms: number }
@@ -69,7 +69,7 @@ export async function openEngine(say: (text: string) => void): Promise<Engine> {
   const socket = `unix://${join(dir, 'sock/docker.sock')}`
   const docker = (args: readonly string[], { cwd = dir, env = {} }: Where = {}) => {
     const pid = readFileSync(pidFile, 'utf8').trim()
-    const told = Object.entries({
+    const settings = Object.entries({
       PATH: path,
       HOME: '/root',
       TERM: 'dumb',
@@ -77,7 +77,7 @@ export async function openEngine(say: (text: string) => void): Promise<Engine> {
       ...env,
     })
     const inside = ['nsenter', '-t', pid, '-m', '-r', '--wdns=/', 'env', '-i']
-    const words = [...inside, ...told.map(([name, value]) => `${name}=${value}`)]
+    const words = [...inside, ...settings.map(([name, value]) => `${name}=${value}`)]
     return run([...words, 'sh', '-c', 'cd "$0" && exec docker "$@"', cwd, ...args])
   }
   const bin = join(dir, 'bin')
@@ -111,18 +111,18 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
     await waitUntil('the engine being gone', () => !existsSync(`/proc/${pid}`), 30_000, 200)
   }
   if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`)) await kill('SIGTERM')
-  endContainers() // Left over from a rehearsal that was killed.
+  cutPower() // Left over from a rehearsal that was killed.
   await start()
   say(`using engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()} ` + `in ${dir}`)
   const reboot = async () => {
     await kill('SIGKILL')
-    endContainers()
+    cutPower()
     for (const name of links()) await run(['ip', 'link', 'delete', name])
     await start()
   }
   const end = async () => {
     await kill('SIGTERM')
-    endContainers()
+    cutPower()
     for (const name of links()) await run(['ip', 'link', 'delete', name])
     for (const words of opened) await run(['chroot', root, 'iptables', ...words])
   }

@@ -1,4 +1,4 @@
-import { composeStack } from '#infra/compose/stack-file'
+import { composeStackFile } from '#infra/compose/stack-file'
 import { repositoryDir } from '#infra/local/folders'
 import { writeStackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
@@ -9,13 +9,13 @@ import { expecting, seconds, step } from './report'
 import type { ComposeStack } from './stack'
 
 async function demo({ dir }: ComposeStack): Promise<string> {
-  writeStackFile(dir, composeStack())
-  const told = await run([process.execPath, 'infra/demo/demo.ts'], {
+  writeStackFile(dir, composeStackFile())
+  const played = await run([process.execPath, 'infra/demo/demo.ts'], {
     cwd: repositoryDir,
     env: { LOCAL_DIR: dir },
   })
-  expecting(told.code === 0, told.text.slice(-1_500))
-  return `completed in ${seconds(told.ms)}`
+  expecting(played.code === 0, played.text.slice(-1_500))
+  return `completed in ${seconds(played.ms)}`
 }
 
 const restartsOf = async (stack: ComposeStack, but: readonly string[] = []) =>

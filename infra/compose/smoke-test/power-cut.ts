@@ -24,7 +24,7 @@ const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//
  * Killing only the engine would leave containers running, each below its own shim. Killing a
  * container's first process ends the others.
  */
-export function endContainers(): void {
+export function cutPower(): void {
   const all = processes()
   const shims = all.filter(isShim)
   const inContainers = all.filter(({ parent }) => shims.some(({ pid }) => pid === parent))

@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { waitUntil } from '#infra/local/wait'
 import { hex, type RehearsedDeployment, ready, says } from './deployment'
 import { expecting, step } from './report'
-import { blocksOf } from './runbook-text'
+import { textBlocks } from './runbook-text'
 
 const commandsOfADay: readonly string[] = [
   'bus kv get rates accepted.usd-idr --raw',
@@ -45,11 +45,11 @@ const filled = (command: string): string =>
     .replace('<stream>', 'EVENTS')
 
 const operator = (backup = 'none', since = 'none') =>
-  (blocksOf('restore', 'Restore')[0] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
+  (textBlocks('restore', 'Restore')[0] ?? '').replace(/^BACKUP=.*$/m, `BACKUP=${backup}; T=${since}`)
 
 export async function firstPerson({ dir, shell, controls }: RehearsedDeployment): Promise<void> {
   await step('runbook: first user, first top-up', async () => {
-    const [block = ''] = blocksOf('deploy', '9. First user, first top-up')
+    const [block = ''] = textBlocks('deploy', '9. First user, first top-up')
     const walletKey = generatePrivateKey()
     wallets[0] = privateKeyToAddress(walletKey)
     const [head = '', lines = ''] = block.replace('0x…', walletKey).trim().split(/\n\n/)
@@ -80,7 +80,7 @@ export async function changes({ shell, env }: RehearsedDeployment): Promise<void
       return 'up, and ready'
     })
   const probe = (token: string, id: string) => async () => {
-    const [, , block = ''] = blocksOf('deploy', '8. Start')
+    const [, , block = ''] = textBlocks('deploy', '8. Start')
     await says(shell(block.replace('probe-1', id), { TOKEN: token }), /recorded/)
   }
   const token = hex()
@@ -118,8 +118,8 @@ export async function everyDay({ shell }: RehearsedDeployment): Promise<void> {
 
 export async function restore({ shell }: RehearsedDeployment): Promise<void> {
   await step('runbook: restore', async () => {
-    const [backup = ''] = blocksOf('restore', 'Backup')
-    const [, put = ''] = blocksOf('restore', 'Restore')
+    const [backup = ''] = textBlocks('restore', 'Backup')
+    const [, put = ''] = textBlocks('restore', 'Restore')
     await says(shell(`${operator()}\n${backup}`))
     const { text: name } = await shell('ls -t base-*.tar | head -1')
     const since = /base-(.*)\.tar/.exec(name)?.[1] ?? ''

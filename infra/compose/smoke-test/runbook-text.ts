@@ -4,7 +4,7 @@ import { infraDir } from '#infra/compose/composition'
 
 const fence = /^( *)```sh\n([\s\S]*?)^ *```$/gm
 
-export function blocksOf(page: 'deploy' | 'restore', heading: string): string[] {
+export function textBlocks(page: 'deploy' | 'restore', heading: string): string[] {
   const text = readFileSync(join(infraDir, `operations/runbook/${page}.md`), 'utf8')
   const start = text.search(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
   if (start < 0) throw new Error(`infra/operations/runbook/${page}.md has no heading "${heading}"`)

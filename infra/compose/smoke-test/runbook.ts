@@ -6,7 +6,7 @@ import type { Engine } from './engine'
 import { provideTools } from './images'
 import { expecting, step } from './report'
 import { changes, everyDay, firstPerson, restore } from './runbook-days'
-import { blocksOf } from './runbook-text'
+import { textBlocks } from './runbook-text'
 import type { ComposeStack } from './stack'
 
 // Runs the shell blocks of the runbook, from an empty env file to a restore.
@@ -38,7 +38,7 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
     for (const name of named) expecting(text.includes(name), `${name} is not named: ${text}`)
     return `${named.join(', ')}`
   })
-  const [, deploy = ''] = blocksOf('deploy', '7. Contracts')
+  const [, deploy = ''] = textBlocks('deploy', '7. Contracts')
   await step(
     'runbook: contracts are deployed',
     async () => {
@@ -58,7 +58,7 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
   )
   await step('runbook: secrets as files', async () => {
     const before = new Map(env)
-    const [keys = '', withFiles = ''] = blocksOf('deploy', '5. Keys')
+    const [keys = '', withFiles = ''] = textBlocks('deploy', '5. Keys')
     await says(shell(`${keys}\ninstall -d -m 0700 -o 1000 secrets`), /^0x[0-9a-f]{64}\nk1:\S{44}\n[0-9a-f]{48}\n/)
     env.set('SECRETS_DIR', fillSecrets(join(infra, 'secrets'), env))
     const started = await shell(`${withFiles}\ndc config --quiet\ndc up -d --build`)
@@ -73,7 +73,7 @@ async function fromNothing(engine: Engine, made: RehearsedDeployment): Promise<v
   await step(
     'runbook: start',
     async () => {
-      const [start = '', seen = '', probe = ''] = blocksOf('deploy', '8. Start')
+      const [start = '', seen = '', probe = ''] = textBlocks('deploy', '8. Start')
       await provideTools(engine)
       const started = await shell(start)
       if (started.code !== 0) {

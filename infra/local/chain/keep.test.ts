@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createPublicClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
-import { dumpState, saveState, withoutEmptyBlocks } from '#infra/local/chain/keep'
+import { dumpState, keepState, withoutEmptyBlocks } from '#infra/local/chain/keep'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import { type AnvilProcess, startAnvil } from '#test/support/engines/anvil'
@@ -49,7 +49,7 @@ const kill = async () => {
 test('a chain that is killed three times in a row restores its last snapshot each time', async () => {
   for (const count of [1, 2, 3]) {
     await speakOnce()
-    await saveState(running.rpcUrl, file)
+    await keepState(running.rpcUrl, file)
     const height = await reader().getBlockNumber()
     await kill()
     expect(await logs()).toHaveLength(count)
@@ -58,7 +58,7 @@ test('a chain that is killed three times in a row restores its last snapshot eac
 })
 
 test('a process that is killed while it writes leaves the snapshot file unchanged', async () => {
-  await saveState(running.rpcUrl, file)
+  await keepState(running.rpcUrl, file)
   const kept = readFileSync(file, 'utf8')
   writeFileSync(`${file}.new`, kept.slice(0, kept.length / 2))
   await kill()

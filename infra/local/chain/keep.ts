@@ -37,7 +37,7 @@ export async function dumpState(rpcUrl: string): Promise<ChainState> {
 }
 
 /** Syncs and renames a temporary file, so that a killed save leaves a loadable one. */
-export async function saveState(rpcUrl: string, file: string): Promise<void> {
+export async function keepState(rpcUrl: string, file: string): Promise<void> {
   const text = JSON.stringify(withoutEmptyBlocks(await dumpState(rpcUrl)))
   const aside = `${file}.new`
   const handle = await open(aside, 'w')
@@ -64,12 +64,12 @@ if (import.meta.main) {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort())
       while (!stop.signal.aborted) {
         const startedAt = Date.now()
-        await saveState(rpcUrl, file).catch((error: Error) => say(`chain save failed, will retry: ${error.message}`))
+        await keepState(rpcUrl, file).catch((error: Error) => say(`chain save failed, will retry: ${error.message}`))
         const tookMs = Date.now() - startedAt
         await pause(Math.max(everyMs, restPerWork * tookMs), stop.signal)
       }
       // The chain is stopped only after this process, so this save is complete.
-      await saveState(rpcUrl, file)
+      await keepState(rpcUrl, file)
     },
   )
   process.exit()

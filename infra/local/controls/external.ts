@@ -1,10 +1,10 @@
 import { outsideOf } from '#infra/demo/external'
-import type { ControlAction, FormField } from '#infra/local/controls/deed'
+import type { ControlAction, FormField } from '#infra/local/controls/action'
 import type { StackFile } from '#infra/local/stack-file'
 
 const offeredMax = 50
 
-export async function deedsOfOutside(stack: StackFile): Promise<ControlAction[]> {
+export async function externalActions(stack: StackFile): Promise<ControlAction[]> {
   const outside = outsideOf(stack)
   const book = await outside.book()
   const open = newest(book.sessions, ({ status }) => status === 'ACTIVE')

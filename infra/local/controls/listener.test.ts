@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { ControlAction } from './deed'
-import { type Controls, openControls } from './listener'
+import type { ControlAction } from './action'
+import { type Controls, openControlsListener } from './listener'
 
 const done: unknown[] = []
-const deeds: ControlAction[] = [
+const actions: ControlAction[] = [
   {
     name: 'kill',
     group: 'Processes',
@@ -31,8 +31,8 @@ const deeds: ControlAction[] = [
 
 let controls: Controls
 beforeAll(() => {
-  controls = openControls()
-  controls.offer(async () => deeds)
+  controls = openControlsListener()
+  controls.offer(async () => actions)
 })
 afterAll(() => controls[Symbol.asyncDispose]())
 
@@ -45,9 +45,9 @@ const call = async (path: string, body?: unknown, more: Record<string, string> =
 
 describe('the controls of a local stack', () => {
   test('the list of actions gives the reason for each that is unavailable', async () => {
-    const { status, body } = await call('/deeds')
+    const { status, body } = await call('/actions')
     expect(status).toBe(200)
-    expect(body.deeds).toEqual([
+    expect(body.actions).toEqual([
       expect.objectContaining({ name: 'kill' }),
       expect.objectContaining({ name: 'pay', disabled: 'No checkout is open.' }),
     ])
@@ -55,17 +55,17 @@ describe('the controls of a local stack', () => {
 
   test('an action runs with the given values', async () => {
     const given = { service: 'pricing', times: '3' }
-    expect(await call('/deeds/kill', given)).toEqual({ status: 200, body: { said: 'Killed.' } })
+    expect(await call('/actions/kill', given)).toEqual({ status: 200, body: { said: 'Killed.' } })
     expect(done).toEqual([given])
   })
 
   test.each([
-    ['a service that is not offered', '/deeds/kill', { service: 'init', times: '3' }, 400],
-    ['a text of another form', '/deeds/kill', { service: 'pricing', times: '3; rm' }, 400],
-    ['a field that is left out', '/deeds/kill', { service: 'pricing' }, 400],
-    ['no body', '/deeds/kill', null, 400],
-    ['an action that is unavailable now', '/deeds/pay', {}, 409],
-    ['an unknown action', '/deeds/other', {}, 404],
+    ['a service that is not offered', '/actions/kill', { service: 'init', times: '3' }, 400],
+    ['a text of another form', '/actions/kill', { service: 'pricing', times: '3; rm' }, 400],
+    ['a field that is left out', '/actions/kill', { service: 'pricing' }, 400],
+    ['no body', '/actions/kill', null, 400],
+    ['an action that is unavailable now', '/actions/pay', {}, 409],
+    ['an unknown action', '/actions/other', {}, 404],
   ] as const)('security: the controls refuse %s', async (_, path, body, status) => {
     const before = done.length
     expect((await call(path, body)).status).toBe(status)
@@ -77,6 +77,6 @@ describe('the controls of a local stack', () => {
     ['from a page of a browser', { origin: 'http://127.0.0.1:3001' }, 403],
     ['from a browser', { 'sec-fetch-site': 'cross-site' }, 403],
   ] as const)('security: the controls refuse a request %s', async (_, headers, status) => {
-    expect((await call('/deeds', undefined, headers)).status).toBe(status)
+    expect((await call('/actions', undefined, headers)).status).toBe(status)
   })
 })

@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
 import { outsideOf } from '#infra/demo/external'
 import { type Person, personOf, type Reply } from '#infra/demo/person'
-import { type ControlAction, type FormField, UnfitField } from '#infra/local/controls/deed'
+import { type ControlAction, type FormField, UnfitField } from '#infra/local/controls/action'
 import type { StackFile } from '#infra/local/stack-file'
 import { moneyText } from '#shared/money/text'
 
-export function deedsOfPeople(stack: StackFile): ControlAction[] {
+export function peopleActions(stack: StackFile): ControlAction[] {
   const people = new Map<string, Person>()
   const personIn = ({ wallet = '' }: Readonly<Record<string, string>>): Person => {
     const known = people.get(wallet)

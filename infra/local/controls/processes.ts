@@ -1,7 +1,7 @@
-import type { ControlAction } from '#infra/local/controls/deed'
+import type { ControlAction } from '#infra/local/controls/action'
 import type { Supervised } from '#infra/local/supervisor'
 
-export function deedsOfProcesses(services: readonly Supervised[]): ControlAction[] {
+export function processActions(services: readonly Supervised[]): ControlAction[] {
   return [
     {
       group: 'Processes',

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DeployedContracts } from '#infra/contracts/deploy'
-import { saveState } from '#infra/local/chain/keep'
+import { keepState } from '#infra/local/chain/keep'
 import type { Secrets } from '#infra/local/environment'
 import { StartFault } from './faults'
 
@@ -66,4 +66,4 @@ export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined
   return kept
 }
 
-export const keepChain = (rpcUrl: string, dir: string): Promise<void> => saveState(rpcUrl, chainStatePath(dir))
+export const keepChain = (rpcUrl: string, dir: string): Promise<void> => keepState(rpcUrl, chainStatePath(dir))

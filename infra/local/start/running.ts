@@ -14,8 +14,8 @@ export async function describeRunning({ dir, owner }: FolderTaken): Promise<stri
   if (owner?.isEnding)
     return `The stack in ${dir} is shutting down (${by}). Nothing was changed.\nTry again in a moment.`
   const whole = `To stop it: press Ctrl-C in its terminal${owner ? `, or kill ${owner.pid}` : ''}.`
-  const beside = `To run a second one: LOCAL_DIR=${dir}-2 bun run start`
-  const advice = `${whole}\n${beside}`
+  const other = `To run a second one: LOCAL_DIR=${dir}-2 bun run start`
+  const advice = `${whole}\n${other}`
   if (!stack)
     return `A stack is starting in ${dir} (${by}). Nothing was changed.\nIts terminal shows when it is ready.\n${advice}`
   const heading = `A stack is already running here (${by}). Nothing was changed.`

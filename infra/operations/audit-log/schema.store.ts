@@ -6,8 +6,8 @@ import { at } from '#platform/db/columns'
 export const schema = pgSchema('ops')
 
 /** Written before the service is asked. */
-export const deeds = schema.table(
-  'deeds',
+export const commands = schema.table(
+  'commands',
   {
     /** Sent with the request; the service stores it with its change. */
     id: uuid('id').primaryKey().defaultRandom(),
@@ -19,8 +19,8 @@ export const deeds = schema.table(
     askedAt: at('asked_at').notNull().defaultNow(),
   },
   (table) => [
-    unique('deeds_once').on(table.verb, table.target, table.cause),
-    check('deeds_words', sql`${table.reason} <> '' and ${table.askedBy} <> ''`),
+    unique('commands_once').on(table.verb, table.target, table.cause),
+    check('commands_words', sql`${table.reason} <> '' and ${table.askedBy} <> ''`),
   ],
 )
 
@@ -29,16 +29,16 @@ export const outcomes = schema.table(
   'outcomes',
   {
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-    deedId: uuid('deed_id')
+    commandId: uuid('command_id')
       .notNull()
-      .references(() => deeds.id),
+      .references(() => commands.id),
     /** A refused command can be repeated. */
     outcome: text('outcome', { enum: ['done', 'refused'] }).notNull(),
     said: text('said').notNull(),
-    toldAt: at('told_at').notNull().defaultNow(),
+    recordedAt: at('recorded_at').notNull().defaultNow(),
   },
   (table) => [
-    uniqueIndex('outcomes_done').on(table.deedId).where(sql`${table.outcome} = 'done'`),
+    uniqueIndex('outcomes_done').on(table.commandId).where(sql`${table.outcome} = 'done'`),
     check('outcomes_outcome', sql`${table.outcome} in ('done', 'refused')`),
   ],
 )

@@ -9,8 +9,8 @@ export type Explanation = { owner: string; reason: string; until: Date }
 export const explainBreak = (sql: Sql, id: string, { owner, reason, until }: Explanation) =>
   sql.begin(async (tx) => {
     await tx`lock table books.runs in exclusive mode`
-    const noted = await tx`
+    const recorded = await tx`
       update books.breaks set owner = ${owner}, reason = ${reason}, rests_until = ${until}
       where id = ${id} and closed_at is null returning id`
-    return noted.length === 1
+    return recorded.length === 1
   })

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { judge } from './judge'
 import { rules } from './rules/catalogue'
-import { type BooksDatabase, noteRead, openBooksDatabase, plantCashouts, plantTopups } from './test-support-rows'
+import { type BooksDatabase, openBooksDatabase, plantCashouts, plantTopups, recordRead } from './test-support-rows'
 
 let database: BooksDatabase
 beforeAll(async () => {
   database = await openBooksDatabase()
   await plantTopups(database.admin, 1, 20)
   await plantCashouts(database.admin, 1, 10)
-  await noteRead(database.admin)
+  await recordRead(database.admin)
 })
 afterAll(() => database?.[Symbol.asyncDispose]())
 
 const run = (text: string) => database.admin.unsafe(text)
 const fired = new Set<string>()
 async function found(whole = false) {
-  await noteRead(database.admin)
+  await recordRead(database.admin)
   const { breaks } = await judge(database.books, { whole })
   for (const { rule } of breaks) fired.add(rule)
   return breaks.map(({ rule, item, asset, amount }) => [rule, item, asset, amount])

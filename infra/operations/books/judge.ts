@@ -58,8 +58,8 @@ export async function judge(
       set local statement_timeout = ${span.since === '-infinity' ? wholeTimeoutMs : timeoutMs}`)
     await prepare(tx, span, whole)
     for (const rule of rules) await tx.unsafe(findingOf(rule, span))
-    await noteBreaks(tx)
-    await noteTotals(tx, span, whole)
+    await recordBreaks(tx)
+    await recordTotals(tx, span, whole)
     const counts = await countItems(tx)
     const breaks = await openBreaks(tx)
     await tx.unsafe(judged)
@@ -105,7 +105,7 @@ const standing = ({ since, block }: BookSpan) => `
     ) s group by source, account, asset`
 
 /** Closes breaks that are not found again, unless their source was not read since. */
-async function noteBreaks(tx: TransactionSql): Promise<void> {
+async function recordBreaks(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`
     create temporary table found on commit drop as
       select rule, item, asset, sum(amount) as amount, string_agg(about, '; ') as about
@@ -131,7 +131,7 @@ async function noteBreaks(tx: TransactionSql): Promise<void> {
 const judgedAfter = (source: 'chain' | 'provider'): string[] =>
   rules.filter(({ after }) => after === source).map(({ name }) => name)
 
-async function noteTotals(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
+async function recordTotals(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {
   if (whole) await tx`update books.totals set amount = 0`
   await tx.unsafe(`
     insert into books.totals (source, account, asset, amount)

@@ -1,8 +1,8 @@
 import { each, gauge, type Metric, seconds } from '#platform/metrics/metric'
-import type { BooksFigures } from './watch'
+import type { BooksFigures } from './reconciliation'
 
 /** Exact only below 2^53; the books have exact sums. */
-export const readings = ({ breaks, value, run }: BooksFigures): Metric[] => [
+export const booksMetrics = ({ breaks, value, run }: BooksFigures): Metric[] => [
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.open, { standing: 'open' }),
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.beyondGrace, {
     standing: 'beyond_grace',

@@ -6,7 +6,7 @@ import { type LocalAccount, privateKeyToAccount } from 'viem/accounts'
 import { outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { play } from '#infra/demo/play'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import { devKey } from '#infra/local/keys'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -188,6 +188,6 @@ async function transfer(account: LocalAccount, to: Hex, micro: bigint): Promise<
     functionName: 'transfer',
     args: [to, micro],
     gas: 120_000n,
-    ...(await bid(client)),
+    ...(await feeBid(client)),
   })
 }

@@ -2,7 +2,7 @@ import { beforeAll, test } from 'bun:test'
 import { createWalletClient, type Hex, http, publicActions } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'viem/accounts'
 import { laneKeys } from '#infra/local/environment'
-import { bid } from '#infra/local/fees'
+import { feeBid } from '#infra/local/fee-bid'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 import { chainOf } from '#shared/chain/client'
@@ -33,7 +33,7 @@ test('the check finds a credit that a relayer key sent outside the service', asy
     functionName: 'topUp',
     args: [ref, wallet, 7_000_000n, false],
     gas: 400_000n,
-    ...(await bid(client)),
+    ...(await feeBid(client)),
   })
   await waitUntil('its finality', async () => {
     const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined)

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { explainBreak } from './explain'
 import { judge } from './judge'
-import { type BooksDatabase, noteRead, openBooksDatabase, plantTopups } from './test-support-rows'
+import { type BooksDatabase, openBooksDatabase, plantTopups, recordRead } from './test-support-rows'
 
 let database: BooksDatabase
 beforeAll(async () => {
   database = await openBooksDatabase()
   await plantTopups(database.admin, 1, 20)
-  await noteRead(database.admin)
+  await recordRead(database.admin)
 })
 afterAll(() => database?.[Symbol.asyncDispose]())
 
 const run = (text: string) => database.admin.unsafe(text)
 async function found() {
-  await noteRead(database.admin)
+  await recordRead(database.admin)
   return (await judge(database.books)).breaks
 }
 const payment = (set: string, item = 'pay_1') => `update payments.payments set ${set} where id = '${item}'`
 
 test('a break keeps its age while it stays open, and a new one starts at 0', async () => {
   const ages = async () => {
-    await noteRead(database.admin)
+    await recordRead(database.admin)
     const { breaks } = await judge(database.books)
     return breaks.map(({ id, foundAt, standing }) => ({ id, at: foundAt.getTime(), standing }))
   }

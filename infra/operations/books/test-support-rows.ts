@@ -93,7 +93,7 @@ export async function plantCashouts(admin: Sql, from: number, to: number, at = '
       ${at}, ${at}, ${at} ${numbers}`)
 }
 
-export const noteRead = (admin: Sql, block = 900) =>
+export const recordRead = (admin: Sql, block = 900) =>
   admin.unsafe(`insert into books.checkpoints (source, block, read_to)
     values ('chain', ${block}, clock_timestamp()), ('provider:ID', null, clock_timestamp())
     on conflict (source) do update set read_to = excluded.read_to, block = excluded.block`)

@@ -50,12 +50,12 @@ function assetText(asset: Asset, lines: readonly SheetLine[]): string[] {
   return [
     asset,
     ...lines.map(({ account, balance, outside }) => {
-      const beside =
+      const other =
         outside === undefined
           ? ''
           : `  external ${amountText(outside, asset)}, difference ${amountText(outside - balance, asset)}`
       const side = chart[account].side.padEnd(9)
-      return `  ${side} ${account.padEnd(16)} ${amountText(balance, asset).padStart(28)}${beside}`
+      return `  ${side} ${account.padEnd(16)} ${amountText(balance, asset).padStart(28)}${other}`
     }),
     `  total    ${amountText(total, asset).padStart(46)}`,
   ]

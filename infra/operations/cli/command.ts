@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import type { Performed } from '#infra/operations/audit-log/audit-log.store'
+import type { Performed } from '#infra/operations/audit-log/perform'
 import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
 import { counted } from '#infra/operations/text'
 import type { Say } from '#platform/command'
@@ -29,15 +29,15 @@ type Form = {
 }
 
 export const reading = (
-  form: Form & { read: (told: CommandLine, operator: Operator) => Promise<CommandResult> },
+  form: Form & { read: (line: CommandLine, operator: Operator) => Promise<CommandResult> },
 ): Verb => ({
   does: form.does,
   run: async (words, say) => {
-    const told = understood(words, form, { json: { type: 'boolean' } })
-    if ('help' in told) return helped(told, say)
+    const line = understood(words, form, { json: { type: 'boolean' } })
+    if ('help' in line) return helped(line, say)
     await using operator = openOperator()
-    const { text, data, ok } = await form.read(told, operator)
-    say(told.options.json ? jsonOf({ ok, ...data }) : text)
+    const { text, data, ok } = await form.read(line, operator)
+    say(line.options.json ? jsonOf({ ok, ...data }) : text)
     return ok ? 0 : 1
   },
 })
@@ -55,20 +55,20 @@ export const changing = (
 ): Verb => ({
   does: form.does,
   run: async (words, say) => {
-    const told = understood(words, form, {
+    const line = understood(words, form, {
       json: { type: 'boolean' },
       reason: { type: 'string' },
       by: { type: 'string' },
     })
-    if ('help' in told) return helped(told, say)
-    const reason = String(told.options.reason ?? '').trim()
+    if ('help' in line) return helped(line, say)
+    const reason = String(line.options.reason ?? '').trim()
     if (reason === '') return helped({ help: helpOf(form, '--reason is required'), code: 2 }, say)
-    const by = operatorName(told.options.by)
+    const by = operatorName(line.options.by)
     await using operator = openOperator()
-    const performed = await form.change({ ...told, reason, by }, operator)
+    const performed = await form.change({ ...line, reason, by }, operator)
     const ok = performed.every((one) => 'done' in one)
     const text = performed.length > 0 ? performed.map(wordsOf).join('\n') : 'nothing to do'
-    say(told.options.json ? jsonOf({ ok, performed }) : text)
+    say(line.options.json ? jsonOf({ ok, performed }) : text)
     return ok ? 0 : 1
   },
 })

@@ -2,9 +2,9 @@ import { pgSchema } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
-import { type CommandOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { type CommandReply, perform } from '#infra/operations/audit-log/perform'
 import { changing } from '#infra/operations/cli/command'
-import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/stack'
+import { operatorDatabaseUrl, withDatabase } from '#infra/operations/cli/connection'
 import { journalTable, NotReversible, reverse } from '#shared/ledger/journal.store'
 
 async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undefined> {
@@ -37,13 +37,13 @@ export const correctPosting = changing({
   usage: 'correct <posting> --reason <why> [--by <who>]',
   takes: 1,
   change: async ({ words: [posting = ''], reason, by }, operator) => {
-    const deed = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
-    return [await perform(operator, deed, () => outcomeOf(operatorDatabaseUrl(), posting, reason))]
+    const command = { verb: 'correct', target: posting, cause: 'it was wrong', reason, by }
+    return [await perform(operator, command, () => outcomeOf(operatorDatabaseUrl(), posting, reason))]
   },
 })
 
 /** Throws if the connection is lost: the reversal may be committed. */
-export async function outcomeOf(url: string, posting: string, reason: string): Promise<CommandOutcome> {
+export async function outcomeOf(url: string, posting: string, reason: string): Promise<CommandReply> {
   try {
     const work = (sql: Sql) => correct(sql, posting, reason)
     return { done: await withDatabase(url, work) }

@@ -34,7 +34,7 @@ describe('wrong usage prints the usage and the error', () => {
     [['pause', 'topups', '--reason', ' '], '--reason is required'],
     [['pause', '--reason', 'why'], 'expected 1 argument, got 0'],
     [['pause', 'everything', '--reason', 'why'], 'cannot pause everything; choose one of topups, payouts, relaying'],
-    [['deeds', 'a', 'b'], 'expected 0 to 1 arguments, got 2'],
+    [['commands', 'a', 'b'], 'expected 0 to 1 arguments, got 2'],
     [['status', '--copy', '2'], "Unknown option '--copy'"],
     [['status', '--copies', 'two'], '--copies must be from 1 to 999'],
     [['growth', '--free', 'much'], '--per-day and --free must be above 0'],

@@ -1,15 +1,15 @@
 import { books } from '#infra/operations/cli/books'
 import { asksForHelp, type Verb } from '#infra/operations/cli/command'
+import { operatorSecrets } from '#infra/operations/cli/connection'
 import { correctPosting } from '#infra/operations/cli/correct'
 import { deadLetters } from '#infra/operations/cli/dead-letters/command'
 import { growth } from '#infra/operations/cli/growth'
 import { inFlight } from '#infra/operations/cli/in-flight'
-import { deeds } from '#infra/operations/cli/operator-commands'
+import { operatorCommands } from '#infra/operations/cli/operator-commands'
 import { pause, resume } from '#infra/operations/cli/pause'
 import { persons } from '#infra/operations/cli/person/command'
 import { reconcile } from '#infra/operations/cli/reconcile'
 import { review } from '#infra/operations/cli/review'
-import { operatorSecrets } from '#infra/operations/cli/stack'
 import { status } from '#infra/operations/cli/status'
 import { trace } from '#infra/operations/cli/trace'
 import { unexplained } from '#infra/operations/cli/unexplained'
@@ -30,7 +30,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['pause', pause],
   ['resume', resume],
   ['correct', correctPosting],
-  ['deeds', deeds],
+  ['commands', operatorCommands],
   ['growth', growth],
 ])
 

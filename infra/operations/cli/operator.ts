@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { connect, type NatsConnection, nuid } from 'nats'
 import type { Sql } from 'postgres'
 import { runningStack, type StackFile } from '#infra/local/stack-file'
-import { openSql } from '#infra/operations/cli/stack'
+import { openConnection } from '#infra/operations/cli/connection'
 import { type Ask, asker, Unavailable } from '#platform/bus/ask'
 import type { Bus } from '#platform/bus/open'
 import { serversOf } from '#platform/bus/servers'
@@ -65,7 +65,7 @@ const connectMs = 3_000
 
 /** Short timeouts and no retries: an operator waits. */
 export function openOperator(access: OperatorAccess = operatorAccess()): Operator {
-  const sql = openSql(access.databaseUrl, 2)
+  const sql = openConnection(access.databaseUrl, 2)
   let opened: Promise<Bus> | undefined
   const bus = () => {
     opened ??= openBus(access)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { NotAcceptable } from '#infra/operations/books/external/accept'
 import { listInFlight } from '#infra/operations/cli/in-flight'
-import { type Noted, readDeeds } from '#infra/operations/cli/operator-commands'
+import { type ListedCommand, readOperatorCommands } from '#infra/operations/cli/operator-commands'
 import { explained } from '#infra/operations/cli/reconcile'
 import { accepted, listUnexplained, returned } from '#infra/operations/cli/unexplained'
 import { clearedText, gaveBack, listFrozen } from '#infra/operations/cli/wallets'
@@ -101,7 +101,7 @@ test('ops reconcile explain records each new explanation of a break, and a repea
     expect(await explain(reason)).toMatchObject({ earlier: { by: 'sari', reason } })
     expect(await inForce()).toEqual({ reason })
   }
-  expect(await readDeeds(sql, `break ${id}`)).toHaveLength(3)
+  expect(await readOperatorCommands(sql, `break ${id}`)).toHaveLength(3)
 })
 
 test('ops wallets clear lists payments that still need a decision', () => {
@@ -184,7 +184,7 @@ test('ops unexplained accept is recorded once per acceptance, and a refusal as o
   expect(await accepted({ sql }, 'txn_2', said, refuse)).toMatchObject({
     refused: 'it moved nothing',
   })
-  expect((await readDeeds(sql, 'txn_1')).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
+  expect((await readOperatorCommands(sql, 'txn_1')).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
 })
 
 describe('ops unexplained return', () => {
@@ -193,8 +193,8 @@ describe('ops unexplained return', () => {
   const said = { reason: 'ticket 12', by: 'sari' }
   const relayer = (digit: string, refusal: string | null = null) => {
     const asked: string[] = []
-    const ask = (async (_: unknown, { deed }: { deed: string }) => {
-      asked.push(deed)
+    const ask = (async (_: unknown, { command }: { command: string }) => {
+      asked.push(command)
       await sql`
         insert into chain_relayer.giveback_request (tx_hash, log_index, asked_by, reason, state, refusal)
         values (${transfer(digit).txHash}, 3, 'sari', 'ticket 12',
@@ -203,8 +203,8 @@ describe('ops unexplained return', () => {
     }) as unknown as Ask
     return { asked, ask }
   }
-  const notedOf = async (digit: string): Promise<Partial<Noted>[]> =>
-    (await readDeeds(sql, name(digit))).map(({ outcome, said: words }) => ({
+  const notedOf = async (digit: string): Promise<Partial<ListedCommand>[]> =>
+    (await readOperatorCommands(sql, name(digit))).map(({ outcome, said: words }) => ({
       outcome,
       said: words,
     }))

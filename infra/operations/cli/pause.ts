@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { changing, type Verb } from '#infra/operations/cli/command'
 import { RelayingPause } from '#shared/messages/chain'
 import type { PauseQuestion } from '#shared/messages/operator-commands'
@@ -35,10 +35,10 @@ const setting = (verb: string, to: 'paused' | 'running', does: string): Verb =>
     change: async ({ words: [what = ''], reason, by }, operator) => {
       const one = stoppable.get(what)!
       const { revision, cause } = await seen(operator.sql, one, to)
-      const deed = { verb, target: what, cause, reason, by }
+      const command = { verb, target: what, cause, reason, by }
       return [
-        await perform(operator, deed, (id) =>
-          askOutcome(operator, one.question, { deed: id, by, reason, to, revision }),
+        await perform(operator, command, (id) =>
+          askOutcome(operator, one.question, { command: id, by, reason, to, revision }),
         ),
       ]
     },

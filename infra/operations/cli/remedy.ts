@@ -11,7 +11,7 @@ const formOf = (item: string) =>
 
 type Of = Pick<Break, 'id' | 'rule' | 'item' | 'amount'>
 
-export const commandFor = (one: Of): string =>
+export const remedyFor = (one: Of): string =>
   `bun run ops ${verbFor({ ...one, id: shellWord(one.id) }, shellWord(one.item))}`
 
 /**

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import { counted } from '#infra/operations/text'
 import { ReviewResolve } from '#shared/messages/payments'
@@ -153,11 +153,11 @@ const resolve = changing({
     const times = payment.decisions.length
     const waits = payment.state === 'review' || times === 0
     const cause = `${resolution}, decision ${waits ? times + 1 : times}`
-    const deed = { verb: 'review resolve', target: id, cause, reason, by }
+    const command = { verb: 'review resolve', target: id, cause, reason, by }
     return [
-      await perform(operator, deed, (deedId) =>
+      await perform(operator, command, (commandId) =>
         askOutcome(operator, ReviewResolve, {
-          deed: deedId,
+          command: commandId,
           by,
           reason,
           paymentId: id,

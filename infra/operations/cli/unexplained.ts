@@ -2,10 +2,10 @@ import type { Sql } from 'postgres'
 import {
   type Awaited,
   askOutcome,
-  type CommandOutcome,
+  type CommandReply,
   type Performed,
   perform,
-} from '#infra/operations/audit-log/audit-log.store'
+} from '#infra/operations/audit-log/perform'
 import { acceptAsCapital, NotAcceptable } from '#infra/operations/books/external/accept'
 import { acceptedEvent } from '#infra/operations/books/external/journal.store'
 import { openBooksOf } from '#infra/operations/books/reconcile'
@@ -14,7 +14,7 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import type { Operator } from '#infra/operations/cli/operator'
 import { capitalOf, unexplainedMoves } from '#infra/operations/health/unexplained'
 import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
-import { nowOf } from '#infra/operations/sql'
+import { nowOf } from '#infra/operations/predicates'
 import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
@@ -98,7 +98,7 @@ const lookMs = 250
 const isOpen = ({ state, operation }: Request) =>
   state === 'asked' || (state === 'ordered' && operation !== 'settled' && operation !== 'failed')
 
-export function outcomeOf(request: Request | undefined): CommandOutcome | Awaited {
+export function outcomeOf(request: Request | undefined): CommandReply | Awaited {
   if (!request) return { awaited: 'no request recorded: run the same command again' }
   const words = wordsOf(request)
   if (isOpen(request)) return { awaited: `${words}; run the same command again for the outcome` }
@@ -114,8 +114,8 @@ const verb = 'unexplained return'
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
     select substring(d.cause from '[0-9]+$')::int as number, not exists (
-      select 1 from ops.outcomes o where o.deed_id = d.id) as "isOpen"
-    from ops.deeds d where d.verb = ${verb} and d.target = ${target}
+      select 1 from ops.outcomes o where o.command_id = d.id) as "isOpen"
+    from ops.commands d where d.verb = ${verb} and d.target = ${target}
     order by d.asked_at desc limit 1`
   if (last?.isOpen) return last.number
   return requests.filter(({ state }) => state === 'refused').length + 1
@@ -131,10 +131,10 @@ export async function returned(
   const target = `${transfer.txHash}:${transfer.logIndex}`
   const number = await numberOf(sql, target, await findGivebacks(sql, transfer))
   const request = async () => (await findGivebacks(sql, transfer))[number - 1]
-  const deed = { verb, target, cause: `request ${number}`, reason, by }
-  return perform(operator, deed, async (id) => {
+  const command = { verb, target, cause: `request ${number}`, reason, by }
+  return perform(operator, command, async (id) => {
     if (!(await request())) {
-      const order = { deed: id, by, reason, ...transfer }
+      const order = { command: id, by, reason, ...transfer }
       const outcome = await askOutcome(operator, GivebackOrder, order)
       if ('refused' in outcome) return outcome
     }
@@ -180,8 +180,8 @@ export async function accepted(
   book: (reason: string) => Promise<void>,
 ): Promise<Performed> {
   const cause = await acceptanceOf(operator.sql, item)
-  const deed = { verb: 'unexplained accept', target: item, cause, reason, by }
-  return perform(operator, deed, async () => {
+  const command = { verb: 'unexplained accept', target: item, cause, reason, by }
+  return perform(operator, command, async () => {
     try {
       await book(`${reason} (${by})`)
       return { done: `${item} booked as capital` }

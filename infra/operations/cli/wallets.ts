@@ -1,9 +1,9 @@
 import type { Sql } from 'postgres'
-import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
-import { isOwed, predicate } from '#infra/operations/sql'
+import { isOwed, predicate } from '#infra/operations/predicates'
 import { LossGivenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 import { isLostHold, payments } from '../../../services/payments/payment.table'
@@ -96,10 +96,10 @@ const clear = changing({
     const frozen = (await listFrozen(operator.sql)).find((one) => one.wallet === wallet)
     const missing = frozen?.missingMicro ?? '0'
     const { revision, cause } = await freezeOf(operator.sql, wallet, missing)
-    const deed = { verb: 'wallets clear', target: wallet, cause, reason, by }
+    const command = { verb: 'wallets clear', target: wallet, cause, reason, by }
     return [
-      await perform(operator, deed, async (id) => {
-        const asked = { deed: id, by, reason, wallet, revision, missing }
+      await perform(operator, command, async (id) => {
+        const asked = { command: id, by, reason, wallet, revision, missing }
         const outcome = await askOutcome(operator, WalletClear, asked)
         return 'done' in outcome ? { done: clearedText(outcome.done, frozen?.payments) } : outcome
       }),
@@ -115,9 +115,9 @@ export async function gaveBack(
   const [needless] = await listNeedless(operator.sql, paymentId)
   const { micro, givenBackMicro } = needless ?? { micro: '0', givenBackMicro: '0' }
   const cause = `${micro} repaid needlessly, ${givenBackMicro} given back before`
-  const deed = { verb: 'wallets given-back', target: paymentId, cause, reason, by }
-  return perform(operator, deed, (id) =>
-    askOutcome(operator, LossGivenBack, { deed: id, by, reason, paymentId, micro }),
+  const command = { verb: 'wallets given-back', target: paymentId, cause, reason, by }
+  return perform(operator, command, (id) =>
+    askOutcome(operator, LossGivenBack, { command: id, by, reason, paymentId, micro }),
   )
 }
 

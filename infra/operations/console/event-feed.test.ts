@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { topics } from '#shared/messages/catalogue'
 import { TakeOrdered } from '#shared/messages/relay'
 import { identityWebhookSubject, paymentsWebhookSubject } from '#shared/messages/webhooks'
-import { motionOf } from './event-feed'
+import { feedEntryOf } from './event-feed'
 
 const wallet = `0x${'ab'.repeat(20)}`
 const paymentId = `pay_${'x'.repeat(22)}`
@@ -25,20 +25,20 @@ describe('the event feed describes a message', () => {
     ['identity.decided', { wallet, verified: true }, 'users', 'identity approved', undefined],
     ['identity.erased', { wallet, erasedAt: 'x' }, 'users', 'personal data erased', undefined],
   ])('%s', (ending, payload, flow, words, item) => {
-    const motion = motionOf(subjectOf(ending), payload)
+    const motion = feedEntryOf(subjectOf(ending), payload)
     expect(motion).toMatchObject({ flow, wallet, subject: subjectOf(ending) })
     expect(motion?.says).toContain(words)
     expect(motion?.item).toBe(item as string)
   })
 
   test('for every subject of the catalogue', () => {
-    const untold = topics.filter(({ subject }) => !motionOf(subject.replace('>', 'ID.1'), {})?.says)
+    const untold = topics.filter(({ subject }) => !feedEntryOf(subject.replace('>', 'ID.1'), {})?.says)
     expect(untold.map(({ subject }) => subject)).toEqual([])
   })
 
   test('with amounts as strings, of any size', () => {
     const fiat = '900719925474099312345'
-    const motion = motionOf(subjectOf('payments.paid'), { ...paid, fiat })
+    const motion = feedEntryOf(subjectOf('payments.paid'), { ...paid, fiat })
     expect(motion?.fiat).toEqual({ minor: fiat, currency: 'IDR' })
   })
 
@@ -47,13 +47,13 @@ describe('the event feed describes a message', () => {
     ['payouts.returned', out],
     ['relay.credit.failed', outcome],
   ])('%s as unusual', (ending, payload) => {
-    expect(motionOf(subjectOf(ending), payload)?.odd).toBe(true)
+    expect(feedEntryOf(subjectOf(ending), payload)?.odd).toBe(true)
   })
 
   test.each([['nobody.knows', {}] as const, [subjectOf('payments.paid'), 'text'] as const])(
     'but leaves out %s with the payload %p',
     (subject, payload) => {
-      expect(motionOf(subject, payload)).toBeUndefined()
+      expect(feedEntryOf(subject, payload)).toBeUndefined()
     },
   )
 })
@@ -69,7 +69,7 @@ describe('security: the event feed shows only named fields of a message', () => 
   })
   test('the event and our reference of a payment webhook', () => {
     const subject = paymentsWebhookSubject('ID', 'delivery-1')
-    const motion = motionOf(subject, { account: 'ID', deliveryId: 'delivery-1', body })
+    const motion = feedEntryOf(subject, { account: 'ID', deliveryId: 'delivery-1', body })
     expect(motion).toEqual({
       flow: 'webhook',
       subject: 'webhooks.payments',
@@ -86,7 +86,7 @@ describe('security: the event feed shows only named fields of a message', () => 
       name: 'Sari',
     })
     const subject = identityWebhookSubject('sumsub', 'delivery-1')
-    const motion = motionOf(subject, { provider: 'sumsub', body: about })
+    const motion = feedEntryOf(subject, { provider: 'sumsub', body: about })
     expect(motion).toMatchObject({ wallet, says: 'webhook applicantReviewed from sumsub' })
     expect(JSON.stringify(motion)).not.toContain('Sari')
   })
@@ -94,14 +94,14 @@ describe('security: the event feed shows only named fields of a message', () => 
   test('the sender of a signed transfer, not the signature', () => {
     const signature = `0x${'cd'.repeat(65)}`
     const authorization = { from: wallet, to: wallet, value: '1', nonce: '0x1', signature }
-    const motion = motionOf(TakeOrdered.subject, { payoutId, authorization })
+    const motion = feedEntryOf(TakeOrdered.subject, { payoutId, authorization })
     expect(motion).toMatchObject({ wallet, item: payoutId })
     expect(JSON.stringify(motion)).not.toContain('cdcd')
   })
 
   test.each(['not json', '[]', 'null', '{"event":7}'])('a payment webhook with the body %p, as unknown', (raw) => {
     const subject = paymentsWebhookSubject('MY', 'delivery-1')
-    const motion = motionOf(subject, { account: 'MY', body: raw })
+    const motion = feedEntryOf(subject, { account: 'MY', body: raw })
     expect(motion?.says).toBe('webhook of an unknown kind from MY')
   })
 })

@@ -5,7 +5,7 @@ import type { Topic } from '#shared/messages/topic'
 export type Flow = 'in' | 'out' | 'chain' | 'users' | 'webhook'
 
 /** Amounts are strings of digits in the smallest unit. */
-export type Motion = {
+export type FeedEntry = {
   readonly flow: Flow
   readonly subject: string
   readonly says: string
@@ -22,7 +22,7 @@ export type Motion = {
  * Shows only the fields named here, because a message can contain a signature, and a delivery the
  * user's name and bank account.
  */
-export function motionOf(subject: string, payload: unknown): Motion | undefined {
+export function feedEntryOf(subject: string, payload: unknown): FeedEntry | undefined {
   const topic = topics.find((one) => covers(one, subject))
   if (!topic || typeof payload !== 'object' || payload === null) return undefined
   const fields = payload as Fields
@@ -39,7 +39,7 @@ export function motionOf(subject: string, payload: unknown): Motion | undefined 
     txHash: text('txHash'),
     reason: text('reason'),
   }
-  return { ...wordsOf(topic, fields), subject, ...given(facts) } as Motion
+  return { ...wordsOf(topic, fields), subject, ...given(facts) } as FeedEntry
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -77,7 +77,7 @@ const orders: Readonly<Record<string, string>> = {
 const inwards: readonly string[] = ['credit', 'repay', 'revoke', 'extend']
 const outwards: readonly string[] = ['take', 'return', 'giveback', 'send']
 
-type MotionText = Pick<Motion, 'flow' | 'says' | 'odd'>
+type MotionText = Pick<FeedEntry, 'flow' | 'says' | 'odd'>
 
 function wordsOf(topic: Topic, fields: Fields): MotionText {
   const [owner = '', what = '', outcome] = topic.subject.split('.')
@@ -113,7 +113,7 @@ function identityWords({ subject }: Topic, { verified }: Fields): string {
   return verified === true ? 'identity approved' : 'identity approval withdrawn'
 }
 
-function deliveryOf(subject: string, delivery: Fields): Motion {
+function deliveryOf(subject: string, delivery: Fields): FeedEntry {
   const body = parsed(delivery.body)
   const kind = textIn(body, 'event') ?? textIn(body, 'type') ?? 'of an unknown kind'
   const reference = textIn(fieldsIn(body.data), 'reference_id')?.match(ourReference)?.[0]

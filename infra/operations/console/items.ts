@@ -2,7 +2,7 @@ import postgres, { type Sql } from 'postgres'
 import { readTrace } from '#infra/operations/timeline/trace'
 import type { Bus } from '#platform/bus/open'
 import type { Clock } from '#platform/clock'
-import { joined } from '#platform/reads'
+import { joinReads } from '#platform/reads'
 import { withWaits } from '../timeline/waits'
 import { readAttention } from './exceptions'
 
@@ -13,9 +13,9 @@ export type Items = AsyncDisposable & {
 }
 
 /** All pages that show an item share each read. */
-const gatherMs = 1_000
+const collectMs = 1_000
 /** The lists are longer and change slowly. */
-const gatherListsMs = 5_000
+const collectListsMs = 5_000
 const connectionsMax = 3
 const idleSeconds = 20
 const statementTimeoutMs = 5_000
@@ -46,9 +46,9 @@ export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
     return { id, asOf: now, items, lines: withWaits({ items, entries }, now), unseen }
   }
   const lists = async (_: 'all') => ({ asOf: new Date(clock()), ...(await readAttention(sql)) })
-  const attention = joined(lists, (all) => all, gatherListsMs)
+  const attention = joinReads(lists, (all) => all, collectListsMs)
   return {
-    read: joined(read, (id) => id, gatherMs),
+    read: joinReads(read, (id) => id, collectMs),
     attention: () => attention('all'),
     sql,
     [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),

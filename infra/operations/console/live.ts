@@ -4,10 +4,10 @@ import type { Clock } from '#platform/clock'
 import { within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { topics } from '#shared/messages/catalogue'
-import { type Motion, motionOf } from './event-feed'
+import { type FeedEntry, feedEntryOf } from './event-feed'
 
 /** `number` counts in this process; `at` is the time of arrival. */
-export type Heard = Motion & { readonly number: number; readonly at: string }
+export type Heard = FeedEntry & { readonly number: number; readonly at: string }
 
 export type PageWatcher = (heard: Heard) => void
 
@@ -115,9 +115,9 @@ async function listen(options: LiveOptions, hear: (message: Msg) => void): Promi
   }
 }
 
-function read(message: Msg): Motion | undefined {
+function read(message: Msg): FeedEntry | undefined {
   try {
-    return motionOf(message.subject, message.json())
+    return feedEntryOf(message.subject, message.json())
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { readRows } from '../health/rows'
-import { readOperations } from '../timeline/chain'
+import { readOperations } from '../timeline/operations'
 import { readMoney } from './money'
 
 test('console, status and trace show the amount of a send, which only its signature names', async () => {

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { operationMicro } from '#infra/operations/sql'
+import { operationMicro } from '#infra/operations/predicates'
 import { states, statesWith } from '../../../services/payments/payment'
 import { inFlightStates } from '../../../services/payouts/cashout'
 

@@ -1,5 +1,5 @@
 import { consumers } from '#infra/nats/topology'
-import { askEverybody, type DownCopy, type Roster } from '#platform/bus/instances'
+import { askEverybody, type DownInstance, type InstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { processNames } from '#shared/messages/topic'
 
@@ -27,7 +27,7 @@ export type OnBus = {
    * Instances that were up, did not shut down, and do not respond; only a lasting process knows
    * them.
    */
-  readonly down: readonly DownCopy[]
+  readonly down: readonly DownInstance[]
   readonly lags: readonly Lag[]
   readonly rates: readonly RateReading[]
   /** Figures of one instance per service. */
@@ -35,9 +35,9 @@ export type OnBus = {
 }
 
 /** Throws if NATS cannot be reached. */
-export async function readBus(open: () => Promise<Bus>, roster?: Roster): Promise<OnBus> {
+export async function readBus(open: () => Promise<Bus>, roster?: InstanceRoster): Promise<OnBus> {
   const bus = await open()
-  const [stats, lags, attendance] = await Promise.all([gatherStats(bus), readLags(bus), roster?.call()])
+  const [stats, lags, attendance] = await Promise.all([collectStats(bus), readLags(bus), roster?.call()])
   const of = (name: string) => stats.filter((one) => one.name === name)
   return {
     copies: Object.fromEntries(processNames.map((name) => [name, of(name).length])),
@@ -53,7 +53,7 @@ const figuresIn = (stats: Stats | undefined): ServiceFigures => (stats?.endpoint
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
 
-const gatherStats = (bus: Bus): Promise<Stats[]> =>
+const collectStats = (bus: Bus): Promise<Stats[]> =>
   askEverybody(bus, '$SRV.STATS', (reply) => {
     const answer = reply.json<Stats>()
     return { from: answer.name, answer }

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
-import type { Roster } from '#platform/bus/instances'
+import type { InstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { within } from '#platform/deadline'
 import { type OnBus, readBus } from './bus'
@@ -22,7 +22,7 @@ export type Sources = {
   readonly sql: Sql
   readonly bus: () => Promise<Bus>
   /** Instances that a lasting process has seen. */
-  readonly roster?: Roster
+  readonly roster?: InstanceRoster
   readonly place: Place
 }
 

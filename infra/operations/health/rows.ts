@@ -3,7 +3,7 @@ import { type Messenger, messengers, serviceOf } from '#infra/migrations/databas
 import { type Break, openBreaks } from '#infra/operations/books/judge'
 import { listDuplicates, listFailedFlags } from '#infra/operations/cli/person/decide'
 import { listNeedless } from '#infra/operations/cli/wallets'
-import { operationMicro, predicate } from '#infra/operations/sql'
+import { operationMicro, predicate } from '#infra/operations/predicates'
 import { isOpen as isOpenOperation, operations } from '../../../services/chain-relayer/operations/operation.table'
 import { isOpen as isOpenPayment, payments, waitsSince } from '../../../services/payments/payment.table'
 import { cashouts, isOpen as isOpenCashout, owesAusd, owesFiat } from '../../../services/payouts/cashout.table'

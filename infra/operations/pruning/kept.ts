@@ -143,17 +143,17 @@ export const entries: readonly KeptEntry[] = [
     why: 'One row per key, and how far transfers have been read.',
   },
   {
-    names: ['chain_relayer.burnt'],
+    names: ['chain_relayer.reverted_gas'],
     growsWith: 'orders',
     why: "Counts against the wallet's daily gas budget.",
   },
   {
-    names: ['chain_relayer.spent'],
+    names: ['chain_relayer.signed_amounts'],
     growsWith: 'orders',
     why: "Counts against a key's daily limit.",
   },
   {
-    names: ['chain_relayer.spent_days'],
+    names: ['chain_relayer.signed_totals'],
     growsWith: 'time',
     why: "Counts against a key's daily limit.",
   },
@@ -195,7 +195,7 @@ export const entries: readonly KeptEntry[] = [
     why: 'Shows the last comparison.',
   },
   {
-    names: ['ops.deeds', 'ops.outcomes'],
+    names: ['ops.commands', 'ops.outcomes'],
     growsWith: 'operator requests',
     why: 'Audit log of operator commands: who, what, why, outcome.',
   },

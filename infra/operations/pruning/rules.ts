@@ -75,19 +75,19 @@ export const rules: readonly RetentionRule[] = [
   ...(Object.keys(movers) as Mover[]).flatMap((schema) => [inbox(schema), deadLetter(schema), outbox(schema)]),
   { table: 'payouts.account_checks', key: { id: 'text' }, since: 'asked_at', keptDays: 1 },
   {
-    table: 'chain_relayer.spent',
+    table: 'chain_relayer.signed_amounts',
     key: { signer: 'text', identity: 'text' },
     since: 'created_at',
     keptDays: 30,
   },
   {
-    table: 'chain_relayer.spent_days',
+    table: 'chain_relayer.signed_totals',
     key: { signer: 'text', spending: 'text', day: 'timestamptz' },
     since: 'day',
     keptDays: 30,
   },
   {
-    table: 'chain_relayer.burnt',
+    table: 'chain_relayer.reverted_gas',
     key: { lane: 'text', nonce: 'int', wallet: 'text' },
     since: 'created_at',
     keptDays: 30,

@@ -46,9 +46,11 @@ const cursor = (state: string, movedAt: string) =>
 const event = `insert into indexer_reader.events values (1, 1, 1, '0x1', 'n', '{}', '0x2', 1)`
 export const run = (whole: boolean, endedAt: string) =>
   `insert into books.runs (started_at, ended_at, whole, items, open) values (now(), ${endedAt}, ${whole}, 0, 0)`
-const spent = (createdAt: string) => `insert into chain_relayer.spent values ('0x1', '0x2', 'credit', 1, ${createdAt})`
+const signed = (createdAt: string) =>
+  `insert into chain_relayer.signed_amounts values ('0x1', '0x2', 'credit', 1, ${createdAt})`
 
-const burnt = (createdAt: string) => `insert into chain_relayer.burnt values ('0x1', 1, '0x2', 1, ${createdAt})`
+const revertedGas = (createdAt: string) =>
+  `insert into chain_relayer.reverted_gas values ('0x1', 1, '0x2', 1, ${createdAt})`
 
 const refId = `${paymentId}.1`
 const wallets = (retryAt: string) =>
@@ -214,10 +216,10 @@ export const cases: readonly Row[] = [
     identity('null', 'now()'),
     sent('gateway', { wallet: '0x1' }, days(31)),
   ],
-  ['gas paid for a wallet last year', 'chain_relayer.burnt', false, burnt(days(300))],
-  ['gas paid for a wallet this week', 'chain_relayer.burnt', true, burnt(days(6))],
-  ['a signature of last year', 'chain_relayer.spent', false, spent(days(300))],
-  ['a signature of this week', 'chain_relayer.spent', true, spent(days(6))],
+  ['gas paid for a wallet last year', 'chain_relayer.reverted_gas', false, revertedGas(days(300))],
+  ['gas paid for a wallet this week', 'chain_relayer.reverted_gas', true, revertedGas(days(6))],
+  ['a signature of last year', 'chain_relayer.signed_amounts', false, signed(days(300))],
+  ['a signature of this week', 'chain_relayer.signed_amounts', true, signed(days(6))],
   ['an event of a generation that serves no more', 'indexer_reader.events', false, cursor('retired', days(2)), event],
   ['an event of the generation that serves', 'indexer_reader.events', true, cursor('serving', days(2)), event],
   ['the cursor of a generation that serves no more', 'indexer_reader.cursors', true, cursor('retired', days(2))],

@@ -61,7 +61,7 @@ export async function readBus({ url, password }: BusPlace, since: Date): Promise
       drips: new Set(),
       erased: new Map(),
     }
-    for (const name of streams) await readStream(nc, name, since, (seen) => note(bus, seen))
+    for (const name of streams) await readStream(nc, name, since, (seen) => record(bus, seen))
     return bus
   } finally {
     await nc.close()
@@ -77,7 +77,7 @@ async function readStream(
   nc: NatsConnection,
   stream: string,
   since: Date,
-  note: (seen: StoredMessage) => void,
+  record: (seen: StoredMessage) => void,
 ): Promise<void> {
   const from = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: since.toISOString() }
   const consumer = await nc.jetstream().consumers.get(stream, from)
@@ -88,14 +88,14 @@ async function readStream(
     for await (const message of messages) {
       read++
       const json = jsonObject(message.string())
-      if (json) note({ subject: message.subject, json })
+      if (json) record({ subject: message.subject, json })
     }
     if (read === 0) throw new Error(`${stream} reports ${left} more messages but delivers none`)
     left -= read
   }
 }
 
-function note(bus: RetainedMessages, { subject, json }: StoredMessage): void {
+function record(bus: RetainedMessages, { subject, json }: StoredMessage): void {
   const as = <T>() => json as unknown as T
   switch (subject) {
     case CreditOrdered.subject:
@@ -123,11 +123,11 @@ function note(bus: RetainedMessages, { subject, json }: StoredMessage): void {
     case DripOrdered.subject:
       return void bus.drips.add(as<Static<typeof DripOrdered.schema>>().wallet)
   }
-  if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) noteDelivery(bus, as())
+  if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) recordDelivery(bus, as())
 }
 
 /** Only webhooks about a checkout name it, with our reference. */
-function noteDelivery(bus: RetainedMessages, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
+function recordDelivery(bus: RetainedMessages, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
   const data = asObject(jsonObject(body)?.data)
   const checkoutId = data?.payment_session_id
   const reference = data?.reference_id

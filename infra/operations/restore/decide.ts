@@ -59,7 +59,7 @@ export async function decide(
   const treasury = place.treasury.toLowerCase()
   const world: World = { ...asked, known, bus, provider, listed, lanes, treasury }
   const payments = await findPayments(world)
-  const payouts = relayerRuns ? { rows: [], told: [], undecided: [] } : await findPayouts(world)
+  const payouts = relayerRuns ? { rows: [], lines: [], undecided: [] } : await findPayouts(world)
   const names = namesWith(known, bus, payments, payouts, lanes)
   const sent = lanes.map((transaction) => {
     const why = explain(transaction, names, treasury)
@@ -116,14 +116,14 @@ export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: 
       : []),
     ...(rest.erased.size > 0 ? [`to erase again: ${rest.erased.size} wallets`] : []),
     `to restore: ${payments.rows.length} payments, ${payouts.rows.length} cash-outs`,
-    ...[...payments.told, ...payouts.told].map((line) => `  ${line}`),
+    ...[...payments.lines, ...payouts.lines].map((line) => `  ${line}`),
     ...lanes.flatMap(({ address, nextNonce }) => {
       const own = sent.filter(({ transaction }) => transaction.lane === address)
       return [
         `lane ${address}: next nonce ${nextNonce}, ${own.length} unknown transactions`,
         ...own.flatMap(({ transaction: { nonce, hash }, why, open }) => [
           `  ${open ? '?' : ' '} ${nonce}  ${hash}`,
-          ...why.map(({ told }) => `       ${told}`),
+          ...why.map(({ line }) => `       ${line}`),
         ]),
       ]
     }),
@@ -146,8 +146,8 @@ export function changeOf(
     asked: peopleIn(sent, names).map((wallet) => ({ wallet, provider: identityProvider })),
     transactions: sent.map(({ transaction, why }) => ({
       transaction,
-      operations: why.flatMap(({ deed, unexplained }) => {
-        const operation = deed.done && !unexplained && operationOf(deed, names, treasury)
+      operations: why.flatMap(({ action, unexplained }) => {
+        const operation = action.done && !unexplained && operationOf(action, names, treasury)
         return operation ? [operation] : []
       }),
     })),
@@ -157,7 +157,7 @@ export function changeOf(
 /** Returns wallets with a verdict since the backup and no scheduled recheck. */
 function peopleIn(sent: RestoreDecision['sent'], { asked, bus }: Names): string[] {
   const onChain = sent.flatMap(({ why }) =>
-    why.flatMap(({ deed }) => (deed.does === 'verify' ? [deed.wallet as string] : [])),
+    why.flatMap(({ action }) => (action.does === 'verify' ? [action.wallet as string] : [])),
   )
   const wallets = new Set([...onChain, ...bus.verifies.map(({ wallet }) => wallet)])
   return [...wallets].filter((wallet) => !asked.has(wallet))

@@ -8,7 +8,7 @@ import { refOf } from '#shared/chain/ref'
 import { explain, type Names } from './explain'
 import { givebackNonce, namesOf, returnNonce } from './known'
 import type { LaneTransaction } from './lane'
-import { deedsOf, doneIn, type SentTransaction } from './lane-actions'
+import { actionsOf, doneIn, type SentTransaction } from './lane-actions'
 import { operationOf } from './operations'
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as Address
@@ -95,8 +95,8 @@ const usedLog = (authorizer: Hex, nonce: Hex) =>
 
 function sent(words: Partial<SentTransaction>, reverted = false, logs: Logs = []): LaneTransaction {
   const whole: SentTransaction = { from: lane, to: line, data: '0x', valueWei: 0n, ...words }
-  const deeds = deedsOf(whole, contracts)
-  const done = doneIn(deeds ?? [], { to: whole.to, reverted, logs }, contracts)
+  const actions = actionsOf(whole, contracts)
+  const done = doneIn(actions ?? [], { to: whole.to, reverted, logs }, contracts)
   return {
     lane,
     nonce: 7,
@@ -108,7 +108,7 @@ function sent(words: Partial<SentTransaction>, reverted = false, logs: Logs = []
     data: whole.data,
     valueWei: whole.valueWei,
     paidWei: 1n,
-    deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),
+    actions: actions?.map((action, position) => ({ ...action, done: done[position]! })),
   }
 }
 
@@ -147,7 +147,7 @@ describe('explain finds the reason for', () => {
     ['a role that was granted', call('pause', []), ['nothing']],
   ] as [string, Partial<SentTransaction>, string[]][])('%s', (_, words, unexplained) => {
     const found = explain(sent(words), names, treasury)
-    expect(found.filter((one) => one.unexplained).map(({ deed }) => deed.does)).toEqual(unexplained as never[])
+    expect(found.filter((one) => one.unexplained).map(({ action }) => action.does)).toEqual(unexplained as never[])
   })
 
   test('a reverted transaction without a reason', () => {
@@ -161,7 +161,7 @@ describe('explain, for several transfers in one transaction,', () => {
 
   test('counts those whose authorization the token used, and the others need no reason', () => {
     const transaction = sent(bundle([taken, left]), false, [usedLog(ana, used)])
-    expect(transaction.deeds?.map(({ done }) => done)).toEqual([true, false])
+    expect(transaction.actions?.map(({ done }) => done)).toEqual([true, false])
     expect(explain(transaction, names, treasury).some((one) => one.unexplained)).toBe(false)
   })
 
@@ -169,7 +169,7 @@ describe('explain, for several transfers in one transaction,', () => {
     ['one transfer can stop the others', bundle([taken, left], false)],
     ['one call is not a transfer', bundle([taken, call('topUp', [refOf(topup), ana, 7n, false])])],
   ])('counts nothing when %s', (_, words) => {
-    expect(sent(words).deeds).toBeUndefined()
+    expect(sent(words).actions).toBeUndefined()
   })
 })
 
@@ -183,7 +183,7 @@ test('operationOf recognises the order of every kind of transaction', () => {
     transfer(treasury, ana, 5n, givebackNonce(came)),
     { to: ana, valueWei: 9n },
     call('extendHold', [refOf(topup)]),
-  ].map((words) => operationOf(sent(words).deeds![0]!, names, treasury))
+  ].map((words) => operationOf(sent(words).actions![0]!, names, treasury))
   expect(operations.map((one) => one && `${one.kind} ${one.cause}`)).toEqual([
     `credit ${topup}.1`,
     `revoke ${topup}`,

@@ -30,8 +30,8 @@ export function namesWith(
     givebacks: known.givebacks,
     bus,
     verified: new Set(
-      lanes.flatMap(({ deeds }) =>
-        (deeds ?? []).flatMap((one) => (one.does === 'verify' && one.is ? [one.wallet] : [])),
+      lanes.flatMap(({ actions }) =>
+        (actions ?? []).flatMap((one) => (one.does === 'verify' && one.is ? [one.wallet] : [])),
       ),
     ),
     refs: new Map([...known.refs, ...refs]),
@@ -40,50 +40,50 @@ export function namesWith(
   }
 }
 
-export type Explained = { deed: LaneAction & { done: boolean }; told: string; unexplained: boolean }
+export type Explained = { action: LaneAction & { done: boolean }; line: string; unexplained: boolean }
 
 /** A reverted transaction needs no explanation. */
-export function explain({ deeds, reverted }: LaneTransaction, names: Names, treasury: string): Explained[] {
-  if (!deeds)
+export function explain({ actions, reverted }: LaneTransaction, names: Names, treasury: string): Explained[] {
+  if (!actions)
     return [
       {
-        deed: { does: 'nothing', done: false },
-        told: reverted ? 'unknown call, reverted' : 'a call that the relayer never makes',
+        action: { does: 'nothing', done: false },
+        line: reverted ? 'unknown call, reverted' : 'a call that the relayer never makes',
         unexplained: !reverted,
       },
     ]
-  return deeds.map((deed) => {
-    const why = whyOf(deed, names, treasury)
-    const told = `${textOf(deed)}: ${why ?? 'unexplained'}${deed.done ? '' : ' (no effect)'}`
-    return { deed, told, unexplained: deed.done && why === undefined }
+  return actions.map((action) => {
+    const why = whyOf(action, names, treasury)
+    const line = `${textOf(action)}: ${why ?? 'unexplained'}${action.done ? '' : ' (no effect)'}`
+    return { action: action, line: line, unexplained: action.done && why === undefined }
   })
 }
 
-function whyOf(deed: LaneAction, names: Names, treasury: string): string | undefined {
-  switch (deed.does) {
+function whyOf(action: LaneAction, names: Names, treasury: string): string | undefined {
+  switch (action.does) {
     case 'nothing':
       return 'uses a nonce'
     case 'credit':
     case 'repay': {
-      const named = names.refs.get(deed.ref)
-      return named?.wallet === deed.wallet ? `${named.kind} ${named.refId}` : undefined
+      const named = names.refs.get(action.ref)
+      return named?.wallet === action.wallet ? `${named.kind} ${named.refId}` : undefined
     }
     case 'revoke':
     case 'extend':
-      return nameOf(names.refs.get(deed.ref))
+      return nameOf(names.refs.get(action.ref))
     case 'verify':
-      if (names.bus.verifies.some((one) => one.wallet === deed.wallet && one.verified === deed.is)) return 'ordered'
-      return names.asked.has(deed.wallet) ? 'its identity is rechecked' : undefined
+      if (names.bus.verifies.some((one) => one.wallet === action.wallet && one.verified === action.is)) return 'ordered'
+      return names.asked.has(action.wallet) ? 'its identity is rechecked' : undefined
     case 'pay':
-      if (names.bus.drips.has(deed.wallet)) return 'ordered'
-      if (names.verified.has(deed.wallet)) return 'its wallet was verified'
-      return names.asked.has(deed.wallet) ? 'its identity is rechecked' : undefined
+      if (names.bus.drips.has(action.wallet)) return 'ordered'
+      if (names.verified.has(action.wallet)) return 'its wallet was verified'
+      return names.asked.has(action.wallet) ? 'its identity is rechecked' : undefined
     case 'freeze': {
-      const ordered = names.bus.freezes.some((one) => one.wallet === deed.wallet && one.frozen === deed.is)
-      return ordered || names.frozen.has(deed.wallet) ? 'ordered by payments' : undefined
+      const ordered = names.bus.freezes.some((one) => one.wallet === action.wallet && one.frozen === action.is)
+      return ordered || names.frozen.has(action.wallet) ? 'ordered by payments' : undefined
     }
     case 'move':
-      return moveOf(deed.authorization, names, treasury)
+      return moveOf(action.authorization, names, treasury)
   }
 }
 
@@ -104,24 +104,24 @@ function moveOf(authorization: Move, names: Names, treasury: string): string | u
   return payoutId && `takes for cash-out ${payoutId}`
 }
 
-function textOf(deed: LaneAction): string {
-  switch (deed.does) {
+function textOf(action: LaneAction): string {
+  switch (action.does) {
     case 'credit':
     case 'repay':
-      return `${deed.does} ${deed.ausdMicro} micro-AUSD for ${deed.wallet}`
+      return `${action.does} ${action.ausdMicro} micro-AUSD for ${action.wallet}`
     case 'revoke':
-      return `revoke ${deed.ref} until ${deed.leftMicro} micro-AUSD are left`
+      return `revoke ${action.ref} until ${action.leftMicro} micro-AUSD are left`
     case 'extend':
-      return `extend ${deed.ref}`
+      return `extend ${action.ref}`
     case 'verify':
     case 'freeze':
-      return `${deed.does} ${deed.wallet} ${deed.is ? 'on' : 'off'}`
+      return `${action.does} ${action.wallet} ${action.is ? 'on' : 'off'}`
     case 'move': {
-      const { value, from, to } = deed.authorization
+      const { value, from, to } = action.authorization
       return `${value} micro-AUSD from ${from} to ${to}`
     }
     case 'pay':
-      return `native coin for ${deed.wallet}`
+      return `native coin for ${action.wallet}`
     case 'nothing':
       return 'nothing'
   }

@@ -28,15 +28,15 @@ export type SentTransaction = { from: Address; to: Address; data: Hex; valueWei:
 type Contracts = { ausd: Address; creditLine: Address }
 
 /** Returns undefined if our relayer does not send such a transaction. */
-export function deedsOf(words: SentTransaction, contracts: Contracts): LaneAction[] | undefined {
+export function actionsOf(words: SentTransaction, contracts: Contracts): LaneAction[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
   if (data === '0x') return [{ does: 'pay', wallet: lower(to) }]
   if (valueWei > 0n) return undefined
   try {
-    if (isAddressEqual(to, contracts.creditLine)) return lineDeeds(data)
-    if (isAddressEqual(to, contracts.ausd)) return transferDeeds(data)
-    if (isAddressEqual(to, multicall3)) return bundleDeeds(data, contracts)
+    if (isAddressEqual(to, contracts.creditLine)) return lineActions(data)
+    if (isAddressEqual(to, contracts.ausd)) return transferActions(data)
+    if (isAddressEqual(to, multicall3)) return bundleActions(data, contracts)
   } catch {
     // Calldata of another contract, or invalid.
   }
@@ -48,7 +48,7 @@ const lower = (address: string) => address.toLowerCase() as Address
 type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 const { topUp, heldTopUp, repayFor, heldRepayFor, revokeTopUp, revokeRepayment } = opKinds
 
-function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): LaneAction {
+function actionOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): LaneAction {
   const wallet = lower(account)
   const leftMicro = ausdMicro
   const held = kind === heldTopUp || kind === heldRepayFor
@@ -59,18 +59,18 @@ function deedOfOp({ kind, ref, account, amount: ausdMicro, paidAt }: Op): LaneAc
   return { does: 'extend', ref }
 }
 
-function lineDeeds(data: Hex): LaneAction[] | undefined {
+function lineActions(data: Hex): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: creditLineAbi, data })
   switch (call.functionName) {
     case 'many':
-      return call.args[0].map((op) => deedOfOp(op as Op))
+      return call.args[0].map((op) => actionOfOp(op as Op))
     case 'topUp': {
       const [ref, account, amount, held] = call.args
-      return [deedOfOp({ kind: held ? heldTopUp : topUp, ref, account, amount, paidAt: 0n })]
+      return [actionOfOp({ kind: held ? heldTopUp : topUp, ref, account, amount, paidAt: 0n })]
     }
     case 'repayFor': {
       const [ref, account, amount, held, paidAt] = call.args
-      return [deedOfOp({ kind: held ? heldRepayFor : repayFor, ref, account, amount, paidAt })]
+      return [actionOfOp({ kind: held ? heldRepayFor : repayFor, ref, account, amount, paidAt })]
     }
     case 'revokeTopUp':
       return [{ does: 'revoke', ref: call.args[0], of: 'topup', leftMicro: call.args[1] }]
@@ -87,7 +87,7 @@ function lineDeeds(data: Hex): LaneAction[] | undefined {
   }
 }
 
-function transferDeeds(data: Hex): LaneAction[] | undefined {
+function transferActions(data: Hex): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: ausdAbi, data })
   if (call.functionName !== 'transferWithAuthorization') return undefined
   const [from, to, value, validAfter, validBefore, nonce, signature, ...more] = call.args
@@ -98,14 +98,14 @@ function transferDeeds(data: Hex): LaneAction[] | undefined {
 }
 
 /** A multicall of token transfers that may fail independently. */
-function bundleDeeds(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
+function bundleActions(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: multicall3Abi, data })
   if (call.functionName !== 'aggregate3') return undefined
-  const deeds = call.args[0].map(({ target, allowFailure, callData }) =>
-    allowFailure && isAddressEqual(target, ausd) ? transferDeeds(callData) : undefined,
+  const actions = call.args[0].map(({ target, allowFailure, callData }) =>
+    allowFailure && isAddressEqual(target, ausd) ? transferActions(callData) : undefined,
   )
-  const known = deeds.flatMap((one) => one ?? [])
-  return known.length === deeds.length ? known : undefined
+  const known = actions.flatMap((one) => one ?? [])
+  return known.length === actions.length ? known : undefined
 }
 
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
@@ -116,21 +116,21 @@ type Logs = Parameters<typeof parseEventLogs>[0]['logs']
  * used authorizations.
  */
 export function doneIn(
-  deeds: readonly LaneAction[],
+  actions: readonly LaneAction[],
   { to, reverted, logs }: { to: Address | null; reverted: boolean; logs: Logs },
   { ausd, creditLine }: Contracts,
 ): boolean[] {
-  if (reverted) return deeds.map(() => false)
+  if (reverted) return actions.map(() => false)
   if (to && isAddressEqual(to, multicall3)) {
     const used = usedIn(logs, ausd)
-    return deeds.map((deed) => deed.does === 'move' && used.has(nameOf(deed.authorization)))
+    return actions.map((action) => action.does === 'move' && used.has(nameOf(action.authorization)))
   }
   const own = logs.filter(({ address }) => isAddressEqual(address, creditLine))
   const eventName = ['OpFailed' as const, 'AlreadyApplied' as const]
   const events = parseEventLogs({ abi: creditLineAbi, eventName, logs: own })
   const failed = new Set(events.flatMap((one) => (one.eventName === 'OpFailed' ? [Number(one.args.index)] : [])))
   const applied = new Set(events.flatMap((one) => (one.eventName === 'AlreadyApplied' ? [one.args.ref] : [])))
-  return deeds.map((deed, position) => !failed.has(position) && !('ref' in deed && applied.has(deed.ref)))
+  return actions.map((action, position) => !failed.has(position) && !('ref' in action && applied.has(action.ref)))
 }
 
 const nameOf = ({ from, nonce }: Pick<SignedTransfer, 'from' | 'nonce'>) => `${from}:${nonce}`.toLowerCase()

@@ -30,7 +30,7 @@ const sent = (nonce: number, what: Partial<LaneTransaction>): LaneTransaction =>
   valueWei: 0n,
   paidWei: 7n,
   reverted: false,
-  deeds: [],
+  actions: [],
   ...what,
 })
 const pay = [{ does: 'pay', wallet: ana, done: true }] as const
@@ -48,12 +48,12 @@ async function restored(transaction: LaneTransaction, operations: LostOperation[
 
 test.each([
   ['a call', 1, {}, ['lanes -7 MON', 'gas 7 MON']],
-  ['a drip', 2, { valueWei: 50n, deeds: [...pay] }, ['lanes -57 MON', 'gas 7 MON', 'drips 50 MON']],
-  ['a drip that reverted', 3, { valueWei: 50n, deeds: [...pay], reverted: true }, ['lanes -7 MON', 'gas 7 MON']],
+  ['a drip', 2, { valueWei: 50n, actions: [...pay] }, ['lanes -57 MON', 'gas 7 MON', 'drips 50 MON']],
+  ['a drip that reverted', 3, { valueWei: 50n, actions: [...pay], reverted: true }, ['lanes -7 MON', 'gas 7 MON']],
   [
     'a transaction of another sender',
     4,
-    { valueWei: 9n, deeds: undefined },
+    { valueWei: 9n, actions: undefined },
     ['lanes -16 MON', 'gas 7 MON', 'suspense 9 MON'],
   ],
 ] as [string, number, Partial<LaneTransaction>, string[]][])(

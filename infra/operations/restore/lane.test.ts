@@ -42,5 +42,5 @@ test('a restore takes no credit as done from a receipt without logs', async () =
   isBare = true
   await expect(read()).rejects.toThrow('without logs')
   isBare = false
-  expect((await read()).map(({ deeds }) => deeds)).toMatchObject([[{ does: 'credit', done: true }]])
+  expect((await read()).map(({ actions }) => actions)).toMatchObject([[{ does: 'credit', done: true }]])
 })

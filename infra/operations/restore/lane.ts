@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Place } from '#infra/operations/place'
 import type { LogNode } from '#infra/operations/record/chain-log'
-import { deedsOf, doneIn, type LaneAction } from './lane-actions'
+import { actionsOf, doneIn, type LaneAction } from './lane-actions'
 
 export type LaneTransaction = {
   lane: Address
@@ -14,7 +14,7 @@ export type LaneTransaction = {
   valueWei: bigint
   paidWei: bigint
   reverted: boolean
-  deeds: (LaneAction & { done: boolean })[] | undefined
+  actions: (LaneAction & { done: boolean })[] | undefined
 }
 
 /** Returns the last block at or before `seconds` (Unix). */
@@ -100,11 +100,11 @@ async function transactionsIn(
     own.map(async ({ nonce, hash, to, input: data, value: valueWei, from, ...bid }) => {
       const receipt = await node.getTransactionReceipt({ hash })
       const reverted = receipt.status !== 'success'
-      const deeds = to ? deedsOf({ from, to, data, valueWei }, place) : undefined
+      const actions = to ? actionsOf({ from, to, data, valueWei }, place) : undefined
       // Only the logs show which operations of a batch took effect.
-      if (!reverted && receipt.logs.length === 0 && deeds?.some((deed) => 'ref' in deed))
+      if (!reverted && receipt.logs.length === 0 && actions?.some((action) => 'ref' in action))
         throw new Error(`the node returned the receipt of ${hash} without logs`)
-      const done = doneIn(deeds ?? [], { to, reverted, logs: receipt.logs }, place)
+      const done = doneIn(actions ?? [], { to, reverted, logs: receipt.logs }, place)
       return {
         lane,
         nonce,
@@ -117,7 +117,7 @@ async function transactionsIn(
         // Monad charges the gas limit if the receipt has no gas used.
         paidWei: (receipt.gasUsed ?? bid.gas) * (receipt.effectiveGasPrice ?? bid.gasPrice),
         to: (to ?? lane).toLowerCase() as Address,
-        deeds: deeds?.map((deed, position) => ({ ...deed, done: done[position]! })),
+        actions: actions?.map((action, position) => ({ ...action, done: done[position]! })),
       }
     }),
   )

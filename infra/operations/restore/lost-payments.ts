@@ -14,7 +14,7 @@ const paymentIdOf = (reference: string | null): string | undefined =>
  * money.
  */
 export async function findPayments(world: World): Promise<FoundPayments> {
-  const found: FoundPayments = { rows: [], told: [], undecided: [], paid: [] }
+  const found: FoundPayments = { rows: [], lines: [], undecided: [], paid: [] }
   const seen = new Set<string>()
   for (const checkoutId of world.checkouts) {
     const row = (await fromCheckout(world, 'ID', checkoutId)) ?? (await fromCheckout(world, 'MY', checkoutId))
@@ -36,7 +36,7 @@ export async function findPayments(world: World): Promise<FoundPayments> {
 function add(found: FoundPayments, row: LostPayment, from: string): void {
   found.rows.push(row)
   const worth = `${row.fiat_minor} ${row.currency} for ${row.ausd_micro} micro-AUSD`
-  found.told.push(`${row.kind} ${row.id} of ${row.wallet}: ${worth}, from ${from}`)
+  found.lines.push(`${row.kind} ${row.id} of ${row.wallet}: ${worth}, from ${from}`)
 }
 
 /** The row may be older than its effect on the chain. */
@@ -46,8 +46,8 @@ async function findPaid(world: World, found: FoundPayments, id: string, money: L
   const facts = effect && (await factsOf(world, money, effect))
   if (!effect || !facts) return
   found.paid.push({ id, facts })
-  found.told.push(`payment ${id}: row is older than its effect on the chain`)
-  noteWorth(found, id, promisedMicro!, effect.micro)
+  found.lines.push(`payment ${id}: row is older than its effect on the chain`)
+  recordWorth(found, id, promisedMicro!, effect.micro)
 }
 
 async function findLost(world: World, found: FoundPayments, id: string, money: ListedMoney) {
@@ -65,13 +65,13 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
       `payment ${id}: ${sum}, ${when}: owner unknown; find its checkout in the dashboard and add --checkout ps-…`,
     )
   }
-  if (promise && done) noteWorth(found, id, promise.ausd_micro as bigint, done.micro)
+  if (promise && done) recordWorth(found, id, promise.ausd_micro as bigint, done.micro)
 }
 
 /**
  * Committed and credited amounts differ after late money, a partial refund, or a recovered loss.
  */
-function noteWorth(found: FoundPayments, id: string, promised: bigint, micro: bigint): void {
+function recordWorth(found: FoundPayments, id: string, promised: bigint, micro: bigint): void {
   if (promised === micro) return
   found.undecided.push(
     `payment ${id}: ${promised} micro-AUSD promised, ${micro} on chain; find out why and correct the row`,
@@ -116,7 +116,7 @@ type Effect = { kind: 'credit' | 'repay'; wallet: string; micro: bigint; held: b
 /** Looks only at the payment's first ref. */
 function effectOf({ lanes }: World, id: string): Effect | undefined {
   const ref = refOf(id)
-  for (const one of lanes.flatMap(({ deeds }) => deeds ?? []))
+  for (const one of lanes.flatMap(({ actions }) => actions ?? []))
     if ((one.does === 'credit' || one.does === 'repay') && one.ref === ref && one.done)
       return { kind: one.does, wallet: one.wallet, micro: one.ausdMicro, held: one.held }
   return undefined

@@ -8,17 +8,17 @@ import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './w
  */
 export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
   const { known, bus, provider, listed, lanes, treasury } = world
-  const found: LostRows<LostPayout> = { rows: [], told: [], undecided: [] }
+  const found: LostRows<LostPayout> = { rows: [], lines: [], undecided: [] }
   const taken = new Map<string, { authorization: SignedTransfer; hash: string; at: number }>()
-  for (const { hash, nonce, deeds } of lanes)
-    for (const deed of deeds ?? [])
-      if (deed.does === 'move' && deed.done && deed.authorization.to === treasury)
-        taken.set(keyOf(deed.authorization), { authorization: deed.authorization, hash, at: nonce })
+  for (const { hash, nonce, actions } of lanes)
+    for (const action of actions ?? [])
+      if (action.does === 'move' && action.done && action.authorization.to === treasury)
+        taken.set(keyOf(action.authorization), { authorization: action.authorization, hash, at: nonce })
   const settled = new Set(known.takes.keys())
   const take = (row: LostPayout, why: string) => {
     settled.add(keyOf(row.authorization))
     found.rows.push(row)
-    found.told.push(`cash-out ${row.id} of ${row.wallet}: ${row.ausdMicro} micro-AUSD, ${why}`)
+    found.lines.push(`cash-out ${row.id} of ${row.wallet}: ${row.ausdMicro} micro-AUSD, ${why}`)
   }
   const references = new Set(
     listed.flatMap(({ type, reference }) => (type === 'payout' && reference ? [reference] : [])),

@@ -50,8 +50,8 @@ const authorization = {
   nonce,
   signature: '0x12' as const,
 }
-const laneWith = (...deeds: object[]) =>
-  [{ hash, nonce: 7, deeds: deeds.map((deed) => ({ ...deed, done: true })) }] as never
+const laneWith = (...actions: object[]) =>
+  [{ hash, nonce: 7, actions: actions.map((action) => ({ ...action, done: true })) }] as never
 
 const worldOf = (
   given: {

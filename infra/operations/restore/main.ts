@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { runningStack } from '#infra/local/stack-file'
-import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/stack'
+import { operatorDatabaseUrl, operatorSecrets, withDatabase } from '#infra/operations/cli/connection'
 import { operatorPlace, operatorRpcUrl } from '#infra/operations/place'
 import { runCommand, type Say } from '#platform/command'
 import { Misconfigured, readConfig } from '#platform/config'

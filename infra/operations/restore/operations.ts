@@ -9,38 +9,38 @@ import { keyOf } from './lost-payouts'
  * that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes,
  * and a flag whose order the bus has lost.
  */
-export function operationOf(deed: LaneAction, names: Names, treasury: string) {
-  switch (deed.does) {
+export function operationOf(action: LaneAction, names: Names, treasury: string) {
+  switch (action.does) {
     case 'credit':
     case 'repay': {
-      const named = names.refs.get(deed.ref)
+      const named = names.refs.get(action.ref)
       if (!named) return undefined
       const { refId, wallet } = named
-      const order = { refId, wallet, ausd: `${deed.ausdMicro}`, held: deed.held }
-      const payload = deed.does === 'repay' ? { ...order, paidAt: `${deed.paidAt}` } : order
-      return operation(deed.does, refId, wallet, payload)
+      const order = { refId, wallet, ausd: `${action.ausdMicro}`, held: action.held }
+      const payload = action.does === 'repay' ? { ...order, paidAt: `${action.paidAt}` } : order
+      return operation(action.does, refId, wallet, payload)
     }
     case 'revoke': {
-      const named = names.refs.get(deed.ref)
+      const named = names.refs.get(action.ref)
       if (!named) return undefined
       const { refId, wallet } = named
-      const left = deed.leftMicro > 0n ? `${deed.leftMicro}` : undefined
-      const order = { refId, wallet, of: deed.of, ...(left ? { left } : {}) }
+      const left = action.leftMicro > 0n ? `${action.leftMicro}` : undefined
+      const order = { refId, wallet, of: action.of, ...(left ? { left } : {}) }
       return operation('revoke', left ? `${refId}:${left}` : refId, wallet, order)
     }
     case 'verify': {
       const order = names.bus.verifies.findLast(
-        ({ wallet, verified }) => wallet === deed.wallet && verified === deed.is,
+        ({ wallet, verified }) => wallet === action.wallet && verified === action.is,
       )
       if (!order) return undefined
       const revision = BigInt(order.revision)
-      const cause = `${deed.wallet}:${revision}`
-      return { ...operation('verify', cause, deed.wallet, order), revision: `${revision}` }
+      const cause = `${action.wallet}:${revision}`
+      return { ...operation('verify', cause, action.wallet, order), revision: `${revision}` }
     }
     case 'pay':
-      return operation('drip', deed.wallet, deed.wallet, { wallet: deed.wallet })
+      return operation('drip', action.wallet, action.wallet, { wallet: action.wallet })
     case 'move':
-      return moveOperation(deed.authorization, names, treasury)
+      return moveOperation(action.authorization, names, treasury)
     default:
       return undefined
   }

@@ -39,7 +39,7 @@ export const paymentColumns = [
  * Books the AUSD committed for the part that is not refunded. Reverses the suspense posting if a
  * service recorded the money as unmatched.
  */
-export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
+export async function postPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
   for (const row of rows) {
     if (row.state !== 'paid') continue
     const { account, currency, spread_bps } = row
@@ -48,8 +48,8 @@ export async function bookPayments(tx: TransactionSql, rows: readonly PaymentRow
     const exchangedMinor = refundedMinor < fiatMinor ? fiatMinor - refundedMinor : 0n
     const worthMicro = (BigInt(row.ausd_micro) * exchangedMinor) / fiatMinor
     const keptMicro = spreadIncomeFloor(worthMicro, spread_bps)
-    if (row.provider_payment_id) await bookAs(tx, 'payments', row.provider_payment_id, [])
-    await bookAs(tx, 'payments', row.id, [
+    if (row.provider_payment_id) await postAs(tx, 'payments', row.provider_payment_id, [])
+    await postAs(tx, 'payments', row.id, [
       { account: providerOf[account], asset: currency, amount: leftMinor },
       { account: 'exchange', asset: currency, amount: -exchangedMinor },
       { account: 'suspense', asset: currency, amount: exchangedMinor - leftMinor },
@@ -69,7 +69,7 @@ type PayoutRow = {
 }
 
 /** Books taken AUSD against owed rupiah if the payout was ordered, else against its return. */
-export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
+export async function postPayouts(tx: TransactionSql, rows: readonly PayoutRow[]): Promise<void> {
   for (const { id, state, spread_bps, ...row } of rows) {
     if (state !== 'paying' && state !== 'returning') continue
     const [fiatMinor, ausdMicro] = [BigInt(row.fiat_minor), BigInt(row.ausd_micro)]
@@ -84,11 +84,11 @@ export async function bookPayouts(tx: TransactionSql, rows: readonly PayoutRow[]
             { account: 'payouts', asset: 'IDR', amount: -fiatMinor },
           ]
     const taken: JournalLine = { account: 'treasury', asset: 'AUSD', amount: ausdMicro }
-    await bookAs(tx, 'payouts', id, [taken, ...owed])
+    await postAs(tx, 'payouts', id, [taken, ...owed])
   }
 }
 
-export async function bookAs(
+export async function postAs(
   tx: TransactionSql,
   service: 'payments' | 'payouts' | 'chain_relayer',
   item: string,

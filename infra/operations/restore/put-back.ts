@@ -2,9 +2,9 @@ import type { Sql, TransactionSql } from 'postgres'
 import { type Erased, eraseAgain } from './erased'
 import { uncreditedStates } from './known'
 import type { LaneTransaction } from './lane'
-import { bookGiveback, bookTransaction } from './lane-posting'
+import { postGiveback, postTransaction } from './lane-posting'
 import type { LostOperation } from './operations'
-import { bookPayments, bookPayouts, paymentColumns } from './posting'
+import { paymentColumns, postPayments, postPayouts } from './posting'
 import type { FoundPayments, LostPayment, LostPayout, PaidFacts } from './world'
 
 export type PutBack = {
@@ -26,9 +26,9 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
     if (leased.length > 0 && what.transactions.length > 0)
       throw new Error('chain-relayer was started during the restore; nothing was changed')
-    for (const row of what.payments) await bookPayments(tx, await insertPayment(tx, row))
-    for (const { id, facts } of what.paid) await bookPayments(tx, await updatePaid(tx, id, facts))
-    for (const row of what.payouts) await bookPayouts(tx, await insertPayout(tx, row))
+    for (const row of what.payments) await postPayments(tx, await insertPayment(tx, row))
+    for (const { id, facts } of what.paid) await postPayments(tx, await updatePaid(tx, id, facts))
+    for (const row of what.payouts) await postPayouts(tx, await insertPayout(tx, row))
     for (const { wallet, provider } of what.asked)
       await tx`insert into gateway.identity_rechecks (wallet, provider, next_check_at)
         values (${wallet}, ${provider}, now()) on conflict do nothing`
@@ -40,7 +40,7 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
 /** The provider list, with its refunds, is read before a payment is credited. */
 const checkAfterMs = 5_000
 
-type RestoredPayments = Parameters<typeof bookPayments>[1][number][]
+type RestoredPayments = Parameters<typeof postPayments>[1][number][]
 
 const insertPayment = (tx: TransactionSql, row: LostPayment) => {
   const values = Object.entries(row).map(([name, value]) => [
@@ -96,7 +96,7 @@ const insertPayout = (tx: TransactionSql, row: LostPayout) => {
     created_at: createdAt,
     next_check_at: new Date(),
   }
-  return tx<Parameters<typeof bookPayouts>[1][number][]>`insert into payouts.payouts ${tx(values)}
+  return tx<Parameters<typeof postPayouts>[1][number][]>`insert into payouts.payouts ${tx(values)}
     on conflict (id) do update set state = excluded.state, reason = excluded.reason,
       provider_payout_id = excluded.provider_payout_id, take_tx_hash = excluded.take_tx_hash,
       attempts = excluded.attempts, attempted_at = excluded.attempted_at,
@@ -110,10 +110,10 @@ async function insertTransaction(
   transaction: LaneTransaction,
   operations: readonly LostOperation[],
 ): Promise<void> {
-  const { lane, nonce, hash, blockNumber, blockHash, to, data, valueWei, deeds } = transaction
+  const { lane, nonce, hash, blockNumber, blockHash, to, data, valueWei, actions } = transaction
   const place = { tx_hash: hash, block_number: blockNumber.toString(), block_hash: blockHash }
-  const isNoop = deeds?.length === 1 && deeds[0]!.does === 'nothing'
-  const outcome = transaction.reverted ? 'reverted' : isNoop ? 'noop' : deeds ? 'ok' : 'foreign'
+  const isNoop = actions?.length === 1 && actions[0]!.does === 'nothing'
+  const outcome = transaction.reverted ? 'reverted' : isNoop ? 'noop' : actions ? 'ok' : 'foreign'
   const ids = operations.map(({ id }) => id)
   const values = {
     lane,
@@ -123,17 +123,17 @@ async function insertTransaction(
     value_wei: valueWei.toString(),
     outcome,
     ...place,
-    purpose: isNoop ? 'noop' : (deeds?.length ?? 0) > 1 ? 'batch' : 'op',
+    purpose: isNoop ? 'noop' : (actions?.length ?? 0) > 1 ? 'batch' : 'op',
     operation_ids: tx.json(ids),
   }
   const stored = await tx`insert into chain_relayer.transaction ${tx(values)}
     on conflict (lane, nonce) do update set outcome = excluded.outcome, tx_hash = excluded.tx_hash,
       block_number = excluded.block_number, block_hash = excluded.block_hash, updated_at = now()
     where transaction.outcome is null`
-  if (stored.count === 1) await bookTransaction(tx, transaction)
+  if (stored.count === 1) await postTransaction(tx, transaction)
   for (const one of operations) {
     const settled = await insertOperation(tx, one, { lane, nonce, ...place })
-    if (settled.count === 1 && one.kind === 'giveback') await bookGiveback(tx, one)
+    if (settled.count === 1 && one.kind === 'giveback') await postGiveback(tx, one)
   }
   // Operations that the rows assigned to this nonce, but another transaction used it.
   await tx`update chain_relayer.operation set state = 'waiting', not_before = now()

@@ -39,7 +39,7 @@ export type LostPayout = {
   takeTxHash: string | null
   createdAt: Date
 }
-export type LostRows<Row> = { rows: Row[]; told: string[]; undecided: string[] }
+export type LostRows<Row> = { rows: Row[]; lines: string[]; undecided: string[] }
 
 /** `paid`: present rows that are older than their effect on the chain. */
 export type FoundPayments = LostRows<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }

@@ -13,7 +13,7 @@ export async function readBooks(sql: Sql, roots: Roots): Promise<TimelinePart> {
     movesOf(sql, items),
     listedOf(sql, items),
     breaksOf(sql, items),
-    deedsOf(sql, items),
+    commandsOf(sql, items),
   ])
   return { entries: found.flat() }
 }
@@ -101,16 +101,16 @@ async function breaksOf(sql: Sql, items: readonly string[]): Promise<TimelineEnt
   }))
 }
 
-async function deedsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
+async function commandsOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<{ id: string; verb: string; reason: string; by: string; at: Date; said: string | null }[]>`
     select d.id::text, d.verb, d.reason, d.asked_by as by, d.asked_at as at,
       (select o.outcome || ': ' || o.said from ops.outcomes o
-        where o.deed_id = d.id order by o.id desc limit 1) as said
-    from ops.deeds d where d.target = any(${[...items]})`
+        where o.command_id = d.id order by o.id desc limit 1) as said
+    from ops.commands d where d.target = any(${[...items]})`
   return rows.map(({ id, verb, reason, by, at, said }) => ({
     at,
     where: 'operators',
-    what: 'deed',
+    what: 'command',
     id,
     says: sentence(`${by} requested ${verb} (${reason})`, said ?? 'outcome unknown'),
     isOdd: said === null,

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Place } from '#infra/operations/place'
+import { nowOf } from '#infra/operations/predicates'
 import { openProvider } from '#infra/operations/restore/provider'
-import { nowOf } from '#infra/operations/sql'
 import type { Roots, TimelineEntry, TimelinePart } from '#infra/operations/timeline/entry'
 import type { ProviderAccount } from '#shared/money/pair'
 

@@ -95,17 +95,17 @@ describe('trace of a top-up', () => {
   test('shows operator commands and breaks of the books', async () => {
     const [{ id } = { id: '' }] = await query<{ id: string }>(
       stack,
-      `insert into ops.deeds (verb, target, cause, reason, asked_by)
+      `insert into ops.commands (verb, target, cause, reason, asked_by)
         values ('review resolve', '${paymentId}', '1', 'ticket 12', 'sari') returning id::text`,
     )
-    await query(stack, `insert into ops.outcomes (deed_id, outcome, said) values ('${id}', 'done', 'accepted')`)
+    await query(stack, `insert into ops.outcomes (command_id, outcome, said) values ('${id}', 'done', 'accepted')`)
     await query(
       stack,
       `insert into books.breaks (rule, item, asset, amount, about)
         values ('payment_chain', '${paymentId}', 'AUSD', 1, 'one more')`,
     )
     const { entries } = await traceOf(paymentId)
-    expect(entries.find(({ what }) => what === 'deed')?.says).toBe(
+    expect(entries.find(({ what }) => what === 'command')?.says).toBe(
       'sari requested review resolve (ticket 12), done: accepted',
     )
     expect(entries.find(({ what }) => what === 'break')).toMatchObject({

@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres'
 import { readBooks } from '#infra/operations/timeline/books'
 import { readCashouts } from '#infra/operations/timeline/cashouts'
-import { readOperations } from '#infra/operations/timeline/chain'
 import { type OpenBus, readDeliveries } from '#infra/operations/timeline/deliveries'
 import type { Roots, TimelineEntry, TimelinePart, Trace } from '#infra/operations/timeline/entry'
 import { findRoots } from '#infra/operations/timeline/find'
 import { readLane } from '#infra/operations/timeline/lanes'
 import { readMessages } from '#infra/operations/timeline/messages'
+import { readOperations } from '#infra/operations/timeline/operations'
 import { readPayments } from '#infra/operations/timeline/payments'
 import { readWallet } from '#infra/operations/timeline/wallet'
 

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { isOwed, operationMicro } from '#infra/operations/sql'
+import { isOwed, operationMicro } from '#infra/operations/predicates'
 import { factsOf, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { moneyText } from '#shared/money/text'

@@ -1,9 +1,9 @@
 import type { PostQuote } from '#shared/api/quotes'
 import type { RouteAnswer } from '#shared/api/route'
 import { type Language, languages, locales } from '#shared/language/language'
-import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/conversion'
 import { type Currency, decimals, money } from '#shared/money/money'
 import { fiatOf } from '#shared/money/pair'
+import { type Rate, toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
 import { decimalText, separators, signs } from '#shared/money/text'
 
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }

@@ -1,5 +1,5 @@
 import { type Account, currencyOf } from '../account'
-import { minorFromMajor } from '../amount'
+import { minorFromMajor } from '../money'
 import type { JsonObject } from '../route'
 import { Refusal } from './control'
 

@@ -22,7 +22,7 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
       account: payment.account,
       payment_session_id: payment.sessionId,
       session_reference_id: book.get('sessions', payment.sessionId)?.referenceId ?? null,
-      listed_status: payment.told?.listed ?? null,
+      listed_status: payment.forced?.listed ?? null,
       ...paymentBody(payment),
     })),
     refunds: book.all('refunds').map((refund) => ({

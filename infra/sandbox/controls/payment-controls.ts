@@ -42,7 +42,7 @@ export const paymentControls = (context: Context): Control[] => [
     path: '/control/payments/:id/tell',
     run(id, body) {
       const payment = paymentIn(context, id, 'SUCCEEDED')
-      const change = { told: toldIn(body), updatedAt: nowText(context) }
+      const change = { forced: forcedIn(body), updatedAt: nowText(context) }
       return paymentBody(context.book.save('payments', { ...payment, ...change }))
     },
   },
@@ -52,7 +52,7 @@ export const paymentControls = (context: Context): Control[] => [
     run(id, body) {
       const refund = context.book.get('refunds', id)
       if (!refund) throw new Refusal(404, 'no such refund')
-      const change = { told: toldIn(body), updatedAt: nowText(context) }
+      const change = { forced: forcedIn(body), updatedAt: nowText(context) }
       return refundBody(context.book.save('refunds', { ...refund, ...change }))
     },
   },
@@ -129,7 +129,7 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
 }
 
 /** By default the words of the record. */
-function toldIn(body: JsonObject): ForcedStatus {
+function forcedIn(body: JsonObject): ForcedStatus {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
   return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }
 }

@@ -1,7 +1,7 @@
 import { accounts, currencyOf } from '../account'
-import { majorFromMinor, minorFromMajor } from '../amount'
 import { cashMinor, setCash } from '../balance'
 import type { Context } from '../context'
+import { majorFromMinor, minorFromMajor } from '../money'
 import { movePayout, payoutBody } from '../provider/payout'
 import type { Payout } from '../records'
 import { type Control, optionalText, Refusal } from './control'

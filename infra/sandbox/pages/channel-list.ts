@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
-import { formatMoney } from '../amount'
 import { type Channel, type ChannelType, limitBroken } from '../channels/channel'
 import { channelsOf } from '../channels/channels'
+import { formatMoney } from '../money'
 import type { PaymentSession } from '../records'
 import { type Html, html } from './html'
 

@@ -1,12 +1,12 @@
 import { currencyOf } from '../account'
-import { formatMoney } from '../amount'
 import { findChannel } from '../channels/channels'
 import type { Context } from '../context'
+import { formatMoney } from '../money'
 import type { PaymentSession } from '../records'
 import { channelList, payableChannels } from './channel-list'
 import { countdown } from './countdown'
 import { type Html, html } from './html'
-import { notice, page } from './layout'
+import { notice, pageLayout } from './layout'
 
 export function checkoutPage(context: Context, session: PaymentSession, declinedCode: string | null): Response {
   switch (session.status) {
@@ -50,7 +50,7 @@ ${
     : null
 }
 </section></div>`
-  return page(`Pay ${amount}`, main, countdown)
+  return pageLayout(`Pay ${amount}`, main, countdown)
 }
 
 function summary(session: PaymentSession, amount: string): Html {

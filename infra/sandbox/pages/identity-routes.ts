@@ -4,7 +4,7 @@ import type { Verdict } from '../identity/verdict'
 import type { IdentityLink } from '../records'
 import { type Call, param, type SandboxRoute } from '../route'
 import { html } from './html'
-import { notice, page } from './layout'
+import { notice, pageLayout } from './layout'
 
 const outcomes = new Map<string, { verdict: Verdict; title: string; sign: string; text: string }>([
   [
@@ -81,5 +81,5 @@ function reviewPage(link: IdentityLink): Response {
 <button name="verdict" value="retry">Request new documents</button>
 <button name="verdict" value="rejected">Reject</button>
 </form></section>`
-  return page('Identity verification', main)
+  return pageLayout('Identity verification', main)
 }

@@ -3,7 +3,7 @@ import { type Html, html, trusted } from './html'
 import { styles } from './styles'
 
 /** `script` is our own code. */
-export function page(title: string, main: Html, script = '', status = 200): Response {
+export function pageLayout(title: string, main: Html, script = '', status = 200): Response {
   const nonce = randomHex(16)
   const document = html`<!doctype html>
 <html lang="en">
@@ -57,5 +57,5 @@ export function notice(
 <p>${about.text}</p>
 ${more}
 </section>`
-  return page(about.title, main, '', status)
+  return pageLayout(about.title, main, '', status)
 }

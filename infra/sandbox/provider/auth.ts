@@ -30,7 +30,7 @@ export type ProviderEndpoint = {
 // Longer than any client's timeout.
 const silenceMs = 60_000
 
-export function behindDoor(context: Context, endpoints: readonly ProviderEndpoint[]): SandboxRoute[] {
+export function authenticated(context: Context, endpoints: readonly ProviderEndpoint[]): SandboxRoute[] {
   const count = openRateLimit()
   return endpoints.map(({ method, path, run }) => ({
     method,

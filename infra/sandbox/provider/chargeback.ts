@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
 import { type Context, nowText } from '../context'
 import { newId } from '../ids'
+import { majorFromMinor } from '../money'
 import type { Chargeback, Payment } from '../records'
 
 /** For controls and book; the provider has no such endpoint. */

@@ -1,6 +1,6 @@
 import { currencyOf } from '../account'
-import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
+import { minorFromMajor } from '../money'
 import type { ProviderCall, ProviderEndpoint } from './auth'
 import { captureRequest } from './payer'
 import { paymentBody, paymentRequestBody } from './payment'

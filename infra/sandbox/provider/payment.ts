@@ -1,6 +1,6 @@
 import { businessIdOf, currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
 import { findChannel } from '../channels/channels'
+import { majorFromMinor } from '../money'
 import type { Payment, PaymentRequest } from '../records'
 
 /** As in webhooks and `GET /v3/payments/:id`. */
@@ -26,7 +26,7 @@ export function paymentBody(payment: Payment): Record<string, unknown> {
           },
         ]
       : [],
-    status: payment.told?.status ?? payment.status,
+    status: payment.forced?.status ?? payment.status,
     payment_details: paymentDetails(payment),
     ...(payment.failureCode && { failure_code: payment.failureCode }),
     metadata: null,

@@ -1,7 +1,7 @@
 import { currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
 import { type Bank, banks } from '../channels/bank'
 import { type Context, nowText } from '../context'
+import { majorFromMinor } from '../money'
 import type { Payout } from '../records'
 import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
 import { movePayout, openPayout, payoutBody } from './payout'

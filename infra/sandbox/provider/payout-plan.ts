@@ -21,7 +21,7 @@ const reversedAfterSuccess = '654321'
 type Planned = Pick<Payout, 'status' | 'accountNumber' | 'channelCode' | 'unfunded'>
 
 /** `settleMs`: from requested to paid. */
-export function nextStep(
+export function planNext(
   { status, accountNumber, channelCode, unfunded }: Planned,
   settleMs: number,
 ): PayoutStage | null {

@@ -1,7 +1,7 @@
 import { type Account, currencyOf } from '../account'
-import { minorFromMajor } from '../amount'
 import { type Bank, banks } from '../channels/bank'
 import { newId } from '../ids'
+import { minorFromMajor } from '../money'
 import type { Payout } from '../records'
 import { isObject, type JsonObject } from '../route'
 import { Problem } from './problem'

@@ -1,11 +1,11 @@
 import { businessIdOf, currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
 import { cashMinor } from '../balance'
 import { banks } from '../channels/bank'
 import { type Context, nowText, planAt } from '../context'
+import { majorFromMinor } from '../money'
 import type { Payout } from '../records'
 import { deliverEvent } from '../webhooks/payment-event'
-import { nextStep } from './payout-plan'
+import { planNext } from './payout-plan'
 
 const arrivalMs = 15 * 60_000
 
@@ -98,7 +98,7 @@ export function openPayout(context: Context, asked: Payout): Payout {
 }
 
 export function planPayout(context: Context, payout: Payout): void {
-  const step = nextStep(payout, context.config.payoutSettleMs)
+  const step = planNext(payout, context.config.payoutSettleMs)
   if (!step) return
   planAt(context, Date.parse(payout.updatedAt) + step.afterMs, () => {
     const current = context.book.get('payouts', payout.id)

@@ -1,7 +1,7 @@
 import { type Account, currencyOf } from '../account'
-import { minorFromMajor } from '../amount'
 import { findChannel } from '../channels/channels'
 import { type Context, nowMs } from '../context'
+import { minorFromMajor } from '../money'
 import type { Payment, Refund } from '../records'
 import type { ProviderCall, ProviderEndpoint } from './auth'
 import { canonical } from './payout-request'

@@ -1,10 +1,10 @@
 import { currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
+import type { Book } from '../book'
 import { findChannel } from '../channels/channels'
 import { type Context, nowText, planAt } from '../context'
 import { newId } from '../ids'
+import { majorFromMinor } from '../money'
 import type { Payment, Refund } from '../records'
-import type { Book } from '../state'
 import { deliverEvent } from '../webhooks/payment-event'
 
 const methodTypes = new Map([
@@ -26,7 +26,7 @@ export function refundBody(refund: Refund): Record<string, unknown> {
     payment_method_type: methodTypes.get(type) ?? null,
     channel_code: refund.channelCode,
     currency,
-    status: refund.told?.status ?? refund.status,
+    status: refund.forced?.status ?? refund.status,
     reason: refund.reason,
     reference_id: refund.referenceId,
     failure_code: refund.failureCode,
@@ -69,10 +69,10 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
   const refund = context.book.get('refunds', id)
   const bounces = refund?.status === 'SUCCEEDED' && failureCode !== null
   if (!refund || (refund.status !== 'PENDING' && !bounces)) return null
-  const { told: _, ...record } = refund
+  const { forced: _, ...record } = refund
   const ended = context.book.save('refunds', {
     ...record,
-    ...(bounces ? { told: { listed: 'REVERSED' } } : {}),
+    ...(bounces ? { forced: { listed: 'REVERSED' } } : {}),
     status: failureCode ? 'FAILED' : 'SUCCEEDED',
     failureCode,
     updatedAt: nowText(context),

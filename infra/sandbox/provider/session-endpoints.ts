@@ -31,12 +31,12 @@ function cancel(context: Context, call: ProviderCall) {
     const message = `Session status is ${session.status}, expecting ACTIVE`
     throw new Problem('INVALID_SESSION_STATUS', message)
   }
-  const canceled = context.book.save('sessions', {
+  const cancelled = context.book.save('sessions', {
     ...session,
     status: 'CANCELED',
     updatedAt: nowText(context),
   })
-  return { body: sessionBody(canceled, context.publicUrl) }
+  return { body: sessionBody(cancelled, context.publicUrl) }
 }
 
 function ownSession({ book }: Context, call: ProviderCall): PaymentSession {

@@ -1,10 +1,10 @@
 import { type Account, currencyOf } from '../account'
-import { minorFromMajor } from '../amount'
+import type { Book } from '../book'
 import { findChannel } from '../channels/channels'
 import { newId, newSessionId } from '../ids'
+import { minorFromMajor } from '../money'
 import type { PaymentSession } from '../records'
 import { isObject, type JsonObject } from '../route'
-import type { Book } from '../state'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 

@@ -1,5 +1,5 @@
 import { businessIdOf, currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
+import { majorFromMinor } from '../money'
 import type { PaymentSession } from '../records'
 
 /** As in API responses; like the real one, without a channel. */

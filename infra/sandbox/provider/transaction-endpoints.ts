@@ -1,6 +1,6 @@
 import { currencyOf } from '../account'
-import { minorFromMajor } from '../amount'
 import type { Context } from '../context'
+import { minorFromMajor } from '../money'
 import { transactionStatuses } from '../records'
 import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
 import { Problem, type ProblemDetail } from './problem'

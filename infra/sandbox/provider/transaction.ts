@@ -1,10 +1,10 @@
 import { type Account, businessIdOf, currencyOf } from '../account'
-import { majorFromMinor } from '../amount'
 import { banks } from '../channels/bank'
 import type { ChannelType } from '../channels/channel'
 import { findChannel } from '../channels/channels'
 import { type Context, nowMs } from '../context'
 import { feeOf, ratesOf } from '../fee'
+import { majorFromMinor } from '../money'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
 export const channelCategories = [
@@ -119,7 +119,7 @@ const dayMs = 86_400_000
 const fromPayment = (payment: Payment): Transaction => ({
   ...commonOf(payment),
   type: 'PAYMENT',
-  status: payment.told?.listed ?? 'SUCCESS',
+  status: payment.forced?.listed ?? 'SUCCESS',
   ...channelOf(payment),
   referenceId: payment.referenceId,
   amountMinor: payment.capturedMinor,
@@ -130,7 +130,7 @@ const fromPayment = (payment: Payment): Transaction => ({
 const fromRefund = (refund: Refund, referenceOfPayment: string): Transaction => ({
   ...commonOf(refund),
   type: 'REFUND',
-  status: refund.told?.listed ?? refundStatuses[refund.status],
+  status: refund.forced?.listed ?? refundStatuses[refund.status],
   ...channelOf(refund),
   referenceId: refund.referenceId ?? referenceOfPayment,
   amountMinor: refund.amountMinor,

@@ -1,4 +1,4 @@
-import { askNode, type RpcReply, toHex } from './message'
+import { askNode, type RpcReply, toHex } from './rpc'
 
 /** Of a request: blocks above `latest` do not exist. */
 export type ProxyHeads = { readonly latest: number; readonly finalized: number }

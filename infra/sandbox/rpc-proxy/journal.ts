@@ -21,6 +21,6 @@ export type ProxyJournal = {
 
 export const openJournal = (): ProxyJournal => ({ calls: {}, sends: [], requests: 0, tooMany: 0 })
 
-export function noteCall(journal: ProxyJournal, method: string): void {
+export function recordCall(journal: ProxyJournal, method: string): void {
   journal.calls[method] = (journal.calls[method] ?? 0) + 1
 }

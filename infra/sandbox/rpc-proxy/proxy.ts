@@ -1,11 +1,11 @@
-import { type Chance, openChance } from '../random'
+import { openRandom, type Random } from '../random'
 import { control } from './control'
 import { changeFaults, monad, type RpcFaults } from './faults'
 import { type ProxyHeads, readHeads } from './heads'
-import { noteCall, openJournal, type ProxyJournal } from './journal'
-import { askNode, type RpcAsk, type RpcReply } from './message'
+import { openJournal, type ProxyJournal, recordCall } from './journal'
 import { openQuota, type Quota } from './quota'
 import { distort, type Reads, rewrite } from './reads'
+import { askNode, type RpcAsk, type RpcReply } from './rpc'
 import { send, type Verdicts } from './sends'
 
 export type RpcProxy = AsyncDisposable & {
@@ -18,7 +18,7 @@ export type RpcProxy = AsyncDisposable & {
 
 type Context = {
   readonly target: string
-  readonly chance: Chance
+  readonly chance: Random
   readonly journal: ProxyJournal
   readonly verdicts: Verdicts
   readonly reads: Reads
@@ -37,7 +37,7 @@ export function openRpcProxy(options: {
 }): RpcProxy {
   const context: Context = {
     target: options.target,
-    chance: openChance(),
+    chance: openRandom(),
     journal: openJournal(),
     verdicts: new Map(),
     reads: new Map(),
@@ -109,7 +109,7 @@ async function answerAll(context: Context, asks: readonly RpcAsk[]): Promise<Rpc
   const replies = new Map<RpcAsk, RpcReply>()
   const forwarded: { original: RpcAsk; ask: RpcAsk }[] = []
   for (const original of asks) {
-    noteCall(context.journal, original.method)
+    recordCall(context.journal, original.method)
     if (original.method === 'eth_sendRawTransaction') {
       const reply = await send(original, { ...context, later: laterIn(context) })
       if (reply === 'hang') return 'hang'

@@ -1,5 +1,5 @@
 import type { RpcFaults } from './faults'
-import type { RpcAsk } from './message'
+import type { RpcAsk } from './rpc'
 
 type Limits = Pick<RpcFaults, 'requestsPerSecondMax' | 'ethCallsPerSecondMax'>
 

@@ -1,7 +1,7 @@
-import type { Chance } from '../random'
+import type { Random } from '../random'
 import type { RpcFaults } from './faults'
 import { isAbove, type ProxyHeads, pin } from './heads'
-import { type RpcAsk, type RpcReply, refuseTo, replyTo, toHex } from './message'
+import { type RpcAsk, type RpcReply, refuseTo, replyTo, toHex } from './rpc'
 
 /** Position among the parameters. */
 const tagAt: ReadonlyMap<string, number> = new Map([
@@ -66,7 +66,7 @@ export function distort(
   ask: RpcAsk,
   reply: RpcReply,
   faults: RpcFaults,
-  parts: { heads: ProxyHeads | null; chance: Chance; reads: Reads },
+  parts: { heads: ProxyHeads | null; chance: Random; reads: Reads },
 ): RpcReply {
   const { heads, chance, reads } = parts
   if (reply.error || reply.result === null) return reply

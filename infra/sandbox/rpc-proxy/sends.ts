@@ -1,8 +1,8 @@
 import { type Hex, keccak256 } from 'viem'
-import type { Chance } from '../random'
+import type { Random } from '../random'
 import type { RpcFaults } from './faults'
 import type { ProxyJournal, SendOutcome } from './journal'
-import { askNode, type RpcAsk, type RpcReply, refuseTo, replyTo } from './message'
+import { askNode, type RpcAsk, type RpcReply, refuseTo, replyTo } from './rpc'
 
 /** By hash: the same bytes do not enter the pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
@@ -10,7 +10,7 @@ export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
 type Parts = {
   target: string
   faults: RpcFaults
-  chance: Chance
+  chance: Random
   verdicts: Verdicts
   journal: ProxyJournal
   later: (work: () => void, ms: number) => void

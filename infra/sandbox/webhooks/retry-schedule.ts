@@ -3,7 +3,7 @@ import type { Webhook } from '../records'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-export const ladder: Record<Webhook['source'], { timeoutMs: number; retriesMs: number[] }> = {
+export const retrySchedule: Record<Webhook['source'], { timeoutMs: number; retriesMs: number[] }> = {
   payments: {
     timeoutMs: 30_000,
     retriesMs: [15 * minuteMs, 45 * minuteMs, 2 * hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs],

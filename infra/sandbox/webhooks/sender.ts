@@ -1,12 +1,12 @@
 import { type Context, type Draft, nowMs, type Webhooks } from '../context'
 import type { Webhook, WebhookAttempt } from '../records'
-import { ladder } from './retry-schedule'
-import { headersOf } from './signing'
+import { retrySchedule } from './retry-schedule'
+import { signedHeaders } from './signing'
 
 const reorderSpanMs = 500
 const answerKeptMax = 2_000
 
-export function openWebhooks(context: () => Context): Webhooks {
+export function openWebhookSender(context: () => Context): Webhooks {
   const closing = new AbortController()
   const plan = (webhook: Webhook): void => {
     const dueMs = Date.parse(webhook.nextAttemptAt ?? webhook.createdAt)
@@ -91,10 +91,10 @@ async function handOver(context: Context, webhook: Webhook, closing: AbortSignal
   try {
     const response = await fetch(`${config.gatewayUrl}/webhooks/${path}`, {
       method: 'POST',
-      headers: headersOf(webhook, config, nowMs(context)),
+      headers: signedHeaders(webhook, config, nowMs(context)),
       body: webhook.body,
       redirect: 'manual',
-      signal: AbortSignal.any([closing, AbortSignal.timeout(ladder[webhook.source].timeoutMs)]),
+      signal: AbortSignal.any([closing, AbortSignal.timeout(retrySchedule[webhook.source].timeoutMs)]),
     })
     return made(response.status, await response.text())
   } catch (error) {
@@ -112,7 +112,7 @@ const ifDelivered = (webhook: Webhook): Webhook =>
 
 function afterAttempt(webhook: Webhook, scale: number): Webhook {
   if (accepted(webhook) || webhook.state !== 'pending') return ifDelivered(webhook)
-  const retryMs = ladder[webhook.source].retriesMs[webhook.retries]
+  const retryMs = retrySchedule[webhook.source].retriesMs[webhook.retries]
   if (retryMs === undefined) return { ...webhook, state: 'exhausted', nextAttemptAt: null }
   const nextAttemptAt = new Date(Date.now() + retryMs * scale).toISOString()
   return { ...webhook, retries: webhook.retries + 1, nextAttemptAt }

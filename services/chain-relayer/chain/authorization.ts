@@ -103,7 +103,7 @@ const chunksMax = 20_000
 
 const encodeToken = encoderOf(ausdAbi)
 
-export async function isUsedAt(
+export async function isAuthorizationUsed(
   { node, contracts }: Chain,
   terms: Pick<AuthorizationTerms, 'from' | 'nonce'>,
   head: Head,

@@ -4,21 +4,21 @@ import { keptMs } from '#shared/chain/heads'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 
-export type Look = {
+export type ChainSnapshot = {
   /** Unix milliseconds. */
   readonly at: number
   readonly newest: Pick<Head, 'number' | 'timestamp'>
   readonly finalized: Head
   /** When an endpoint last reported this block or a newer one, in Unix ms. */
-  readonly toldAt: number
+  readonly reportedAt: number
   /** At the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
 }
 
-type Looking = {
+type SnapshotMeans = {
   readonly node: Node
   readonly clock: Clock
-  readonly memory: { look: Look | undefined }
+  readonly memory: { snapshot: ChainSnapshot | undefined }
   readonly settings: { readonly pollMs: number }
 }
 
@@ -28,16 +28,21 @@ type Looking = {
  * transactions. A lagging endpoint makes that block no older, unless all lag for ten seconds: then
  * the chain has lost blocks.
  */
-export async function lookAt({ node, clock, memory, settings }: Looking, lanes: readonly Hex[]): Promise<Look> {
-  const last = memory.look
+export async function takeSnapshot(
+  { node, clock, memory, settings }: SnapshotMeans,
+  lanes: readonly Hex[],
+): Promise<ChainSnapshot> {
+  const last = memory.snapshot
   const isKnown = last && lanes.every((lane) => last.balancesWei.has(lane))
   if (isKnown && isRecent(last.at, clock(), settings.pollMs)) return last
   const at = clock()
-  const [told, newest] = await Promise.all([node.finalizedHead(), readNewest(node, lanes)])
-  const isOlder = last && told.number < last.finalized.number && isRecent(last.toldAt, at, keptMs)
-  const head = isOlder ? { finalized: last.finalized, toldAt: last.toldAt } : { finalized: told, toldAt: at }
-  memory.look = { at, ...head, ...newest }
-  return memory.look
+  const [reported, newest] = await Promise.all([node.finalizedHead(), readNewest(node, lanes)])
+  const isOlder = last && reported.number < last.finalized.number && isRecent(last.reportedAt, at, keptMs)
+  const head = isOlder
+    ? { finalized: last.finalized, reportedAt: last.reportedAt }
+    : { finalized: reported, reportedAt: at }
+  memory.snapshot = { at, ...head, ...newest }
+  return memory.snapshot
 }
 
 async function readNewest({ reader }: Node, lanes: readonly Hex[]) {

@@ -45,7 +45,7 @@ async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): P
 const checksMax = 40
 const bytesMax = 12_288
 /** Contract wallets take 10,000 to 300,000 gas each. */
-const togetherGas = 5_000_000n
+const multicallGas = 5_000_000n
 const everyMsMin = 500
 const shareOfBudget = 0.2
 /** Callers give up soon after. */
@@ -98,8 +98,8 @@ export function openContractSignatures(options: {
     return checks
   }
 
-  const checkTogether = async (checks: readonly WaitingSignature[]): Promise<void> => {
-    const answer = await node.call({ to: multicall3, data: togetherData(checks), gas: togetherGas }, 'latest')
+  const checkAll = async (checks: readonly WaitingSignature[]): Promise<void> => {
+    const answer = await node.call({ to: multicall3, data: multicallData(checks), gas: multicallGas }, 'latest')
     if ('reverted' in answer) {
       const middle = Math.ceil(checks.length / 2)
       halves.push(checks.slice(0, middle), checks.slice(middle))
@@ -124,7 +124,7 @@ export function openContractSignatures(options: {
     try {
       const [only, another] = checks
       if (only && !another) only.resolve(await isAccepted(node, only))
-      else await checkTogether(checks)
+      else await checkAll(checks)
     } catch (error) {
       for (const { reject } of checks) reject(error)
     }
@@ -162,7 +162,7 @@ export const openStrangerSignatures = ({
 
 const busy = () => new BaseError('too many signatures of contract wallets are waiting')
 
-const togetherData = (checks: readonly ContractSignature[]): Hex =>
+const multicallData = (checks: readonly ContractSignature[]): Hex =>
   encodeFunctionData({
     abi: multicall3Abi,
     functionName: 'aggregate3',

@@ -114,7 +114,7 @@ export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRe
 export const doubtsMax = 5
 
 /** Omits viem's wrapping, which would repeat the request. */
-export function textOf(error: unknown): string {
+export function errorTextOf(error: unknown): string {
   if (error instanceof BaseError) return `${error.details || error.shortMessage}`
   return error instanceof Error ? error.message : String(error)
 }

@@ -3,7 +3,7 @@ import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import type { Urgency } from '#shared/chain/turns'
-import { textOf } from './errors'
+import { errorTextOf } from './errors'
 
 export type Head = {
   readonly number: bigint
@@ -70,7 +70,7 @@ function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean
     sendRaw: (raw, round) =>
       ask({ method: 'eth_sendRawTransaction', params: [raw] }, { first: round, isAnswer: () => false })
         .then(() => null)
-        .catch(textOf),
+        .catch(errorTextOf),
   }
 }
 

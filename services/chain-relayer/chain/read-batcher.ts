@@ -15,8 +15,8 @@ const savedMax = 8
  * Resolves when the next read is due, for all callers together, so that they share one request.
  * After a quiet moment the first caller reads at once.
  */
-export function openGathering(
-  { readsEveryMs: everyMs, readsTogetherMs: togetherMs }: ReadTimes,
+export function openReadBatcher(
+  { readsEveryMs: everyMs, readsTogetherMs: shareMs }: ReadTimes,
   clock: Clock,
 ): () => Promise<void> {
   let lastAt = Number.NEGATIVE_INFINITY
@@ -26,7 +26,7 @@ export function openGathering(
   const wait = async () => {
     const now = clock()
     const budgetAt = paidAt - savedMax * everyMs
-    await pause(Math.min(everyMs, Math.max(0, lastAt + togetherMs - now, budgetAt - now)))
+    await pause(Math.min(everyMs, Math.max(0, lastAt + shareMs - now, budgetAt - now)))
     lastAt = clock()
     paidAt = Math.min(Math.max(paidAt, lastAt), lastAt + savedMax * everyMs) + everyMs
     waiting = undefined

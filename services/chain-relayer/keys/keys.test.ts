@@ -8,10 +8,10 @@ import { actors } from '#test/support/contracts'
 import { attempts } from '../lanes/lane.store'
 import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
-import { burnt } from '../operations/reverted-gas.store'
-import { round } from '../relay-loop'
+import { revertedGas } from '../operations/reverted-gas.store'
+import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
-import { spent } from './signing-limits.store'
+import { signedAmounts } from './signed-amounts.store'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -30,9 +30,9 @@ const giveBack = (ausd: bigint): Task & { kind: 'return' } => ({
 const sumOf = async (signer: string): Promise<bigint> => {
   const rows = await database.read((db) =>
     db
-      .select({ amount: spent.amount })
-      .from(spent)
-      .where(eq(spent.signer, signer as `0x${string}`)),
+      .select({ amount: signedAmounts.amount })
+      .from(signedAmounts)
+      .where(eq(signedAmounts.signer, signer as `0x${string}`)),
   )
   return rows.reduce((sum, { amount }) => sum + amount, 0n)
 }
@@ -84,7 +84,7 @@ describe('security: above the limit', () => {
     for (const task of tasks) await fixture.command(task)
     const context = await begin(limits)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await areEnded(tasks)).every(Boolean)
     }, 'each being done or held')
     expect((await sumOf(lane)) - before).toBeLessThanOrEqual(5_000_000n)
@@ -92,7 +92,7 @@ describe('security: above the limit', () => {
     for (const task of tasks) if (await isHeld(task)) held.push(task)
     expect(held).toHaveLength(1)
     await release(held[0]!)
-    await round(await begin(limits))
+    await relayOnce(await begin(limits))
     expect(await isHeld(held[0]!)).toBe(true)
     await release(held[0]!)
     expect((await fixture.finish(await fixture.begin(), held[0]!)).state).toBe('settled')
@@ -104,7 +104,7 @@ describe('security: above the limit', () => {
     const tasks = [giveBack(1_000_001n), giveBack(1_000_000n), giveBack(900_000n)]
     for (const task of tasks) await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await areEnded(tasks)).every(Boolean)
     }, 'each being done or held')
     const held = await Promise.all(tasks.map(isHeld))
@@ -144,7 +144,7 @@ describe('security: the return of a final take', () => {
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
     expect(await sumOf(treasury.toLowerCase())).toBe(before)
     const wallet = address.toLowerCase() as Hex
-    const paid = await database.read((db) => db.select().from(burnt).where(eq(burnt.wallet, wallet)))
+    const paid = await database.read((db) => db.select().from(revertedGas).where(eq(revertedGas.wallet, wallet)))
     expect(paid).toHaveLength(2) // The gas of the take and of its return.
   })
 
@@ -159,7 +159,7 @@ describe('security: the return of a final take', () => {
     ]
     for (const task of tasks) await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await Promise.all(tasks.map(isHeld))).every(Boolean)
     }, 'all being held')
   })
@@ -175,7 +175,7 @@ test('a transaction that is signed again with a higher fee counts once', async (
   const task = credit(4_000_000n)
   await fixture.command(task)
   await until(async () => {
-    await round(context)
+    await relayOnce(context)
     const held = await fixture.operationOf(task)
     return held.state === 'assigned' && (await attemptsOf(held.nonce!)) > 1
   }, 'a second attempt')

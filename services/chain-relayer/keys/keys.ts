@@ -12,7 +12,7 @@ import {
   spendsOfTransfer,
   type TreasuryTransfer,
 } from './policy'
-import { countSpent } from './signing-limits.store'
+import { countSigned } from './signed-amounts.store'
 
 // The only module that holds private keys. A key signs only what the policy allows, and counts it
 // against its limits in the same database transaction.
@@ -86,7 +86,7 @@ async function count(tx: Tx, { limits }: Policy, signer: Hex, spends: readonly S
   for (const spending of spendings) {
     const own = spends.filter((spend) => spend.spending === spending)
     if (own.length === 0) continue
-    const day = await countSpent(tx, signer.toLowerCase() as Hex, spending, own)
+    const day = await countSigned(tx, signer.toLowerCase() as Hex, spending, own)
     // guard: a key signs no more in a day than its limit
     if (day !== undefined && day > limits[spending].day)
       throw overLimit(`${spending} of ${day} today exceeds the daily limit of ${limits[spending].day}`)

@@ -90,13 +90,13 @@ const cases = [
 type Answer = ReturnType<typeof judged>
 
 describe('security: the policy of a lane judges', () => {
-  test.each(cases)('%s: %#', (_, deed, answer) => {
-    expect(judged(() => spendsOfCall(policy, 0, deed))).toEqual(answer as unknown as Answer)
+  test.each(cases)('%s: %#', (_, command, answer) => {
+    expect(judged(() => spendsOfCall(policy, 0, command))).toEqual(answer as unknown as Answer)
   })
 
   test('an operation alike when packed or alone, and one drip per nonce', () => {
-    const identityOf = (nonce: number, deed: Parameters<typeof spendsOfCall>[2]) =>
-      spendsOfCall(policy, nonce, deed).map(({ identity }) => identity)
+    const identityOf = (nonce: number, command: Parameters<typeof spendsOfCall>[2]) =>
+      spendsOfCall(policy, nonce, command).map(({ identity }) => identity)
     const packed = line('many', [op(opKinds.heldTopUp, 9n)])
     expect(identityOf(1, packed)).toEqual(identityOf(2, topUp(9n)))
     expect(identityOf(1, topUp(8n))).not.toEqual(identityOf(1, topUp(9n)))

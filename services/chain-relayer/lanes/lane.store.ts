@@ -2,7 +2,14 @@ import { and, asc, eq, getTableColumns, gt, inArray, isNull, or, sql } from 'dri
 import { bigint, index, integer, jsonb, type PgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { addressColumn, amountColumn, at, fromNow, isOneOf, isOver, timestamps } from '#platform/db/columns'
-import { type Beside, built, keysOf, perKeys, placeholders, withBeside } from '#platform/db/compiled-query'
+import {
+  compiledQuery,
+  keysOf,
+  perKeys,
+  placeholders,
+  type SideWrite,
+  withSideWrites,
+} from '#platform/db/compiled-query'
 import type { Database, Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
 import { schema } from '../schema.store'
@@ -150,7 +157,7 @@ const held = (lease: Lease, holder: string) =>
   )
 
 /** Returns false if the lease was lost or a nonce was assigned since the check. */
-export async function noteFault(
+export async function recordFault(
   database: Database,
   lane: Lease & { readonly nextNonce: number },
   holder: string,
@@ -215,7 +222,8 @@ export function insertTransaction(tx: Tx, transaction: typeof transactions.$infe
   return tx.execute(sql`with stored as (${stored}) ${signed}`)
 }
 
-const insertInto = (table: PgTable) => perKeys((keys) => built((db) => db.insert(table).values(placeholders(keys))))
+const insertInto = (table: PgTable) =>
+  perKeys((keys) => compiledQuery((db) => db.insert(table).values(placeholders(keys))))
 const addTransaction = insertInto(transactions)
 const addAttempt = insertInto(attempts)
 
@@ -227,7 +235,7 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
 }
 
 /** `null`: accepted, which is a hint and no proof. */
-export const noteBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`; error: string | null }[]) => {
+export const recordBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`; error: string | null }[]) => {
   const hashes = sql.param(answers.map(({ hash }) => hash))
   const errors = sql.param(answers.map(({ error }) => error?.slice(0, 300) ?? null))
   return db.execute(sql`
@@ -246,13 +254,13 @@ export async function closeTransaction(
     blockNumber: bigint
     blockHash: `0x${string}`
   },
-  beside: Beside | undefined,
+  alongside: SideWrite | undefined,
 ): Promise<boolean> {
-  const closed = await tx.execute(withBeside(closing({ ...final, lane, nonce }), [beside]))
+  const closed = await tx.execute(withSideWrites(closing({ ...final, lane, nonce }), [alongside]))
   return closed.length === 1
 }
 
-const closing = built((db) =>
+const closing = compiledQuery((db) =>
   db
     .update(transactions)
     .set({

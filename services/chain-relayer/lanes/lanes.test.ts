@@ -4,10 +4,10 @@ import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
 import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { newRefId, openFixture, until } from '../test-support'
-import { type Lane, lanes, noteFault, releaseLanes } from './lane.store'
-import { holdLanes, laneFault } from './lease'
+import { holdLanes, laneFault } from './held-lanes'
+import { type Lane, lanes, recordFault, releaseLanes } from './lane.store'
 
 const fixture = await openFixture(2)
 afterAll(fixture.close)
@@ -48,14 +48,14 @@ describe('two lanes', () => {
     // The endpoint accepts every transaction, then drops those of one lane.
     const yes = async () => Response.json({ jsonrpc: '2.0', id: 1, result: refOf('yes') })
     fixture.endpoint.intercept = (method) => (method === 'eth_sendRawTransaction' ? yes() : undefined)
-    await round(context)
+    await relayOnce(context)
     const held = await holdLanes(context)
     const open = held.find(({ lane }) => lane.address === blocked)!.open
     const forgotten = new Set<unknown>(open.map(({ attempts }) => attempts[0]!.raw))
     expect(forgotten.size).toBeGreaterThan(0)
     fixture.endpoint.intercept = (_method, _forward, [raw]) => (forgotten.has(raw) ? yes() : undefined)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       const states = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
       return states.filter(({ state }) => state === 'settled').length === 4 - forgotten.size
     }, 'the end of the other lane')
@@ -87,7 +87,7 @@ describe('lane rows restored from a backup', () => {
       await holdLanes(restarted)
       expect(await sound(restarted)).toEqual([])
       const [waiting] = await order(1)
-      await round(restarted)
+      await relayOnce(restarted)
       expect((await fixture.operationOf(waiting!)).state).toBe('waiting')
       const alone = { ...restarted, keys: restarted.keys.slice(1) }
       expect(await sound(alone)).toEqual([second!])
@@ -131,7 +131,7 @@ describe('two relayer processes', () => {
     await releaseLanes(fixture.database, first.holder)
     const second = { ...first, ...newProcess(first.log, first.clock) }
     const own = (await holdLanes(second)).find(({ lane }) => lane.address === before.address)!
-    const note = (lane: Lane, holder: string) => noteFault(fixture.database, lane, holder, 'chain_ahead')
+    const note = (lane: Lane, holder: string) => recordFault(fixture.database, lane, holder, 'chain_ahead')
     expect(await note(before, first.holder)).toBe(false)
     expect(await note({ ...own.lane, nextNonce: own.lane.nextNonce - 1 }, second.holder)).toBe(false)
     // A recorded fault is checked again, although the lane was sound under this lease.
@@ -149,7 +149,7 @@ describe('two relayer processes', () => {
     const before = await fixture.balanceOf(fixture.treasury.address)
     const tasks = await order(8)
     await until(async () => {
-      await Promise.all([round(first), round(second)])
+      await Promise.all([relayOnce(first), relayOnce(second)])
       const states = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
       return states.every(({ state }) => state === 'settled')
     }, 'all credits')

@@ -1,6 +1,6 @@
-import type { Beside } from '#platform/db/compiled-query'
+import type { SideWrite } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
-import { book, bookBeside } from '#shared/ledger/journal.store'
+import { book, bookWith } from '#shared/ledger/journal.store'
 import type { OpenTransaction } from '../lanes/lane.store'
 import type { Operation } from '../operations/operation.table'
 import { journal } from '../schema.store'
@@ -10,8 +10,8 @@ export const bookTransaction = (
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,
   concluded: Concluded,
   operations: readonly Operation[],
-): Beside | undefined =>
-  bookBeside(journal, {
+): SideWrite | undefined =>
+  bookWith(journal, {
     event: eventOf(
       concluded.outcome,
       operations.map(({ kind }) => kind),

@@ -6,7 +6,7 @@ import { actors } from '#test/support/contracts'
 import { attempts, transactions } from '../lanes/lane.store'
 import type { Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { journal } from '../schema.store'
 import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
 
@@ -95,7 +95,7 @@ test('a drip that reverts costs its gas and gives nothing', async () => {
   await explains(async () => {
     await fixture.command(drip(address))
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await fixture.operationOf(drip(address))).tries > 0
     }, 'a revert')
   })
@@ -125,7 +125,7 @@ test('an operation whose nonce a noop used costs the gas of the noop', async () 
   await fixture.command(task)
   await explains(() =>
     until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await fixture.operationOf(task)).tries > 0
     }, 'the noop'),
   )
@@ -144,7 +144,7 @@ test('security: a foreign transaction by the key of a lane is in the books, with
       : undefined
   const task = credit()
   await fixture.command(task)
-  await round(context)
+  await relayOnce(context)
   const stolenWei = 3_000_000_000_000_000n
   await explains(async () => {
     const [account] = fixture.keys

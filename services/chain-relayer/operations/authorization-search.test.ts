@@ -4,7 +4,7 @@ import type { Hex } from 'viem'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { actorKeys } from '#test/support/contracts'
 import { openNode } from '../chain/node'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import {
   cancelData,
   newNonce,
@@ -16,7 +16,7 @@ import {
   transferData,
   until,
 } from '../test-support'
-import { lookOnce, usableSince } from './authorization-search'
+import { searchOnce, usableSince } from './authorization-search'
 import type { Task } from './operation'
 import { operations } from './operation.table'
 
@@ -70,8 +70,8 @@ test("security: a look-up without a response does not delay another user's credi
   })
   // Neither round waits for the query, which never ends.
   const goOn = async () => {
-    await round(context)
-    await lookOnce(context, new Map())
+    await relayOnce(context)
+    await searchOnce(context, new Map())
   }
   await until(async () => {
     await Promise.race([goOn(), asked.promise])
@@ -116,8 +116,8 @@ test('a take whose use has a receipt without logs is not given up, and settles w
   await fixture.command(task)
   const stateOf = async () => (await fixture.operationOf(task)).state
   await until(async () => {
-    await round(context)
-    await lookOnce(context, new Map())
+    await relayOnce(context)
+    await searchOnce(context, new Map())
     return (bare > 0 && context.memory.lookUps.size === 0) || (await stateOf()) !== 'waiting'
   }, 'a receipt without logs')
   expect(await stateOf()).toBe('waiting')
@@ -145,8 +145,8 @@ test("a take is not given up because of another wallet's cancellation in the end
   await fixture.command(task)
   const stateOf = async () => (await fixture.operationOf(task)).state
   await until(async () => {
-    await round(context)
-    await lookOnce(context, new Map())
+    await relayOnce(context)
+    await searchOnce(context, new Map())
     return (isTold && context.memory.lookUps.size === 0) || (await stateOf()) !== 'waiting'
   }, 'the answer')
   expect(await stateOf()).toBe('waiting')
@@ -175,7 +175,7 @@ test('security: a wallet with many long look-ups does not delay others', async (
   }
   for (const task of long) await fixture.command(task)
   await until(async () => {
-    await round(context)
+    await relayOnce(context)
     return context.memory.lookUps.size === long.length
   }, 'the look-ups')
   const { task, txHash } = await usedTake(one.key)

@@ -60,7 +60,7 @@ export function useOf(
 const walletsAtOnce = 4
 
 /** Serves the longest waiting wallets first; returns false if no search is open. */
-export async function lookOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
+export async function searchOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
   const open = [...memory.lookUps].filter(([, { answer, fault }]) => answer === undefined && fault === undefined)
   const firsts = new Map<string, [string, LookUp]>()
@@ -91,7 +91,7 @@ export async function lookOnce(context: Context, turns: Map<string, number>): Pr
 
 const everyMs = 200
 
-export function startLookUps(context: Context): Loop {
+export function startSearches(context: Context): Loop {
   const turns = new Map<string, number>()
   return startLoop({
     name: 'look-ups',
@@ -99,7 +99,7 @@ export function startLookUps(context: Context): Loop {
     log: context.log,
     work: async (signal) => {
       let more = true
-      while (more && !signal.aborted) more = await lookOnce(context, turns)
+      while (more && !signal.aborted) more = await searchOnce(context, turns)
     },
   })
 }

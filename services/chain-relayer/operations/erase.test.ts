@@ -16,7 +16,7 @@ afterAll(fixture.close)
 const { database } = fixture
 const { sentBySomebody, sentByItself, ask, requestOf, decided, finished } = givebacksOf(fixture)
 
-const asked = { deed: crypto.randomUUID(), by: 'budi', reason: 'request', check: false }
+const asked = { command: crypto.randomUUID(), by: 'budi', reason: 'request', check: false }
 const question = personErasures['chain-relayer']
 const erase = (wallet: string) =>
   answerErasure(fixture.context, question, erasure).answer({ ...asked, wallet: lower(wallet) })

@@ -4,10 +4,10 @@ import { toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import * as questions from '#shared/messages/chain'
-import { holdLanes } from '../lanes/lease'
+import { holdLanes } from '../lanes/held-lanes'
 import { answersOf } from '../questions/answers'
 import type { Hold } from '../questions/reads'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { freeze, type Intercept, newRefId, newWallet, openFixture, until, verify } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
 import type { Task } from './operation'
@@ -178,7 +178,7 @@ describe('an order about a hold', () => {
     await Promise.all(Array.from({ length: 4 }, () => fixture.command(task)))
     await fixture.finish(context, task)
     await fixture.command(task)
-    await round(context)
+    await relayOnce(context)
     expect(await fixture.balanceOf(fixture.treasury.address)).toBe(before)
     expect((await fixture.lineOf(wallet)).drawn).toBe(5_000_000n)
   })
@@ -274,7 +274,7 @@ describe('a hold that has ended', () => {
     const context = await fixture.begin()
     await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return asked >= 3
     }, 'a third check')
     expect(await fixture.operationOf(task)).toMatchObject({
@@ -299,7 +299,7 @@ describe('a hold that has ended', () => {
       return backwards(...request)
     }
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       // Two calls each time: at the newest block and at the final one.
       return calls >= 6
     }, 'a third check')

@@ -4,7 +4,7 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { actorKeys, actors } from '#test/support/contracts'
 import type { Context } from '../context'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, recipient, take, until } from '../test-support'
 import { orderOf, type Task } from './operation'
 import { insertOperation } from './operation.store'
@@ -72,7 +72,7 @@ describe('the relayer postpones an operation with an alert until the issuer allo
     await set(name, ...args)
     await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return context.alarms.length > 0
     }, 'an alarm')
     expect(await stateOf(task)).toBe('waiting')

@@ -5,8 +5,8 @@ import { pause } from '#platform/deadline'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { actorKeys } from '#test/support/contracts'
 import { returnNonce } from '../keys/policy'
-import { holdLanes } from '../lanes/lease'
-import { round } from '../relay-loop'
+import { holdLanes } from '../lanes/held-lanes'
+import { relayOnce } from '../relay-loop'
 import {
   cancelData,
   freeze,
@@ -65,7 +65,7 @@ describe('a take', () => {
       method === 'eth_sendRawTransaction'
         ? fixture.submit(actorKeys.budi, contracts.ausd, transferData(signed)).then(forward)
         : undefined
-    await round(context)
+    await relayOnce(context)
     fixture.endpoint.intercept = undefined
     const done = await fixture.finish(context, task)
     expect(done).toMatchObject({ state: 'settled', tries: 1 })
@@ -150,7 +150,7 @@ describe('a take that is not mined in time', () => {
     const window = { nonce: newNonce(), forSeconds: 85 }
     const task = take(await fixture.sign(key, { to: treasury, value: 1n, ...window }))
     await fixture.command(task)
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(task)).state).toBe('waiting')
     await chain.increaseTime({ seconds: 60 })
     const ended = { state: 'failed', reason: 'authorization_expired', lane: null }
@@ -169,7 +169,7 @@ describe('a take that is not mined in time', () => {
       method === 'eth_sendRawTransaction'
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: nonce }))
         : undefined
-    await round(context)
+    await relayOnce(context)
     fixture.endpoint.intercept = undefined
     const later = { ...context, clock: () => Date.now() + 290_000 }
     await until(async () => {
@@ -237,9 +237,9 @@ describe('a drip', () => {
     await fixture.command(drip(address))
     expect((await fixture.finish(context, drip(address))).state).toBe('settled')
     await fixture.command(drip(address.toLowerCase() as `0x${string}`))
-    await round(context)
+    await relayOnce(context)
     await pause(300)
-    await round(context)
+    await relayOnce(context)
     expect(await chain.getBalance({ address })).toBe(context.settings.dripWei)
   })
 
@@ -263,12 +263,12 @@ describe('a drip', () => {
         : undefined
     await fixture.command(drip(address))
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await fixture.operationOf(drip(address))).tries > 0
     }, 'a revert')
     fixture.endpoint.intercept = undefined
     expect(await fixture.operationOf(drip(address))).toMatchObject({ state: 'waiting', tries: 1 })
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(drip(address))).state).toBe('waiting')
     await chain.setCode({ address, bytecode: '0x' })
     await fixture.database.run((db) => db.update(operations).set({ notBefore: new Date() }))
@@ -280,7 +280,7 @@ describe('a drip', () => {
     const context = await fixture.begin({ laneMinBalanceWei: 10n ** 30n })
     const { address } = privateKeyToAccount(generatePrivateKey())
     await fixture.command(drip(address))
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(drip(address))).state).toBe('waiting')
   })
 })

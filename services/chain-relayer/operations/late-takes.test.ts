@@ -19,9 +19,9 @@ import {
   transferData,
   until,
 } from '../test-support'
-import { lookOnce } from './authorization-search'
+import { searchOnce } from './authorization-search'
 import { findCursor } from './cursor.store'
-import { watchOnce } from './late-takes'
+import { settleLateTakes } from './late-takes'
 import { countWatched, endWatch } from './operation.store'
 import { followTransfers } from './treasury-transfers'
 
@@ -63,8 +63,8 @@ async function failedTake(context: Context, forSeconds?: number) {
 const submitted = (data: Hex) => fixture.submit(actorKeys.budi, contracts.ausd, data)
 const watchUntil = (context: Context, what: string, fact: () => Promise<unknown>) =>
   until(async () => {
-    await watchOnce(context, 0)
-    await lookOnce(context, new Map())
+    await settleLateTakes(context, 0)
+    await searchOnce(context, new Map())
     return fact()
   }, what)
 const told = (cause: string) =>
@@ -93,7 +93,7 @@ describe('a failed take', () => {
   test('that a third party puts on the chain is settled late, when it is final', async () => {
     const { context, alarms } = await begin()
     const { signed, task } = await failedTake(context)
-    await watchOnce(context, 0)
+    await settleLateTakes(context, 0)
     expect(await told(task.payload.payoutId)).toEqual([])
     const txHash = await submitted(transferData(signed))
     const state = async () => (await fixture.operationOf(task)).state === 'settled'
@@ -194,7 +194,7 @@ describe('a failed take', () => {
     await submitted(transferData(signed))
     fixture.endpoint.intercept = (method) =>
       method === 'eth_call' ? Promise.resolve(new Response('', { status: 503 })) : undefined
-    await watchOnce(context, 0)
+    await settleLateTakes(context, 0)
     expect(await isWatched(task)).toBe(true)
     fixture.endpoint.intercept = undefined
     const state = async () => (await fixture.operationOf(task)).state === 'settled'
@@ -223,7 +223,7 @@ describe('a failed take', () => {
     const { context } = await begin()
     const { task } = await failedTake(context, 600)
     const later = { ...context, clock: () => Date.now() + 7_200_000 }
-    await watchOnce(later, 0)
+    await settleLateTakes(later, 0)
     expect(await isWatched(task)).toBe(true)
     expect(await database.read(countWatched)).toBe(1)
     await chain.increaseTime({ seconds: 3_600 })

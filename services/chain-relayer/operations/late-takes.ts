@@ -18,7 +18,7 @@ const watchMaxSeconds = 60n * 60n
 const marginSeconds = 60n
 
 /** Settles failed takes whose transfer happened after all. Returns true if more may be due. */
-export async function watchOnce(context: Context, watchMs: number): Promise<boolean> {
+export async function settleLateTakes(context: Context, watchMs: number): Promise<boolean> {
   const due = await context.database.transaction((tx) => takeWatched(tx, rowsMax, watchMs))
   if (due.length === 0) return false
   const head = await context.node.finalizedHead()
@@ -88,7 +88,7 @@ async function check(
   context.poke()
 }
 
-export const startWatching = (context: Context, watchMs: number): Loop =>
+export const watchLateTakes = (context: Context, watchMs: number): Loop =>
   startLoop({
     name: 'watch',
     everyMs: watchMs,
@@ -102,7 +102,7 @@ export const startWatching = (context: Context, watchMs: number): Loop =>
         })
       let more = true
       while (more && !signal.aborted)
-        more = await watchOnce(context, watchMs).catch((error) => {
+        more = await settleLateTakes(context, watchMs).catch((error) => {
           context.logThrottled('watch', { err: error }, 'failed take watch failed, will retry')
           return false
         })

@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNotNull, lte, not, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { fromNow, isOneOf, isOver } from '#platform/db/columns'
-import { built, placeholders, rowReader } from '#platform/db/compiled-query'
+import { compiledQuery, placeholders, rowReader } from '#platform/db/compiled-query'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Db, Tx } from '#platform/db/open'
 import { isPaused } from '#platform/db/pause.store'
@@ -26,7 +26,7 @@ export async function findOperations(db: Db, ids: readonly string[]): Promise<Op
 }
 
 const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
-const withIds = built((db) => db.select().from(operations).where(isAmong))
+const withIds = compiledQuery((db) => db.select().from(operations).where(isAmong))
 
 /**
  * Returns the last final block known to credit or repay this ref id: older chain state lacks the
@@ -130,7 +130,7 @@ export const postponeOperation = (
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
 /** Lanes keep no order, so a decision waits while another of its kind on the wallet is assigned. */
-const isBesideVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
+const accompaniesVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
   where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
   and other.state = 'assigned'))`
 
@@ -147,7 +147,7 @@ export async function assignOperations(
   return assigned.length === ids.length
 }
 
-const assigning = built((db) =>
+const assigning = compiledQuery((db) =>
   db
     .update(operations)
     .set({
@@ -158,7 +158,7 @@ const assigning = built((db) =>
     })
     // guard: only one verdict of a wallet is in progress at a time
     // guard: an operation gets a nonce once, while it is waiting
-    .where(and(isAmong, eq(operations.state, 'waiting'), not(isBesideVerdict)))
+    .where(and(isAmong, eq(operations.state, 'waiting'), not(accompaniesVerdict)))
     .returning({ id: operations.id }),
 )
 
@@ -195,7 +195,7 @@ const due = prepared((db) =>
           where other.kind in ('credit', 'repay')
           and other.cause = ${operations.payload} ->> 'refId'
           and ${isOpen({ state: sql`other.state` })}))`,
-        not(isBesideVerdict),
+        not(accompaniesVerdict),
         sql`(${inArray(operations.kind, [...goesOn])}
           or (${operations.kind} = 'verify' and ${operations.payload}->>'verified' = 'false')
           or not ${isPaused(pauses)})`,

@@ -18,7 +18,7 @@ import { isGivenBack, lockWallet } from './wallet.store'
 // Outcomes are announced in the commit that ends the operation, and again for each repeat of the
 // command.
 
-export const reactions: readonly Reaction[] = [
+export const orderReactions: readonly Reaction[] = [
   ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
   ordered(relay.RepayOrdered, (payload) => ({ kind: 'repay', payload })),
   ordered(relay.RevokeOrdered, (payload) => ({ kind: 'revoke', payload })),

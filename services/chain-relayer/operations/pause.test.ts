@@ -6,7 +6,7 @@ import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
 import { answersOf } from '../questions/answers'
 import { createSend } from '../questions/send'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { pauses } from '../schema.store'
 import { freeze, newNonce, newRefId, newWallet, openFixture, recipient, take, until, verify } from '../test-support'
 import { goesOn, type Task } from './operation'
@@ -23,7 +23,7 @@ const pause = async (to: 'paused' | 'running') => {
   const [seen] = await fixture.context.database.read((db) => db.select().from(pauses))
   const revision = seen?.revision ?? 0
   return ask(questions.RelayingPause, {
-    deed: crypto.randomUUID(),
+    command: crypto.randomUUID(),
     by: 'sari',
     reason: 'ticket 7',
     to,
@@ -72,7 +72,7 @@ describe('while relaying is paused', () => {
     const task = credit()
     await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await fixture.operationOf(task)).nonce !== null
     }, 'a nonce')
     await pause('paused')

@@ -14,7 +14,7 @@ import { messaging } from '../schema.store'
 import { newNonce, recipient, take } from '../test-support'
 import { orderOf } from './operation'
 import { findOperation } from './operation.store'
-import { fail, reactions, settleLate } from './order'
+import { fail, orderReactions, settleLate } from './order'
 
 const log = openLog('chain-relayer', 'fatal')
 const onFatal = () => {}
@@ -33,7 +33,7 @@ beforeAll(async () => {
   database = openDatabase({ url, name: 'chain-relayer', log, onFatal, max: 4 })
   const outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const from = { bus, consumer: 'chain-relayer' }
-  const handling = { messaging, reactions, poke: outbox.poke, onFatal, database, log }
+  const handling = { messaging, reactions: orderReactions, poke: outbox.poke, onFatal, database, log }
   opened.push(database, outbox, consume({ ...from, ...handling }))
 })
 afterAll(async () => {

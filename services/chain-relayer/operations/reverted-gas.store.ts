@@ -9,8 +9,8 @@ import { pauses, schema } from '../schema.store'
 import { operations } from './operation.table'
 
 /** Paid for a wallet's transfers, at finality. */
-export const burnt = schema.table(
-  'burnt',
+export const revertedGas = schema.table(
+  'reverted_gas',
   {
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
@@ -20,23 +20,24 @@ export const burnt = schema.table(
   },
   (table) => [
     primaryKey({ columns: [table.lane, table.nonce, table.wallet] }),
-    index('burnt_of_wallet').on(table.wallet, table.createdAt),
-    index('burnt_created').on(table.createdAt),
+    index('reverted_gas_of_wallet').on(table.wallet, table.createdAt),
+    index('reverted_gas_created').on(table.createdAt),
   ],
 )
 
-export const insertBurnt = (tx: Tx, rows: readonly (typeof burnt.$inferInsert)[]) => tx.insert(burnt).values([...rows])
+export const insertRevertedGas = (tx: Tx, rows: readonly (typeof revertedGas.$inferInsert)[]) =>
+  tx.insert(revertedGas).values([...rows])
 
-export type Burnt = {
+export type RevertedGas = {
   readonly weiOf: (wallet: Hex) => bigint
   readonly pausedSince: string | null
 }
 
-export async function burntToday(db: Db, wallets: readonly Hex[]): Promise<Burnt> {
-  const own = and(eq(burnt.wallet, sql`asked.wallet`), gte(burnt.createdAt, midnightUtc))
+export async function revertedGasToday(db: Db, wallets: readonly Hex[]): Promise<RevertedGas> {
+  const own = and(eq(revertedGas.wallet, sql`asked.wallet`), gte(revertedGas.createdAt, midnightUtc))
   const rows = await db.execute<{ wallet: Hex; wei: string; since: string | null }>(sql`
-    select asked.wallet, coalesce(sum(${burnt.wei}), 0)::text wei, ${pausedSince(pauses)} since
-    from unnest(${textList(wallets)}) asked(wallet) left join ${burnt} on ${own}
+    select asked.wallet, coalesce(sum(${revertedGas.wei}), 0)::text wei, ${pausedSince(pauses)} since
+    from unnest(${textList(wallets)}) asked(wallet) left join ${revertedGas} on ${own}
     group by asked.wallet`)
   const byWallet = new Map(rows.map(({ wallet, wei }) => [wallet, BigInt(wei)]))
   return { weiOf: (wallet) => byWallet.get(wallet) ?? 0n, pausedSince: rows[0]?.since ?? null }

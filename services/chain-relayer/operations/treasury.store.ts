@@ -9,7 +9,7 @@ const outOfTreasury = sql`${operations.kind} in ('credit', 'repay', 'return', 'g
  * Returns the newest block in which AUSD is known to have left the treasury: older chain state
  * overstates the balance.
  */
-export async function newestSpending(db: Db): Promise<bigint> {
+export async function newestTreasurySpending(db: Db): Promise<bigint> {
   const rows = await db
     .select({ block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text` })
     .from(operations)

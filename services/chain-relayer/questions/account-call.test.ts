@@ -11,7 +11,7 @@ import {
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { multicall3, multicallAbi } from '../chain/multicall'
-import { decodeReads, encodeReads, type LineState } from './account-call'
+import { decodeAccountCall, encodeAccountCall, type LineState } from './account-call'
 
 const contracts = { ausd: `0x${'a5'.repeat(20)}`, creditLine: `0x${'c1'.repeat(20)}` } as const
 const wallet = (byte: string) => `0x${byte.repeat(20)}` as const
@@ -46,7 +46,7 @@ const answerOf = (lines: readonly LineState[], blockNumber: bigint, failed = -1)
 describe('the call that reads wallets', () => {
   test.each([1, 2, 80])('is encoded as viem encodes it, for %d', (count) => {
     const wallets = Array.from({ length: count }, (_, at) => wallet((at + 1).toString(16).padStart(2, '0')))
-    const data = encodeReads(contracts, wallets)
+    const data = encodeAccountCall(contracts, wallets)
     const calls = wallets.flatMap((one) => [
       {
         target: contracts.creditLine,
@@ -92,7 +92,7 @@ describe('the result of the call that reads wallets', () => {
     ['of several', [lineOf(1), lineOf(2), lineOf(3)]],
     ['of the largest numbers', [lineOf(1, true), lineOf(2, true)]],
   ])('is decoded field by field: %s', (_, lines) => {
-    const { reads, pool, ...block } = decodeReads(answerOf(lines, 77n), lines.length)
+    const { reads, pool, ...block } = decodeAccountCall(answerOf(lines, 77n), lines.length)
     expect(block).toEqual({ blockNumber: 77n, blockTime: 1_795_244_400n, paused: true })
     expect(pool).toEqual({ collateralMicro: 31n, shares: 41n })
     for (const [at, read] of reads.entries())
@@ -100,7 +100,7 @@ describe('the result of the call that reads wallets', () => {
   })
   test.each([3, 4, 5])('lacks only the second wallet if its call %d failed', (failed) => {
     const answer = answerOf([lineOf(1), lineOf(2), lineOf(3)], 77n, failed)
-    const { reads } = decodeReads(answer, 3)
+    const { reads } = decodeAccountCall(answer, 3)
     expect(reads.map((read) => read?.line)).toEqual([lineOf(1), undefined, lineOf(3)])
   })
   test.each<[string, Hex | undefined]>([
@@ -110,6 +110,6 @@ describe('the result of the call that reads wallets', () => {
     ['of more calls', answerOf([lineOf(1), lineOf(2), lineOf(3)], 77n)],
     ['that was cut', answerOf([lineOf(1), lineOf(2)], 77n).slice(0, 900) as Hex],
   ])('is rejected: %s', (_, answer) => {
-    expect(() => decodeReads(answer, 2)).toThrow()
+    expect(() => decodeAccountCall(answer, 2)).toThrow()
   })
 })

@@ -47,10 +47,10 @@ const wordOf = (address: Hex) => address.slice(2).toLowerCase().padStart(64, '0'
 const wordBytes = 32
 const callsPerWallet = 3
 /** Block number and time, the pool (two calls), and the pause. */
-const callsTogether = 5
+const callsPerRead = 5
 
 /** A wallet's three calls may fail without failing the others. */
-export function encodeReads(
+export function encodeAccountCall(
   { ausd, creditLine }: { readonly ausd: Hex; readonly creditLine: Hex },
   wallets: readonly Hex[],
 ): Hex {
@@ -83,9 +83,9 @@ export function encodeReads(
 }
 
 /** A wallet is undefined if one of its calls failed. */
-export function decodeReads(answer: Hex | undefined, wallets: number) {
+export function decodeAccountCall(answer: Hex | undefined, wallets: number) {
   const own = wallets * callsPerWallet
-  const results = own + callsTogether
+  const results = own + callsPerRead
   const words = (at: number, count = 1) => answer!.slice(2 + 64 * at, 2 + 64 * (at + count))
   const numberAt = (at: number) => Number(`0x${words(at)}`)
   if (!answer || answer.length < 2 + 64 * 2 || numberAt(1) !== results)

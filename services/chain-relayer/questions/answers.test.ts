@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { privateKeyToAccount } from 'viem/accounts'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { canonical } from '#shared/chain/erc3009'
 import * as questions from '#shared/messages/chain'
 import type { Question } from '#shared/messages/topic'
@@ -63,12 +63,12 @@ describe('a request for a send', () => {
     const isHeld = Promise.withResolvers<void>()
     const first = Promise.withResolvers<void>()
     // After its look for an earlier one, which has a deadline.
-    const gather = async () => {
+    const readTurn = async () => {
       isHeld.resolve()
       await first.promise
-      return context.gather()
+      return context.readTurn()
     }
-    const held = createSend({ ...context, gather }, address, signed)
+    const held = createSend({ ...context, readTurn: readTurn }, address, signed)
     await isHeld.promise
     const answer = await createSend(context, address, signed)
     const { sendId } = (answer as { ok: { sendId: string } }).ok
@@ -236,7 +236,7 @@ describe('a request for a send', () => {
     const unsigned = { ...(await fixture.sign(key, terms)), validBefore }
     const hash = transferDigest(contracts.domain, unsigned)
     const signature = await privateKeyToAccount(key).sign({ hash })
-    const read = readerOf(questions.SendCreate.request)
+    const read = schemaReader(questions.SendCreate.request)
     const request = read({ wallet: address, authorization: { ...unsigned, signature } })
     expect(request).not.toHaveProperty('fault')
     const signed = canonical((request as { value: { authorization: typeof unsigned } }).value.authorization)

@@ -14,12 +14,12 @@ import { findLanes } from '../lanes/lane.store'
 import { erasure } from '../operations/erase'
 import { limitsOf } from '../operations/operation'
 import { countOpen, countWatched, oldestOperations } from '../operations/operation.store'
-import { burntToday } from '../operations/reverted-gas.store'
+import { revertedGasToday } from '../operations/reverted-gas.store'
 import { recentTakes } from '../operations/wallet.store'
 import { deadLetters, outbox, pauses } from '../schema.store'
-import { answerGivebacks } from '../unsolicited-deposits/accept'
+import { answerGivebacks } from '../unsolicited-deposits/giveback'
 import { readActivity, readItem } from './activity'
-import { termsReader } from './public-config'
+import { publicConfigReader } from './public-config'
 import { readHold, readRef } from './reads'
 import { createSend, refusalOfSigner, signerFacts } from './send'
 import { treasuryReader } from './treasury'
@@ -27,7 +27,7 @@ import { treasuryReader } from './treasury'
 export const answersOf = (
   context: Context,
   readTreasury = treasuryReader(context),
-  readTerms = termsReader(context),
+  readTerms = publicConfigReader(context),
 ): Handler[] => [
   handler(questions.ChainTerms, () => unlessUnreadable(context, async () => ok(await readTerms()))),
   handler(questions.ChainAccount, ({ wallet }) =>
@@ -59,7 +59,7 @@ export const answersOf = (
       const { facts, counted } = await factsAndTakes(context, signed)
       const refused = refusalOfSigner(facts, signed)
       if (refused) return refuse(refused)
-      const today = await database.read((db) => burntToday(db, [from]))
+      const today = await database.read((db) => revertedGasToday(db, [from]))
       if (today.pausedSince) return refuse('relaying_paused', today.pausedSince)
       if (today.weiOf(from) >= settings.gasBudgetWei) return refuse('gas_budget_spent')
       return ok({ free: String(facts.freeMicro), counted })

@@ -9,7 +9,7 @@ import { statsOf } from './answers'
 
 type Figures = Awaited<ReturnType<ReturnType<typeof statsOf>>> & { readonly rpc: RpcFigures }
 
-export function figuresOf(context: Context, endpoints: Pick<RpcEndpoints, 'figures'>) {
+export function metricsOf(context: Context, endpoints: Pick<RpcEndpoints, 'figures'>) {
   const rows = statsOf(context)
   const stats = async () => ({ ...(await rows()), rpc: endpoints.figures() })
   return { stats, readings: readingsOf(context.settings) }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { together } from './multi-read'
+import { multiRead } from './multi-read'
 
 const open = (most = 10) => {
   const groups: number[][] = []
-  const double = together(async (items: readonly number[]) => {
+  const double = multiRead(async (items: readonly number[]) => {
     groups.push([...items])
     await Promise.resolve()
     if (items.includes(0)) throw new Error('zero')

@@ -8,7 +8,7 @@ type WaitingRead<I, O> = {
  * Requests arriving while a batch runs form the next one. If a batch fails, its items are retried
  * one by one.
  */
-export function together<I, O>(
+export function multiRead<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
   most: number,
 ): (item: I) => Promise<O> {

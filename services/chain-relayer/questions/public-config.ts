@@ -9,7 +9,7 @@ import { leftMinSeconds } from '../operations/operation'
 type ContractTerms = Static<(typeof ChainTerms)['answer']>
 
 /** The contract terms never change, so they are read once. */
-export function termsReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
+export function publicConfigReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
   let known: Promise<ContractTerms> | undefined
   return (): Promise<ContractTerms> => {
     known ??= readTerms(context).catch((error) => {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { BaseError, type Hex, multicall3Abi, type PublicClient, zeroHash } from 'viem'
 import { pause } from '#platform/deadline'
-import { batched } from '#platform/reads'
+import { batchReads } from '#platform/reads'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { openNewest } from '#shared/chain/heads'
 import { refOf } from '#shared/chain/ref'
@@ -9,7 +9,7 @@ import type { ChainHold } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { AccountAnswer, Context } from '../context'
 import { blockOfRef, ordersOfRef } from '../operations/operation.store'
-import { decodeReads, encodeReads, type Pool, type WalletRead } from './account-call'
+import { decodeAccountCall, encodeAccountCall, type Pool, type WalletRead } from './account-call'
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
@@ -26,8 +26,8 @@ async function readSome(
   wallets: readonly Hex[],
 ): Promise<[Hex, AccountAnswer][]> {
   for (let tries = 1; ; tries++) {
-    const { data } = await reader.call({ to: multicall3, data: encodeReads(contracts, wallets) })
-    const { reads, ...all } = decodeReads(data, wallets.length)
+    const { data } = await reader.call({ to: multicall3, data: encodeAccountCall(contracts, wallets) })
+    const { reads, ...all } = decodeAccountCall(data, wallets.length)
     if (newest.take(all.blockNumber))
       return wallets.flatMap((wallet, at): [Hex, AccountAnswer][] => {
         const read = reads[at]
@@ -51,7 +51,7 @@ export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
 const shown = (
   wallet: Hex,
   { line, ausdMicro, nativeWei }: WalletRead,
-  { pool, blockNumber, blockTime, paused }: Omit<ReturnType<typeof decodeReads>, 'reads'>,
+  { pool, blockNumber, blockTime, paused }: Omit<ReturnType<typeof decodeAccountCall>, 'reads'>,
 ): AccountAnswer => ({
   wallet,
   verified: line.verified,
@@ -95,7 +95,7 @@ const patienceMs = 150
 /** Requests arriving during a call share the next, so no answer is older than its request. */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
   const reading = { reader, contracts, newest: openNewest(() => performance.now()) }
-  const readAll = batched(async (wallets: ReadonlySet<Hex>) => {
+  const readAll = batchReads(async (wallets: ReadonlySet<Hex>) => {
     const all = [...wallets]
     const calls: Promise<[Hex, AccountAnswer][]>[] = []
     for (let from = 0; from < all.length; from += walletsMax)

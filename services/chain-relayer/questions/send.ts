@@ -14,10 +14,10 @@ import type { Context } from '../context'
 import { lapsesSoon, type Order, orderOf, sendIdOf, type Task } from '../operations/operation'
 import { findOperations, insertOperations } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
-import { burntToday } from '../operations/reverted-gas.store'
+import { revertedGasToday } from '../operations/reverted-gas.store'
 import { countRefusedByCode, findLeaving, leavingMicro, lockWallets, takenAmong } from '../operations/wallet.store'
 import { atMost } from '../transactions/transaction'
-import { together } from './multi-read'
+import { multiRead } from './multi-read'
 
 export type SignerFacts = {
   readonly verified: boolean
@@ -87,7 +87,7 @@ export async function signerFacts(context: Context, signed: GivenAuthorization):
   const { leavingOf } = sharedBy(context)
   const from = signed.from.toLowerCase() as Hex
   const token = { address: contracts.ausd, abi: ausdAbi } as const
-  const gathered = context.gather()
+  const readTurn = context.readTurn()
   let isDistrusted = false
   const accepts = async (asked: ContractSignature) => {
     if (!(await context.isAccepted(asked))) return false
@@ -95,17 +95,17 @@ export async function signerFacts(context: Context, signed: GivenAuthorization):
     return true
   }
   const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] = await Promise.all([
-    gathered.then(() => context.account(from)),
+    readTurn.then(() => context.account(from)),
     isSignedByOwner(contracts.domain, signed, accepts),
-    gathered.then(() =>
+    readTurn.then(() =>
       node.reader.readContract({
         ...token,
         functionName: 'authorizationState',
         args: [from, signed.nonce as Hex],
       }),
     ),
-    gathered.then(() => node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] })),
-    gathered.then(() => leavingOf(from)),
+    readTurn.then(() => node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] })),
+    readTurn.then(() => leavingOf(from)),
   ])
   const facts = { verified, frozen, signatureValid, isDistrusted, nonceUsed }
   const freeMicro = balanceMicro - leaving
@@ -201,7 +201,7 @@ const storedAtOnce = 64
 /** Concurrent sends share these queries. */
 function openShared(database: Context['database']) {
   const read = <I, O>(work: (db: Db, items: readonly I[]) => Promise<(item: I) => O>) =>
-    together(async (items: readonly I[]) => {
+    multiRead(async (items: readonly I[]) => {
       const answerOf = await database.read((db) => work(db, items))
       return items.map(answerOf)
     }, storedAtOnce)
@@ -214,7 +214,7 @@ function openShared(database: Context['database']) {
       const leaving = await leavingMicro(db, wallets)
       return (wallet) => leaving.get(wallet) ?? 0n
     }),
-    store: together((wanted: readonly Wanted[]) => database.transaction((tx) => storeAll(tx, wanted)), storedAtOnce),
+    store: multiRead((wanted: readonly Wanted[]) => database.transaction((tx) => storeAll(tx, wanted)), storedAtOnce),
   }
 }
 
@@ -231,7 +231,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendA
   const orders = wanted.map(({ order }) => order)
   const wallets = [...new Set(orders.map(({ wallet }) => wallet))]
   await lockWallets(tx, wallets)
-  const [stored, taken, leaving, burnt] = await Promise.all([
+  const [stored, taken, leaving, reverted] = await Promise.all([
     findOperations(
       tx,
       orders.map(({ id }) => id),
@@ -242,7 +242,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendA
       wallets,
       wanted.flatMap(({ goneIds }) => goneIds),
     ),
-    burntToday(tx, wallets),
+    revertedGasToday(tx, wallets),
   ])
   // The lowest balance reflects all outgoing transfers.
   const heldMicro = new Map<Hex, bigint>()
@@ -258,8 +258,8 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendA
     const left = (leaving.get(wallet) ?? 0n) + leavesMicro
     // guard: sends of a wallet check its AUSD one at a time
     if (left > (heldMicro.get(wallet) ?? 0n)) return refuse('balance_too_low')
-    if (burnt.pausedSince) return refuse('relaying_paused', burnt.pausedSince)
-    if (burnt.weiOf(wallet) >= gasBudgetWei) return refuse('gas_budget_spent')
+    if (reverted.pausedSince) return refuse('relaying_paused', reverted.pausedSince)
+    if (reverted.weiOf(wallet) >= gasBudgetWei) return refuse('gas_budget_spent')
     leaving.set(wallet, left)
     known.set(id, order)
     added.push(order)

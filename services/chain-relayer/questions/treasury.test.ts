@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { ChainTreasury } from '#shared/messages/chain'
 import { answerSchema } from '#shared/messages/topic'
 import type { Task } from '../operations/operation'
@@ -16,7 +16,7 @@ afterEach(() => {
 const ask = async (clock = fixture.context.clock) => {
   const answers = answersOf({ ...fixture.context, clock })
   const answer = answers.find(({ question }) => question === ChainTreasury)!.answer
-  const fits = readerOf(answerSchema(ChainTreasury.answer))
+  const fits = schemaReader(answerSchema(ChainTreasury.answer))
   return async () => {
     const said = (await answer({})) as { ok?: TreasuryAnswer; refused?: string }
     expect(fits(said)).toHaveProperty('value')

@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { ChainTreasury } from '#shared/messages/chain'
 import { multicall3, multicallAbi } from '../chain/multicall'
 import type { Context } from '../context'
-import { newestSpending, orderedMicro } from '../operations/treasury.store'
+import { newestTreasurySpending, orderedMicro } from '../operations/treasury.store'
 import { atMost } from '../transactions/transaction'
 
 export type TreasuryAnswer = Static<(typeof ChainTreasury)['answer']>
@@ -38,7 +38,7 @@ async function readTreasury(
   { database, node, contracts, treasury, policy }: Context,
   readAt: Date,
 ): Promise<TreasuryAnswer | undefined> {
-  const spentAt = await database.read(newestSpending)
+  const takenAt = await database.read(newestTreasurySpending)
   const token = { address: contracts.ausd, abi: ausdAbi } as const
   const [balance, allowance, blockNumber] = await node.reader.multicall({
     allowFailure: false,
@@ -50,7 +50,7 @@ async function readTreasury(
     ],
   })
   // guard: a lagging endpoint does not determine the treasury balance
-  if (blockNumber < spentAt) return undefined
+  if (blockNumber < takenAt) return undefined
   const ordered = await database.read((db) => orderedMicro(db, blockNumber))
   return {
     balance: String(balance),

@@ -2,12 +2,12 @@ import pMap from 'p-map'
 import { ageMs } from '#platform/clock'
 import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
-import { lookAt } from '../chain/chain-snapshot'
+import { takeSnapshot } from '../chain/chain-snapshot'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
+import { addressesOf, type HeldLane } from '../lanes/held-lanes'
 import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
-import { addressesOf, type HeldLane } from '../lanes/lease'
 import { type BatchableTask, isBatchable, isRacing, isVerdict } from '../operations/operation'
 import { assignOperations, findDue, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
@@ -15,7 +15,7 @@ import { giveUp } from '../operations/order'
 import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'
 import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './funding'
-import { examine, type Fit, holdRefused, type RoundTerms, unsettledMs } from './preflight'
+import { type Fit, holdRefused, preflight, type RoundTerms, unsettledMs } from './preflight'
 import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
 
 const dueMax = 256
@@ -30,7 +30,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
   const usable = sound.filter((_, at) => !areStuck[at])
   if (usable.length === 0) return 0
-  const { newest, finalized, balancesWei } = await lookAt(context, addressesOf(held))
+  const { newest, finalized, balancesWei } = await takeSnapshot(context, addressesOf(held))
   const { baseFeeWei } = finalized
   const fees = feesFor(baseFeeWei)
   const bidOf = ({ gas }: Pick<CallToSign, 'gas'>) => bidWei(gas, fees, baseFeeWei)
@@ -197,7 +197,7 @@ const examineAtOnce = 8
 async function batchesOf(context: Context, due: readonly Operation[], terms: RoundTerms): Promise<Batch[]> {
   const fits = new Map<Operation, Fit>()
   const examineOne = async (operation: Operation) => {
-    const found = await examine(context, operation, terms).catch((error) => {
+    const found = await preflight(context, operation, terms).catch((error) => {
       if (error instanceof PolicyRefused) return holdRefused(context, operation, error.refusal)
       context.logThrottled('examine', { err: error }, 'operation check failed, will retry')
       return undefined

@@ -1,15 +1,15 @@
 import pMap from 'p-map'
 import { ageMs } from '#platform/clock'
 import { failpoint } from '#platform/failpoint'
-import { lookAt } from '../chain/chain-snapshot'
-import { afterSend, textOf, verdictOnSend } from '../chain/errors'
+import { takeSnapshot } from '../chain/chain-snapshot'
+import { afterSend, errorTextOf, verdictOnSend } from '../chain/errors'
 import { haltedMs, paceAfter, stands } from '../chain/head-progress'
 import type { Head } from '../chain/node'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { PolicyRefused } from '../keys/policy'
-import { type Attempt, insertAttempt, noteBroadcasts, type OpenTransaction, stillHeld } from '../lanes/lane.store'
-import { addressesOf, type HeldLane } from '../lanes/lease'
+import { addressesOf, type HeldLane } from '../lanes/held-lanes'
+import { type Attempt, insertAttempt, type OpenTransaction, recordBroadcasts, stillHeld } from '../lanes/lane.store'
 import { guards } from '../operations/operation'
 import { findOperations } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
@@ -47,13 +47,13 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   const { node, database, memory, clock, logThrottled } = context
   const answered = await pMap(some, async (transaction) => {
     const attempt = transaction.attempts.at(-1)!
-    const error = await node.sendRaw(attempt.raw, attempt.broadcasts).catch(textOf)
+    const error = await node.sendRaw(attempt.raw, attempt.broadcasts).catch(errorTextOf)
     failpoint('chain-relayer:broadcast')
     memory.sent.add(attempt.hash)
     return { transaction, attempt, error, verdict: verdictOnSend(error) }
   })
   await database.run((db) =>
-    noteBroadcasts(
+    recordBroadcasts(
       db,
       answered.map(({ attempt: { hash }, error }) => ({ hash, error })),
     ),
@@ -82,7 +82,7 @@ function isDue({ clock, memory, settings }: Pick<Context, 'clock' | 'memory' | '
 
 export async function renewStuck(context: Context, held: readonly HeldLane[]): Promise<void> {
   if (held.every(({ open }) => open.length === 0)) return
-  const { newest: head } = await lookAt(context, addressesOf(held))
+  const { newest: head } = await takeSnapshot(context, addressesOf(held))
   if (isHalted(context, head)) return
   for (const lane of held) {
     const oldest = lane.open[0]

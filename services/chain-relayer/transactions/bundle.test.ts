@@ -5,11 +5,11 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { actorKeys } from '#test/support/contracts'
 import type { Context } from '../context'
+import { holdLanes } from '../lanes/held-lanes'
 import { transactions } from '../lanes/lane.store'
-import { holdLanes } from '../lanes/lease'
 import type { Operation } from '../operations/operation.table'
-import { burnt } from '../operations/reverted-gas.store'
-import { round } from '../relay-loop'
+import { revertedGas } from '../operations/reverted-gas.store'
+import { relayOnce } from '../relay-loop'
 import { journal } from '../schema.store'
 import { cancelData, newNonce, newWallet, openFixture, recipient, take, transferData } from '../test-support'
 import { assignWaiting } from './assign'
@@ -97,7 +97,7 @@ describe('transfers signed by plain accounts', () => {
       tries: 1,
     })
     const wallet = cancelled!.address.toLowerCase() as Hex
-    const [paid] = await database.read((db) => db.select().from(burnt).where(eq(burnt.wallet, wallet)))
+    const [paid] = await database.read((db) => db.select().from(revertedGas).where(eq(revertedGas.wallet, wallet)))
     const hash = ended[0]!.txHash!
     const { gasUsed, effectiveGasPrice } = await chain.getTransactionReceipt({ hash })
     expect(paid?.wei).toBe((gasUsed * effectiveGasPrice) / 3n)
@@ -176,7 +176,7 @@ describe('transfers signed by plain accounts', () => {
     await assign(await fixture.begin())
     const before = await rowOf(await fixture.operationOf(takes[0]!.task))
     const next = await fixture.begin()
-    await round(next)
+    await relayOnce(next)
     const ended = await endOf(next, takes)
     expect(ended.map(({ nonce }) => nonce)).toEqual([before.nonce, before.nonce])
     for (const { address } of takes) expect(await fixture.balanceOf(address)).toBe(6_000_000n)

@@ -3,12 +3,12 @@ import pino from 'pino'
 import { type Hex, keccak256 } from 'viem'
 import { actors } from '#test/support/contracts'
 import type { Context } from '../context'
+import { addressesOf, type HeldLane, holdLanes } from '../lanes/held-lanes'
 import { findOpen } from '../lanes/lane.store'
-import { addressesOf, type HeldLane, holdLanes } from '../lanes/lease'
 import type { Task } from '../operations/operation'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { newRefId, openFixture, until } from '../test-support'
-import { concludeFinal } from './finalize'
+import { finalize } from './finalize'
 
 const fixture = await openFixture()
 afterAll(fixture.close)
@@ -33,11 +33,11 @@ async function callsUntilFinal(count: number) {
     calls.set(name, (calls.get(name) ?? 0) + 1)
     return undefined
   }
-  await round(context)
+  await relayOnce(context)
   const tasks = credits(count)
   for (const task of tasks) await fixture.command(task)
   await until(async () => {
-    await round(context)
+    await relayOnce(context)
     const rows = await Promise.all(tasks.map((task) => fixture.operationOf(task)))
     return rows.every(({ state }) => state === 'settled')
   }, 'the end of all')
@@ -69,7 +69,7 @@ describe('the finality of a transaction', () => {
     for (const task of tasks) await fixture.command(task)
     const statesOf = async () => (await Promise.all(tasks.map(fixture.operationOf))).map(({ state }) => state)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return bare > 2 || (await statesOf()).includes('settled')
     }, 'receipts without logs')
     expect(await statesOf()).toEqual(['assigned', 'assigned'])
@@ -89,10 +89,10 @@ describe('the finality of a transaction', () => {
     const [task] = credits(1)
     await fixture.command(task!)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await fixture.balanceOf(fixture.treasury.address)) < before
     }, 'the credit on the chain')
-    await round(context)
+    await relayOnce(context)
     expect((await fixture.operationOf(task!)).state).toBe('assigned')
     fixture.endpoint.intercept = undefined
     expect((await fixture.finish(context, task!)).state).toBe('settled')
@@ -129,7 +129,7 @@ describe('the finality of a transaction', () => {
     await fixture.command(task!)
     const stateOf = async () => (await fixture.operationOf(task!)).state
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return told.lies > 2 || (await stateOf()) === 'settled'
     }, 'receipts of a block that is gone')
     expect(await stateOf()).toBe('assigned')
@@ -154,7 +154,7 @@ describe('the finality of a transaction', () => {
     const [task] = credits(1)
     await fixture.command(task!)
     await until(async () => {
-      await round(stalled)
+      await relayOnce(stalled)
       return (await fixture.operationOf(task!)).state === 'assigned'
     }, 'a nonce for the credit')
     const held = await holdLanes(stalled)
@@ -162,7 +162,7 @@ describe('the finality of a transaction', () => {
     const first = held[0]!.open[0]!.attempts[0]!.hash
     const isRenewed = async () => (await attemptsOf(next, held)).some((hash) => hash !== first)
     await until(async () => {
-      await round(next)
+      await relayOnce(next)
       return isRenewed()
     }, 'a renewal by the next instance')
     // Only the renewal is mined.
@@ -174,7 +174,7 @@ describe('the finality of a transaction', () => {
       return (await stalled.node.countAt(held[0]!.lane.address, number)) > held[0]!.open[0]!.nonce
     }, 'the renewal being final')
     const late = { ...stalled, clock: () => stalled.clock() + 120_000 }
-    await concludeFinal(late, held)
+    await finalize(late, held)
     expect(alarms).not.toContain('lane key used by another sender')
     expect((await fixture.finish(await fixture.begin(), task!)).state).toBe('settled')
   })

@@ -8,11 +8,12 @@ import { flowSeconds, timer } from '#platform/metrics/measures'
 import { withRequestId } from '#platform/request-id'
 import { spanSince } from '#platform/tracing/spans'
 import type { PlaceOnChain } from '../chain/authorization'
-import { lookAt } from '../chain/chain-snapshot'
+import { takeSnapshot } from '../chain/chain-snapshot'
 import { doubtsMax } from '../chain/errors'
 import type { ChainReceipt, Head } from '../chain/node'
 import { findNonceUse } from '../chain/nonce'
 import type { Context } from '../context'
+import { addressesOf, type HeldLane } from '../lanes/held-lanes'
 import {
   type Attempt,
   closeTransaction,
@@ -21,7 +22,6 @@ import {
   stillHeld,
   type TransactionOutcome,
 } from '../lanes/lane.store'
-import { addressesOf, type HeldLane } from '../lanes/lease'
 import { bookTransaction } from '../ledger/book'
 import type { Concluded } from '../ledger/position'
 import { isUpToWallet } from '../operations/operation'
@@ -44,11 +44,11 @@ const lanesPerRound = 2
  * open. Lanes take turns: each costs a call, and rounds come with every block. Returns the number
  * checked.
  */
-export async function concludeFinal(context: Context, held: readonly HeldLane[]): Promise<number> {
+export async function finalize(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { counted } = context.memory
   const busy = held.filter(({ open }) => open.length > 0)
   if (busy.length === 0) return 0
-  const { finalized: head } = await lookAt(context, addressesOf(held))
+  const { finalized: head } = await takeSnapshot(context, addressesOf(held))
   const isDue = ({ lane: { address, epoch } }: HeldLane) => {
     const last = counted.get(address)
     return last?.epoch !== epoch || last.to !== head.number
@@ -261,7 +261,7 @@ async function close(
     })
     const undone = judged.flatMap((one) => (one.done ? [] : [one.operation]))
     const isCharged = outcome === 'ok' || outcome === 'reverted'
-    const spentBy = isCharged ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei }) : []
+    const overBudget = isCharged ? await chargeGas(tx, context, { transaction, carried: operations, wei: paidWei }) : []
     const done = judged.flatMap((one) => (one.done ? [one.operation] : []))
     await settleAll(tx, done, place)
     const ended = await Promise.all(
@@ -271,14 +271,14 @@ async function close(
       }),
     )
     ended.push(...done.map((operation) => ({ operation, end: 'settled' as const })))
-    return { ended, spentBy }
+    return { ended, overBudget: overBudget }
   })
   failpoint('chain-relayer:final')
   for (const { hash } of transaction.attempts) context.memory.sent.delete(hash)
   if (!closed) return false
   context.memory.searchedAt.delete(placeOf(transaction.lane, transaction.nonce))
   context.poke()
-  for (const spent of closed.spentBy)
+  for (const spent of closed.overBudget)
     context.log.error({ ...spent, alarm: true }, 'wallet exceeded its daily gas budget')
   const sentAt = transaction.attempts[0]!.createdAt
   for (const { operation, end } of closed.ended)

@@ -11,8 +11,8 @@ describe('the gas budget of 100 gives another transfer of the wallet', () => {
     ['room without others, when little is left', 99n, 0n, 30n, 'room'],
     ['no room when nothing is left', 100n, 0n, 0n, 'spent'],
     ['no room when more was burnt', 101n, 30n, 30n, 'spent'],
-  ] as const)('%s', (_, burnt, atStake, cost, answer) => {
-    expect(budgetFor({ budget: 100n, burnt, atStake, cost })).toBe(answer)
+  ] as const)('%s', (_, reverted, atStake, cost, answer) => {
+    expect(budgetFor({ budget: 100n, reverted: reverted, atStake, cost })).toBe(answer)
   })
 })
 

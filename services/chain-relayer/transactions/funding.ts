@@ -5,7 +5,7 @@ import type { CallToSign, Fees } from '../keys/keys'
 import type { OpenTransaction } from '../lanes/lane.store'
 import { payerOf } from '../operations/operation'
 import type { Operation } from '../operations/operation.table'
-import { atStakeWei, burntToday, insertBurnt } from '../operations/reverted-gas.store'
+import { atStakeWei, insertRevertedGas, revertedGasToday } from '../operations/reverted-gas.store'
 import { lockWallets, unseenMicro } from '../operations/wallet.store'
 import { atLeast, atMost } from './transaction'
 
@@ -32,14 +32,14 @@ export async function fundsFor(context: Context, { wallet, leavesMicro }: Operat
 
 export function budgetFor(wei: {
   readonly budget: bigint
-  readonly burnt: bigint
+  readonly reverted: bigint
   readonly atStake: bigint
   readonly cost: bigint
 }): 'room' | 'later' | 'spent' {
   // guard: a wallet spends no more gas than its daily budget
-  if (wei.burnt >= wei.budget) return 'spent'
+  if (wei.reverted >= wei.budget) return 'spent'
   const isAlone = wei.atStake === 0n
-  return isAlone || wei.burnt + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
+  return isAlone || wei.reverted + wei.atStake + wei.cost <= wei.budget ? 'room' : 'later'
 }
 
 export type Cover = ReturnType<typeof budgetFor>
@@ -52,9 +52,9 @@ export async function coverOf(
 ): Promise<ReadonlyMap<Operation, Cover>> {
   const wallets = [...new Set(operations.map(({ wallet }) => wallet))]
   await lockWallets(tx, wallets)
-  const [unseen, burnt, atStake] = await Promise.all([
+  const [unseen, reverted, atStake] = await Promise.all([
     unseenMicro(tx, wallets, funds.blockNumber),
-    burntToday(tx, wallets),
+    revertedGasToday(tx, wallets),
     atStakeWei(tx, wallets),
   ])
   const covers = new Map<Operation, Cover>()
@@ -64,7 +64,7 @@ export async function coverOf(
     const staked = atStake.get(wallet) ?? 0n
     const wei = {
       budget: settings.gasBudgetWei,
-      burnt: burnt.weiOf(wallet),
+      reverted: reverted.weiOf(wallet),
       atStake: staked,
       cost,
     }
@@ -92,7 +92,7 @@ export async function chargeGas(
     readonly carried: readonly Operation[]
     readonly wei: bigint
   },
-): Promise<{ wallet: Hex; burntWei: string }[]> {
+): Promise<{ wallet: Hex; revertedWei: string }[]> {
   const ofUsers = carried.filter(({ kind }) => payerOf(kind) === 'user' || kind === 'return')
   if (ofUsers.length === 0) return []
   const { lane, nonce, operationIds } = transaction
@@ -100,18 +100,18 @@ export async function chargeGas(
   const counts = Map.groupBy(ofUsers, ({ wallet }) => wallet)
   const wallets = [...counts.keys()]
   await lockWallets(tx, wallets)
-  const burnt = await burntToday(tx, wallets)
+  const reverted = await revertedGasToday(tx, wallets)
   const rows = [...counts].map(([wallet, { length }]) => ({
     lane,
     nonce,
     wallet,
     wei: eachWei * BigInt(length),
   }))
-  await insertBurnt(tx, rows)
+  await insertRevertedGas(tx, rows)
   return rows.flatMap(({ wallet, wei: added }) => {
-    const before = burnt.weiOf(wallet)
+    const before = reverted.weiOf(wallet)
     const isLast = before < settings.gasBudgetWei && before + added >= settings.gasBudgetWei
-    return isLast ? [{ wallet, burntWei: String(before + added) }] : []
+    return isLast ? [{ wallet, revertedWei: String(before + added) }] : []
   })
 }
 

@@ -1,8 +1,8 @@
 import { toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
-import { isUsedAt } from '../chain/authorization'
-import type { Look } from '../chain/chain-snapshot'
+import { isAuthorizationUsed } from '../chain/authorization'
+import type { ChainSnapshot } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
@@ -12,9 +12,9 @@ import { isUpToWallet, isVerdict, lapsesSoon, type PayloadOf, payerOf, restMaxMs
 import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
-import { checkOwed } from '../unsolicited-deposits/accept'
+import { checkOwed } from '../unsolicited-deposits/giveback'
 import { type Funds, fundsFor } from './funding'
-import { callOf, isSigned, runsForeignCode, transferTerms } from './transaction'
+import { isSigned, runsForeignCode, transactionCall, transferTerms } from './transaction'
 
 export type Fit = {
   readonly call: CallToSign
@@ -26,7 +26,7 @@ export type Fit = {
 export type RoundTerms = {
   readonly from: `0x${string}`
   readonly fees: Fees
-  readonly newest: Look['newest']
+  readonly newest: ChainSnapshot['newest']
 }
 
 const waitMs = 15_000
@@ -40,7 +40,7 @@ export const unsettledMs = 500
  * undefined if it ended here or must wait. Throws `PolicyRefused`, before any simulation, if no key
  * would sign it.
  */
-export async function examine(context: Context, operation: Operation, terms: RoundTerms): Promise<Fit | undefined> {
+export async function preflight(context: Context, operation: Operation, terms: RoundTerms): Promise<Fit | undefined> {
   const { from, newest } = terms
   if (await isNeedless(context, operation)) {
     await context.database.transaction((tx) => settle(tx, operation, null))
@@ -60,7 +60,7 @@ export async function examine(context: Context, operation: Operation, terms: Rou
       return void (await context.database.run((db) => postponeOperation(db, operation.id, restMs, 0)))
   }
   const foreign = await runsForeignCode(context, operation)
-  const call = await callOf(context, operation, foreign)
+  const call = await transactionCall(context, operation, foreign)
   spendsOfCall(context.policy, 0, call)
   const expected = await foresee(context, operation, { call, foreign, ...terms })
   if (expected === 'send') {
@@ -72,7 +72,7 @@ export async function examine(context: Context, operation: Operation, terms: Rou
 }
 
 /** By our clock or the chain's. */
-export function runsOut({ clock }: Context, operation: Operation, newest: Look['newest']): boolean {
+export function runsOut({ clock }: Context, operation: Operation, newest: ChainSnapshot['newest']): boolean {
   if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
   const now = newest.timestamp > ours ? newest.timestamp : ours
@@ -187,7 +187,7 @@ async function lookUp(context: Context, operation: Operation): Promise<void> {
   const terms = transferTerms(context, operation)
   if (!terms) return void (await postpone(5_000))
   const head = await context.node.finalizedHead()
-  if (!(await isUsedAt(context, terms, head))) {
+  if (!(await isAuthorizationUsed(context, terms, head))) {
     if (payerOf(operation.kind) === 'user' && head.timestamp >= BigInt(terms.validBefore))
       return giveUp(context, operation, 'authorization_expired', false)
     return void (await postpone(500))

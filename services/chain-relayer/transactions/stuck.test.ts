@@ -3,11 +3,11 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { type Hex, keccak256, parseTransaction } from 'viem'
 import { actors } from '#test/support/contracts'
 import type { Context } from '../context'
+import { holdLanes } from '../lanes/held-lanes'
 import { attempts } from '../lanes/lane.store'
-import { holdLanes } from '../lanes/lease'
 import { orderOf, type Task } from '../operations/operation'
 import { operations } from '../operations/operation.table'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, take, until } from '../test-support'
 
 const fixture = await openFixture()
@@ -49,11 +49,11 @@ test('a lane whose oldest transaction is not mined gets no other until it is min
   const [first, second] = [credit(), credit()]
   await fixture.command(first)
   await until(async () => {
-    await round(context)
+    await relayOnce(context)
     return (await stateOf(first)) === 'assigned'
   }, 'the first having a nonce')
   await fixture.command(second)
-  await round({ ...context, clock: () => context.clock() + 120_000 })
+  await relayOnce({ ...context, clock: () => context.clock() + 120_000 })
   expect(await stateOf(second)).toBe('waiting')
   fixture.endpoint.intercept = undefined
   expect((await fixture.finish(context, first)).state).toBe('settled')
@@ -82,7 +82,7 @@ describe('after 40 attempts at a transaction', () => {
     swallow()
     await fixture.command(task)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await stateOf(task)) === 'assigned'
     }, 'a nonce')
     await fixture.database.run((db) =>
@@ -112,7 +112,7 @@ describe('after 40 attempts at a transaction', () => {
     const context = await stuck(task)
     await until(
       async () => {
-        await round(context)
+        await relayOnce(context)
         return (await newestOf(task)).attempt > 40
       },
       'a higher fee',
@@ -133,7 +133,7 @@ describe('after 40 attempts at a transaction', () => {
     const later = { ...context, clock: () => context.clock() + 7_200_000 }
     await until(
       async () => {
-        await round(later)
+        await relayOnce(later)
         return (await newestOf(task)).purpose === 'noop'
       },
       'a noop',
@@ -143,7 +143,7 @@ describe('after 40 attempts at a transaction', () => {
     else fixture.endpoint.intercept = undefined
     await until(
       async () => {
-        await round(later)
+        await relayOnce(later)
         return (await stateOf(task)) !== 'assigned'
       },
       'the nonce being used',
@@ -168,7 +168,7 @@ describe('after the database clock was set back by an hour', () => {
     await fixture.command(task)
     await until(
       async () => {
-        await round(context)
+        await relayOnce(context)
         return isSo(sent)
       },
       what,
@@ -187,7 +187,7 @@ test('an instance that takes over a lane with many transactions in flight resend
   const tasks = Array.from({ length: 80 }, credit)
   for (const task of tasks) await fixture.command(task)
   await until(async () => {
-    await round(before)
+    await relayOnce(before)
     return new Set(sentBefore).size === tasks.length
   }, 'all being sent once')
   // By nonce: concurrent sends arrive in any order.
@@ -198,10 +198,10 @@ test('an instance that takes over a lane with many transactions in flight resend
 
   const next = await fixture.begin(settings)
   const sent = swallow()
-  await round(next)
+  await relayOnce(next)
   const inFirst = sent.length
   expect(inFirst).toBeLessThan(tasks.length)
-  await round(next)
+  await relayOnce(next)
   expect(new Set(sent)).toEqual(new Set(order))
   expect(sent.slice(0, inFirst).toSorted()).toEqual(order.slice(0, inFirst).toSorted())
 })

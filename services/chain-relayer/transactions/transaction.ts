@@ -15,9 +15,9 @@ import type { TransactionPurpose } from '../lanes/lane.store'
 import { type BatchableTask, isBatchable, type OperationKind, type Task } from '../operations/operation'
 import type { Operation } from '../operations/operation.table'
 import { findTake } from '../operations/wallet.store'
-import { givebackNonce } from '../unsolicited-deposits/return'
+import { givebackNonce } from '../unsolicited-deposits/arrival'
 
-export async function callOf(context: Context, operation: Operation, foreign: boolean): Promise<CallToSign> {
+export async function transactionCall(context: Context, operation: Operation, foreign: boolean): Promise<CallToSign> {
   const { contracts, settings } = context
   const call = await plainCall()
   return { ...call, gas: raisedGas(call.gas, operation.tries) }
@@ -91,7 +91,7 @@ async function finalTakeOf(
 
 /** In unix seconds; the chain's time if it is ahead, since the token judges by it. */
 const nowOf = ({ clock, memory }: Context): number =>
-  Math.max(toUnixSeconds(clock()), Number(memory.look?.newest.timestamp ?? 0))
+  Math.max(toUnixSeconds(clock()), Number(memory.snapshot?.newest.timestamp ?? 0))
 
 export function transferTerms(context: Context, operation: Operation): AuthorizationTerms | undefined {
   if (isSigned(operation)) return operation.payload.authorization

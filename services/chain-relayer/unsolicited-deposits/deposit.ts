@@ -4,7 +4,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { same, type TransferName } from '../chain/authorization'
 import type { ChainReceipt } from '../chain/node'
 import type { Context } from '../context'
-import type { Arrival } from './return'
+import type { Arrival } from './arrival'
 
 type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
 

@@ -38,7 +38,7 @@ export const requests = schema.table(
 export type GivebackRequest = typeof requests.$inferSelect
 
 /** Returns the existing request, if any. */
-export async function noteRequest(
+export async function recordRequest(
   tx: Tx,
   asked: Pick<GivebackRequest, 'txHash' | 'logIndex' | 'askedBy' | 'reason'>,
 ): Promise<GivebackRequest | undefined> {

@@ -5,10 +5,10 @@ import { actorKeys } from '#test/support/contracts'
 import { nameOf, type TransferName } from '../chain/authorization'
 import type { Context } from '../context'
 import { operations } from '../operations/operation.table'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { journal } from '../schema.store'
 import { newNonce, newWallet, type openFixture, transferData, until } from '../test-support'
-import { takeUpRequests } from './accept'
+import { takeUpRequests } from './giveback'
 import { requests } from './request.store'
 
 export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
@@ -70,7 +70,7 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
   }
   const finished = (context: Context, name: TransferName) =>
     until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await operationFor(name))?.state === 'settled'
     }, 'the giveback').then(() => operationFor(name))
   const linesOf = async (name: TransferName) => {

@@ -59,7 +59,7 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'Request several shorter periods, one after the other: each closes with the opening balance of the next.',
   export_limit_reached: 'Offer the last export again, or try again after `Retry-After` seconds.',
   cancellation_unconfirmed:
-    'The provider has not said whether the checkout was canceled or paid. Send the same request again; if it ' +
+    'The provider has not said whether the checkout was cancelled or paid. Send the same request again; if it ' +
     'still fails, poll the item: it stays open, or shows how it ended.',
   cancellations_too_many:
     'Leave the checkout open: it closes at its `expiresAt`. `checkout.cancellationsPerDayMax` of `GET /config` ' +

@@ -11,7 +11,7 @@ export type GatewayFigures = {
   streams: Record<string, StreamFigures>
 }
 
-export const readings = (figures: GatewayFigures): Metric[] => {
+export const gatewayMetrics = (figures: GatewayFigures): Metric[] => {
   const { outbox, deadLetters, identities, identityRechecks, streams } = figures
   return [
     ...messagingReadings({ ...outbox, dead: deadLetters }),

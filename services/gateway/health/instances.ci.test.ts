@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { openRoster, type Roster } from '#platform/bus/instances'
+import { type InstanceRoster, openInstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import type { ServiceName } from '#shared/messages/topic'
 import { waitUntil } from '#test/support/wait'
@@ -7,7 +7,7 @@ import { answerAs, type Dependencies, startBackbone } from '../test-support/depe
 
 let backbone: Dependencies
 let bus: Bus
-let roster: Roster
+let roster: InstanceRoster
 const open = new AsyncDisposableStack()
 const names = ['pricing', 'payments', 'payouts', 'chain-relayer', 'indexer-reader'] as const
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   backbone = open.use(await startBackbone())
   for (const name of names) open.use(await answerAs(backbone, name, []))
   bus = open.use(await backbone.busAs('gateway'))
-  roster = openRoster(bus)
+  roster = openInstanceRoster(bus)
 })
 afterAll(() => open.disposeAsync())
 

@@ -1,21 +1,21 @@
-import type { DownCopy } from '#platform/bus/instances'
-import { merged } from '#platform/metrics/exposition'
+import type { DownInstance } from '#platform/bus/instances'
+import { mergeExpositions } from '#platform/metrics/exposition'
 import { gauge, type Metric, textOf } from '#platform/metrics/metric'
 import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
-import type { Gathered } from './gather'
+import type { CollectedMetrics } from './collect'
 
 /** `others`: undefined if the bus is down, so that their state is unknown. */
 export async function metricsText(
   own: string,
-  others: Gathered[] | undefined,
-  down: readonly DownCopy[],
+  others: CollectedMetrics[] | undefined,
+  down: readonly DownInstance[],
 ): Promise<string> {
   const known = await textOf(presenceOf(others, down))
-  return merged([known, own, ...(others ?? []).map(({ text }) => text)])
+  return mergeExpositions([known, own, ...(others ?? []).map(({ text }) => text)])
 }
 
 /** A missing service is 0, never omitted. */
-function presenceOf(others: readonly Gathered[] | undefined, down: readonly DownCopy[]): Metric[] {
+function presenceOf(others: readonly CollectedMetrics[] | undefined, down: readonly DownInstance[]): Metric[] {
   const asked = '1 if the other processes could be asked; 0 if their state is unknown.'
   if (!others) return [gauge('services_asked', asked, 0)]
   const copiesOf = (name: ProcessName) =>

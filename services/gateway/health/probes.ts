@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type DownCopy, openRoster } from '#platform/bus/instances'
+import { type DownInstance, openInstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { countDead } from '#platform/db/dead-letter.store'
 import type { Database } from '#platform/db/open'
@@ -13,21 +13,21 @@ import { limits } from '../identity/identity'
 import { countIdentities, oldestAwaited } from '../identity/identity.store'
 import { countRechecks } from '../identity/recheck.store'
 import { deadLetters, outbox } from '../schema.store'
-import { type GatewayFigures, readings } from './gateway-metrics'
-import { gatherMetrics } from './gather'
+import { collectMetrics } from './collect'
+import { type GatewayFigures, gatewayMetrics } from './gateway-metrics'
 import { readStreams } from './streams'
 
 /** `missing`: dependencies that do not respond. `down`: single instances that do not. */
 export type Readiness = () => Promise<{
   readonly missing: readonly string[]
-  readonly down: readonly DownCopy[]
+  readonly down: readonly DownInstance[]
 }>
 
 const probeMs = 800
 
 /** Simultaneous callers share one round. */
 function openReadiness(bus: Bus, database: Database): Readiness {
-  const roster = openRoster(bus)
+  const roster = openInstanceRoster(bus)
   const round = async () => {
     const [postgres, nats, { silent, down }] = await Promise.all([
       missingOf('postgres', () => database.read((db) => db.execute(sql`select 1`))),
@@ -53,14 +53,14 @@ async function missingOf(name: string, probe: () => Promise<unknown>): Promise<s
     () => [name],
   )
 }
-export function openHealth(bus: Bus, database: Database, log: Log) {
+export function openProbes(bus: Bus, database: Database, log: Log) {
   const figures = shareFigures(openFigures(bus, database))
   const measured = { service: 'gateway', copy: bus.copy, log } as const
   return {
     figures,
     readiness: openReadiness(bus, database),
-    gatherMetrics: () => gatherMetrics(bus),
-    ownMetrics: () => metricsOf({ ...measured, figures: readingsFrom(figures, readings) }),
+    collectMetrics: () => collectMetrics(bus),
+    ownMetrics: () => metricsOf({ ...measured, figures: readingsFrom(figures, gatewayMetrics) }),
   }
 }
 

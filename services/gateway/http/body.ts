@@ -1,4 +1,4 @@
-import { Overdue, within } from '#platform/deadline'
+import { DeadlinePassed, within } from '#platform/deadline'
 import type { Misfit, Reader } from '#platform/schema'
 import type { TextRef } from '#shared/language/catalogue'
 import { forms } from '#shared/messages/form'
@@ -71,7 +71,7 @@ async function inTime(bytesMax: number, body: Promise<Uint8Array>): Promise<Uint
   try {
     return await within(Promise.race([body, dropped.promise]), bodyDeadlineMs, 'the body')
   } catch (error) {
-    if (error instanceof Overdue) throw late()
+    if (error instanceof DeadlinePassed) throw late()
     throw error instanceof Refused ? error : badRequest({ code: 'body_incomplete' })
   } finally {
     release()

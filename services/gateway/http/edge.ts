@@ -2,7 +2,7 @@ import { Elysia, NotFoundError } from 'elysia'
 import { within } from '#platform/deadline'
 import { requestSeconds, timer } from '#platform/metrics/measures'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
-import { inFirstSpan, noteInSpan, spanOf, traceHeader } from '#platform/tracing/spans'
+import { inFirstSpan, recordInSpan, spanOf, traceHeader } from '#platform/tracing/spans'
 import { textIn } from '#shared/language/catalogue'
 import type { Context } from '../context'
 import { addressOf, type Caller, callerOf, introduce, proxiesOf, requestIdFrom } from './caller'
@@ -68,7 +68,7 @@ export function openEdge({ config, clock, log }: Context, behind: Behind) {
       const { status } = response
       const route = caller.route ?? 'none'
       const learnt = { 'http.route': route, 'http.response.status_code': status }
-      noteInSpan(learnt, `${method} ${route}`)
+      recordInSpan(learnt, `${method} ${route}`)
       requests.since(startedMs, { method, route, status: String(status) })
       if (leavesALine(method, route, status)) {
         const tookMs = Math.round(performance.now() - startedMs)

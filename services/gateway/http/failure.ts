@@ -1,7 +1,7 @@
 import { NotFoundError } from 'elysia'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import { type TextRef, textIn } from '#shared/language/catalogue'
 import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode, refusals } from '#shared/refusals'
 
@@ -91,7 +91,7 @@ function causesOf(error: unknown): unknown[] {
 const unreachable = /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
 
 function isDependency(error: unknown): boolean {
-  if (error instanceof Overdue || error instanceof Unavailable || error instanceof Faulted) return true
+  if (error instanceof DeadlinePassed || error instanceof Unavailable || error instanceof Faulted) return true
   if (error instanceof NatsError) return true
   return unreachable.test(String((error as { code?: unknown }).code ?? ''))
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { NatsError } from 'nats'
 import { Faulted, Unavailable } from '#platform/bus/ask'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import { textIn } from '#shared/language/catalogue'
 import { refusals } from '#shared/refusals'
 import { nowMs } from '../test-support/wallets'
@@ -37,7 +37,7 @@ describe('the gateway answers a failure with', () => {
     ['429 until the day is over', ...dayOver('day_limit_reached')],
     ['429 until the day is over', ...dayOver('cashouts_refused_too_many')],
     ['503 when no service responds', new Unavailable('x'), 503, 'the service is busy, try again', 2],
-    ['503 when the answer is late', new Overdue('x', 1), 503, 'the service is busy, try again', 2],
+    ['503 when the answer is late', new DeadlinePassed('x', 1), 503, 'the service is busy, try again', 2],
     ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],
     ['503 when the bus is gone', new NatsError('x', 'CONNECTION_CLOSED'), 503, 'the service is busy, try again', 2],
     ['503 when the database is gone', wrapped, 503, 'the service is busy, try again', 2],

@@ -4,7 +4,11 @@ import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { acceptingDeadlineMs } from './deadline'
 
 /** Waits until the owner accepts or refuses the order. */
-export async function place<Q extends Question>(ask: Ask, question: Q, order: RequestOf<Q>): Promise<ReadAnswerOf<Q>> {
+export async function placeOrder<Q extends Question>(
+  ask: Ask,
+  question: Q,
+  order: RequestOf<Q>,
+): Promise<ReadAnswerOf<Q>> {
   failpoint('gateway:order-read')
   const answer = await ask(question, order, acceptingDeadlineMs)
   failpoint('gateway:order-answered')

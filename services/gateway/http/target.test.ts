@@ -3,7 +3,7 @@ import pino from 'pino'
 import { requestTexts } from '#shared/language/requests'
 import { listen } from '../listen'
 import { openConsole } from '../operators/console'
-import { openOperators } from '../operators/listener'
+import { openOperatorListener } from '../operators/listener'
 import { contextOf, fixtureOf, okay } from '../test-support/fixture'
 import { sendRaw } from '../test-support/raw'
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     overview: { watch: () => () => {}, [Symbol.asyncDispose]: async () => {} },
     leaving: new AbortController().signal,
   }
-  operators = listen(openConsole(parts as never, openOperators(contextOf({ log }))), anyPort)
+  operators = listen(openConsole(parts as never, openOperatorListener(contextOf({ log }))), anyPort)
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()

@@ -43,8 +43,8 @@ const revisionsOf = async (wallet: string) => {
   return orders.filter((order) => order.wallet === wallet).map(({ revision }) => revision)
 }
 const ask = (wallet: `0x${string}`, revision = '7') => {
-  const deed = { deed: randomUUID(), by: 'sari', reason: 'ticket 9' }
-  return answerFlagOrder(context()).answer({ ...deed, wallet, revision })
+  const command = { command: randomUUID(), by: 'sari', reason: 'ticket 9' }
+  return answerFlagOrder(context()).answer({ ...command, wallet, revision })
 }
 
 test('an operator has a flag that the relayer gave up ordered again, once', async () => {

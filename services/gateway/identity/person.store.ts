@@ -17,7 +17,7 @@ export const persons = schema.table(
     /** For `linked`: the wallet with this person's record. */
     linkedTo: addressColumn('linked_to'),
     /** The command that decided, and the one that it replaced. */
-    deed: uuid('deed').notNull(),
+    command: uuid('deed').notNull(),
     replaced: uuid('replaced'),
     ruledAt: at('ruled_at').notNull().defaultNow(),
   },
@@ -57,7 +57,7 @@ export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePer
   )
 }
 
-export async function noteNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<void> {
+export async function recordNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<void> {
   if (same === 'unknown') return
   const named = textList(same.filter((one) => one !== null).sort())
   await tx
@@ -66,14 +66,14 @@ export async function noteNamed(tx: Tx, wallet: `0x${string}`, same: SamePerson)
     .where(and(eq(identities.wallet, wallet), sql`${identities.named} <> ${named}`))
 }
 
-type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'deed' | 'replaced'>
+type Ruled = Pick<PersonRow, 'wallet' | 'ruling' | 'linkedTo' | 'command' | 'replaced'>
 
 /** Replaces the decision that the operator saw, once per command, and makes its recheck due. */
 export async function rule(tx: Tx, ruled: Ruled): Promise<{ refused: string } | undefined> {
   await lockNamed(tx, `identity:${ruled.wallet}`)
   const [known] = await tx.select().from(persons).where(eq(persons.wallet, ruled.wallet))
-  if (known?.deed === ruled.deed) return undefined
-  if ((known?.deed ?? null) !== ruled.replaced)
+  if (known?.command === ruled.command) return undefined
+  if ((known?.command ?? null) !== ruled.replaced)
     return { refused: 'another decision about this wallet was made in between' }
   const due = await tx
     .update(rechecks)

@@ -13,9 +13,9 @@ import { identities } from './identity.store'
 import { insertLink } from './link.store'
 import { type Holding, judgePerson, type SamePerson } from './person'
 import { ProviderDown } from './provider'
-import { identityProviderOf } from './providers/choose'
+import { chooseIdentityProvider } from './providers/choose'
 import { recheckOnce } from './recheck'
-import { noteLink, rechecks } from './recheck.store'
+import { rechecks, recordLink } from './recheck.store'
 import { answerRule } from './rule'
 import { applyStatement } from './verdict'
 
@@ -81,7 +81,10 @@ beforeEach(async () => {
 
 const level = testConfig.identity.level
 const provider = (kind: (typeof kinds)[number]) =>
-  identityProviderOf({ ...config, identityProvider: kind, identityApiUrl: sandbox.url, identityLevel: level }, Date.now)
+  chooseIdentityProvider(
+    { ...config, identityProvider: kind, identityApiUrl: sandbox.url, identityLevel: level },
+    Date.now,
+  )
 type Over = { findSamePerson?: () => Promise<readonly (Wallet | null)[]> }
 const instance = (kind: (typeof kinds)[number], over: Over = {}) =>
   contextOf({
@@ -108,7 +111,7 @@ async function approved(kind: (typeof kinds)[number], person: string): Promise<W
   const asked = { wallet, provider: kind }
   await backbone.database.transaction(async (tx) => {
     await insertLink(tx, { ...asked, providerRef })
-    await noteLink(tx, { ...asked, linkedAt: new Date(), nextCheckAt: new Date(0) })
+    await recordLink(tx, { ...asked, linkedAt: new Date(), nextCheckAt: new Date(0) })
   })
   return wallet
 }
@@ -125,13 +128,13 @@ const ordersOf = async (wallet: Wallet) => {
   return orders.filter((order) => order.wallet === wallet).map(({ verified }) => verified)
 }
 const rule = (wallet: Wallet, linkedTo: Wallet | null, replaced: string | null = null) => {
-  const deed = randomUUID()
-  const asked = { deed, by: 'sari', reason: 'ticket 7', wallet, linkedTo, replaced }
+  const command = randomUUID()
+  const asked = { command, by: 'sari', reason: 'ticket 7', wallet, linkedTo, replaced }
   const send = () =>
     answerRule(instance('sumsub')).answer(asked) as Promise<{
       ok: { done?: string; refused?: string }
     }>
-  return { deed, send }
+  return { command, send }
 }
 const down = () => Promise.reject(new ProviderDown('no response'))
 
@@ -244,7 +247,7 @@ describe('an operator', () => {
     expect(await stateOf(second)).toBe('duplicate')
     await round('sumsub', { findSamePerson: down })
     expect([await stateOf(first), await stateOf(second)]).toEqual(['verified', 'verified'])
-    expect((await rule(second, first, allow.deed).send()).ok.done).toContain(first)
+    expect((await rule(second, first, allow.command).send()).ok.done).toContain(first)
     await round('sumsub')
     expect([await stateOf(first), await stateOf(second)]).toEqual(['verified', 'duplicate'])
     expect((await allow.send()).ok.refused).toContain('in between')

@@ -34,13 +34,13 @@ export const rechecks = schema.table(
 type PlannedRecheck = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
 
 /** Starts the rechecks. Idempotent. */
-export const noteLink = (db: Db, { linkedAt, ...asked }: PlannedRecheck & { linkedAt: Date }) =>
-  note(db, asked, { linkedAt })
+export const recordLink = (db: Db, { linkedAt, ...asked }: PlannedRecheck & { linkedAt: Date }) =>
+  record(db, asked, { linkedAt })
 
 /** The next recheck moves forward, never back. */
-export const noteVerdict = (tx: Tx, asked: PlannedRecheck) => note(tx, asked, {})
+export const recordVerdict = (tx: Tx, asked: PlannedRecheck) => record(tx, asked, {})
 
-const note = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link: { linkedAt?: Date }) =>
+const record = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link: { linkedAt?: Date }) =>
   db
     .insert(rechecks)
     .values({ wallet, provider, nextCheckAt, ...link })
@@ -58,7 +58,7 @@ const note = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link: {
 type Progressed = PlannedRecheck & { progress: Progress; progressedAt: Date }
 
 /** Keeps newer progress, and the next recheck of an existing row. */
-export const noteProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
+export const recordProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
   tx
     .insert(rechecks)
     .values({ wallet, ...progressed })

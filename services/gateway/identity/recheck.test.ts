@@ -11,9 +11,9 @@ import { config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
 import { identities } from './identity.store'
 import type { Finding, IdentityProvider } from './provider'
-import { identityProviderOf } from './providers/choose'
+import { chooseIdentityProvider } from './providers/choose'
 import { recheckOnce } from './recheck'
-import { noteLink, rechecks } from './recheck.store'
+import { rechecks, recordLink } from './recheck.store'
 
 type Wallet = `0x${string}`
 const minute = 60_000
@@ -77,7 +77,7 @@ async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Pr
   return asked
 }
 const real = () =>
-  identityProviderOf({ ...config, identityApiUrl: sandbox.url, identityLevel: testConfig.identity.level }, Date.now)
+  chooseIdentityProvider({ ...config, identityApiUrl: sandbox.url, identityLevel: testConfig.identity.level }, Date.now)
 
 const newWallet = (): Wallet => walletOf(privateKeyToAccount(generatePrivateKey()))
 const decide = (wallet: Wallet, verdict: string) => sandbox.control(`identity/${wallet}`, { verdict })
@@ -97,7 +97,7 @@ async function linked(agoMs = hour, provider = 'sumsub'): Promise<Wallet> {
   const wallet = newWallet()
   const linkedAt = new Date(Date.now() - agoMs)
   const link = { wallet, provider, linkedAt, nextCheckAt: linkedAt }
-  await backbone.database.run((db) => noteLink(db, link))
+  await backbone.database.run((db) => recordLink(db, link))
   return wallet
 }
 async function verified(): Promise<Wallet> {
@@ -151,7 +151,7 @@ describe('a user with a link', () => {
     await round()
     expect((await recheckOf(wallet))?.nextCheckAt).toBeNull()
     const link = { wallet, provider: 'sumsub', linkedAt: new Date(), nextCheckAt: new Date() }
-    await Promise.all([1, 2].map(() => backbone.database.run((db) => noteLink(db, link))))
+    await Promise.all([1, 2].map(() => backbone.database.run((db) => recordLink(db, link))))
     expect(await round()).toEqual([wallet])
     expect(await round()).toEqual([])
   })

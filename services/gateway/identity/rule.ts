@@ -7,11 +7,11 @@ import { rule } from './person.store'
 
 /** Changes no verdict: the recheck, due at once, applies the decision to the provider's answer. */
 export const answerRule = ({ database, log }: Context): Handler =>
-  handler(PersonRule, async ({ deed, wallet, linkedTo, replaced }) => {
+  handler(PersonRule, async ({ command, wallet, linkedTo, replaced }) => {
     const ruling = linkedTo === null ? 'allowed' : 'linked'
-    const refused = await database.transaction((tx) => rule(tx, { wallet, ruling, linkedTo, deed, replaced }))
+    const refused = await database.transaction((tx) => rule(tx, { wallet, ruling, linkedTo, command, replaced }))
     if (refused) return ok(refused)
-    log.warn({ wallet, linkedTo, deed }, `operator ${ruling} the person of a wallet`)
+    log.warn({ wallet, linkedTo, command }, `operator ${ruling} the person of a wallet`)
     const done =
       linkedTo === null
         ? 'allowed: verified once the provider confirms its approval'
@@ -21,7 +21,7 @@ export const answerRule = ({ database, log }: Context): Handler =>
 
 /** A new revision, because the relayer acts once per revision. */
 export const answerFlagOrder = ({ database, log }: Context): Handler =>
-  handler(FlagOrder, async ({ deed, wallet, revision: asked }) => {
+  handler(FlagOrder, async ({ command, wallet, revision: asked }) => {
     const revision = BigInt(asked)
     const ordered = await database.transaction(async (tx) => {
       const known = await lockIdentity(tx, wallet)
@@ -29,6 +29,6 @@ export const answerFlagOrder = ({ database, log }: Context): Handler =>
       return known?.revision === revision + 1n
     })
     if (!ordered) return ok({ refused: 'the relayer has given up no flag of this wallet' })
-    log.warn({ wallet, deed }, 'operator ordered the verified flag again')
+    log.warn({ wallet, command }, 'operator ordered the verified flag again')
     return ok({ done: 'the flag is ordered; if the relayer gives it up again, it is listed again' })
   })

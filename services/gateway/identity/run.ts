@@ -7,8 +7,8 @@ import { findIdentity } from './identity.store'
 import { countLinksToday, insertLink } from './link.store'
 import { orderReactions, sweepOnce } from './orders'
 import { recheckOnce } from './recheck'
-import { noteLink } from './recheck.store'
-import { webhookReaction } from './verdict'
+import { recordLink } from './recheck.store'
+import { verdictReaction } from './verdict'
 
 export function runIdentity(context: Context, bus: Bus, onFatal: () => void): AsyncDisposable {
   const { config, database, log, poke } = context
@@ -20,7 +20,7 @@ export function runIdentity(context: Context, bus: Bus, onFatal: () => void): As
     log,
     poke,
     onFatal,
-    reactions: [webhookReaction(context), ...orderReactions(context)],
+    reactions: [verdictReaction(context), ...orderReactions(context)],
   }
   const loop = { everyMs: config.recheckEveryMs, log }
   const running = [
@@ -56,13 +56,13 @@ export const openVerification = ({
     ])
     return { isVerified: row?.state === 'verified', linksToday }
   },
-  async noteLink(wallet, providerRef) {
+  async recordLink(wallet, providerRef) {
     const linkedAt = new Date(clock())
     const nextCheckAt = new Date(clock() + config.identityRecheckOpenMs)
     const asked = { wallet, provider: provider.name }
     await database.transaction(async (tx) => {
       await insertLink(tx, { ...asked, providerRef })
-      await noteLink(tx, { ...asked, linkedAt, nextCheckAt })
+      await recordLink(tx, { ...asked, linkedAt, nextCheckAt })
     })
   },
 })

@@ -24,11 +24,11 @@ import { lockIdentity, storeVerdict } from './identity.store'
 import { findOwnRefs, isOwnRef } from './link.store'
 import { flagCause, flagOrderId } from './orders'
 import type { SamePerson } from './person'
-import { judgeApproved, noteNamed } from './person.store'
+import { judgeApproved, recordNamed } from './person.store'
 import type { IsOurs, Statement } from './provider'
-import { noteProgress, noteVerdict } from './recheck.store'
+import { recordProgress, recordVerdict } from './recheck.store'
 
-export const webhookReaction = (context: Context): Reaction =>
+export const verdictReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
     async find(message): Promise<SamePerson> {
       const heard = hear(context, message)
@@ -48,7 +48,7 @@ export const webhookReaction = (context: Context): Reaction =>
       )
       if (!askAbout) return
       const nextCheckAt = new Date(context.clock())
-      await noteVerdict(tx, { wallet: askAbout, provider, nextCheckAt })
+      await recordVerdict(tx, { wallet: askAbout, provider, nextCheckAt })
     },
   })
 
@@ -99,7 +99,7 @@ async function applyHeard(
   if (decision.ignored === 'person unknown') {
     const nextCheckAt = retryAt(0, scheduleOf(context.config), context.clock())
     const wallet = subjectOf(statement)!
-    await noteVerdict(tx, { wallet, provider: context.provider.name, nextCheckAt })
+    await recordVerdict(tx, { wallet, provider: context.provider.name, nextCheckAt })
   }
   context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
   if (decision.ignored === 'unknown inquiry' && word !== 'none')
@@ -155,19 +155,19 @@ export async function applyStatement(
   const progressed = progressIn(isWaiting ? waiting(heard) : heard, policy)
   if (progressed) {
     const nextCheckAt = new Date(clock() + config.identityRecheckOpenMs)
-    await noteProgress(tx, { ...progressed, provider, nextCheckAt })
+    await recordProgress(tx, { ...progressed, provider, nextCheckAt })
   }
   if ('ignored' in decision) {
-    if (subject && heard.word === 'approved') await noteNamed(tx, subject, same)
+    if (subject && heard.word === 'approved') await recordNamed(tx, subject, same)
     return decision
   }
   const { wallet, next, flag } = decision
   const verdict = { wallet, next, provider, providerRef, sameAs, ordered: flag !== null }
   await storeVerdict(tx, verdict, new Date(clock() + config.recheckAfterMs))
-  if (heard.word === 'approved') await noteNamed(tx, wallet, same)
+  if (heard.word === 'approved') await recordNamed(tx, wallet, same)
   const standing = { state: next.state, decidedAt: new Date(next.decidedAtMs), linkedAt: null }
   const askedAt = nextCheckAt(standing, scheduleOf(config), clock())
-  await noteVerdict(tx, { wallet, provider, nextCheckAt: askedAt })
+  await recordVerdict(tx, { wallet, provider, nextCheckAt: askedAt })
   if (flag !== null) await announceFlag(tx, wallet, flag, next.revision!, statement)
   log.info({ wallet, state: next.state, flag }, 'identity decided')
   failpoint('gateway:identity-decided')

@@ -48,10 +48,10 @@ const securitySchemes = {
 /** The plugin's instance serves no requests: its own page would load scripts from the internet. */
 export async function openApiDocument(routes: AnyElysia, publicUrl: string): Promise<string> {
   const path = '/gathered.json'
-  const gatherer = new Elysia()
+  const collector = new Elysia()
     .use(swagger({ path: '/gathered', specPath: path, documentation: { info: about } }))
     .use(routes)
-  const response = await gatherer.handle(new Request(`http://localhost${path}`))
+  const response = await collector.handle(new Request(`http://localhost${path}`))
   const { paths } = (await response.json()) as { paths: Json }
   return JSON.stringify({
     openapi: '3.1.0',

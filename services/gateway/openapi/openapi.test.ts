@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from 'typebox'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
 import { failureHeaders, failureOf, Refused } from '../http/failure'
 import { fixtureOf } from '../test-support/fixture'
@@ -254,7 +254,7 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
   test('has examples that fit their schemas', () => {
     for (const body of [op.requestBody, op.responses['200']])
       for (const { schema, example } of Object.values(body?.content ?? {}))
-        expect(readerOf(whole(schema))(structuredClone(example))).toEqual({
+        expect(schemaReader(whole(schema))(structuredClone(example))).toEqual({
           value: example,
         } as never)
   })

@@ -78,8 +78,8 @@ describe('the console page', () => {
 
   test.each([
     'GET /console/sandbox.js',
-    'GET /console/deeds',
-    'POST /console/deeds/kill',
+    'GET /console/actions',
+    'POST /console/actions/kill',
     'GET /console/items/%E0%A4%A',
   ])('security: %s is 404 without a sandbox or a known id', async (route) => {
     const [method = '', path = ''] = route.split(' ')

@@ -7,10 +7,10 @@ import type { App } from '../app'
 import { readTarget } from '../http/target'
 import type { PageFeed } from './feed'
 import { pageFiles, securityHeaders } from './files'
-import { strangeIn, tokenIn } from './origin-check'
-import { type OperatorAnswer, shownTo } from './questions'
+import { checkOrigin, tokenIn } from './origin-check'
+import { answerOperatorQuestion, type OperatorAnswer } from './questions'
 import type { SandboxControls } from './sandbox'
-import { pushing } from './sse'
+import { sseResponse } from './sse'
 
 /** The console reads nothing itself: `operations` answers. */
 type ConsoleParts = {
@@ -48,7 +48,7 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
   }
   const guarded: App = async (request, address) => {
     if (readTarget(request) === undefined) return refusal(400, textIn('en', [{ code: 'host_missing' }]))
-    const strange = strangeIn(request, parts.hosts)
+    const strange = checkOrigin(request, parts.hosts)
     return strange ? refusal(403, refusals[strange]) : answer(request, address)
   }
   return async (request, address) => {
@@ -65,19 +65,21 @@ function routesOf(parts: ConsoleParts): (method: string, path: string) => Route 
   const tokenOf = (request: Request) => ({ token: tokenIn(request) })
   const fixed = new Map<string, Route>([
     ['GET /console/about', () => Response.json({ sandbox: sandbox !== undefined })],
-    ['GET /console/live', (request) => pushing(leaving, (push) => feed.watch(tokenIn(request), push))],
+    ['GET /console/live', (request) => sseResponse(leaving, (push) => feed.watch(tokenIn(request), push))],
     [
       'GET /console/attention',
-      async (request) => told(await shownTo(ask(ConsoleAttention, tokenOf(request), answerMs), log)),
+      async (request) => answerOf(await answerOperatorQuestion(ask(ConsoleAttention, tokenOf(request), answerMs), log)),
     ],
   ])
-  if (sandbox) fixed.set('GET /console/deeds', sandbox.deeds)
+  if (sandbox) fixed.set('GET /console/actions', sandbox.actions)
   return (method, path) => {
     const [, item] = /^\/console\/items\/([^/]{1,300})$/.exec(path) ?? []
     const id = item && method === 'GET' ? decoded(item) : undefined
-    if (id) return async (request) => told(await shownTo(ask(ConsoleItem, { ...tokenOf(request), id }, answerMs), log))
-    const [, deed] = /^\/console\/deeds\/([a-z-]{1,30})$/.exec(path) ?? []
-    if (sandbox && deed && method === 'POST') return (request) => sandbox.act(deed, request)
+    if (id)
+      return async (request) =>
+        answerOf(await answerOperatorQuestion(ask(ConsoleItem, { ...tokenOf(request), id }, answerMs), log))
+    const [, action] = /^\/console\/actions\/([a-z-]{1,30})$/.exec(path) ?? []
+    if (sandbox && action && method === 'POST') return (request) => sandbox.act(action, request)
     return fixed.get(`${method} ${path}`)
   }
 }
@@ -93,7 +95,7 @@ function decoded(part: string): string | undefined {
 /** Longer than a read of `operations`, whose statements end after 5 s. */
 const answerMs = 8_000
 
-const told = (read: OperatorAnswer): Response =>
+const answerOf = (read: OperatorAnswer): Response =>
   'shown' in read ? Response.json(read.shown) : refusal(read.status, read.fault)
 
 const refusals = {

@@ -3,12 +3,12 @@ import type { Bus } from '#platform/bus/open'
 import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { ConsoleWatch, type FeedEvent, feedSubject, type Recent } from '#shared/messages/operations'
-import { shownTo } from './questions'
-import type { Push } from './sse'
+import { answerOperatorQuestion } from './questions'
+import type { SsePush } from './sse'
 
 export type PageFeed = {
   /** Passes events on until the returned function is called; `deaf` while the feed is not live. */
-  readonly watch: (token: string, push: Push) => () => void
+  readonly watch: (token: string, push: SsePush) => () => void
 }
 
 /** A page renews the feed within the lease of `operations`. */
@@ -41,7 +41,7 @@ export function openFeed(options: {
       }
       const renew = async () => {
         const asked = ask(ConsoleWatch, { token, recent: !isLive }, answerMs)
-        const answer = await shownTo(asked, log)
+        const answer = await answerOperatorQuestion(asked, log)
         if ('fault' in answer) return deaf(answer.fault)
         const recent = answer.shown as Recent
         for (const { event, data } of recent.events) push(event, data)

@@ -6,7 +6,7 @@ import { metricsText } from '../health/metrics'
  * `/ready` and `/metrics` (Prometheus text 0.0.4) ask every service, so on the public port they would
  * amplify an attack. `/health` asks none.
  */
-export function openOperators({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
+export function openOperatorListener({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {
     if (leaving.aborted) return Response.json({ missing: ['this instance: shutting down'] }, { status: 503 })
     const { missing, down } = await health.readiness()
@@ -17,7 +17,7 @@ export function openOperators({ health, leaving }: Pick<Context, 'health' | 'lea
   const metrics = async () => {
     const [own, others, down] = await Promise.all([
       health.ownMetrics(),
-      health.gatherMetrics().catch(() => undefined),
+      health.collectMetrics().catch(() => undefined),
       health.readiness().then(
         (seen) => seen.down,
         () => [],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { tokenMatcher } from '#shared/api/console-token'
-import { strangeIn, tokenIn } from './origin-check'
+import { checkOrigin, tokenIn } from './origin-check'
 
 const request = (headers: Record<string, string>, path = '/console/overview', method = 'GET') =>
   new Request(`http://127.0.0.1:3001${path}`, { method, headers })
@@ -22,11 +22,11 @@ describe('the Host check of the console', () => {
     ['localhost.', 'host'],
     ['', 'host'],
   ] as const)('security: for host %p finds the fault %p', (host, strange) => {
-    expect(strangeIn(request({ host }), ['ops.example'])).toBe(strange)
+    expect(checkOrigin(request({ host }), ['ops.example'])).toBe(strange)
   })
 
   test('security: also applies to a request without a Host header', () => {
-    expect(strangeIn(request({}), [])).toBe('host')
+    expect(checkOrigin(request({}), [])).toBe('host')
   })
 })
 
@@ -40,7 +40,7 @@ describe('the origin check of the console', () => {
     ['null', 'origin'],
     ['', 'origin'],
   ] as const)('security: for origin %p finds the fault %p', (origin, strange) => {
-    expect(strangeIn(request({ host: '127.0.0.1:3001', origin }), [])).toBe(strange)
+    expect(checkOrigin(request({ host: '127.0.0.1:3001', origin }), [])).toBe(strange)
   })
 
   test.each([
@@ -50,7 +50,7 @@ describe('the origin check of the console', () => {
     ['cross-site', 'site'],
   ] as const)('security: for fetch site %p finds the fault %p', (site, strange) => {
     const headers = { host: '127.0.0.1:3001', 'sec-fetch-site': site }
-    expect(strangeIn(request(headers), [])).toBe(strange)
+    expect(checkOrigin(request(headers), [])).toBe(strange)
   })
 
   const visit = {
@@ -60,10 +60,10 @@ describe('the origin check of the console', () => {
     'sec-fetch-dest': 'document',
   }
   test('lets another site link to the console page only', () => {
-    expect(strangeIn(request(visit, '/'), [])).toBeUndefined()
-    expect(strangeIn(request(visit, '/metrics'), [])).toBe('site')
-    expect(strangeIn(request(visit, '/', 'POST'), [])).toBe('site')
-    expect(strangeIn(request({ ...visit, 'sec-fetch-dest': 'iframe' }, '/'), [])).toBe('site')
+    expect(checkOrigin(request(visit, '/'), [])).toBeUndefined()
+    expect(checkOrigin(request(visit, '/metrics'), [])).toBe('site')
+    expect(checkOrigin(request(visit, '/', 'POST'), [])).toBe('site')
+    expect(checkOrigin(request({ ...visit, 'sec-fetch-dest': 'iframe' }, '/'), [])).toBe('site')
   })
 })
 

@@ -10,7 +10,7 @@ type Strange = 'host' | 'origin' | 'site'
  * - `origin`: browsers send it with every request that writes or reads a response.
  * - `site`: sent with all others, such as images. A link to the page passes: its site cannot read it.
  */
-export function strangeIn(request: Request, known: readonly string[]): Strange | undefined {
+export function checkOrigin(request: Request, known: readonly string[]): Strange | undefined {
   const { headers } = request
   const host = headers.get('host') ?? ''
   if (!isKnown(host, known)) return 'host'

@@ -1,5 +1,5 @@
 import { Faulted, Unavailable } from '#platform/bus/ask'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import type { Shown } from '#shared/messages/operations'
 import type { Answer } from '#shared/refusals'
@@ -13,13 +13,13 @@ const faults = {
 } as const
 
 /** Never throws. */
-export async function shownTo(asked: Promise<Answer<Shown>>, log: Log): Promise<OperatorAnswer> {
+export async function answerOperatorQuestion(asked: Promise<Answer<Shown>>, log: Log): Promise<OperatorAnswer> {
   try {
     const answer = await asked
     if ('refused' in answer) return faults.silent
     return 'shown' in answer.ok ? answer.ok : faults[answer.ok.fault]
   } catch (error) {
-    const isUnanswered = [Unavailable, Overdue, Faulted].some((kind) => error instanceof kind)
+    const isUnanswered = [Unavailable, DeadlinePassed, Faulted].some((kind) => error instanceof kind)
     if (!isUnanswered) log.warn({ err: error }, 'console question failed')
     return faults.silent
   }

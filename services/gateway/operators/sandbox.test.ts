@@ -11,7 +11,7 @@ test('a list of actions that stays unanswered is given up, and its request is ab
     },
   })
   const sandbox = openSandbox({ url: server.url.origin, token: 't' }, { listMs: 500, actMs: 500 })
-  expect((await sandbox.deeds()).status).toBe(503)
+  expect((await sandbox.actions()).status).toBe(503)
   await aborted.promise
   server.stop(true)
 })

@@ -1,6 +1,6 @@
 /** Served by the process that started the local stack. */
 export type SandboxControls = {
-  readonly deeds: () => Promise<Response>
+  readonly actions: () => Promise<Response>
   readonly act: (name: string, request: Request) => Promise<Response>
 }
 
@@ -25,12 +25,12 @@ export function openSandbox(at: { url: string; token: string }, { listMs, actMs 
     }
   }
   return {
-    deeds: () => ask('/deeds', listMs),
+    actions: () => ask('/actions', listMs),
     act: async (name, request) => {
       const body = await request.text()
       if (body.length > bodyCharactersMax)
         return Response.json({ error: 'The request body is too large.' }, { status: 413 })
-      return ask(`/deeds/${name}`, actMs, body)
+      return ask(`/actions/${name}`, actMs, body)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { pushing } from './sse'
+import { sseResponse } from './sse'
 
 test('a page that connects while this instance shuts down is closed at once', async () => {
-  const response = pushing(AbortSignal.abort(), () => () => {})
+  const response = sseResponse(AbortSignal.abort(), () => () => {})
   expect(await response.text()).toBe('')
 })

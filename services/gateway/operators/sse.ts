@@ -1,4 +1,4 @@
-export type Push = (event: string, data: unknown) => void
+export type SsePush = (event: string, data: unknown) => void
 
 /** Proxies and this server close a connection that is idle for about a minute. */
 const beatMs = 15_000
@@ -7,7 +7,7 @@ const beatMs = 15_000
 const waitingBytesMax = 1024 * 1024
 
 /** Calls the returned function when the page leaves or is too slow, or this instance shuts down. */
-export function pushing(leaving: AbortSignal, start: (push: Push) => () => void): Response {
+export function sseResponse(leaving: AbortSignal, start: (push: SsePush) => () => void): Response {
   let end = () => {}
   const body = new ReadableStream<Uint8Array>(
     {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
-import { joined } from '#platform/reads'
+import { joinReads } from '#platform/reads'
 import { GetActivity, GetActivityItem } from '#shared/api/activity'
 import type { RouteAnswer } from '#shared/api/route'
 import { isKnown, textIn } from '#shared/language/catalogue'
@@ -19,7 +19,7 @@ import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
 /** Before a page is read again, so that more requests share its three queries. */
-const gatherMs = 1
+const collectMs = 1
 
 /** Fails unless all three owners respond: a partial list would mislead. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
@@ -35,7 +35,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
   // A new order must be in the list at once, so a page is never older than its request.
   const keyOf = ({ wallet, limit, before, language }: ActivityRequest) =>
     [wallet, limit, before?.createdAt, before?.id, language].join()
-  const page = joined(read, keyOf, gatherMs)
+  const page = joinReads(read, keyOf, collectMs)
   return new Elysia().use(access).get(
     GetActivity.path,
     async ({ request, set, wallet }) => {

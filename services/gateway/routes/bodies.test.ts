@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { Bank } from '#shared/messages/fields'
 import { type BodyPath, bank, goodBodies, spoilt } from '../test-support/bodies'
 import { errorOf, fixtureOf, okay } from '../test-support/fixture'
@@ -122,7 +122,7 @@ describe('the account holder name of a cash-out', () => {
     ['marks', `${'\u0301'.repeat(500_000)}=`],
   ])('security: is parsed in linear time with 500,000 %s', (_, name) => {
     const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: name }
-    expect(readerOf(Bank)(bank)).toHaveProperty('fault')
+    expect(schemaReader(Bank)(bank)).toHaveProperty('fault')
   })
   test.each([
     ['a NUL', 'Sari\0Dewi'],

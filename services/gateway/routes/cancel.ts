@@ -4,7 +4,7 @@ import { CheckoutCancel } from '#shared/messages/payments'
 import type { Context } from '../context'
 import { okOf } from '../http/failure'
 import { languageFor } from '../http/language'
-import { place } from '../http/order'
+import { placeOrder } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { exampleItem, idOf, idParameter, itemOf, noSuchItem } from './activity'
@@ -17,7 +17,7 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
       path,
       async ({ params: { id }, request, set, wallet }) => {
         if (!idOf.payment.test(id)) throw noSuchItem()
-        const { item } = okOf(await place(ask, CheckoutCancel, { wallet, kind, id }))
+        const { item } = okOf(await placeOrder(ask, CheckoutCancel, { wallet, kind, id }))
         if (!item) throw noSuchItem()
         return itemOf(item, languageFor({ request, set }))
       },
@@ -43,7 +43,7 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
           ok: {
             description: 'The item after the cancellation.',
             schema: PostTopupCancel.answer,
-            example: { ...canceled, kind },
+            example: { ...cancelled, kind },
           },
           worded: true,
           errors: [401, 404, 429, 503],
@@ -59,11 +59,11 @@ const kinds = [
 ] as const
 
 const { checkoutUrl: _, ...ended } = exampleItem
-const canceled = {
+const cancelled = {
   ...ended,
   status: 'expired',
   reason: 'cancelled',
   nextAction: null,
-  sentence: 'This checkout was canceled. Nothing was charged. Open a new checkout to pay.',
+  sentence: 'This checkout was cancelled. Nothing was charged. Open a new checkout to pay.',
   inFlight: false,
 }

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { PostAccountCheck, PostCashout } from '#shared/api/money'
 import { textIn } from '#shared/language/catalogue'
 import { AccountCheck, CashoutCreate } from '#shared/messages/payouts'
@@ -7,12 +7,12 @@ import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
 import { languageFor } from '../http/language'
-import { place } from '../http/order'
+import { placeOrder } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const read = readerOf(PostCashout.body)
-const readCheck = readerOf(PostAccountCheck.body)
+const read = schemaReader(PostCashout.body)
+const readCheck = schemaReader(PostAccountCheck.body)
 const quoteId = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const bank = { channelCode: 'ID_BCA', accountNumber: '1234567890', accountHolderName: 'Sari Dewi' }
 
@@ -22,7 +22,7 @@ export const cashoutsRoute = ({ ask }: Context, access: Access) =>
     .post(
       PostCashout.path,
       async ({ request, wallet }) =>
-        okOf(await place(ask, CashoutCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(await placeOrder(ask, CashoutCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({
@@ -56,7 +56,7 @@ export const accountCheckRoute = ({ ask }: Context, access: Access) =>
     PostAccountCheck.path,
     async ({ request, set, wallet }) => {
       const asked = { wallet, ...(await readBody(request, readCheck)) }
-      const { verdict } = okOf(await place(ask, AccountCheck, asked))
+      const { verdict } = okOf(await placeOrder(ask, AccountCheck, asked))
       const code = `account_check.${verdict}` as const
       return { verdict, sentence: textIn(languageFor({ request, set }), [{ code }]) }
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { GetConfig } from '#shared/api/config'
 import { chainTerms } from '../test-support/bodies'
 import { fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
@@ -40,7 +40,7 @@ describe('GET /config', () => {
     const { call } = await fixtureOf(replies)
     const response = await call('GET', '/config')
     const body = await response.json()
-    expect(readerOf(GetConfig.answer)(body)).not.toHaveProperty('fault')
+    expect(schemaReader(GetConfig.answer)(body)).not.toHaveProperty('fault')
     expect(body).toMatchObject({
       pairs: ['USD/IDR', 'USD/MYR'],
       languages: ['en', 'id', 'ms'],

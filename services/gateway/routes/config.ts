@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Ask } from '#platform/bus/ask'
 import { isRecent } from '#platform/clock'
-import { joined } from '#platform/reads'
+import { joinReads } from '#platform/reads'
 import { GetConfig } from '#shared/api/config'
 import type { RouteAnswer } from '#shared/api/route'
 import { sessionSecondsMax } from '#shared/api/session'
@@ -24,9 +24,9 @@ const keptSeconds = keptMs / 1_000
 
 export const configRoute = ({ ask, clock }: Context, access: Access) => {
   let kept: { readonly at: number; readonly answer: Tagged } | undefined
-  const gathered = joined(
+  const collected = joinReads(
     async () => {
-      const answer = tagged(await gather(ask))
+      const answer = tagged(await collectConfig(ask))
       kept = { at: clock(), answer }
       return answer
     },
@@ -36,7 +36,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
     GetConfig.path,
     async ({ request, set }) => {
       const isFresh = kept !== undefined && isRecent(kept.at, clock(), keptMs)
-      const answer = isFresh ? kept!.answer : await inTime(gathered(undefined), 'the owners')
+      const answer = isFresh ? kept!.answer : await inTime(collected(undefined), 'the owners')
       set.headers['cache-control'] = `public, max-age=${keptSeconds}`
       return answerTagged({ request, set }, answer)
     },
@@ -61,7 +61,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
 }
 
 /** Fails if a part is missing: an app would show an incomplete configuration. */
-async function gather(ask: Ask): Promise<RouteAnswer<typeof GetConfig>> {
+async function collectConfig(ask: Ask): Promise<RouteAnswer<typeof GetConfig>> {
   const [pricing, payments, payouts, chain] = await Promise.all([
     ask(PricingTerms, {}).then(okOf),
     ask(PaymentsTerms, {}).then(okOf),

@@ -178,13 +178,13 @@ describe.each(others)('in the language %s', (language) => {
     expect(response.headers.get('vary')).toBe('Origin, Accept-Language')
   })
 
-  test('every item has its sentence in the language: in lists, alone, canceled', async () => {
+  test('every item has its sentence in the language: in lists, alone, cancelled', async () => {
     const page = await fixture.call('GET', '/me/activity', asking(language))
     const { items, inFlight } = (await page.json()) as { items: object[]; inFlight: object[] }
     const alone = await fixture.call('GET', `/me/activity/${id}`, asking(language))
-    const canceled = await fixture.call('POST', `/topups/${id}/cancel`, asking(language))
-    for (const response of [page, alone, canceled]) expect(response.headers.get('content-language')).toBe(language)
-    for (const shown of [...items, ...inFlight, await alone.json(), await canceled.json()]) {
+    const cancelled = await fixture.call('POST', `/topups/${id}/cancel`, asking(language))
+    for (const response of [page, alone, cancelled]) expect(response.headers.get('content-language')).toBe(language)
+    for (const shown of [...items, ...inFlight, await alone.json(), await cancelled.json()]) {
       expect(shown).toMatchObject({ id, sentence: expect.stringContaining(owed[language]) })
       expect(shown).not.toHaveProperty('texts')
     }

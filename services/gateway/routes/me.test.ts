@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import { waitUntil } from '#test/support/wait'
 import type { Context } from '../context'
 import { account, entryAt } from '../test-support/bodies'
@@ -99,7 +99,7 @@ describe('GET /me', () => {
       const response = await fixture.call('GET', '/me', { headers })
       return [response.status, ((await response.json()) as { limits: object }).limits]
     }
-    const late = () => Promise.reject(new Overdue('payouts.limit', 1_200))
+    const late = () => Promise.reject(new DeadlinePassed('payouts.limit', 1_200))
     expect(await limitsOf({ 'payments.limit': okay(limit), 'payouts.limit': late })).toEqual([
       200,
       { topup: limit, cashout: null },
@@ -247,7 +247,7 @@ describe('POST /me/verification', () => {
     provider: one,
     verification: {
       standing: async () => ({ isVerified: false, linksToday: 0, ...standing }),
-      noteLink: async () => {},
+      recordLink: async () => {},
     },
     ...more,
   })
@@ -308,8 +308,8 @@ describe('POST /me/verification', () => {
   test('returns no link that was not stored', async () => {
     const noted: string[] = []
     const { standing } = over({}).verification
-    const fixtureWith = (noteLink: (wallet: string) => Promise<void>) =>
-      fixtureOf({}, { provider: one, verification: { standing, noteLink } })
+    const fixtureWith = (recordLink: (wallet: string) => Promise<void>) =>
+      fixtureOf({}, { provider: one, verification: { standing, recordLink: recordLink } })
     await asked(await fixtureWith(async (wallet) => void noted.push(wallet)))
     expect(noted).toEqual([walletOf(ana)])
     const failing = () => Promise.reject(new Error('no row was written'))

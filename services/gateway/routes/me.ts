@@ -2,8 +2,8 @@ import { Elysia } from 'elysia'
 import { LRUCache } from 'lru-cache'
 import type { Static } from 'typebox'
 import { steadyClock } from '#platform/clock'
-import { joined } from '#platform/reads'
-import { readerOf } from '#platform/schema'
+import { joinReads } from '#platform/reads'
+import { schemaReader } from '#platform/schema'
 import { GetMe, PostCountry, PostVerification } from '#shared/api/account'
 import type { RouteAnswer } from '#shared/api/route'
 import { textIn } from '#shared/language/catalogue'
@@ -20,7 +20,7 @@ import { inTime } from '../http/deadline'
 import { okOf, Refused, refusedAs } from '../http/failure'
 import { languageFor } from '../http/language'
 import { openLimiter, takeFrom } from '../http/limit'
-import { verificationOf } from '../identity/standing'
+import { verificationOf } from '../identity/verification'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
@@ -47,7 +47,7 @@ export const meRoute = ({ ask, clock, users }: Context, access: Access) => {
     return JSON.stringify(meOf(wallet, okOf(found), { user, createdAt, limits, language }))
   }
   // A new country must show at once, so a response is never older than its request.
-  const me = joined(read, ({ wallet, language }) => `${wallet} ${language}`)
+  const me = joinReads(read, ({ wallet, language }) => `${wallet} ${language}`)
   return new Elysia().use(access).get(
     GetMe.path,
     async ({ request, set, wallet }) => {
@@ -207,7 +207,7 @@ const example: RouteAnswer<typeof GetMe> = {
   balance: { ausd: '1000000', native: '500000000000000000' },
 }
 
-const read = readerOf(PostCountry.body)
+const read = schemaReader(PostCountry.body)
 
 export const countryRoute = ({ users }: Context, access: Access) =>
   new Elysia().use(access).post(
@@ -269,11 +269,11 @@ export const verificationRoute = (context: Context, access: Access) => {
       throw noLink()
     })
     // Noted before the link is returned, so that every link has its rechecks.
-    await inTime(verification.noteLink(wallet, ref), 'the rechecks')
+    await inTime(verification.recordLink(wallet, ref), 'the rechecks')
     fresh.set(wallet, url)
     return { verified: false, url }
   }
-  const link = joined(linkFor, ({ wallet }) => wallet)
+  const link = joinReads(linkFor, ({ wallet }) => wallet)
   const handle = ({ request, wallet }: { request: Request; wallet: `0x${string}` }) =>
     link({ wallet, address: callerOf(request).address })
   return new Elysia().use(access).post(PostVerification.path, handle, {

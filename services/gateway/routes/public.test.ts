@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { Overdue, pause } from '#platform/deadline'
+import { DeadlinePassed, pause } from '#platform/deadline'
 import { metricsOf } from '#platform/metrics/answer'
 import { gauge } from '#platform/metrics/metric'
 import { type Sample, samplesIn, valueIn } from '#test/support/telemetry/metrics'
@@ -60,7 +60,7 @@ describe('GET /verify/:wallet', () => {
     ['is not there', {}],
     ['lags', { 'indexer.record': refusing('indexer_lags') }],
     ['fails', { 'indexer.record': () => Promise.reject(new Error('x')) }],
-    ['is late', { 'indexer.record': () => Promise.reject(new Overdue('indexer.record', 1_200)) }],
+    ['is late', { 'indexer.record': () => Promise.reject(new DeadlinePassed('indexer.record', 1_200)) }],
   ])('returns all but the history when indexer-reader %s', async (_, replies) => {
     const response = await (await fixtureOf({ ...chain, ...replies })).call('GET', path)
     expect([response.status, await response.json()]).toEqual([200, without])
@@ -224,9 +224,9 @@ describe('GET /ready', () => {
       const fixture = await fixtureOf({}, { health: { ...health, readiness: async () => ({ missing, down: [] }) } })
       const response = await fixture.call('GET', '/ready')
       expect([response.status, await response.json()]).toEqual([status, body])
-      const told503 = { 'x-error-code': 'unavailable', 'retry-after': '1' }
-      const named = Object.keys(told503).map((name) => response.headers.get(name))
-      expect(named).toEqual(status === 200 ? [null, null] : Object.values(told503))
+      const answered503 = { 'x-error-code': 'unavailable', 'retry-after': '1' }
+      const named = Object.keys(answered503).map((name) => response.headers.get(name))
+      expect(named).toEqual(status === 200 ? [null, null] : Object.values(answered503))
       const told = await fixture.ops('/ready')
       expect([told.status, await told.json()]).toEqual([status, details])
       expect((await fixture.ops('/health')).status).toBe(200)
@@ -263,8 +263,8 @@ test('GET /metrics serves operators only', async () => {
 })
 
 test('GET /metrics reports that it could not ask the services, instead of none running', async () => {
-  const gatherMetrics = () => Promise.reject(new Error('no NATS'))
-  const fixture = await fixtureOf(chain, { health: { ...health, gatherMetrics } })
+  const collectMetrics = () => Promise.reject(new Error('no NATS'))
+  const fixture = await fixtureOf(chain, { health: { ...health, collectMetrics: collectMetrics } })
   const lines = (await (await fixture.ops('/metrics')).text()).split('\n')
   expect(lines).toContain('ausd_services_asked 0')
   expect(lines.filter((line) => line.includes('service_up{'))).toEqual([])
@@ -276,10 +276,10 @@ test('GET /metrics counts requests by route and includes the metrics of all proc
   const ownMetrics = () => metricsOf({ service, copy: 'own', figures, log: pino({ level: 'silent' }) })
   const theirs =
     '# HELP ausd_dead_letters x\n# TYPE ausd_dead_letters gauge\nausd_dead_letters{service="payments",copy="one"} 4\n'
-  const gatherMetrics = async () => [{ service: 'payments' as const, copy: 'one', text: theirs }]
+  const collectMetrics = async () => [{ service: 'payments' as const, copy: 'one', text: theirs }]
   const frozen = { service: 'payments', copy: 'two', state: 'hangs', since: '' } as const
   const readiness = async () => ({ missing: [], down: [frozen] })
-  const over = { health: { ...health, gatherMetrics, ownMetrics, readiness } }
+  const over = { health: { ...health, collectMetrics: collectMetrics, ownMetrics, readiness } }
   const fixture = await fixtureOf(chain, over)
   const samples = async () => samplesIn(await (await fixture.ops('/metrics')).text())
   const route = { method: 'GET', route: '/verify/:wallet', status: '200' }

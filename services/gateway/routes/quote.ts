@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { PostQuote } from '#shared/api/quotes'
 import { QuoteCreate } from '#shared/messages/pricing'
 import type { Context } from '../context'
@@ -8,7 +8,7 @@ import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const read = readerOf(PostQuote.body)
+const read = schemaReader(PostQuote.body)
 
 export const quoteRoute = ({ ask }: Context, access: Access) =>
   new Elysia()

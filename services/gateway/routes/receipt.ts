@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { GetReceipt } from '#shared/api/statement'
 import type { Language } from '#shared/language/language'
-import { accountText, channelTexts, kindTexts, rowTexts, statusTexts, titleTexts } from '#shared/language/receipt'
+import { accountText, channelTexts, kindTexts, receiptRows, receiptTitles, statusTexts } from '#shared/language/receipt'
 import { timeText } from '#shared/language/time'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { fiatOf } from '#shared/money/pair'
@@ -62,7 +62,7 @@ const at = (iso: string, language: Language) =>
 export function receiptOf(entry: ActivityEntry, language: Language): string {
   const item = itemOf(entry, language)
   const { kind, status, pair, fiat, channel } = item
-  const rows: Readonly<Record<keyof typeof rowTexts, string | undefined>> = {
+  const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
     ausd: moneyText(item.ausd, 'AUSD', language),
     channel: channel && channel !== 'unknown' ? channelTexts[channel][language] : undefined,
@@ -74,8 +74,8 @@ export function receiptOf(entry: ActivityEntry, language: Language): string {
     txHash: item.txHash,
     id: item.id,
   }
-  const title = `${titleTexts[item.inFlight ? 'inFlight' : 'ended'][language]}: ${kindTexts[kind][language]}`
-  const shown = Object.entries(rowTexts).flatMap(([name, texts]) => {
+  const title = `${receiptTitles[item.inFlight ? 'inFlight' : 'ended'][language]}: ${kindTexts[kind][language]}`
+  const shown = Object.entries(receiptRows).flatMap(([name, texts]) => {
     const value = rows[name as keyof typeof rows]
     return value ? [`<tr><th scope="row">${texts[language]}</th><td>${Bun.escapeHTML(value)}</td></tr>`] : []
   })

@@ -1,22 +1,23 @@
 import { Elysia } from 'elysia'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { PostSend } from '#shared/api/money'
 import { SendCreate } from '#shared/messages/chain'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { place } from '../http/order'
+import { placeOrder } from '../http/order'
 import { exampleAuthorization, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const read = readerOf(PostSend.body)
+const read = schemaReader(PostSend.body)
 
 export const sendsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
     .use(access)
     .post(
       PostSend.path,
-      async ({ request, wallet }) => okOf(await place(ask, SendCreate, { wallet, ...(await readBody(request, read)) })),
+      async ({ request, wallet }) =>
+        okOf(await placeOrder(ask, SendCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { PostSettlement } from '#shared/api/money'
 import { SettlementCreate } from '#shared/messages/payments'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { place } from '../http/order'
+import { placeOrder } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const read = readerOf(PostSettlement.body)
+const read = schemaReader(PostSettlement.body)
 
 export const settlementsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
@@ -17,7 +17,7 @@ export const settlementsRoute = ({ ask }: Context, access: Access) =>
     .post(
       PostSettlement.path,
       async ({ request, wallet }) =>
-        okOf(await place(ask, SettlementCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(await placeOrder(ask, SettlementCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({

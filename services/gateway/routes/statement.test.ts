@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { GetStatement } from '#shared/api/statement'
 import type { ActivityEntry } from '#shared/messages/activity'
 import { balanceNames, type StatementEntry } from '#shared/messages/statement'
@@ -58,7 +58,7 @@ describe('GET /me/statement', () => {
   test('merges the parts: a payment is one line with its event on the chain', async () => {
     const response = await get(november)
     const statement = await response.json()
-    expect(readerOf(GetStatement.answer)(structuredClone(statement))).not.toHaveProperty('fault')
+    expect(schemaReader(GetStatement.answer)(structuredClone(statement))).not.toHaveProperty('fault')
     expect(statement).toMatchObject({
       wallet: walletOf(ana),
       from: '2026-11-01T00:00:00.000Z',

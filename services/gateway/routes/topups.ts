@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { PostTopup } from '#shared/api/money'
 import { TopupCreate } from '#shared/messages/payments'
 import type { Context } from '../context'
 import { readBody } from '../http/body'
 import { okOf } from '../http/failure'
-import { place } from '../http/order'
+import { placeOrder } from '../http/order'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-const read = readerOf(PostTopup.body)
+const read = schemaReader(PostTopup.body)
 
 export const topupsRoute = ({ ask }: Context, access: Access) =>
   new Elysia()
@@ -17,7 +17,7 @@ export const topupsRoute = ({ ask }: Context, access: Access) =>
     .post(
       PostTopup.path,
       async ({ request, wallet }) =>
-        okOf(await place(ask, TopupCreate, { wallet, ...(await readBody(request, read)) })),
+        okOf(await placeOrder(ask, TopupCreate, { wallet, ...(await readBody(request, read)) })),
       {
         signed: true,
         ...operation({

@@ -2,8 +2,8 @@ import { Elysia } from 'elysia'
 import type { StaticDecode } from 'typebox'
 import { getAddress } from 'viem'
 import type { Ask } from '#platform/bus/ask'
-import { Overdue, pause } from '#platform/deadline'
-import { joined } from '#platform/reads'
+import { DeadlinePassed, pause } from '#platform/deadline'
+import { joinReads } from '#platform/reads'
 import { GetRecord } from '#shared/api/record'
 import type { RouteAnswer } from '#shared/api/route'
 import { ChainAccount } from '#shared/messages/chain'
@@ -25,7 +25,7 @@ const maxAgeSeconds = 2
 
 export const verifyRoute = ({ ask }: Context, access: Access) => {
   const read = async (wallet: string) => tagged(await recordOf(ask, wallet))
-  const record = joined(read, (wallet) => wallet)
+  const record = joinReads(read, (wallet) => wallet)
   return new Elysia().use(access).get(
     GetRecord.path,
     async ({ request, params, set }) => {
@@ -64,7 +64,7 @@ async function recordOf(ask: Ask, wallet: string): Promise<RouteAnswer<typeof Ge
     return await inTime(agreeingRecord(ask, wallet, accounts), 'the record')
   } catch (error) {
     const newest = accounts.at(-1)
-    if (error instanceof Overdue && newest) return recordWith(wallet, newest, null)
+    if (error instanceof DeadlinePassed && newest) return recordWith(wallet, newest, null)
     throw error
   }
 }

@@ -14,12 +14,12 @@ import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
 import type { Config } from '../config'
 import type { Context } from '../context'
-import { openHealth } from '../health/probes'
+import { openProbes } from '../health/probes'
 import { dependencyDeadlineMs } from '../http/deadline'
-import { identityProviderOf } from '../identity/providers/choose'
+import { chooseIdentityProvider } from '../identity/providers/choose'
 import { openVerification, runIdentity } from '../identity/run'
 import { listen } from '../listen'
-import { openOperators } from '../operators/listener'
+import { openOperatorListener } from '../operators/listener'
 import { outbox } from '../schema.store'
 import { openUsers } from '../users/user.store'
 import { config } from './fixture'
@@ -60,7 +60,7 @@ export async function startGateway(
   const relay = ends.use(relayOutbox({ bus, database, outbox, log }))
   const own = { ...config, recheckAfterMs: 60_000, recheckEveryMs: 50, ...over }
   // Webhooks of these suites name applicants that no provider knows.
-  const provider = { ...identityProviderOf(own, clock), findSamePerson: async () => [] }
+  const provider = { ...chooseIdentityProvider(own, clock), findSamePerson: async () => [] }
   const context: Context = {
     config: own,
     clock,
@@ -75,11 +75,11 @@ export async function startGateway(
     users: openUsers(database),
     ownPerson: openPersonReader(database, 'gateway'),
     verification: openVerification({ config: own, clock, database, provider }),
-    health: openHealth(bus, database, log),
+    health: openProbes(bus, database, log),
   }
   ends.use(runIdentity(context, bus, onFatal))
   const anyPort = { host: '127.0.0.1', port: 0, leaving }
-  const ops = ends.use(listen(openOperators(context), anyPort))
+  const ops = ends.use(listen(openOperatorListener(context), anyPort))
   const server = ends.use(listen(openApp(context), anyPort))
   const kept = ends.move()
   return {

@@ -7,8 +7,8 @@ import type { RefusalCode } from '#shared/refusals'
 import { type App, openApp } from '../app'
 import { type Config, fields } from '../config'
 import type { Context } from '../context'
-import { identityProviderOf } from '../identity/providers/choose'
-import { openOperators } from '../operators/listener'
+import { chooseIdentityProvider } from '../identity/providers/choose'
+import { openOperatorListener } from '../operators/listener'
 import type { User } from '../users/user.store'
 import { nowMs } from './wallets'
 
@@ -113,16 +113,16 @@ export function contextOf(over: Partial<Context> = {}): Context {
     poke: () => {},
     users: usersInMemory(),
     ownPerson: async () => ({ rows: [], next: null }),
-    provider: identityProviderOf(configured, clock),
+    provider: chooseIdentityProvider(configured, clock),
     verification: {
       standing: async () => ({ isVerified: false, linksToday: 0 }),
-      noteLink: async () => {},
+      recordLink: async () => {},
     },
     leaving: new AbortController().signal,
     copies: { count: () => 1 },
     health: {
       readiness: async () => ({ missing: [], down: [] }),
-      gatherMetrics: async () => [],
+      collectMetrics: async () => [],
       ownMetrics: async () => '',
     },
     ...over,
@@ -134,7 +134,7 @@ export async function fixtureOf(replies: Replies = {}, over: Partial<Context> = 
   const { stored, publish } = streamInMemory()
   const users = usersInMemory()
   const context = contextOf({ ask, publish, users, ...over })
-  const operators = openOperators(context)
+  const operators = openOperatorListener(context)
   const app = openApp(context)
   const call = (method: string, path: string, init: Call = {}) =>
     app(requestOf(method, path, init), init.from ?? '203.0.113.7')

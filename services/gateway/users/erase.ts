@@ -47,7 +47,7 @@ export const erasure = withDeadLetters(
 
 /** Announces each erasure, which a restore repeats. */
 export const answerErase = (context: Context) =>
-  answerErasure(context, personErasures.gateway, erasure, async (tx, { deed, wallet }) => {
+  answerErasure(context, personErasures.gateway, erasure, async (tx, { command, wallet }) => {
     const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }
-    await announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, deed), erased)
+    await announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, command), erased)
   })

@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache'
 import { addressColumn, at } from '#platform/db/columns'
 import type { Database } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
-import { batched } from '#platform/reads'
+import { batchReads } from '#platform/reads'
 import { identities } from '../identity/identity.store'
 import { rechecks } from '../identity/recheck.store'
-import type { IdentityFacts } from '../identity/standing'
+import type { IdentityFacts } from '../identity/verification'
 import { schema } from '../schema.store'
 
 /** Wallets that ever signed in. */
@@ -56,14 +56,14 @@ const findUsers = prepared((db) =>
 /** Remembers up to `knownMax` wallets that have a row. */
 export function openUsers(database: Database, knownMax = 100_000): Users {
   const known = new LRUCache<string, true>({ max: knownMax })
-  const insertAll = batched((wallets: ReadonlySet<string>) =>
+  const insertAll = batchReads((wallets: ReadonlySet<string>) =>
     database.run((db) =>
       db.execute(sql`
         insert into ${users} (wallet) select unnest(${sql.param([...wallets].sort())}::text[])
         on conflict do nothing`),
     ),
   )
-  const findAll = batched(async (wallets: ReadonlySet<`0x${string}`>) => {
+  const findAll = batchReads(async (wallets: ReadonlySet<`0x${string}`>) => {
     const rows = await database.read((db) => findUsers(db).execute({ wallets: [...wallets] }))
     return new Map(rows.map((row) => [row.wallet, row]))
   })

@@ -1,6 +1,6 @@
 import { steadyClock } from '#platform/clock'
 import { type FinalizedHead, type KnownBlock, readHead } from './head'
-import { type ExpectedChain, identify } from './identity'
+import { type ExpectedChain, readIdentity } from './identity'
 import { type Rpc, RpcFault } from './rpc'
 import { type LogSpan, readSpan } from './span'
 
@@ -40,7 +40,7 @@ export function openEndpoint(rpc: Rpc, identity: ExpectedChain, rangeMax: number
     },
     isBehind: () => rpc.endpoints.isBehind(rpc.endpoint),
     identify: async () => {
-      genesis ??= await itsFault(identify(rpc, identity))
+      genesis ??= await itsFault(readIdentity(rpc, identity))
       return genesis
     },
     readHead: async (known) => {

@@ -20,7 +20,7 @@ class AnotherChain extends RpcFault {
 const deadlineMs = 4_000
 
 /** Throws `AnotherChain`, or `RpcFault` if the endpoint is down. */
-export async function identify(rpc: Rpc, identity: ExpectedChain): Promise<string> {
+export async function readIdentity(rpc: Rpc, identity: ExpectedChain): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
     { method: 'eth_getBlockByNumber', params: ['0x0', false] },
@@ -74,7 +74,7 @@ const advice = 'fix RPC_URLS, CHAIN_ID, GENESIS_HASH or CREDIT_LINE_ADDRESS (bun
 
 async function whyUnreadable(rpc: Rpc, identity: ExpectedChain): Promise<string | undefined> {
   try {
-    await identify(rpc, identity)
+    await readIdentity(rpc, identity)
   } catch (fault) {
     if (fault instanceof AnotherChain) return `${fault.message}: ${advice}`
     throw fault

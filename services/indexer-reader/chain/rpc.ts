@@ -2,7 +2,7 @@ import { systemClock } from '#platform/clock'
 import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { rpcCalls } from '#shared/chain/rpc-calls'
 import { isTooOften } from '#shared/chain/too-often'
-import { BudgetSpent } from '#shared/chain/turns'
+import { BudgetExhausted } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**
@@ -41,7 +41,7 @@ type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 export async function rpcBatch(rpc: Rpc, calls: readonly RpcCall[], deadlineMs: number): Promise<unknown[]> {
   const { endpoint, endpoints } = rpc
   await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs }).catch((error) => {
-    throw error instanceof BudgetSpent ? new RpcFault('busy', error.message) : error
+    throw error instanceof BudgetExhausted ? new RpcFault('busy', error.message) : error
   })
   const signal = AbortSignal.timeout(deadlineMs)
   const startedMs = performance.now()
@@ -63,7 +63,7 @@ export async function rpcBatch(rpc: Rpc, calls: readonly RpcCall[], deadlineMs: 
     const answer = byId.get(id)
     if (answer?.error) throw refusalOf(rpc, answer.error, `${call.method}: `)
     if (!answer || !('result' in answer)) throw new RpcFault('broken', `${call.method} got no response`)
-    endpoints.note(call, answer.result)
+    endpoints.record(call, answer.result)
     return answer.result
   })
 }

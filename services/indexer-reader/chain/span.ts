@@ -71,11 +71,11 @@ function checkedLogs(
 async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
   /** A time that its block cannot have counts as missing. */
-  const note = (block: number, timestamp: unknown) => {
+  const record = (block: number, timestamp: unknown) => {
     const atSeconds = quantityOf(timestamp)
     if (atSeconds > 0 && atSeconds <= head.atSeconds) times.set(block, atSeconds)
   }
-  for (const log of logs) note(Number(log.blockNumber), log.blockTimestamp)
+  for (const log of logs) record(Number(log.blockNumber), log.blockTimestamp)
   const missing = [...new Set(logs.map((log) => Number(log.blockNumber)))].filter((block) => !times.has(block))
   for (let start = 0; start < missing.length; start += batchMax) {
     const asked = missing.slice(start, start + batchMax)
@@ -83,7 +83,7 @@ async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlin
     for (const [index, block] of asked.entries()) {
       const header = headers[index]
       if (!header) throw new RpcFault('behind', `the endpoint has no block ${block}`)
-      if (quantityOf(header.number) === block) note(block, header.timestamp)
+      if (quantityOf(header.number) === block) record(block, header.timestamp)
       if (!times.has(block)) throw new RpcFault('broken', `the endpoint has no time of block ${block}`)
     }
   }

@@ -19,16 +19,16 @@ const openers = { topup, settlement }
 const kinds = ['topup', 'settlement'] as const
 const pay = (id: string, channel = 'QRIS') => fixture.control(`sessions/${id}/pay`, { channel_code: channel })
 const leftOf = async (wallet: string) => BigInt((await fixture.limit({ wallet })).ok!.left)
-const canceled = { status: 'expired', reason: 'cancelled', nextAction: null }
+const cancelled = { status: 'expired', reason: 'cancelled', nextAction: null }
 
 describe.each(kinds)('the open checkout of a %s', (kind) => {
   const open = openers[kind]
 
-  test('is canceled at the provider and closed here, with the reason', async () => {
+  test('is cancelled at the provider and closed here, with the reason', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
     const { item } = (await fixture.cancel({ wallet, kind, id })).ok!
-    expect(item).toMatchObject({ id, kind, inFlight: false, ...canceled } as object)
+    expect(item).toMatchObject({ id, kind, inFlight: false, ...cancelled } as object)
     expect(item).not.toHaveProperty('checkoutUrl')
     const { sessions } = (await fixture.control('book')) as unknown as {
       sessions: { reference_id: string; status: string }[]
@@ -37,13 +37,13 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
     expect(statuses).toEqual(['CANCELED'])
   })
 
-  test('is canceled once, however often that is requested', async () => {
+  test('is cancelled once, however often that is requested', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
     const asked = { wallet, kind, id }
     const answers = await Promise.all([fixture.cancel(asked), fixture.cancel(asked)])
     const again = await fixture.cancel(asked)
-    for (const { ok } of [...answers, again]) expect(ok!.item).toMatchObject(canceled)
+    for (const { ok } of [...answers, again]) expect(ok!.item).toMatchObject(cancelled)
   })
 
   test('that was paid first stays paid, and the response has its state', async () => {
@@ -57,7 +57,7 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
     expect(item).not.toHaveProperty('reason')
   })
 
-  test('stays open while the provider does not respond, and is canceled by a later request', async () => {
+  test('stays open while the provider does not respond, and is cancelled by a later request', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
     await fixture.control('faults', { api: { errorRate: 1 } })
@@ -65,10 +65,10 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
     expect(await fixture.cancel(asked)).toEqual({ refused: 'cancellation_unconfirmed' })
     expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment', reason: null })
     await fixture.control('faults', {})
-    expect((await fixture.cancel(asked)).ok!.item).toMatchObject(canceled)
+    expect((await fixture.cancel(asked)).ok!.item).toMatchObject(cancelled)
   })
 
-  test('is closed with the reason by a recheck, if the process died after it was canceled', async () => {
+  test('is closed with the reason by a recheck, if the process died after it was cancelled', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
     const { account, checkoutId } = (await fixture.row(id))!
@@ -77,7 +77,7 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
     await fixture.becomes(id, { state: 'expired', reason: 'cancelled', topupMicro: 0n })
   })
 
-  test('cannot be canceled by another wallet or as another kind, as if it did not exist', async () => {
+  test('cannot be cancelled by another wallet or as another kind, as if it did not exist', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
     const other = kind === 'topup' ? 'settlement' : 'topup'
@@ -88,7 +88,7 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
     expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
   })
 
-  test('that was over before the cancellation has expired, and is not counted as canceled', async () => {
+  test('that was over before the cancellation has expired, and is not counted as cancelled', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
     fixture.time.aheadMs += 901_000
@@ -99,7 +99,7 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
 })
 
 test.each(['QRIS', 'CARDS'])(
-  'a checkout that is paid and canceled at the same moment ends in exactly one of both (%s)',
+  'a checkout that is paid and cancelled at the same moment ends in exactly one of both (%s)',
   async (channel) => {
     for (let turn = 0; turn < 12; turn++) {
       const wallet = newWallet()
@@ -127,7 +127,7 @@ async function bookOf(id: string) {
   return { charges: payments.filter((one) => one.reference_id.startsWith(id)).length }
 }
 
-describe('a canceled checkout', () => {
+describe('a cancelled checkout', () => {
   test('frees what it held of the daily limit and of the open top-ups', async () => {
     const wallet = newWallet()
     const whole = await leftOf(wallet)
@@ -189,7 +189,7 @@ test('a wallet may cancel ten checkouts a day; the next ones stay open', async (
   expect(await fixture.row(id)).toMatchObject({ state: 'awaiting_payment' })
 })
 
-test('of checkouts canceled at the same moment, those beyond the ten expire and keep counting for the limits', async () => {
+test('of checkouts cancelled at the same moment, those beyond the ten expire and keep counting for the limits', async () => {
   const wallet = newWallet()
   const ids = await Promise.all(Array.from({ length: cancellationsPerDayMax + 3 }, () => topup(wallet)))
   await Promise.all(ids.map((id) => fixture.cancel({ wallet, kind: 'topup', id })))

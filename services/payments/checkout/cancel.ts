@@ -6,7 +6,7 @@ import type { Context } from '../context'
 import { cancel, expire } from '../onchain/advance'
 import { findPayment } from '../payment.store'
 import { readItem } from '../queries/activity'
-import { countCanceled } from '../treasury/limits.store'
+import { countCancelled } from '../treasury/sums.store'
 import { endCheckout } from './end'
 
 /** Per wallet and UTC day: without it, one wallet could set the treasury's cover aside all day. */
@@ -24,10 +24,10 @@ export const answerCancellations = (context: Context) =>
     const payment = await find()
     if (payment?.wallet !== wallet || payment.kind !== kind) return ok({ item: null })
     if (payment.state === 'awaiting_payment') {
-      const isSpent = async (db: Db) => (await countCanceled(db, wallet, new Date(clock()))) >= cancellationsPerDayMax
-      if (await database.read(isSpent)) return refuse('cancellations_too_many')
+      const isUsed = async (db: Db) => (await countCancelled(db, wallet, new Date(clock()))) >= cancellationsPerDayMax
+      if (await database.read(isUsed)) return refuse('cancellations_too_many')
       // Others may have used up the day since: the limits then keep counting this one.
-      const end: typeof cancel = async (tx, ...row) => ((await isSpent(tx)) ? expire : cancel)(tx, ...row)
+      const end: typeof cancel = async (tx, ...row) => ((await isUsed(tx)) ? expire : cancel)(tx, ...row)
       if (await endCheckout(context, payment, end)) return refuse('cancellation_unconfirmed')
       // Completed, but its charge is not yet decided.
       if ((await find())?.state === 'awaiting_payment') return refuse('cancellation_unconfirmed')

@@ -14,11 +14,11 @@ import type { PaymentKind } from '../payment'
 import { findByQuote, insertPayment, leaseOpening, lockPayment } from '../payment.store'
 import type { NewPayment, PaymentRow } from '../payment.table'
 import { limitTopup, type Method, type PaymentTerms } from '../price'
-import type { TreasuryFunds } from '../treasury/cover'
-import { sumTopups } from '../treasury/limits.store'
-import { coverTopup } from '../treasury/reserve'
+import type { TreasuryCover } from '../treasury/cover'
+import { reserveForTopup } from '../treasury/reserve'
+import { sumTopups } from '../treasury/sums.store'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
-import { endEarlier } from './replace'
+import { replaceEarlier } from './replace'
 
 // A row is stored before its quote is taken, with limits and cover checked, so that a promise
 // counts from then on. A refusal before that changes nothing; one of the quote itself ends the row.
@@ -68,14 +68,14 @@ export async function findRate(
 export async function admitTopup(
   tx: Tx,
   context: Context,
-  wanted: { wallet: `0x${string}`; ausdMicro: bigint; treasury: TreasuryFunds | undefined },
+  wanted: { wallet: `0x${string}`; ausdMicro: bigint; treasury: TreasuryCover | undefined },
 ): Promise<Answer<object>> {
   const { wallet, ausdMicro, treasury } = wanted
   const { pausedSince, ...totals } = await sumTopups(tx, wallet, new Date(context.clock()))
   if (pausedSince) return refuse('topups_paused', pausedSince)
   const limited = limitTopup(ausdMicro, totals, context.topupLimits)
   if (limited) return refuse(limited)
-  return coverTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
+  return reserveForTopup(tx, treasury, { ausdMicro, openMicro: totals.openMicro })
 }
 
 export async function insertOpening(
@@ -116,7 +116,7 @@ export async function finish(context: Context, payment: PaymentRow): Promise<Ans
   const taken = await askOr(context, QuoteTake, { quoteId, requestFingerprint }, 'rate_unavailable')
   if ('refused' in taken) return giveUp(context, payment, taken.refused)
   failpoint('payments:quote-taken')
-  const ended = payment.kind === 'settlement' ? await endEarlier(context, payment) : ok({})
+  const ended = payment.kind === 'settlement' ? await replaceEarlier(context, payment) : ok({})
   if ('refused' in ended) return giveUp(context, payment, ended.refused)
   return openCheckout(context, payment)
 }

@@ -3,7 +3,7 @@ import { money } from '#shared/money/money'
 import { type Answer, ok, refuse } from '#shared/refusals'
 import type { Context } from '../context'
 import { nextCheck } from '../decide'
-import { findByQuote, movePayment, notePayment } from '../payment.store'
+import { findByQuote, movePayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Checkout } from '../provider'
 
@@ -25,7 +25,7 @@ export function resultOf(payment: PaymentRow): PaymentResult | undefined {
 }
 
 export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
-  database.run((db) => notePayment(db, id, { openingUntil: null }))
+  database.run((db) => recordPayment(db, id, { openingUntil: null }))
 
 /** The caller holds the lease on `payment`. */
 export async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {

@@ -6,7 +6,7 @@ import { states } from '../payment'
 import { findUnsettled } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { PaymentTerms } from '../price'
-import { countUnpaidSettlements, lastRepaidAt } from '../treasury/limits.store'
+import { countUnpaidSettlements, lastRepaidAt } from '../treasury/sums.store'
 import { endCheckout, receiveOpen } from './end'
 
 // A settlement charges the whole debt, so a new one first ends the earlier one: both could be paid.
@@ -86,7 +86,7 @@ export async function receiveEarlier(
  * Refuses with `settlement_on_its_way` if the earlier one was paid, and with `provider_unavailable`
  * if it may still be paid.
  */
-export async function endEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
+export async function replaceEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
   for (const earlier of await open(context, payment.wallet)) {
     const refused = await endCheckout(context, earlier, supersede)
     if (refused) return refused

@@ -7,7 +7,7 @@ import type { Context } from '../context'
 import { lockWallet } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { type PaymentTerms, priceSettlement } from '../price'
-import type { TreasuryFunds } from '../treasury/cover'
+import type { TreasuryCover } from '../treasury/cover'
 import { readDebt } from '../treasury/debt'
 import { coverDebt } from '../treasury/reserve'
 import {
@@ -84,7 +84,7 @@ async function admitDebt(
   tx: Tx,
   context: Context,
   wallet: `0x${string}`,
-  { terms, treasury }: { terms: PaymentTerms; treasury: TreasuryFunds | undefined },
+  { terms, treasury }: { terms: PaymentTerms; treasury: TreasuryCover | undefined },
 ): Promise<Answer<object>> {
   const repayable = coverDebt(treasury, terms.ausdMicro)
   const ausdMicro = terms.topupMicro

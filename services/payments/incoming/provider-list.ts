@@ -16,7 +16,7 @@ import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../pa
 import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
 import { findRefunded as findRefundedCharge, listRefundsOf } from '../providers/look-up'
-import { findOrders, findSeconds } from '../review/review.store'
+import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
 import {
   fetchCheckout,
@@ -158,7 +158,7 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
     await database.transaction(async (tx) => {
       if (fetched) await receiveCharge(tx, context, fetched)
       if (found?.fetched?.status === 'succeeded') return receiveCheckout(tx, context, account, found)
-      if (!owner && !fetched) return noteUnmatched(tx, context, account, row)
+      if (!owner && !fetched) return recordUnmatched(tx, context, account, row)
       const isOld = owner && clock() - owner.createdAt.getTime() > doubtMaxMs
       if (isOld)
         await raiseAlert(tx, context, 'charge_doubtful', {
@@ -182,13 +182,13 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
   const refund = productId ? await provider.findRefund(account, productId).catch(noneOfItsForm) : undefined
   const { charge, isNamed } = await chargeOf(context, account, row, refund)
   const fetched = await withRate(context, charge)
-  if (!fetched) return noteMissing(context, account, row)
+  if (!fetched) return recordMissing(context, account, row)
   // A row without an id of its own names no refund: all refunds of its payment are read instead.
   const named = refund ? [refund] : await listRefundsOf(provider, fetched.charge)
   const objectId = refund?.refundId ?? null
   await database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
-    if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
+    if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
     for (const one of named ?? []) await receiveRefund(tx, context, one, fetched)
     // The row of a refund that we ordered may name another reference.
     const ordered = isOrderedByUs(refund?.reference ?? null) ? { origin: 'ordered' as const } : {}
@@ -204,10 +204,10 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
 async function receiveChargebackRow(context: Context, account: ProviderAccount, row: Listed) {
   const { charge, isNamed } = await chargeOf(context, account, row)
   const fetched = await withRate(context, charge)
-  if (!fetched) return noteMissing(context, account, row)
+  if (!fetched) return recordMissing(context, account, row)
   await context.database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
-    if (!isNamed) await noteAmbiguous(tx, context, account, { row, fetched })
+    if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
     await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
     await endDoubt(tx, context, voidId(row.transactionId))
     if (row.status === 'reversed')
@@ -237,10 +237,10 @@ const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund 
 /**
  * Money of our own payment may be on its way back until the row is received: its hold must not end.
  */
-async function noteMissing(context: Context, account: ProviderAccount, row: Listed) {
+async function recordMissing(context: Context, account: ProviderAccount, row: Listed) {
   const owner = await ownerOf(context, account, row)
   await context.database.transaction(async (tx) => {
-    if (!owner && row.status === 'succeeded') return noteUnmatched(tx, context, account, row)
+    if (!owner && row.status === 'succeeded') return recordUnmatched(tx, context, account, row)
     if (!owner) return
     const about = { account, object: row.transactionId }
     await raiseAlert(tx, context, 'charge_doubtful', { ...about, paymentId: owner.id })
@@ -307,7 +307,7 @@ async function chargeOfOwner(
 }
 
 /** Alerts if the reference of a row leads to several charges: it counts against the first. */
-async function noteAmbiguous(
+async function recordAmbiguous(
   tx: Tx,
   context: Context,
   account: ProviderAccount,
@@ -335,7 +335,7 @@ async function ownerOf(
   return byReference && byReference.account === account ? byReference : undefined
 }
 
-async function noteUnmatched(tx: Tx, { log }: Context, account: ProviderAccount, row: Listed) {
+async function recordUnmatched(tx: Tx, { log }: Context, account: ProviderAccount, row: Listed) {
   const { transactionId, type, currency, amountMinor } = row
   const anomaly = { account, object: transactionId, currency, amountMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {

@@ -5,18 +5,25 @@ import { raiseAlert } from '../alert'
 import { askOr, type Context } from '../context'
 import { decideOverpaid, decideReceipt, isHeld, isLate, nextCheck, type Receipt } from '../decide'
 import { bookChange, bookMatched, bookUnmatched } from '../ledger/book'
-import { findBeside } from '../losses/charge-facts.store'
-import { countBeside, endDoubt, followReports, receiveDoubt } from '../losses/follow'
+import { findChargeFacts } from '../losses/charge-facts.store'
+import { countOther, endDoubt, followReports, receiveDoubt } from '../losses/follow'
 import { findReportsById, recordReport } from '../losses/refund.store'
 import { backOf, type ReportOrigin, voidId } from '../losses/report'
 import { makeGood } from '../losses/reversal'
-import { endCanceled, expire, takeDecided, takeStep } from '../onchain/advance'
+import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
 import { awaitsRate, isOrderedByUs, isUnreceived, paymentIdFrom } from '../payment'
-import { findByCheckout, findByProviderIds, findPayment, lockPayment, movePayment, notePayment } from '../payment.store'
+import {
+  findByCheckout,
+  findByProviderIds,
+  findPayment,
+  lockPayment,
+  movePayment,
+  recordPayment,
+} from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import type { Charge, Checkout, FetchedCharge, FetchedRefund } from '../provider'
 import { listRefundsOf } from '../providers/look-up'
-import { endRefunding, noteOrdered } from '../review/refund-outcome'
+import { endRefunding, recordRefundOutcome } from '../review/refund-outcome'
 import { recordAnomaly } from '../schema.store'
 import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/excess'
 
@@ -104,11 +111,11 @@ export async function receiveCheckout(
   const payment = await findByCheckout(tx, account, checkout.checkoutId)
   if (!payment) return false
   const { paymentRequestId } = checkout
-  if (paymentRequestId && payment.paymentRequestId === null) await notePayment(tx, payment.id, { paymentRequestId })
+  if (paymentRequestId && payment.paymentRequestId === null) await recordPayment(tx, payment.id, { paymentRequestId })
   // Voided before we saw it: there is no money, unless the provider takes that back.
   const isVoid = checkout.status === 'completed' && fetched?.status === 'voided'
   if (checkout.status === 'closed' || isVoid) await expire(tx, context, payment)
-  if (checkout.status === 'canceled') await endCanceled(tx, context, payment)
+  if (checkout.status === 'cancelled') await endCancelled(tx, context, payment)
   return false
 }
 
@@ -149,11 +156,11 @@ async function receivePayment(
   const found = match ?? (await matchPayment(tx, { charge, checkout }))
   const payment = found && (await lockPayment(tx, found.id))
   if (!payment) {
-    await noteUnmatched(tx, context, charge)
+    await recordUnmatched(tx, context, charge)
     return false
   }
   for (const refund of refunds) await recordReport(tx, storedReportOf(refund, payment, charge))
-  const { reports, isBooked, isShort } = await findBeside(tx, payment, charge)
+  const { reports, isBooked, isShort } = await findChargeFacts(tx, payment, charge)
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
   // Money with a refund on its way is held, whatever its channel.
@@ -174,7 +181,7 @@ async function receivePayment(
   }
   if (isBooked) await bookMatched(tx, charge)
   if ('overpaid' in receipt) {
-    await noteOverpaid(tx, context, payment, charge)
+    await recordOverpaid(tx, context, payment, charge)
     await endDoubt(tx, context, voidId(charge.paymentId))
     return false
   }
@@ -269,7 +276,7 @@ const leadsTo = (checkout: Checkout, charge: Charge): boolean =>
   checkout.paymentId === charge.paymentId ||
   (checkout.paymentRequestId !== null && checkout.paymentRequestId === charge.paymentRequestId)
 
-async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<void> {
+async function recordUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<void> {
   const { account, paymentId, currency, paidMinor } = charge
   const anomaly = { account, object: paymentId, currency, amountMinor: paidMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly }))
@@ -277,7 +284,7 @@ async function noteUnmatched(tx: Tx, { log }: Context, charge: Charge): Promise<
   await bookUnmatched(tx, charge)
 }
 
-async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
+async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { account, paymentId: object, currency, paidMinor } = charge
   const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
   // guard: a second payment is counted once, however often it is reported
@@ -287,10 +294,10 @@ async function noteOverpaid(tx: Tx, context: Context, payment: PaymentRow, charg
   const overpaidMinor = payment.overpaidMinor + countedMinor
   const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
   context.log.error(fields, 'payment paid twice')
-  await notePayment(tx, payment.id, { overpaidMinor })
+  await recordPayment(tx, payment.id, { overpaidMinor })
   const after = { ...payment, overpaidMinor }
   await bookChange(tx, payment, after, 'paid a second time')
-  await countBeside(tx, context, after)
+  await countOther(tx, context, after)
   await takeDecided(tx, context, after, decideOverpaid(after), { overpaidMinor })
 }
 
@@ -349,11 +356,11 @@ export async function receiveRefund(
   const { refundedMinor, origin } = report
   await recordReport(tx, report)
   if (before && before.paymentId !== matched?.id) await followReports(tx, context, before.paymentId, origin)
-  await noteOrdered(tx, context, refund)
+  await recordRefundOutcome(tx, context, refund)
   const about = { account, object: refund.refundId }
   if (!matched) {
     await recordAnomaly(tx, { kind: 'object_unknown', ...about })
-    if (fetched.status === 'succeeded') await noteUnmatched(tx, context, charge)
+    if (fetched.status === 'succeeded') await recordUnmatched(tx, context, charge)
     return
   }
   const { id: paymentId } = matched

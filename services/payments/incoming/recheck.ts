@@ -10,7 +10,7 @@ import { checkHold } from '../onchain/hold'
 import { awaitsRate, isOnHold, states } from '../payment'
 import { lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import { noteRefusedLookUp } from '../providers/look-up'
+import { recordRefusedLookUp } from '../providers/look-up'
 import { checkRefunds } from '../review/refund'
 import { listings } from '../schema.store'
 import { type CheckKind, isDue, leaseDue, planCheck } from './check.store'
@@ -137,7 +137,7 @@ async function checkAndPlan(
   } catch (error) {
     // It is checked again once the lease expires.
     const { id: paymentId, state } = payment
-    await noteRefusedLookUp(context, payment, error).catch(() => {})
+    await recordRefusedLookUp(context, payment, error).catch(() => {})
     log.warn({ paymentId, state, err: error }, 'payment status check failed')
   }
 }

@@ -8,7 +8,7 @@ import type { Context } from '../context'
 import { paymentIdFrom } from '../payment'
 import { findByCheckout, findByProviderIds, findPayment } from '../payment.store'
 import type { FetchedCharge, FetchedRefund, Hint } from '../provider'
-import { findRefunded, noteRefusedLookUp } from '../providers/look-up'
+import { findRefunded, recordRefusedLookUp } from '../providers/look-up'
 import { recordAnomaly } from '../schema.store'
 import { type FetchedCheckout, fetchCheckout, receiveCharge, receiveCheckout, receiveRefund, withRate } from './receive'
 
@@ -70,19 +70,19 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadW
     case 'payout':
       return
     case 'checkout':
-      if (!checkout) return noteUnknown(tx, context, delivery, hint.checkoutId)
+      if (!checkout) return recordUnknown(tx, context, delivery, hint.checkoutId)
       await receiveCheckout(tx, context, account, read)
       return
     case 'payment':
-      if (!fetched) return noteUnknown(tx, context, delivery, hint.paymentId)
+      if (!fetched) return recordUnknown(tx, context, delivery, hint.paymentId)
       await receiveCharge(tx, context, fetched)
       return
     case 'payment_request':
       if (fetched) await receiveCharge(tx, context, fetched)
-      else if (!read.isUnpaid) await noteUnknown(tx, context, delivery, hint.paymentRequestId)
+      else if (!read.isUnpaid) await recordUnknown(tx, context, delivery, hint.paymentRequestId)
       return
     case 'refund':
-      if (!refund || !fetched) return noteUnknown(tx, context, delivery, hint.refundId)
+      if (!refund || !fetched) return recordUnknown(tx, context, delivery, hint.refundId)
       return receiveRefund(tx, context, refund, fetched)
     default: {
       const { event: object } = hint
@@ -104,7 +104,7 @@ async function noSuchObject(
   error: unknown,
 ): Promise<WebhookFacts> {
   const ours = refusesId(error) ? await findOurs(context, account, hint) : undefined
-  if (ours) await noteRefusedLookUp(context, ours, error)
+  if (ours) await recordRefusedLookUp(context, ours, error)
   if (!refusesId(error) || (ours && hint.about !== 'refund')) throw error
   return {}
 }
@@ -130,7 +130,7 @@ function findOurs({ database }: Context, account: Delivery['account'], hint: Hin
 }
 
 /** The dashboard's sample webhooks name such objects. */
-async function noteUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
+async function recordUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
   log.warn({ account, object }, 'webhook object not found at provider')
 }

@@ -1,7 +1,7 @@
-import type { Beside } from '#platform/db/compiled-query'
+import type { SideWrite } from '#platform/db/compiled-query'
 import type { Tx } from '#platform/db/open'
 import { providerOf } from '#shared/ledger/chart'
-import { book, bookBeside, bookTo, lockItem } from '#shared/ledger/journal.store'
+import { book, bookTo, bookWith, lockItem } from '#shared/ledger/journal.store'
 import { difference, type Position, position } from '#shared/ledger/position'
 import { countryBy } from '#shared/money/countries'
 import type { ProviderAccount } from '#shared/money/pair'
@@ -23,8 +23,8 @@ export const bookChange = (tx: Tx, before: PaymentRow, after: PaymentRow, event:
   })
 
 /** Books within the statement that updates the row. */
-export const bookStep = (before: PaymentRow, after: PaymentRow): Beside | undefined =>
-  bookBeside(journal, {
+export const bookStep = (before: PaymentRow, after: PaymentRow): SideWrite | undefined =>
+  bookWith(journal, {
     event: `${before.state} → ${after.state}`,
     item: after.id,
     lines: difference(positionOf(before), positionOf(after)),

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import { lockItem } from '#shared/ledger/journal.store'
 import { findReports, recordReport } from '../losses/refund.store'
-import { notePayment } from '../payment.store'
+import { recordPayment } from '../payment.store'
 import { anomalyKinds } from '../schema.store'
 import { newWallet, openFixture, waitUntil } from '../test-support'
 import { bookUnmatched } from './book'
@@ -12,10 +12,10 @@ const fixture = await openFixture()
 afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(() => fixture.control('faults', {}))
 
-const { told, booked } = booksOf(fixture)
+const { readBooks, booked } = booksOf(fixture)
 const until = (item: string, lines: Record<string, bigint>) =>
   waitUntil(`${item} in the books`, async () => {
-    expect(await told(item)).toEqual(lines)
+    expect(await readBooks(item)).toEqual(lines)
     return true
   })
 
@@ -94,7 +94,7 @@ describe('unmatched money', () => {
     const { payment_id: charge } = await pay(await foreign())
     await fixture.list()
     await fixture.list()
-    expect(await told(charge)).toEqual(suspended(70_000n))
+    expect(await readBooks(charge)).toEqual(suspended(70_000n))
     await refund(charge, { amount: 30_000 })
     await until(charge, suspended(40_000n))
     await refund(charge)
@@ -108,13 +108,13 @@ describe('unmatched money', () => {
     const { payment_id: charge } = await pay(checkoutId)
     await until(charge, suspended(50_000n))
     // A restored row may later find its own checkout.
-    await fixture.database.run((db) => notePayment(db, id, { checkoutId }))
+    await fixture.database.run((db) => recordPayment(db, id, { checkoutId }))
     // On a busy machine the provider may answer a check too late; the next one asks again.
     await waitUntil('the payment being found', async () => {
       await fixture.recheck()
       return (await fixture.row(id))?.state === 'paid'
     })
-    expect(await told(charge)).toEqual({})
+    expect(await readBooks(charge)).toEqual({})
     expect(await booked(id)).toMatchObject({ 'provider_id IDR': 50_000n })
   })
 
@@ -138,7 +138,7 @@ describe('unmatched money', () => {
       return received
     })
     await Promise.all(both)
-    expect(await told(charge.paymentId)).toEqual(suspended(1n))
+    expect(await readBooks(charge.paymentId)).toEqual(suspended(1n))
   })
 
   test('that was refunded moves to its payment after a restore brings the payment back', async () => {
@@ -161,7 +161,7 @@ describe('unmatched money', () => {
       currency: 'IDR',
       amountMinor: 9_000n,
     } as never)
-    expect(await told('txn-lost')).toEqual(suspended(-9_000n))
+    expect(await readBooks('txn-lost')).toEqual(suspended(-9_000n))
   })
 })
 
@@ -187,10 +187,10 @@ describe('a chargeback after the credit', () => {
     const item = `${id}/reversal`
     await refund(id, { amount: 25_000 })
     await fixture.becomes(id, { state: 'review' })
-    expect(await told(item)).toEqual({})
+    expect(await readBooks(item)).toEqual({})
     await fixture.clear(wallet)
     const { lostMicro } = (await fixture.reversals()).find(({ paymentId }) => paymentId === id)!
-    expect(await told(item)).toEqual({ 'waived AUSD': lostMicro, 'clawback AUSD': -lostMicro })
+    expect(await readBooks(item)).toEqual({ 'waived AUSD': lostMicro, 'clawback AUSD': -lostMicro })
     expect((await booked(id))['clawback AUSD']).toBe(lostMicro)
     await refund(id)
     await fixture.becomes(id, { refundedMinor: 50_000n })

@@ -9,16 +9,16 @@ const byName = (lines: Position) =>
   Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
 
 export function booksOf(fixture: Fixture) {
-  const told = async (item: string) => {
+  const readBooks = async (item: string) => {
     const isOfItem = eq(journal.item, item)
     const lines = fixture.database.read((db) => db.select().from(journal).where(isOfItem))
     return byName(position(await lines))
   }
   return {
-    told,
+    readBooks: readBooks,
     /** Checks that the journal equals the position of the row. */
     booked: async (id: string) => {
-      const said = await told(id)
+      const said = await readBooks(id)
       expect(said).toEqual(byName(positionOf((await fixture.row(id))!)))
       return said
     },

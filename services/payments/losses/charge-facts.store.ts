@@ -17,7 +17,7 @@ type ChargeFacts = {
 type ReportJson = Omit<Report, 'refundedMinor'> & { readonly refundedMinor: string | null }
 
 /** The caller has locked the payment. One statement. */
-export async function findBeside(
+export async function findChargeFacts(
   tx: Tx,
   { wallet }: Pick<PaymentRow, 'wallet'>,
   { paymentId }: Pick<Charge, 'paymentId'>,

@@ -5,13 +5,13 @@ import { decideOverpaid, decideRefunded, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { takeDecided } from '../onchain/advance'
 import { needsHold } from '../payment'
-import { findByProviderIds, lockPayment, notePayment } from '../payment.store'
+import { findByProviderIds, lockPayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import { findSeconds } from '../review/review.store'
+import { findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomaly } from '../schema.store'
-import { endVoid, findReports, findReportsBeside, recordReport, type StoredReport } from './refund.store'
+import { endVoid, findOtherReports, findReports, recordReport, type StoredReport } from './refund.store'
 import { backOf, type ReportOrigin } from './report'
-import { noteReversal, shrinkReversal } from './reversal'
+import { recordReversal, shrinkReversal } from './reversal'
 
 /**
  * Receives that a charge we counted, or its row, reads otherwise than succeeded. `succeeded`:
@@ -62,7 +62,7 @@ export async function followReports(tx: Tx, context: Context, id: string, origin
   // Without a charge of its own nothing is decided: its reports are counted with the charge.
   if (!before || before.providerPaymentId === null) return
   // Both are counted, because a report may have named the other charge before.
-  await followOwn(tx, context, await countBeside(tx, context, before), origin)
+  await followOwn(tx, context, await countOther(tx, context, before), origin)
 }
 
 async function followOwn(
@@ -76,11 +76,11 @@ async function followOwn(
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, payment.paidMinor ?? payment.fiatMinor)
   // A clean check counts only for what was reported until then.
   if (isOpen && payment.refundsCheckedAt && needsHold(payment))
-    await notePayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
+    await recordPayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
   if (refundedMinor === payment.refundedMinor) return
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
   const set = { refundedMinor, ...waived }
-  await notePayment(tx, id, set)
+  await recordPayment(tx, id, set)
   const fields = { paymentId: id, state: payment.state, origin, refundedMinor: `${refundedMinor}` }
   context.log.info(fields, 'refunded amount changed')
   const after = { ...payment, ...set }
@@ -92,15 +92,15 @@ async function followOwn(
   }
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment already in review may have lost more.
-  if (!moved) await noteReversal(tx, context, after)
+  if (!moved) await recordReversal(tx, context, after)
 }
 
 /** Second payments were never credited. Returns the updated row. */
-export async function countBeside(tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> {
+export async function countOther(tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> {
   const { id, providerPaymentId } = payment
   if (providerPaymentId === null || payment.overpaidMinor === 0n) return payment
   const seconds = new Map<string, StoredReport[]>()
-  for (const report of await findReportsBeside(tx, id, providerPaymentId))
+  for (const report of await findOtherReports(tx, id, providerPaymentId))
     seconds.set(report.providerPaymentId, [...(seconds.get(report.providerPaymentId) ?? []), report])
   let overpaidRefundedMinor = 0n
   // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
@@ -108,11 +108,11 @@ export async function countBeside(tx: Tx, context: Context, payment: PaymentRow)
     if (minor !== null && currency === payment.currency)
       overpaidRefundedMinor += backOf(seconds.get(second) ?? [], minor).goneMinor
   if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return payment
-  await notePayment(tx, id, { overpaidRefundedMinor })
+  await recordPayment(tx, id, { overpaidRefundedMinor })
   const after = { ...payment, overpaidRefundedMinor }
   await bookChange(tx, payment, after, 'second payment refunded')
   await shrinkReversal(tx, context, after)
-  await noteReversal(tx, context, after)
+  await recordReversal(tx, context, after)
   if (overpaidRefundedMinor > payment.overpaidRefundedMinor) return after
   context.log.error({ paymentId: id, alarm: true }, 'refund of a second payment undone, it is owed')
   return (await takeDecided(tx, context, after, decideOverpaid(after))) ?? after

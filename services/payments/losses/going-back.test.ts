@@ -82,7 +82,7 @@ describe.each(kinds)('the hold of a %s is extended and does not mature', (kind) 
 
 describe.each(kinds)('a %s on hold is revoked', (kind) => {
   test.each([
-    ['its charge is canceled', (id: string) => tell(id, { status: 'CANCELED' })],
+    ['its charge is cancelled', (id: string) => tell(id, { status: 'CANCELED' })],
     ['the list shows it voided', (id: string) => tell(id, { listed: 'VOIDED' })],
     ['the list shows it reversed', (id: string) => tell(id, { listed: 'REVERSED' })],
     ['it is disputed in ringgit', (id: string) => dispute(id, { amount: 7_771, currency: 'MYR' })],
@@ -288,7 +288,7 @@ test('a refund whose charge is not found is counted after the charge is', async 
   await fixture.becomes(id, { state: 'review', refundedMinor: 50_000n })
 })
 
-test('a checkout for another amount is refused, and canceled', async () => {
+test('a checkout for another amount is refused, and cancelled', async () => {
   await fixture.control('faults', { api: { otherCheckout: 1 } })
   const quoteId = fixture.quote()
   const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }
@@ -350,11 +350,11 @@ test('an alert is raised once a hold has been extended for half a day', async ()
   await fixture.recheck(0)
   await waitUntil('the extension', () => isExtended(id))
   holdFor(12 * 3_600 + 30)
-  const isTold = () => alerts.some((one) => (one as { paymentId?: string }).paymentId === id)
-  expect(isTold()).toBe(false)
+  const isReported = () => alerts.some((one) => (one as { paymentId?: string }).paymentId === id)
+  expect(isReported()).toBe(false)
   fixture.time.aheadMs += 12 * 3_600_000
   await fixture.recheck(20_000)
-  expect(isTold()).toBe(true)
+  expect(isReported()).toBe(true)
 })
 
 test('a second payment that is voided is no longer owed to its payer, until the void is taken back', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { notePayment } from '../payment.store'
+import { recordPayment } from '../payment.store'
 import { newWallet, openFixture, waitUntil } from '../test-support'
 
 const fixture = await openFixture()
@@ -37,7 +37,7 @@ describe('a wallet frozen for a hold that could not be kept', () => {
     await fixture.recheck()
     await isFrozen(wallet)
     await fixture.control('faults', {})
-    await fixture.database.run((db) => notePayment(db, id, { nextCheckAt: null }))
+    await fixture.database.run((db) => recordPayment(db, id, { nextCheckAt: null }))
     return id
   }
 

@@ -92,7 +92,7 @@ export const findReports = (db: Db, providerPaymentId: string): Promise<StoredRe
 export const findReportsById = (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
   db.select().from(refunds).where(isOneOf(refunds.id, ids))
 
-export const findReportsBeside = (db: Db, paymentId: string, providerPaymentId: string): Promise<StoredReport[]> =>
+export const findOtherReports = (db: Db, paymentId: string, providerPaymentId: string): Promise<StoredReport[]> =>
   db
     .select()
     .from(refunds)

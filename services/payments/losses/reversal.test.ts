@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
 import type { RelayKind } from '#shared/messages/relay'
-import { lockWallet, notePayment } from '../payment.store'
+import { lockWallet, recordPayment } from '../payment.store'
 import { outbox } from '../schema.store'
 import { newWallet, openFixture, waitUntil } from '../test-support'
 
@@ -161,7 +161,7 @@ describe('no wallet is frozen by', () => {
   test('a refund revoked on the chain, of a payment that was made twice', async () => {
     const wallet = newWallet()
     const id = await credited(wallet, { channel: 'CARDS' })
-    await fixture.database.run((db) => notePayment(db, id, { overpaidMinor: 50_000n }))
+    await fixture.database.run((db) => recordPayment(db, id, { overpaidMinor: 50_000n }))
     await refund(id)
     await fixture.becomes(id, { state: 'revoking' })
     await fixture.settle('revoke', id)

@@ -6,7 +6,7 @@ import type { Context } from '../context'
 import { checkMaxMs, lostMicro } from '../decide'
 import { bookGivenUp } from '../ledger/book'
 import { atLeastZero, least } from '../payment'
-import { lockPayment, lockWallet, notePayment } from '../payment.store'
+import { lockPayment, lockWallet, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox, recordAnomaly } from '../schema.store'
 import {
@@ -30,7 +30,7 @@ import {
 // reversed in turn.
 
 /** The caller holds the wallet lock. */
-export async function noteReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+export async function recordReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const lost = lostMicro(payment)
   if (lost === 0n) return
   const { id: paymentId, wallet } = payment
@@ -68,7 +68,7 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
 export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, state, lostHold } = payment
   if (lostHold) return
-  await notePayment(tx, paymentId, { lostHold: 'frozen' })
+  await recordPayment(tx, paymentId, { lostHold: 'frozen' })
   const fields = { paymentId, wallet, state, alarm: true }
   context.log.error(fields, 'hold could not be kept, wallet frozen')
   // A new revision even if it is frozen already: no operator has seen this hold.
@@ -160,7 +160,7 @@ const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint => atL
  * An operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly. If the loss
  * comes about after all, it is due again. A retry changes nothing.
  */
-export async function noteGivenBack(
+export async function recordGivenBack(
   context: Context,
   paymentId: string,
   { by, reason, micro }: { by: string; reason: string; micro: string },

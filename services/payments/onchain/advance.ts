@@ -1,5 +1,5 @@
 import type { Tx } from '#platform/db/open'
-import { type Announcement, announceAll, announceBeside, announcement } from '#platform/db/outbox.store'
+import { type Announcement, announceAll, announcement, announceWith } from '#platform/db/outbox.store'
 import { flowSeconds, timer } from '#platform/metrics/measures'
 import { requestId, withRequestId } from '#platform/request-id'
 import { inSpan } from '#platform/tracing/spans'
@@ -10,7 +10,7 @@ import type { Topic } from '#shared/messages/topic'
 import type { Context } from '../context'
 import { nextCheck, type Step } from '../decide'
 import { bookStep } from '../ledger/book'
-import { noteReversal } from '../losses/reversal'
+import { recordReversal } from '../losses/reversal'
 import { isOnHold, mayBecome, type PaymentState, paymentKinds, refIdOf, revocationOf } from '../payment'
 import { type Change, findUnsettled, movePayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -41,16 +41,16 @@ async function takeStepNow(
   const after = { ...changed, reason: step.reason ?? changed.reason }
   const quiet = { ...after, onHold: isOnHold(after) }
   const booked = bookStep(payment, after)
-  const told = announceBeside(tx, outbox, messagesOf(after))
+  const announced = announceWith(tx, outbox, messagesOf(after))
   const moved = await movePayment(tx, payment.id, {
     from: payment.state,
     to,
     nextCheckAt: nextCheck(quiet, context.clock(), context.recheckAfterMs),
     set: { ...set, ...(step.reason ? { reason: step.reason } : {}) },
-    beside: [booked, told?.statement],
+    sideWrites: [booked, announced?.statement],
   })
   if (!moved) return undefined
-  told?.note()
+  announced?.notify()
   timeEffect(payment, moved)
   await tell(tx, context, moved)
   return moved
@@ -123,7 +123,7 @@ export async function supersede(tx: Tx, context: Context, payment: PaymentRow): 
 }
 
 /** Only we cancel; the call that did may have crashed before it updated the row. */
-export async function endCanceled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+export async function endCancelled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { state, kind, wallet } = payment
   if (state !== 'awaiting_payment') return expire(tx, context, payment)
   const unsettled = kind === 'settlement' ? await findUnsettled(tx, wallet) : []
@@ -137,7 +137,7 @@ async function tell(tx: Tx, context: Context, payment: PaymentRow): Promise<void
   if (state === 'review') {
     log.error({ paymentId, kind, reason, alarm: true }, 'payment needs manual review')
   } else log.info({ paymentId, kind, state }, 'payment state changed')
-  await noteReversal(tx, context, payment)
+  await recordReversal(tx, context, payment)
 }
 
 function messagesOf(payment: PaymentRow): Announcement[] {

@@ -12,9 +12,9 @@ import { findReports } from '../losses/refund.store'
 import { backOf } from '../losses/report'
 import { followFreeze, freezeForHold } from '../losses/reversal'
 import { isOnHold, needsHold, refIdOf } from '../payment'
-import { lockPayment, notePayment } from '../payment.store'
+import { lockPayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import { noteRefusedLookUp } from '../providers/look-up'
+import { recordRefusedLookUp } from '../providers/look-up'
 import { orderExtension, takeDecided } from './advance'
 
 // A check looks once at the start of a hold and once within the margin before its end. The README
@@ -83,7 +83,7 @@ export async function checkHold(
     await extend(context, payment, until!)
     return after(holdMarginMs / 4)
   }
-  await noteCleared(context, payment)
+  await recordCleared(context, payment)
   const endMs = startedAt + Math.max(0, leftMs) + afterEndMs
   // A long margin allows more than one last check.
   return new Date(Math.min(endMs, startedAt + recheckAfterMs))
@@ -96,7 +96,7 @@ async function isClear(context: Context, payment: PaymentRow, deadlineMs: number
   try {
     await within(receiveAll(context, payment), deadlineMs, 'refunds')
   } catch (error) {
-    await noteRefusedLookUp(context, payment, error).catch(() => {})
+    await recordRefusedLookUp(context, payment, error).catch(() => {})
     context.log.warn({ paymentId: payment.id, err: error }, 'refund lookup failed')
     return false
   }
@@ -130,7 +130,7 @@ async function mature(context: Context, payment: PaymentRow): Promise<void> {
     if (row.state !== 'held' && row.state !== 'repaid') return
     const set = { holdEndedAt: new Date(context.clock()), lostHold: null }
     const moved = await takeDecided(tx, context, row, decideMatured(row), set)
-    if (!moved) await notePayment(tx, id, { ...set, nextCheckAt: null })
+    if (!moved) await recordPayment(tx, id, { ...set, nextCheckAt: null })
     if (!moved) await bookChange(tx, row, { ...row, ...set }, 'hold ended')
     context.log.info({ paymentId: id, state: row.state }, 'hold ended')
     if (row.lostHold) await followFreeze(tx, context, row.wallet)
@@ -139,13 +139,13 @@ async function mature(context: Context, payment: PaymentRow): Promise<void> {
 }
 
 /** A later refund is found by the list and freezes the wallet. */
-async function noteCleared(context: Context, payment: PaymentRow): Promise<void> {
+async function recordCleared(context: Context, payment: PaymentRow): Promise<void> {
   const { id } = payment
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     // guard: a check of a hold that began before a part was revoked clears nothing
     if (row && isWhole(row, payment) && needsHold(row))
-      await notePayment(tx, id, { refundsCheckedAt: new Date(context.clock()) })
+      await recordPayment(tx, id, { refundsCheckedAt: new Date(context.clock()) })
   })
   failpoint('payments:hold-cleared')
 }
@@ -158,7 +158,7 @@ async function extend(context: Context, { id, refSequence }: PaymentRow, until: 
     await orderExtension(tx, row, until)
     const extendedAt = row.extendedAt ?? now
     // guard: a response counts only for the hold end it was requested for
-    await notePayment(tx, id, { refundsCheckedAt: null, extendedAt })
+    await recordPayment(tx, id, { refundsCheckedAt: null, extendedAt })
     const alarm = now.getTime() - extendedAt.getTime() > extendedAlertMs
     const fields = { paymentId: id, state: row.state, until, extendedAt, alarm }
     context.log[alarm ? 'error' : 'warn'](fields, 'hold extended, money may be going back')

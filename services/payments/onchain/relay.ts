@@ -6,7 +6,7 @@ import { decideFailed, decideRevoked, decideSettled, type Step } from '../decide
 import { confirmFreeze } from '../losses/refund.store'
 import { followFreeze, freezeForHold } from '../losses/reversal'
 import { needsHold, type PaymentFacts, parseRefId, remainderFloor } from '../payment'
-import { type Change, lockPayment, notePayment } from '../payment.store'
+import { type Change, lockPayment, recordPayment } from '../payment.store'
 import { takeDecided } from './advance'
 
 export const relayReactions = (context: Context): Reaction[] => [
@@ -20,7 +20,7 @@ export const relayReactions = (context: Context): Reaction[] => [
     // The chain has the new end, so check again now to plan by it.
     apply: async (tx, { cause }) => {
       const payment = await findOnHold(tx, cause)
-      if (payment) await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
+      if (payment) await recordPayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
     },
   }),
   reactTo(relayFailed('extend'), {
@@ -29,7 +29,7 @@ export const relayReactions = (context: Context): Reaction[] => [
       if (!payment) return
       context.log.error({ cause, reason, alarm: true }, 'hold extension failed')
       if (reason === 'hold_not_extendable') await freezeForHold(tx, context, payment)
-      else await notePayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
+      else await recordPayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
     },
   }),
   reactTo(relaySettled('freeze'), {

@@ -30,7 +30,7 @@ export async function listRefundsOf(
 }
 
 /** Alerts, because the state of our payment stays unknown. */
-export async function noteRefusedLookUp(
+export async function recordRefusedLookUp(
   { database, log }: Context,
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,
   error: unknown,

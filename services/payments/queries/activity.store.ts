@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-or
 import { unionAll } from 'drizzle-orm/pg-core'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Database, Db } from '#platform/db/open'
-import { type Cursor, cursorValues, newestFirst } from '#platform/db/paging'
+import { cursorValues, newestFirst, type PageCursor } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
 import { isMissing, reversals } from '../losses/refund.store'
 import { type PaymentState, statesWith } from '../payment'
@@ -75,7 +75,7 @@ const activity = prepared((db) => {
 /** Newest first; `open`: all that may be in flight at `now`. */
 export async function listActivity(
   database: Database,
-  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: PageCursor },
   now: Date,
 ): Promise<{ page: ListedPayment[]; open: ListedPayment[] }> {
   const values = { wallet, limit, now: now.toISOString(), ...cursorValues(before) }

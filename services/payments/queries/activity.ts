@@ -14,7 +14,7 @@ import type { PaymentProvider } from '../provider'
 import { deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/treasury'
 import { countPayments, findListed, type ListedPayment, listActivity, oldestPayments } from './activity.store'
-import { wordsFor } from './user-messages'
+import { userMessages } from './user-messages'
 
 export const answerActivity = ({ database, clock, provider }: Context) =>
   handler(PaymentsActivity, async (asked) => {
@@ -51,7 +51,7 @@ function entryOf(
     kind: payment.kind,
     status,
     inFlight: payable || awaitsEnd(payment),
-    ...wordsFor(payment, status),
+    ...userMessages(payment, status),
     pair: payment.pair,
     fiat: payment.fiatMinor.toString(),
     ausd: payment.ausdMicro.toString(),

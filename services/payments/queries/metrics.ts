@@ -6,12 +6,15 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-export const figuresOf = (context: Context, lowMicro: bigint) => ({
+export const metricsOf = (context: Context, lowMicro: bigint) => ({
   stats: () => readStats(context),
-  readings: (figures: Figures) => [...readings(figures), ...coverReadings(figures.cover, Number(lowMicro))],
+  paymentReadings: (figures: Figures) => [
+    ...paymentReadings(figures),
+    ...coverReadings(figures.cover, Number(lowMicro)),
+  ],
 })
 
-const readings = (figures: Figures): Metric[] => {
+const paymentReadings = (figures: Figures): Metric[] => {
   const { inFlight, awaitingPayment, onHold, inReview } = figures
   const standings = {
     in_flight: inFlight,

@@ -7,10 +7,10 @@ import { cancellationsPerDayMax } from '../checkout/cancel'
 import type { Context } from '../context'
 import { isHeld } from '../decide'
 import { currencyTerms, methods } from '../price'
-import { sumTopups } from '../treasury/limits.store'
+import { sumTopups } from '../treasury/sums.store'
 
 /** Published limits, from the same tables and settings that enforce them. */
-export const answerTerms = ({ checkoutTtlMs, topupLimits }: Context) =>
+export const answerPublicConfig = ({ checkoutTtlMs, topupLimits }: Context) =>
   handler(PaymentsTerms, async () =>
     ok({
       currencies: currencyTerms(),

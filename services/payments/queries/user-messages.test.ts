@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { ActivityItem, activityStatuses } from '#shared/messages/activity'
 import { paymentStates, reasons } from '../payment'
 import type { ListedPayment } from './activity.store'
-import { wordsFor } from './user-messages'
+import { userMessages } from './user-messages'
 
-type Status = Parameters<typeof wordsFor>[1]
+type Status = Parameters<typeof userMessages>[1]
 const at = new Date('2026-11-21T07:00:00.000Z')
 const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   id: 'pay_Zk3nT0a7yQm1c5VbXw9uRd',
@@ -30,7 +30,7 @@ const payment = (over: Partial<ListedPayment>): ListedPayment => ({
   ...over,
 })
 const words = (status: Status, over: Partial<ListedPayment> = {}) =>
-  wordsFor(payment({ state: status, ...over }), status)
+  userMessages(payment({ state: status, ...over }), status)
 
 describe('the activity message of a payment', () => {
   test.each<[Status, Partial<ListedPayment>, string | null, string | undefined]>([
@@ -84,7 +84,7 @@ describe('the activity message of a payment', () => {
 })
 
 test('every shown reason and state has its own message', () => {
-  const read = readerOf(ActivityItem)
+  const read = schemaReader(ActivityItem)
   const { id, kind, pair, ausdMicro } = payment({})
   for (const status of paymentStates.filter((state): state is Status => state !== 'opening'))
     for (const reason of [null, ...reasons]) {

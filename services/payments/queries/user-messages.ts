@@ -6,7 +6,7 @@ import type { ListedPayment } from './activity.store'
 type UserMessage = { readonly texts: readonly TextRef[]; readonly nextAction: NextAction | null }
 type Status = Exclude<PaymentState, 'opening'>
 
-const wordsAbout = (status: Status): UserMessage => ({
+const messageAbout = (status: Status): UserMessage => ({
   texts: [{ code: `payment.${status}` }],
   nextAction: states[status].nextAction,
 })
@@ -19,7 +19,7 @@ const unpaid: UserMessage & { reason: ActivityReason } = {
   nextAction: null,
 }
 
-const canceled: UserMessage & { reason: ActivityReason } = {
+const cancelled: UserMessage & { reason: ActivityReason } = {
   reason: 'cancelled',
   texts: [{ code: 'payment.reason.cancelled' }, { code: 'payment.nothing_charged' }],
   nextAction: null,
@@ -39,18 +39,18 @@ const takenBack = (micro: string): UserMessage =>
     ? { texts: [{ code: 'payment.nothing_owed' }], nextAction: null }
     : { texts: [{ code: 'payment.owed', ausd: micro }], nextAction: 'contact support' }
 
-export function wordsFor(payment: ListedPayment, status: Status) {
-  const { texts, nextAction, ...why } = wordsAt(payment, status)
+export function userMessages(payment: ListedPayment, status: Status) {
+  const { texts, nextAction, ...why } = messageAt(payment, status)
   return { ...why, ...sentenceOf(texts), nextAction }
 }
 
-function wordsAt(payment: ListedPayment, status: Status): UserMessage & { readonly reason?: ActivityReason } {
+function messageAt(payment: ListedPayment, status: Status): UserMessage & { readonly reason?: ActivityReason } {
   const isLate = payment.lateRateMinorPerUsd !== null
   const waits = awaitsRate(payment)
   // Past its end, but the provider has not yet been asked how it ended.
   if (status === 'expired' && payment.state === 'awaiting_payment') return unconfirmed
-  if (status === 'expired' && !waits) return payment.reason === 'cancelled' ? canceled : unpaid
-  const { texts, nextAction } = wordsOf(payment, status)
+  if (status === 'expired' && !waits) return payment.reason === 'cancelled' ? cancelled : unpaid
+  const { texts, nextAction } = messageOf(payment, status)
   const reason = payment.reason ?? (isLate ? 'paid_late' : undefined)
   const why: readonly TextRef[] = payment.reason ? [{ code: `payment.reason.${payment.reason}` }] : []
   const late: readonly TextRef[] = isLate ? [{ code: 'payment.paid_late' }] : []
@@ -61,11 +61,11 @@ function wordsAt(payment: ListedPayment, status: Status): UserMessage & { readon
   }
 }
 
-function wordsOf(payment: ListedPayment, status: Status): UserMessage {
+function messageOf(payment: ListedPayment, status: Status): UserMessage {
   if (status === 'repaid' && isOnHold(payment)) return repaidOnHold
   const { missingMicro, reason } = payment
-  if (status !== 'review' || missingMicro === null) return wordsAbout(status)
+  if (status !== 'review' || missingMicro === null) return messageAbout(status)
   // A repaid reversal needs no review; any other reason still does.
   const waitsForMore = missingMicro === '0' && reason !== null && !ofTakenBack.has(reason)
-  return waitsForMore ? wordsAbout(status) : takenBack(missingMicro)
+  return waitsForMore ? messageAbout(status) : takenBack(missingMicro)
 }

@@ -4,7 +4,7 @@ import { wallets } from '../losses/refund.store'
 import { lockWallet } from '../payment.store'
 import { isExpected, payments } from '../payment.table'
 import { deadLetters } from '../schema.store'
-import { resolutions } from './review.store'
+import { resolutions } from './resolution.store'
 
 /** Ids at the provider stay: late money is matched by them. */
 export const erasure = withDeadLetters(

@@ -5,15 +5,15 @@ import { LossGivenBack, TopupsPause, WalletClear } from '#shared/messages/paymen
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
-import { clearWallet, noteGivenBack } from '../losses/reversal'
+import { clearWallet, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
-import { answerResolutions } from './resolve'
+import { answerResolve } from './resolve'
 
-export const answerDeeds = (context: Context): Handler[] => [
-  answerResolutions(context),
+export const answerOperatorCommands = (context: Context): Handler[] => [
+  answerResolve(context),
   handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
-  handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await noteGivenBack(context, paymentId, asked))),
+  handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
   answerErasure(context, personErasures.payments, erasure),
 ]

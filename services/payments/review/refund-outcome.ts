@@ -4,13 +4,13 @@ import { takeDecided } from '../onchain/advance'
 import { lockPayment } from '../payment.store'
 import type { FetchedRefund } from '../provider'
 import { decideRefunding } from './resolution'
-import { findOrders, noteOrder } from './review.store'
+import { findOrders, recordOrder } from './resolution.store'
 
-export async function noteOrdered(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
+export async function recordRefundOutcome(tx: Tx, { log }: Context, refund: FetchedRefund): Promise<void> {
   const { reference, refundId, status } = refund
   if (reference === null) return
   const state = status === 'succeeded' ? status : status === 'dead' ? 'failed' : 'open'
-  const noted = await noteOrder(tx, reference, { state, refundId })
+  const noted = await recordOrder(tx, reference, { state, refundId })
   if (noted?.state === 'failed')
     log.error({ paymentId: noted.paymentId, reference, refundId, alarm: true }, 'refund failed')
 }

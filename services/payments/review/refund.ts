@@ -1,7 +1,7 @@
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
 import { money } from '#shared/money/money'
-import { ProviderBusy, type ProviderMeaning, type ProviderRefusal } from '#shared/provider/problem'
+import { type ProblemMeaning, ProviderBusy, type ProviderRefusal } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { receiveRefund, withRate } from '../incoming/receive'
 import { findReports } from '../losses/refund.store'
@@ -10,7 +10,7 @@ import type { PaymentRow } from '../payment.table'
 import type { FetchedCharge, FetchedRefund } from '../provider'
 import { listRefundsOf } from '../providers/look-up'
 import { endRefunding } from './refund-outcome'
-import { countRequest, findOrders, noteOrder, type RefundOrderRow, uncountRequest } from './review.store'
+import { countRequest, findOrders, type RefundOrderRow, recordOrder, uncountRequest } from './resolution.store'
 
 // The provider may not support idempotency keys here. So each refund is stored and each request
 // counted before it is sent, after a lookup; a request without a response is retried only if it is
@@ -78,9 +78,9 @@ async function request(
 }
 
 /** Refusals that an earlier request of unknown outcome may have caused. */
-const ofAnEarlier: readonly ProviderMeaning[] = ['conflict', 'state_wrong', 'amount_outside_limits', 'unknown']
+const ofAnEarlier: readonly ProblemMeaning[] = ['conflict', 'state_wrong', 'amount_outside_limits', 'unknown']
 /** Temporary refusals that are not about the payment. */
-const ofTheMoment: readonly ProviderMeaning[] = ['try_later', 'account_misconfigured']
+const ofTheMoment: readonly ProblemMeaning[] = ['try_later', 'account_misconfigured']
 
 async function refused(context: Context, order: RefundOrderRow, refusal: ProviderRefusal) {
   const { meaning, code } = refusal
@@ -108,7 +108,7 @@ async function recordRefund(context: Context, refund: FetchedRefund, fetched: Fe
 const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
   context.database.transaction(async (tx: Tx) => {
     const { paymentId, reference } = order
-    if (!(await noteOrder(tx, reference, { state: 'failed', failureCode }))) return
+    if (!(await recordOrder(tx, reference, { state: 'failed', failureCode }))) return
     context.log.error({ paymentId, reference, failureCode, alarm: true }, 'refund refused')
     await endRefunding(tx, context, paymentId)
   })

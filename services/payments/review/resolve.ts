@@ -27,13 +27,13 @@ import {
   insertResolution,
   lastResolution,
   type ResolutionRow,
-} from './review.store'
+} from './resolution.store'
 
 type ResolveRequest = ReadRequestOf<typeof ReviewResolve>
 type DecisionOutcome = { done: string } | { refused: string }
 
 /** Executes an operator's decision once; a retry returns the same result. */
-export const answerResolutions = (context: Context) =>
+export const answerResolve = (context: Context) =>
   handler(ReviewResolve, async (asked) => ok(await resolve(context, asked)))
 
 async function resolve(context: Context, asked: ResolveRequest): Promise<DecisionOutcome> {
@@ -50,10 +50,10 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
     if (payment.changedAt.getTime() !== seen.changedAt.getTime())
       return { refused: `${paymentId} has just changed: review it again` }
     if ('refused' in outside) return outside
-    const done = await deeds[resolution](tx, context, payment, outside)
+    const done = await decisions[resolution](tx, context, payment, outside)
     if ('refused' in done) return done
-    const { deed: deedId, reason } = asked
-    await insertResolution(tx, { deedId, paymentId, resolution, decidedBy: by, reason })
+    const { command: commandId, reason } = asked
+    await insertResolution(tx, { commandId: commandId, paymentId, resolution, decidedBy: by, reason })
     return done
   })
   failpoint('payments:refund-decided')
@@ -66,8 +66,8 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
 function repeated({ id, state }: PaymentRow, last: ResolutionRow | undefined, asked: ResolveRequest): DecisionOutcome {
   if (!last) return { refused: `${id} is ${state}, not in review` }
   const { resolution, decidedBy, decidedAt, reason } = last
-  const told = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); the payment is now ${state}`
-  return resolution === asked.resolution ? { done: told } : { refused: told }
+  const earlier = `${resolution} was decided by ${decidedBy} at ${decidedAt.toISOString()} (${reason}); the payment is now ${state}`
+  return resolution === asked.resolution ? { done: earlier } : { refused: earlier }
 }
 
 /** Answers of other services, fetched before the row is locked. */
@@ -209,4 +209,4 @@ const accept: Decision = async (tx, context, payment) => {
   return { done: `${payment.id} is accepted as it is` }
 }
 
-const deeds: Readonly<Record<ResolveRequest['resolution'], Decision>> = { credit, refund, accept }
+const decisions: Readonly<Record<ResolveRequest['resolution'], Decision>> = { credit, refund, accept }

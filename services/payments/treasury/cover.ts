@@ -1,7 +1,7 @@
 import { least } from '../payment'
 
 /** Amounts in 10⁻⁶ AUSD. */
-export type TreasuryFunds = {
+export type TreasuryCover = {
   readonly balanceMicro: bigint
   /** Allowance granted to the credit line. */
   readonly drawableMicro: bigint
@@ -20,7 +20,7 @@ export type TreasuryFunds = {
  * Negative if more is promised than covered. Counts the greater of promises and queued orders,
  * because rows lost by a restore may still be orders.
  */
-export function freeMicro(treasury: TreasuryFunds, promisedMicro: bigint): bigint {
+export function freeMicro(treasury: TreasuryCover, promisedMicro: bigint): bigint {
   const { balanceMicro, drawableMicro, orderedMicro, owedMicro } = treasury
   const taken = promisedMicro > orderedMicro ? promisedMicro : orderedMicro
   // guard: AUSD owed to cash-outs is not promised to top-ups
@@ -39,6 +39,6 @@ export const maySetAside = (
 
 /** Regardless of promises: a debt must be payable. */
 export const canRepay = (
-  { balanceMicro, drawableMicro }: Pick<TreasuryFunds, 'balanceMicro' | 'drawableMicro'>,
+  { balanceMicro, drawableMicro }: Pick<TreasuryCover, 'balanceMicro' | 'drawableMicro'>,
   debtMicro: bigint,
 ): boolean => debtMicro <= least(balanceMicro, drawableMicro)

@@ -8,8 +8,8 @@ import type { Change } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { limitTopup } from '../price'
 import type { Charge } from '../provider'
-import { sumRepaying, sumTopups } from './limits.store'
-import { isCovered } from './reserve'
+import { mayReserve } from './reserve'
+import { sumRepaying, sumTopups } from './sums.store'
 
 // The excess of a settlement over the debt becomes collateral, held to the limits of top-ups when
 // the checkout is opened. It is held to them again on arrival if the debt has shrunk, and so is all
@@ -31,7 +31,7 @@ const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean
   isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
-/** 10⁻⁶ AUSD. A replaced payment counts no more; a canceled one has no `topupMicro`. */
+/** 10⁻⁶ AUSD. A replaced payment counts no more; a cancelled one has no `topupMicro`. */
 const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
   payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
@@ -101,5 +101,5 @@ async function mayAdmit(
   // In these states the payment is among the promises already.
   const isPromised = payment.state === 'awaiting_payment' || payment.state === 'opening'
   const ownMicro = isPromised || awaitsRate(payment) ? remainderFloor(payment) : 0n
-  return isCovered(tx, known, moreMicro - ownMicro)
+  return mayReserve(tx, known, moreMicro - ownMicro)
 }

@@ -1,23 +1,23 @@
 import { lockNamed } from '#platform/db/lock'
 import type { Tx } from '#platform/db/open'
 import { type Answer, ok, refuse } from '#shared/refusals'
-import { canRepay, freeMicro, maySetAside, type TreasuryFunds } from './cover'
+import { canRepay, freeMicro, maySetAside, type TreasuryCover } from './cover'
 import { sumPromised } from './promise.store'
 
 /** Locks all instances until the promise is committed. */
-async function lockFree(tx: Tx, treasury: TreasuryFunds): Promise<bigint> {
+async function lockFree(tx: Tx, treasury: TreasuryCover): Promise<bigint> {
   // guard: top-ups are promised one at a time across all instances
   await lockNamed(tx, 'cover of top-ups')
   return freeMicro(treasury, await sumPromised(tx, treasury.readAt))
 }
 
-export const isCovered = async (tx: Tx, treasury: TreasuryFunds, moreMicro: bigint): Promise<boolean> =>
+export const mayReserve = async (tx: Tx, treasury: TreasuryCover, moreMicro: bigint): Promise<boolean> =>
   (await lockFree(tx, treasury)) >= moreMicro
 
 /** On top of all promises, and within the share of its wallet's unpaid checkouts (`openMicro`). */
-export async function coverTopup(
+export async function reserveForTopup(
   tx: Tx,
-  treasury: TreasuryFunds | undefined,
+  treasury: TreasuryCover | undefined,
   wanted: { readonly ausdMicro: bigint; readonly openMicro: bigint },
 ): Promise<Answer<object>> {
   if (!treasury) return refuse('chain_unavailable')
@@ -26,7 +26,7 @@ export async function coverTopup(
 }
 
 /** Refuses nothing if the treasury is unknown. */
-export function coverDebt(treasury: TreasuryFunds | undefined, debtMicro: bigint): Answer<object> {
+export function coverDebt(treasury: TreasuryCover | undefined, debtMicro: bigint): Answer<object> {
   if (treasury && debtMicro > treasury.repayMaxMicro) return refuse('debt_too_large')
   return treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})
 }

@@ -5,16 +5,16 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import { ChainTreasury } from '#shared/messages/chain'
 import { PayoutsOwed } from '#shared/messages/payouts'
-import { freeMicro, type TreasuryFunds } from './cover'
+import { freeMicro, type TreasuryCover } from './cover'
 import { findOwed, storeOwed, sumPromised } from './promise.store'
 
 export type TreasuryReading = {
   /** Concurrent calls share the reading. Does not throw on a timeout. */
   readonly refresh: () => Promise<void>
   /** Returns undefined if there is no reading recent enough to promise from. */
-  readonly current: () => Promise<TreasuryFunds | undefined>
+  readonly current: () => Promise<TreasuryCover | undefined>
   /** May be of any age. */
-  readonly last: () => TreasuryFunds | undefined
+  readonly last: () => TreasuryCover | undefined
 }
 
 type Means = {
@@ -38,8 +38,8 @@ const storeAfterMs = 60_000
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
-  const note = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
-  let last: TreasuryFunds | undefined
+  const logFailure = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
+  let last: TreasuryCover | undefined
   /** Time of the reading by this clock; the reader's may be ahead. */
   let lastAtMs = 0
   let stored: { micro: bigint; at: number } | undefined
@@ -58,10 +58,10 @@ export function openTreasury(means: Means): TreasuryReading {
   }
   const read = async (): Promise<void> => {
     const chain = await askOr(ask, ChainTreasury, {}, 'chain_unavailable', askDeadlineMs)
-    if ('refused' in chain) return note({ of: 'treasury' })
+    if ('refused' in chain) return logFailure({ of: 'treasury' })
     const { balance, drawable, ordered, creditMax, repayMax, readAt } = chain.ok
     const owedMicro = await owedBy(readAt)
-    if (owedMicro === undefined) return note({ of: 'cash-outs' })
+    if (owedMicro === undefined) return logFailure({ of: 'cash-outs' })
     last = {
       balanceMicro: BigInt(balance),
       drawableMicro: BigInt(drawable),

@@ -85,7 +85,7 @@ async function receiveRow(context: Context, row: Listed): Promise<void> {
   const found = await evidenceOf(context, row, own)
   if (found.length === 0) {
     await database.transaction(async (tx) => {
-      await noteUnmatched(tx, context, row)
+      await recordUnmatched(tx, context, row)
       await bookListed(tx, row)
     })
     return
@@ -95,7 +95,7 @@ async function receiveRow(context: Context, row: Listed): Promise<void> {
   const deciding = await decisiveOf(context, found)
   const ids = found.map(({ payoutId }) => payoutId)
   await database.transaction(async (tx) => {
-    if (!ids.includes(row.productId ?? '')) await noteUnmatched(tx, context, row, own)
+    if (!ids.includes(row.productId ?? '')) await recordUnmatched(tx, context, row, own)
     await bookFoundRow(tx, row, ids)
     for (const evidence of deciding) await receiveEvidence(tx, context, evidence)
   })
@@ -145,7 +145,7 @@ function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
   }
 }
 
-async function noteUnmatched(tx: Tx, { log }: Context, row: Listed, own?: Cashout): Promise<void> {
+async function recordUnmatched(tx: Tx, { log }: Context, row: Listed, own?: Cashout): Promise<void> {
   const { transactionId: object, status, currency, amountMinor } = row
   const says = `${status} ${currency ?? '?'} ${amountMinor ?? '?'}`
   const payoutId = own?.id

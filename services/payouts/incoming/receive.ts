@@ -7,7 +7,7 @@ import { requestId, withRequestId } from '#platform/request-id'
 import { inSpan } from '#platform/tracing/spans'
 import { PayoutPaid } from '#shared/messages/payouts'
 import { ProviderUnknown } from '#shared/provider/problem'
-import { findCashout, findPaidAs, lockCashout, noteCashout } from '../cashout.store'
+import { findCashout, findPaidAs, lockCashout, recordCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { type CashoutFacts, decisive, hasFailed, isFollowed, mayBeIts, receivePayoutStatus, type Step } from '../decide'
@@ -86,12 +86,12 @@ async function receiveOfKnown(tx: Tx, context: Context, cashout: Cashout, eviden
       const isNew = cashout.providerPayoutId !== payoutId
       const differs = step.odd === 'payout_differs'
       const providerStatus = differs ? (isNew ? null : cashout.providerStatus) : word
-      await noteCashout(tx, id, { providerPayoutId: payoutId, providerStatus })
+      await recordCashout(tx, id, { providerPayoutId: payoutId, providerStatus })
     }
     return step
   }
   await bookFitting(tx, evidence)
-  await noteCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
+  await recordCashout(tx, id, { providerPayoutId: payoutId, ...newer(cashout, lastStatus, evidence) })
   if ('stay' in step) return step
   if (step.next === 'paid') await becomePaid(tx, context, cashout)
   else

@@ -7,7 +7,7 @@ import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { isWorthAsking } from '../decide'
 import { expire, repeatReturn, repeatTake } from '../onchain/advance'
-import { checkPaid, noteRefusal, payAgain, payTaken } from '../paying/pay'
+import { checkPaid, payAgain, payTaken, recordRefusal } from '../paying/pay'
 
 const workingMax = 16
 
@@ -59,7 +59,7 @@ async function checkOrLog(context: Context, cashout: DueCashout): Promise<void> 
   if (quiet) log.warn({ payoutId: id, state, checks }, 'no update on cash-out, rechecking')
   try {
     await check(context, cashout).catch(async (error) => {
-      await noteRefusal(context, cashout, error)
+      await recordRefusal(context, cashout, error)
       throw error
     })
   } catch (error) {

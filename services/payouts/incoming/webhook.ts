@@ -3,7 +3,7 @@ import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
 import { findPaidAs } from '../cashout.store'
 import type { Context } from '../context'
-import { noteRefusal } from '../paying/pay'
+import { recordRefusal } from '../paying/pay'
 import type { Evidence } from '../provider'
 import { type Anomaly, recordAnomaly } from '../schema.store'
 import { decisiveOf, receiveEvidence } from './receive'
@@ -42,7 +42,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
 /** The provider refuses ids not of its own form, so they do not exist; a refused id of ours is an alert. */
 async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
   const own = refusesId(error) ? await context.database.read((db) => findPaidAs(db, payoutId)) : undefined
-  if (own) await noteRefusal(context, own, error)
+  if (own) await recordRefusal(context, own, error)
   if (own || !refusesId(error)) throw error
   return undefined
 }

@@ -5,7 +5,7 @@ import type { Tx } from '#platform/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { takeReasonFrom } from '../cashout'
-import { findCashout, lockCashout, moveCashout, noteCashout } from '../cashout.store'
+import { findCashout, lockCashout, moveCashout, recordCashout } from '../cashout.store'
 import type { Context } from '../context'
 import { decisive, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
 import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
@@ -61,7 +61,7 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
     return log.info({ payoutId: id, txHash }, 'cash-out AUSD taken')
   }
   log.warn({ payoutId: id, txHash }, 'AUSD arrived after cash-out failed')
-  await noteCashout(tx, id, { takeTxHash: txHash })
+  await recordCashout(tx, id, { takeTxHash: txHash })
   await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
 }
 
@@ -86,6 +86,6 @@ async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string
   const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
   const first = await recordAnomaly(tx, anomaly)
   // Stays `returning`: we still owe the AUSD, and a retry would fail too.
-  await noteCashout(tx, id, { nextCheckAt: null })
+  await recordCashout(tx, id, { nextCheckAt: null })
   if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
 }

@@ -1,6 +1,6 @@
 import { fromNow } from '#platform/db/columns'
 import { failpoint } from '#platform/failpoint'
-import { type ProviderMeaning, ProviderUnknown } from '#shared/provider/problem'
+import { type ProblemMeaning, ProviderUnknown } from '#shared/provider/problem'
 import { apiOf, countAttempt, findCashout, lockCashout, moveCashout } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
@@ -88,7 +88,7 @@ async function attempt(context: Context, before: Cashout): Promise<void> {
 async function refused(
   context: Context,
   { cashout, sincePreviousMs }: Attempt,
-  { code, meaning }: { code: string; meaning: ProviderMeaning },
+  { code, meaning }: { code: string; meaning: ProblemMeaning },
 ): Promise<void> {
   const about = refusalScope(meaning)
   if (about === 'later') return
@@ -120,7 +120,7 @@ async function raiseAlert({ database, log }: Context, { id }: Cashout, kind: Ano
 }
 
 /** A refused lookup leaves the payout's state unknown. */
-export async function noteRefusal(context: Context, cashout: Cashout, error: unknown): Promise<void> {
+export async function recordRefusal(context: Context, cashout: Cashout, error: unknown): Promise<void> {
   if (!(error instanceof ProviderUnknown) || !error.refusal) return
   await raiseAlert(context, cashout, 'provider_refuses', error.refusal.code)
 }

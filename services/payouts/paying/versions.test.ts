@@ -3,7 +3,7 @@ import { ProviderUnknown } from '#shared/provider/problem'
 import { moveCashout } from '../cashout.store'
 import { payoutApisOf } from '../config'
 import { type Fixture, openFixture } from '../test-support'
-import { noteRefusal, payAgain, payTaken } from './pay'
+import { payAgain, payTaken, recordRefusal } from './pay'
 
 const versionOf = (call: Request) => new URL(call.url).pathname.split('/')[1]
 
@@ -103,7 +103,7 @@ describe('a cash-out that is late at its first order', () => {
         await fixture.database.run((db) => moveCashout(db, payoutId, 'taken', { nextCheckAt: null }))
         const context = { ...fixture.context, provider }
         const row = await fixture.row(payoutId)
-        await payTaken(context, row, { isLate: true }).catch((error: Error) => noteRefusal(context, row, error))
+        await payTaken(context, row, { isLate: true }).catch((error: Error) => recordRefusal(context, row, error))
         return fixture.row(payoutId)
       },
     )

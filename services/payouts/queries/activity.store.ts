@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { findOldest } from '#platform/db/oldest.store'
 import type { Database, Db } from '#platform/db/open'
-import { type Cursor, cursorValues, newestFirst } from '#platform/db/paging'
+import { cursorValues, newestFirst, type PageCursor } from '#platform/db/paging'
 import { prepared } from '#platform/db/prepared'
 import type { CashoutState } from '../cashout'
 import { awaited, type Cashout, cashouts, isOpen } from '../cashout.table'
@@ -33,7 +33,7 @@ const activity = prepared((db) => {
 
 export async function listActivity(
   database: Database,
-  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: Cursor },
+  { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: PageCursor },
 ): Promise<{ page: Cashout[]; open: Cashout[] }> {
   const values = { wallet, limit, ...cursorValues(before) }
   const rows = await database.read((db) => activity(db).execute(values))

@@ -11,7 +11,7 @@ import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { countAnomalies, deadLetters, listings, outbox } from '../schema.store'
 import { coverFigures } from '../treasury/balance'
-import { sumOwed } from '../treasury/promise.store'
+import { sumPromisedAusd } from '../treasury/promise.store'
 import { countStates, findListed, listActivity, oldestCashouts } from './activity.store'
 
 /** Answers with a page of a wallet's cash-outs and all that are in progress. */
@@ -32,7 +32,7 @@ export const answerItem = (context: Context): Handler =>
 /** Answers with the treasury AUSD owed to cash-outs. */
 export const answerOwed = ({ database }: Context): Handler =>
   handler(PayoutsOwed, async ({ since }) => {
-    const micro = await database.read((db) => sumOwed(db, new Date(since)))
+    const micro = await database.read((db) => sumPromisedAusd(db, new Date(since)))
     return ok({ ausd: micro.toString() })
   })
 

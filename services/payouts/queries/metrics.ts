@@ -6,7 +6,7 @@ import { readStats } from './activity'
 
 type Figures = Awaited<ReturnType<typeof readStats>>
 
-export const figuresOf = (context: Context, { balanceLowIdr }: { balanceLowIdr: bigint }) => ({
+export const metricsOf = (context: Context, { balanceLowIdr }: { balanceLowIdr: bigint }) => ({
   stats: () => readStats(context),
   readings: (figures: Figures) => [...readings(figures), lowReading(figures, balanceLowIdr)],
 })

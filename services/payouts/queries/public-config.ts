@@ -11,7 +11,7 @@ import type { PayoutChannel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
 /** From the same rules that enforce the limits. */
-export const answerTerms = ({ channels, accountLengths, dayMicroMax }: Context): Handler =>
+export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax }: Context): Handler =>
   handler(PayoutsTerms, async () => {
     const banks = await channels.all().catch(() => undefined)
     if (!banks) return refuse('provider_unavailable') // Logged where the list is fetched.

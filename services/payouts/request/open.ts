@@ -34,7 +34,7 @@ import { checkBank, priceFloor } from '../decide'
 import { expire, orderTake } from '../onchain/advance'
 import { pauses } from '../schema.store'
 import type { Balance } from '../treasury/balance'
-import { isCovered } from '../treasury/reserve'
+import { mayReserve } from '../treasury/reserve'
 import { findListed } from './bank'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
@@ -46,7 +46,7 @@ const askMs = 1_700
  * Runs all checks, stores the row, takes the quote, and orders the AUSD. A stored row counts, and its
  * age bounds that of its rate. An earlier refusal changes nothing; one of the quote ends the row.
  */
-export const answerCashouts = (context: Context): Handler =>
+export const openCashouts = (context: Context): Handler =>
   handler(CashoutCreate, async (raw) => {
     const asked = normalized(raw)
     const requestFingerprint = fingerprintOf(asked)
@@ -167,7 +167,7 @@ async function storeWithin(
       (await limitWallet(tx, context, { wallet: asked.wallet, ausdMicro, ...terms.holding })) ??
       (await limitAccount(tx, context, { wallet: asked.wallet, marks, ausdMicro }))
     if (refused) return refused
-    if (!(await isCovered(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
+    if (!(await mayReserve(tx, balance, terms.fiatMinor))) return refuse('payouts_short')
     return ok((await insertCashout(tx, row)) ?? 'known')
   })
   if ('ok' in stored && stored.ok !== 'known') failpoint('payouts:row-stored')

@@ -4,7 +4,7 @@ import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import type { PayoutProvider } from '../provider'
-import { sumUnpaid } from './promise.store'
+import { sumPromisedFiat } from './promise.store'
 
 /** Rupiah; payouts made by `readAt` are deducted. */
 export type Balance = { readonly minor: bigint; readonly readAt: Date }
@@ -60,7 +60,7 @@ export function openBalance({ provider, clock, log, readingMaxMs }: Means): Bala
 export async function coverFigures({ database, clock }: Pick<Means, 'database' | 'clock'>, balance: BalanceReading) {
   const last = balance.last()
   if (!last) return undefined
-  const unpaidMinor = await database.read((db) => sumUnpaid(db, last.readAt))
+  const unpaidMinor = await database.read((db) => sumPromisedFiat(db, last.readAt))
   return {
     balanceMinor: Number(last.minor),
     unpaidMinor: Number(unpaidMinor),

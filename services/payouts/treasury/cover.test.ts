@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { waitUntil } from '#test/support/wait'
 import { type Fixture, openFixture } from '../test-support'
 import { openBalance, watchBalance } from './balance'
-import { sumOwed, sumUnpaid } from './promise.store'
-import { isCovered } from './reserve'
+import { sumPromisedAusd, sumPromisedFiat } from './promise.store'
+import { mayReserve } from './reserve'
 
 let fixture: Fixture
 const time = { aheadMs: 0 }
@@ -16,7 +16,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 /** 5 AUSD at the fixture's rate. */
 const payoutMinor = 81_250n
 const { clock } = { clock: () => fixture.context.clock() + time.aheadMs }
-const unpaidMinor = () => fixture.database.read((db) => sumUnpaid(db, new Date(clock())))
+const unpaidMinor = () => fixture.database.read((db) => sumPromisedFiat(db, new Date(clock())))
 
 async function balanceWith(moreMinor: bigint) {
   await fixture.control('balance', { amount: Number((await unpaidMinor()) + moreMinor) })
@@ -79,7 +79,7 @@ test('security: a cash-out is not weighed while another is being stored', async 
   const from = `0x${'9'.repeat(40)}`
   const bank = { accountNumber: '9999999999' }
   const answer = await fixture.database.transaction(async (tx) => {
-    expect(await isCovered(tx, balance.last()!, payoutMinor)).toBe(true)
+    expect(await mayReserve(tx, balance.last()!, payoutMinor)).toBe(true)
     const asked = fixture.request({ wallet: from, authorization: { from }, bank })
     const second = fixture.create(asked, { balance })
     const waits = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
@@ -144,8 +144,8 @@ test('the owed and unpaid totals include a cash-out until the bank was paid or t
   const since = new Date(clock() + 900) // By a clock that is ahead of the database's.
   const later = new Date(clock() + 3_600_000)
   const sums = async (at: Date) => {
-    const owed = await fixture.database.read((db) => sumOwed(db, at))
-    return { owed, unpaid: await fixture.database.read((db) => sumUnpaid(db, at)) }
+    const owed = await fixture.database.read((db) => sumPromisedAusd(db, at))
+    return { owed, unpaid: await fixture.database.read((db) => sumPromisedFiat(db, at)) }
   }
   const before = await sums(later)
   const id = await fixture.taken()
@@ -165,7 +165,7 @@ test('an alert is raised before the rupiah balance runs out, and when it cannot 
   // For a while, a payment counts as later than a reading that it precedes.
   const later = new Date(clock() + 3_600_000)
   await waitUntil('no payment counting any more', async () => {
-    const lasting = await fixture.database.read((db) => sumUnpaid(db, later))
+    const lasting = await fixture.database.read((db) => sumPromisedFiat(db, later))
     return (await unpaidMinor()) === lasting
   })
   const balance = await balanceWith(1_000n)

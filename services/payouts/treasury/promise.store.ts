@@ -10,13 +10,13 @@ const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 const changedSince = (at: Date) => sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
 /** AUSD (10⁻⁶) owed until the bank is paid or the AUSD returned. Includes returns since `readAt`. */
-export function sumOwed(db: Db, readAt: Date): Promise<bigint> {
+export function sumPromisedAusd(db: Db, readAt: Date): Promise<bigint> {
   const isReturned = and(changedSince(readAt), eq(state, 'returned'), maybeSince(updatedAt, readAt))!
   return sumOf(db, [sumWhere(ausdMicro, cashouts, owesAusd), sumWhere(ausdMicro, cashouts, isReturned)])
 }
 
 /** Promised rupiah not deducted from the balance read at `readAt`: unpaid, or paid since. */
-export const sumUnpaid = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
+export const sumPromisedFiat = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
 
 export function unpaidBy(readAt: Date): SQL[] {
   const isPaid = and(changedSince(readAt), eq(state, 'paid'), maybeSince(paidAt, readAt))!

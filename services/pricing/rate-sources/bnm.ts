@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { localE8From, type RateSource } from '../rate'
-import { askJson } from './json-answer'
+import { askJson } from './ask-json'
 
 /**
  * `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI, as in test/recorded. `rate` is for

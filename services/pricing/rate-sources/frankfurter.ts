@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { localE8From, type RateSource } from '../rate'
-import { askJson } from './json-answer'
+import { askJson } from './ask-json'
 
 /** `GET /v2/rate/{base}/{quote}` (Frankfurter OpenAPI 2.1.1). */
 const Answer = Type.Object({

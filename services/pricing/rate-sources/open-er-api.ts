@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fiatOf } from '#shared/money/pair'
 import { localE8From, type RateSource } from '../rate'
-import { askJson } from './json-answer'
+import { askJson } from './ask-json'
 
 /** `GET /v6/latest/USD` (exchangerate-api.com/docs/free). */
 const Answer = Type.Object({

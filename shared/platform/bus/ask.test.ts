@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type AnswerPatience, type Ask, askOr, Faulted, Unavailable } from '#platform/bus/ask'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import { QuoteFind } from '#shared/messages/pricing'
 
 const failing =
@@ -14,7 +14,7 @@ describe('a request without a response', () => {
   test.each([
     ['nobody listens', new Unavailable('pricing is not there')],
     ['the other side failed', new Faulted('pricing failed')],
-    ['no answer came in time', new Overdue('pricing', 1_500)],
+    ['no answer came in time', new DeadlinePassed('pricing', 1_500)],
   ])('is refused as unavailable if %s', async (_what, error) => {
     expect(await find(failing(error))).toEqual({ refused: 'rate_unavailable' })
   })

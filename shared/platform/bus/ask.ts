@@ -1,11 +1,11 @@
 import { headers, type Msg } from 'nats'
-import { copySubject, findCopies, questionIdHeader } from '#platform/bus/instances'
+import { findInstances, instanceSubject, questionIdHeader } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { NobodyThere, openRequests, type Requests, type SentRequest } from '#platform/bus/requests'
-import { Overdue, within } from '#platform/deadline'
+import { DeadlinePassed, within } from '#platform/deadline'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import { requestId, requestIdHeader } from '#platform/request-id'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
 import { answerSchema, type Question, type ReadAnswerOf, type RequestOf } from '#shared/messages/topic'
 import { type RefusalCode, refuse } from '#shared/refusals'
@@ -84,7 +84,7 @@ const questions = timer({
 
 function outcomeOf(error: unknown): QuestionOutcome {
   if (error instanceof Unavailable) return 'unavailable'
-  return error instanceof Overdue ? 'overdue' : 'failed'
+  return error instanceof DeadlinePassed ? 'overdue' : 'failed'
 }
 
 /** Returns the refusal `otherwise` on a timeout or fault. */
@@ -98,7 +98,7 @@ export async function askOr<Q extends Question>(
   try {
     return await ask(question, request, deadlineMs)
   } catch (error) {
-    const unanswered = [Unavailable, Faulted, Overdue].some((kind) => error instanceof kind)
+    const unanswered = [Unavailable, Faulted, DeadlinePassed].some((kind) => error instanceof kind)
     if (!unanswered) throw error
     return refuse(otherwise)
   }
@@ -180,12 +180,12 @@ async function hedge(
     if (!ended && restMs < leftMs()) timer = setTimeout(() => void lookAgain(restMs), restMs)
   }
   const lookAgain = async (restMs: number) => {
-    const copies = await findCopies(bus, owner, { questionId: first.id, withinMs: presenceMs })
-    if (isHasty && copies.length === 0) answered.reject(new Overdue(subject, deadlineMs - leftMs()))
+    const copies = await findInstances(bus, owner, { questionId: first.id, withinMs: presenceMs })
+    if (isHasty && copies.length === 0) answered.reject(new DeadlinePassed(subject, deadlineMs - leftMs()))
     const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
     if (free && leftMs() > 0 && !ended) {
       // The instance asked here reports the request as its own at the next poll.
-      const other = again(copySubject(owner, free.copy, subject), leftMs())
+      const other = again(instanceSubject(owner, free.copy, subject), leftMs())
       other.answer.then(answered.resolve, () => {})
     }
     lookAfter(2 * restMs)
@@ -203,5 +203,5 @@ const schemas = new WeakMap<Question, ReturnType<typeof answerSchema>>()
 function schemaOf(question: Question) {
   const known = schemas.get(question) ?? answerSchema(question.answer)
   schemas.set(question, known)
-  return readerOf(known)
+  return schemaReader(known)
 }

@@ -12,19 +12,19 @@ export const answerErasure = (
   { database, log }: { readonly database: Database; readonly log: Log },
   question: PersonErasure,
   { lock, onItsWay, empty }: Erasure,
-  then: (tx: Tx, asked: { deed: string; wallet: `0x${string}` }) => Promise<unknown> = async () => {},
+  then: (tx: Tx, asked: { command: string; wallet: `0x${string}` }) => Promise<unknown> = async () => {},
 ): Handler =>
-  handler(question, async ({ wallet, check, deed }) => {
+  handler(question, async ({ wallet, check, command }) => {
     const open = await database.transaction(async (tx) => {
       await lock(tx, wallet)
       const found = await tx.execute<{ why: string }>(onItsWay(wallet))
       if (found.length > 0 || check) return found.map(({ why }) => why)
       for (const statement of empty(wallet)) await tx.execute(statement)
-      await then(tx, { deed, wallet })
+      await then(tx, { command, wallet })
       return []
     })
     if (open.length === 0) {
-      if (!check) log.info({ deed }, 'personal data erased')
+      if (!check) log.info({ command }, 'personal data erased')
       return ok({ done: check ? 'nothing is on its way' : 'erased' })
     }
     const more = open.length - namedMax

@@ -8,7 +8,7 @@ import { attemptsMax } from '#platform/bus/verdict'
 import { claim } from '#platform/db/inbox.store'
 import { messagingTables } from '#platform/db/messaging'
 import { type Database, openDatabase, type Tx } from '#platform/db/open'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { event } from '#shared/messages/topic'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
@@ -126,7 +126,7 @@ describe('a message', () => {
         const result = await copies[0].transaction(work)
         if (isLost) return result
         isLost = true
-        throw new Overdue('the database', 1)
+        throw new DeadlinePassed('the database', 1)
       },
     }
     expect(await handle(contextOf(losing), messageOf('committed'))).toBe('done')

@@ -1,4 +1,4 @@
-import { type InTurn, openTurns } from '#platform/bus/queue'
+import { type InTurn, openQueues } from '#platform/bus/queue'
 import { covers, type Reaction } from '#platform/bus/reaction'
 import { Malformed, type MessageVerdict, verdictOn } from '#platform/bus/verdict'
 import { storeDeadLetter } from '#platform/db/dead-letter.store'
@@ -9,7 +9,7 @@ import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import type { Log } from '#platform/log'
 import { quickSeconds, timer } from '#platform/metrics/measures'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 
 /** Less than half of the consumers' ack_wait, to end before a redelivery. */
 const handlerDeadlineMs = 9_500
@@ -74,7 +74,7 @@ export function matchReaction(
 ) {
   const reaction = reactions.find(({ topic }) => covers(topic, subject))
   if (!reaction) throw new Malformed(`no reaction to ${subject}`)
-  const read = readerOf(reaction.topic.schema)(payload)
+  const read = schemaReader(reaction.topic.schema)(payload)
   if ('fault' in read) throw new Malformed(`${subject}: ${read.fault}`)
   return { reaction, value: read.value }
 }
@@ -88,7 +88,7 @@ async function work(context: HandlingContext, message: IncomingMessage): Promise
 
 const turns = new WeakMap<Database, InTurn>()
 function inTurnOf({ database }: HandlingContext): InTurn {
-  const inTurn = turns.get(database) ?? openTurns()
+  const inTurn = turns.get(database) ?? openQueues()
   turns.set(database, inTurn)
   return inTurn
 }

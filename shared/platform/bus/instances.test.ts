@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { asker, Unavailable } from '#platform/bus/ask'
-import { askEverybody, countCopies, findCopies } from '#platform/bus/instances'
+import { askEverybody, countInstances, findInstances } from '#platform/bus/instances'
 import { openBus } from '#platform/bus/open'
 import { handler, serve } from '#platform/bus/serve'
-import { Overdue, pause } from '#platform/deadline'
+import { DeadlinePassed, pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { metricsSubject } from '#platform/metrics/answer'
 import { QuoteFind } from '#shared/messages/pricing'
@@ -100,7 +100,7 @@ describe('a request', () => {
     const hurried = () => ask(QuoteFind, question, { deadlineMs: 20_000, quietMs: 80 })
     const frozen = await openFrozen()
     const startedAt = performance.now()
-    await expect(hurried()).rejects.toBeInstanceOf(Overdue)
+    await expect(hurried()).rejects.toBeInstanceOf(DeadlinePassed)
     expect(performance.now() - startedAt).toBeLessThan(10_000)
     await frozen[Symbol.asyncDispose]()
     await using _slow = await openCopy(1_000)
@@ -124,7 +124,7 @@ describe('a request', () => {
 describe('the instances of a service', () => {
   test('count each other, and notice arrivals and departures', async () => {
     await using first = await openCopy()
-    await using counted = await countCopies(first.bus, 'pricing', log)
+    await using counted = await countInstances(first.bus, 'pricing', log)
     expect(counted.count()).toBe(1)
     const looksAgain = ({ poke, count }: typeof counted, wanted: number) =>
       waitUntil(`${wanted} copies`, () => {
@@ -132,7 +132,7 @@ describe('the instances of a service', () => {
         return count() === wanted
       })
     const second = await openCopy()
-    await using alsoCounted = await countCopies(second.bus, 'pricing', log)
+    await using alsoCounted = await countInstances(second.bus, 'pricing', log)
     await looksAgain(alsoCounted, 2)
     await looksAgain(counted, 2)
     await second[Symbol.asyncDispose]()
@@ -143,16 +143,16 @@ describe('the instances of a service', () => {
     const gone = await startScratchServer()
     await using buses = new AsyncDisposableStack()
     const [first, second] = [buses.use(await openCopy(0, gone)), buses.use(await openCopy(0, gone))]
-    await using counted = await countCopies(first.bus, 'pricing', log)
+    await using counted = await countInstances(first.bus, 'pricing', log)
     expect(counted.count()).toBe(2)
     await gone.stop()
     for (let round = 0; round < 3; round++) {
       counted.poke()
-      expect(await findCopies(second.bus, 'pricing', { withinMs: 400 })).toEqual([])
+      expect(await findInstances(second.bus, 'pricing', { withinMs: 400 })).toEqual([])
     }
     expect(counted.count()).toBe(2)
     await gone.start()
-    await waitUntil('the bus', async () => (await findCopies(second.bus, 'pricing', { withinMs: 400 })).length === 2)
+    await waitUntil('the bus', async () => (await findInstances(second.bus, 'pricing', { withinMs: 400 })).length === 2)
     await gone[Symbol.asyncDispose]()
   })
 })

@@ -13,9 +13,9 @@ import { type ProcessName, processNames, type ServiceName, serviceNames } from '
 export const questionIdHeader = 'question-id'
 
 /** Every instance reports its presence here. */
-export const copiesSubject = (service: ProcessName): string => `copies.${service}`
+export const instancesSubject = (service: ProcessName): string => `copies.${service}`
 /** Reaches a single instance. */
-export const copySubject = (service: ProcessName, copy: string, question: string): string =>
+export const instanceSubject = (service: ProcessName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
 /** Announces an orderly shutdown, with the instance's id. */
@@ -24,7 +24,7 @@ export const leftSubject = (service: string): string => `copies-left.${service}`
 /** `isWorking`: on the given request. */
 export type Presence = { readonly copy: string; readonly isWorking: boolean }
 
-export async function findCopies(
+export async function findInstances(
   { nc }: Bus,
   service: ProcessName,
   { questionId = '', withinMs }: { questionId?: string; withinMs: number },
@@ -32,7 +32,7 @@ export async function findCopies(
   const asked = { strategy: RequestStrategy.Timer, maxWait: withinMs }
   const found: Presence[] = []
   try {
-    for await (const reply of await nc.requestMany(copiesSubject(service), questionId, asked)) {
+    for await (const reply of await nc.requestMany(instancesSubject(service), questionId, asked)) {
       const presence = reply.json<Presence>()
       found.push(presence)
       if (presence.isWorking) break
@@ -49,7 +49,7 @@ export const answerPresence = (
   service: ProcessName,
   state: { isWorkingOn: (questionId: string) => boolean; isLeaving: () => boolean },
 ): Subscription =>
-  bus.nc.subscribe(copiesSubject(service), {
+  bus.nc.subscribe(instancesSubject(service), {
     callback: (error, message) => {
       if (error) return
       const isWorking = state.isWorkingOn(message.string())
@@ -63,13 +63,13 @@ const everyMs = 3_000
 const withinMs = 300
 
 /** Includes this instance. */
-export type Copies = Loop & { readonly count: () => number }
+export type InstanceCount = Loop & { readonly count: () => number }
 
 /** Divides shared budgets and lanes. Counts of instances may differ for some seconds after one joins or leaves. */
-export async function countCopies(bus: Bus, service: ProcessName, log: Log): Promise<Copies> {
+export async function countInstances(bus: Bus, service: ProcessName, log: Log): Promise<InstanceCount> {
   let count = 1
   const look = async () => {
-    const found = await findCopies(bus, service, { withinMs })
+    const found = await findInstances(bus, service, { withinMs })
     // Not even this one: the bus is away.
     if (found.length === 0) return
     const others = found.filter(({ copy }) => copy !== bus.copy)
@@ -82,7 +82,7 @@ export async function countCopies(bus: Bus, service: ProcessName, log: Log): Pro
 }
 
 /** For the console and Prometheus, whose whole scrape may take 10 s. */
-const gatherMs = 2_000
+const collectMs = 2_000
 /** Ends the wait once every process has responded: its instances do so at about the same time. */
 const quietMs = 100
 
@@ -92,12 +92,12 @@ export async function askEverybody<Answer>(
   subject: string,
   read: (reply: Msg) => { readonly from: string; readonly answer: Answer },
 ): Promise<Answer[]> {
-  const asked = { strategy: RequestStrategy.Timer, maxWait: gatherMs }
+  const asked = { strategy: RequestStrategy.Timer, maxWait: collectMs }
   const replies = (await nc.requestMany(subject, undefined, asked))[Symbol.asyncIterator]()
   const silent = new Set<string>(processNames)
   const answers: Answer[] = []
   for (;;) {
-    const patienceMs = silent.size === 0 ? quietMs : gatherMs
+    const patienceMs = silent.size === 0 ? quietMs : collectMs
     const reply = await within(replies.next(), patienceMs, 'the next').catch(() => undefined)
     if (!reply || reply.done) return answers
     const { from, answer } = read(reply.value)
@@ -110,7 +110,7 @@ export async function askEverybody<Answer>(
  * Announced no shutdown and does not respond. `hangs`: still connected; `gone`: not connected, as a hanging one
  * about 15 s later, and not replaced.
  */
-export type DownCopy = {
+export type DownInstance = {
   readonly service: ServiceName
   readonly copy: string
   readonly state: 'hangs' | 'gone'
@@ -121,10 +121,10 @@ export type DownCopy = {
 type Attendance = {
   readonly up: readonly string[]
   readonly silent: readonly ServiceName[]
-  readonly down: readonly DownCopy[]
+  readonly down: readonly DownInstance[]
 }
 
-export type Roster = { readonly call: () => Promise<Attendance> }
+export type InstanceRoster = { readonly call: () => Promise<Attendance> }
 
 type KnownInstance = {
   readonly service: ServiceName
@@ -146,7 +146,7 @@ const others = serviceNames.filter((name) => name !== 'gateway')
 const isOther = (name: string): name is ServiceName => (others as readonly string[]).includes(name)
 
 /** Remembers each instance that ever responded, to report a frozen one while others of its service respond. */
-export function openRoster({ nc }: Bus): Roster {
+export function openInstanceRoster({ nc }: Bus): InstanceRoster {
   const copies = new Map<string, KnownInstance>()
   nc.subscribe(leftSubject('*'), { callback: (_, message) => copies.delete(message.string()) })
 
@@ -216,7 +216,7 @@ function forgetReplaced(copies: Map<string, KnownInstance>): void {
   }
 }
 
-const downAmong = (copies: ReadonlyMap<string, KnownInstance>): DownCopy[] =>
+const downAmong = (copies: ReadonlyMap<string, KnownInstance>): DownInstance[] =>
   [...copies].flatMap(([copy, { service, downSince, isGone }]) =>
     downSince === undefined
       ? []

@@ -1,6 +1,6 @@
 import { connect, DebugEvents, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
 import { serversOf } from '#platform/bus/servers'
-import { Overdue, pause, within } from '#platform/deadline'
+import { DeadlinePassed, pause, within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { type Outage, openOutage } from '#platform/outage'
 
@@ -57,7 +57,7 @@ const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
 /** Names of errors. */
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
-const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof Overdue
+const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof DeadlinePassed
 
 async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   for await (const { type } of nc.status()) {

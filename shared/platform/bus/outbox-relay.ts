@@ -45,8 +45,8 @@ export function relayOutbox(options: { bus: Bus; database: Database; outbox: Out
       .finally(() => sending.delete(work))
     sending.add(work)
   }
-  database.listen((note) => {
-    const { outbox: of, message } = note as Announced
+  database.listen((announcement) => {
+    const { outbox: of, message } = announcement as Announced
     if (of !== outbox) return
     if (committed.length === 0) setImmediate(sendCommitted)
     committed.push(message)

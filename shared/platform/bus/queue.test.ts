@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { endOfTurn, openTurns } from '#platform/bus/queue'
+import { endOfTurn, openQueues } from '#platform/bus/queue'
 
 test('tasks of one key run one after the other, whatever their result, and concurrently with other keys', async () => {
-  const inTurn = openTurns()
+  const inTurn = openQueues()
   const said: string[] = []
   const first = Promise.withResolvers<void>()
   const begin = (name: string, until?: Promise<void>) => async () => {

@@ -1,7 +1,7 @@
 /** Runs work of one key in call order, and everything else concurrently. */
 export type InTurn = <T>(key: string | undefined, work: () => Promise<T>) => Promise<T>
 
-export function openTurns(): InTurn {
+export function openQueues(): InTurn {
   const last = new Map<string, Promise<unknown>>()
   return async (key, work) => {
     if (key === undefined) return work()

@@ -38,7 +38,7 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
   const asked = await findRedrives(database, messaging.deadLetters, consumer, tryMs)
   for (const redrive of asked) {
     await within(work(context, redrive), deadlineMs, redrive.subject).catch((error) =>
-      noteFailure(context, redrive, error),
+      recordFailure(context, redrive, error),
     )
   }
   return asked.length
@@ -47,13 +47,13 @@ export async function redriveOnce(context: HandlingContext): Promise<number> {
 export const decideDeadLetter =
   (consumer: LetterReader, { database, messaging, log }: Omit<HandlingContext, 'reactions' | 'poke' | 'consumer'>) =>
   async (asked: ReadRequestOf<DeadLetterDecision>): Promise<AnswerOf<DeadLetterDecision>> => {
-    const { decision, messageId, diedAt, reason, deed } = asked
+    const { decision, messageId, diedAt, reason, command } = asked
     const death = { consumer, messageId, diedAt: new Date(diedAt) }
     const done =
       decision === 'redrive'
         ? await askRedrive(database, messaging.deadLetters, death)
         : await dismiss(database, messaging.deadLetters, { ...death, reason })
-    log.info({ messageId, decision, deed, done }, 'dead letter decision handled')
+    log.info({ messageId, decision, command, done }, 'dead letter decision handled')
     if (done) return ok({ done: decision === 'redrive' ? 'will be redriven' : 'is dismissed' })
     return ok({ refused: 'is not open: already redriven, dismissed, or dead-lettered again' })
   }
@@ -75,7 +75,7 @@ async function work(context: HandlingContext, message: IncomingMessage): Promise
   poke()
 }
 
-async function noteFailure(context: HandlingContext, redrive: RequestedRedrive, error: unknown) {
+async function recordFailure(context: HandlingContext, redrive: RequestedRedrive, error: unknown) {
   const { database, messaging, consumer, log } = context
   const { messageId, subject } = redrive
   const fields = { consumer, messageId, subject, err: error }

@@ -1,7 +1,7 @@
 import { createInbox, type Msg, type MsgHdrs } from 'nats'
 import type { Bus } from '#platform/bus/open'
 import { endOfTurn } from '#platform/bus/queue'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 
 export class NobodyThere extends Error {
   override name = 'NobodyThere'
@@ -40,7 +40,7 @@ export function openRequests({ nc, inboxPrefix }: Bus): Requests {
       }
       const timer = setTimeout(() => {
         end()
-        reject(new Overdue(subject, timeoutMs))
+        reject(new DeadlinePassed(subject, timeoutMs))
       }, timeoutMs)
       waiting.set(id, (message) => {
         end()

@@ -1,6 +1,6 @@
 import { headers, type Msg, ServiceErrorCodeHeader, ServiceErrorHeader, type Subscription } from 'nats'
 import type { HandlingContext } from '#platform/bus/handling'
-import { answerPresence, copySubject, leftSubject, questionIdHeader } from '#platform/bus/instances'
+import { answerPresence, instanceSubject, leftSubject, questionIdHeader } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { endOfTurn } from '#platform/bus/queue'
 import { decideDeadLetter } from '#platform/bus/redrive'
@@ -13,7 +13,7 @@ import { shareFigures } from '#platform/metrics/figures'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import type { Metric } from '#platform/metrics/metric'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { personReads } from '#shared/messages/person'
@@ -29,7 +29,7 @@ export const handler = <Q extends Question>(
 ): Handler => ({
   question,
   answer: async (request) => {
-    const read = readerOf(question.request)(request)
+    const read = schemaReader(question.request)(request)
     if ('fault' in read) throw new Malformed(read.fault)
     return answer(read.value as ReadRequestOf<Q>)
   },
@@ -96,7 +96,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   const service = await within(adding, addDeadlineMs, 'the services API')
   const { bus, name, log, readings = () => [] } = options
   const read = readingsFrom(figures, readings)
-  const told = answerMetrics(bus, { service: name, log, figures: read })
+  const metrics = answerMetrics(bus, { service: name, log, figures: read })
   const underWay = new Map<string, Promise<void>>()
   const ofThisCopy: Subscription[] = []
   for (const answer of answers) {
@@ -110,7 +110,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     }
     service.addEndpoint(subject.replaceAll('.', '-'), { subject, handler: take })
     if (!answer.question.repeat) continue
-    const named = copySubject(options.name, options.bus.copy, subject)
+    const named = instanceSubject(options.name, options.bus.copy, subject)
     ofThisCopy.push(options.bus.nc.subscribe(named, { callback: take }))
   }
   const presence = answerPresence(options.bus, options.name, {
@@ -122,7 +122,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
   const end = async () => {
     await Promise.all([service.stop(), ...ofThisCopy.map((subscription) => subscription.drain())])
     await Promise.all(underWay.values())
-    await Promise.all([presence.drain(), told.drain()])
+    await Promise.all([presence.drain(), metrics.drain()])
     options.bus.nc.publish(leftSubject(options.name), service.info().id)
     await options.bus.nc.flush()
   }

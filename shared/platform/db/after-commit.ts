@@ -1,18 +1,19 @@
-export type Listener = (note: unknown) => void
+export type Listener = (announcement: unknown) => void
 
-type Noting = { readonly listeners: ReadonlySet<Listener>; readonly notes: unknown[] }
+type Noting = { readonly listeners: ReadonlySet<Listener>; readonly announcements: unknown[] }
 const noting = new WeakMap<object, Noting>()
 
 /** Returns the function that delivers the notes, for after the commit. */
-export function takeNotes(tx: object, listeners: ReadonlySet<Listener>): () => void {
-  const notes: unknown[] = []
-  noting.set(tx, { listeners, notes })
+export function takeAnnouncements(tx: object, listeners: ReadonlySet<Listener>): () => void {
+  const announcements: unknown[] = []
+  noting.set(tx, { listeners, announcements: announcements })
   return () => {
-    for (const listener of listeners) for (const note of notes) listener(note)
+    for (const listener of listeners) for (const announcement of announcements) listener(announcement)
   }
 }
 
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
 /** A shortcut only: the poller picks up the rows of a process that died. */
-export const noteForCommit = (tx: object, note: unknown): void => void noting.get(tx)?.notes.push(note)
+export const announceAtCommit = (tx: object, announcement: unknown): void =>
+  void noting.get(tx)?.announcements.push(announcement)

@@ -18,7 +18,7 @@ import type { Db } from '#platform/db/open'
 const builder: PostgresJsDatabase = drizzle.mock()
 
 /** Values are `sql.placeholder`s; one that stands for a column is encoded as that column's type. */
-export function built<Values extends Record<string, unknown>>(
+export function compiledQuery<Values extends Record<string, unknown>>(
   build: (db: PostgresJsDatabase) => { toSQL: () => Query },
 ): (values: Values) => SQL {
   let parts: readonly Part[] | undefined
@@ -66,10 +66,10 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
 }
 
 /** Accompanies a row change: `select … from moved, …` inserts nothing if no row changed. */
-export type Beside = SQL
+export type SideWrite = SQL
 
-export const withBeside = (moving: SQL, beside: readonly (Beside | undefined)[]): SQL => {
-  const written = beside.filter((one) => one !== undefined)
+export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL => {
+  const written = sideWrites.filter((one) => one !== undefined)
   if (written.length === 0) return moving
   const others = written.map((one, at) => sql`, beside${sql.raw(String(at))} as (${one})`)
   return sql`with moved as (${moving})${sql.join(others)} select * from moved`

@@ -1,8 +1,8 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
-import { type Listener, takeNotes } from '#platform/db/after-commit'
-import { Overdue, within } from '#platform/deadline'
+import { type Listener, takeAnnouncements } from '#platform/db/after-commit'
+import { DeadlinePassed, within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import { openOutage } from '#platform/outage'
@@ -102,8 +102,8 @@ export function openDatabase(options: {
     } catch (thrown) {
       const error = withoutValues(thrown)
       if (isAway(error)) outage.failed(error)
-      calls.since(startedMs, { kind, outcome: error instanceof Overdue ? 'overdue' : 'failed' })
-      overdue = error instanceof Overdue ? overdue + 1 : 0
+      calls.since(startedMs, { kind, outcome: error instanceof DeadlinePassed ? 'overdue' : 'failed' })
+      overdue = error instanceof DeadlinePassed ? overdue + 1 : 0
       if (overdue >= overdueMax) void judge()
       throw error
     }
@@ -115,7 +115,7 @@ export function openDatabase(options: {
       let tell = () => {}
       const result = await guarded('transaction', () =>
         db.transaction((tx) => {
-          tell = takeNotes(tx, listeners)
+          tell = takeAnnouncements(tx, listeners)
           return work(tx)
         }),
       )
@@ -185,7 +185,9 @@ const awayCodes: ReadonlySet<string> = new Set([
 ])
 
 const isAway = (error: unknown): boolean =>
-  error instanceof Overdue ? error.message.startsWith(asked) : awayCodes.has(String((error as { code?: unknown }).code))
+  error instanceof DeadlinePassed
+    ? error.message.startsWith(asked)
+    : awayCodes.has(String((error as { code?: unknown }).code))
 
 /** drizzle puts statement values into its message, and they may be personal. */
 function withoutValues(error: unknown): unknown {

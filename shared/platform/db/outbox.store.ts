@@ -1,12 +1,12 @@
 import { and, asc, eq, getTableColumns, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { bigserial, index, jsonb, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static, TSchema } from 'typebox'
-import { isHeard, noteForCommit } from '#platform/db/after-commit'
+import { announceAtCommit, isHeard } from '#platform/db/after-commit'
 import { at, fromNow, isOneOf, isOver, textList } from '#platform/db/columns'
-import type { Beside } from '#platform/db/compiled-query'
+import type { SideWrite } from '#platform/db/compiled-query'
 import type { Database, Tx } from '#platform/db/open'
 import { requestId } from '#platform/request-id'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
 
 export const outboxTable = <S extends string>(schema: PgSchema<S>) =>
@@ -44,7 +44,7 @@ export function announcement<S extends TSchema>(
   id: string,
   payload: NoInfer<Static<S>>,
 ): Announcement {
-  const read = readerOf(topic.schema)(payload)
+  const read = schemaReader(topic.schema)(payload)
   if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
   return { id, subject: topic.subject, payload }
 }
@@ -58,13 +58,13 @@ export type Announced = {
 /** In the transaction of the state change. A repeated id changes nothing: ids are derived from causes. */
 export async function announceAll(tx: Tx, outbox: OutboxTable, messages: readonly Announcement[]): Promise<void> {
   if (messages.length === 0) return
-  const { caused, told, columns } = causedBy(tx, messages)
+  const { caused, announced, columns } = causedBy(tx, messages)
   // guard: a message is a row written by the transaction it reports
   const added = await tx.execute<{ id: string }>(sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
-    select ${columns} from ${told} on conflict do nothing returning id`)
+    select ${columns} from ${announced} on conflict do nothing returning id`)
   const ids = new Set(added.map(({ id }) => id))
-  noteAll(
+  recordAll(
     tx,
     outbox,
     caused.filter(({ id }) => ids.has(id)),
@@ -72,18 +72,18 @@ export async function announceAll(tx: Tx, outbox: OutboxTable, messages: readonl
 }
 
 /** Within the statement that changes a row, and only if it does; call `note` then. */
-export function announceBeside(
+export function announceWith(
   tx: Tx,
   outbox: OutboxTable,
   messages: readonly Announcement[],
-): { statement: Beside; note: () => void } | undefined {
+): { statement: SideWrite; notify: () => void } | undefined {
   if (messages.length === 0) return undefined
-  const { caused, told, columns } = causedBy(tx, messages)
+  const { caused, announced, columns } = causedBy(tx, messages)
   // guard: an order of a step is sent only if the step was taken
   const statement = sql`
     insert into ${outbox} (id, subject, payload, request_id, leased_until)
-    select ${columns} from moved, ${told} on conflict do nothing`
-  return { statement, note: () => noteAll(tx, outbox, caused) }
+    select ${columns} from moved, ${announced} on conflict do nothing`
+  return { statement, notify: () => recordAll(tx, outbox, caused) }
 }
 
 /** Adds the current request. The rows are leased to this process if it has a listener. */
@@ -93,17 +93,17 @@ function causedBy(tx: Tx, messages: readonly Announcement[]) {
     ...message,
     requestId: message.requestId ?? cause,
   }))
-  const told = sql`unnest(${textList(messages.map(({ id }) => id))},
+  const announced = sql`unnest(${textList(messages.map(({ id }) => id))},
       ${textList(messages.map(({ subject }) => subject))},
       ${textList(messages.map(({ payload }) => JSON.stringify(payload)))},
-      ${textList(caused.map((message) => message.requestId ?? ''))}) told(id, subject, payload, request_id)`
+      ${textList(caused.map((message) => message.requestId ?? ''))}) announced(id, subject, payload, request_id)`
   const leasedUntil = isHeard(tx) ? fromNow(ownLeaseMs) : sql`null`
-  const columns = sql`told.id, told.subject, told.payload::jsonb, nullif(told.request_id, ''), ${leasedUntil}`
-  return { caused, told, columns }
+  const columns = sql`announced.id, announced.subject, announced.payload::jsonb, nullif(announced.request_id, ''), ${leasedUntil}`
+  return { caused, announced: announced, columns }
 }
 
-function noteAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['message'][]): void {
-  for (const message of messages) noteForCommit(tx, { outbox, message } satisfies Announced)
+function recordAll(tx: Tx, outbox: OutboxTable, messages: readonly Announced['message'][]): void {
+  for (const message of messages) announceAtCommit(tx, { outbox, message } satisfies Announced)
 }
 
 export const announce = <S extends TSchema>(

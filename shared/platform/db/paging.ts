@@ -2,12 +2,12 @@ import { desc, type SQL, sql } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 
 /** The last row of the previous page, exclusive in the order (createdAt, id). ISO 8601, UTC. */
-export type Cursor = { readonly createdAt: string; readonly id: string }
+export type PageCursor = { readonly createdAt: string; readonly id: string }
 
 const beforeAll = { createdAt: 'infinity', id: '' }
 
 /** For a prepared statement whose `where` is `newestFirst(…).afterCursor`. */
-export const cursorValues = (cursor: Cursor | undefined) => {
+export const cursorValues = (cursor: PageCursor | undefined) => {
   const { createdAt, id } = cursor ?? beforeAll
   return { cursorAt: createdAt, cursorId: id }
 }

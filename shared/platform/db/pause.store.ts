@@ -3,7 +3,7 @@ import { integer, type PgSchema, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import { at } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
-import type { DeedOutcome } from '#shared/messages/operator-commands'
+import type { CommandOutcome } from '#shared/messages/operator-commands'
 
 /** Read in a statement that runs anyway when such an operation begins: a pause applies to every instance at once. */
 export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
@@ -40,7 +40,7 @@ export async function setPause(
   db: Db,
   table: PauseTable,
   { what, by: setBy, reason, to, revision }: Change,
-): Promise<Static<typeof DeedOutcome>> {
+): Promise<Static<typeof CommandOutcome>> {
   const set = { setBy, reason, changedAt: sql`now()` }
   const again = { ...set, revision: sql`${table.revision} + 1` }
   const changed =

@@ -2,7 +2,7 @@ import { headers, type Subscription } from 'nats'
 import type { Bus } from '#platform/bus/open'
 import { within } from '#platform/deadline'
 import type { Log } from '#platform/log'
-import { labelled, merged } from '#platform/metrics/exposition'
+import { labelExposition, mergeExpositions } from '#platform/metrics/exposition'
 import type { Shared } from '#platform/metrics/figures'
 import { registry } from '#platform/metrics/measures'
 import { gauge, type Metric, seconds, textOf } from '#platform/metrics/metric'
@@ -38,8 +38,8 @@ export async function metricsOf({ service, copy, figures, log }: Measured): Prom
     return undefined
   })
   const help = '1 if the figures from the database could be read, 0 if they are missing.'
-  const told = [gauge('figures_up', help, read ? 1 : 0), ...(read ?? []), ...processReadings()]
-  return labelled(merged([await registry.metrics(), await textOf(told)]), { service, copy })
+  const metrics = [gauge('figures_up', help, read ? 1 : 0), ...(read ?? []), ...processReadings()]
+  return labelExposition(mergeExpositions([await registry.metrics(), await textOf(metrics)]), { service, copy })
 }
 
 /** Compressed, because messages have a size limit. */

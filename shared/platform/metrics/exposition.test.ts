@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { labelled, merged } from '#platform/metrics/exposition'
+import { labelExposition, mergeExpositions } from '#platform/metrics/exposition'
 import { gauge, seconds, textOf, total } from '#platform/metrics/metric'
 import { samplesIn } from '#test/support/telemetry/metrics'
 
@@ -12,7 +12,7 @@ a_count 2
 b{says="a } in \\"quotes\\""} 3e-7`
 
 test('labels come first in every sample, and nowhere else', () => {
-  expect(labelled(text, { service: 'payments', copy: 'q"\\' })).toBe(`# HELP a Of {"x"} 1
+  expect(labelExposition(text, { service: 'payments', copy: 'q"\\' })).toBe(`# HELP a Of {"x"} 1
 # TYPE a histogram
 a_bucket{service="payments",copy="q\\"\\\\",le="0.1"} 1
 a_count{service="payments",copy="q\\"\\\\"} 2
@@ -22,8 +22,8 @@ b{service="payments",copy="q\\"\\\\",says="a } in \\"quotes\\""} 3e-7`)
 })
 
 test('samples of several processes are grouped by metric under one heading', () => {
-  const texts = ['one', 'two'].map((copy) => labelled(text, { copy }))
-  const lines = merged(texts).split('\n')
+  const texts = ['one', 'two'].map((copy) => labelExposition(text, { copy }))
+  const lines = mergeExpositions(texts).split('\n')
   expect(lines.filter((line) => line.startsWith('# TYPE'))).toEqual(['# TYPE a histogram', '# TYPE b counter'])
   const names = lines.flatMap((line) => /^([ab])/.exec(line)?.[1] ?? [])
   expect(names.join('')).toBe('aaaabb')

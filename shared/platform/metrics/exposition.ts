@@ -7,7 +7,7 @@ const pairsOf = (labels: Labels) => Object.entries(labels).map(([name, value]) =
 const sampleName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 
 /** Text in Prometheus' format 0.0.4. */
-export function labelled(text: string, labels: Labels): string {
+export function labelExposition(text: string, labels: Labels): string {
   const added = pairsOf(labels).join(',')
   const withLabels = (line: string) => {
     const [name] = sampleName.exec(line) ?? []
@@ -24,7 +24,7 @@ export function labelled(text: string, labels: Labels): string {
 }
 
 /** All samples of a metric under one heading, as the format requires. */
-export function merged(texts: readonly string[]): string {
+export function mergeExpositions(texts: readonly string[]): string {
   const measures = new Map<string, { heading: string[]; samples: string[] }>()
   for (const text of texts) {
     let current: { heading: string[]; samples: string[] } | undefined

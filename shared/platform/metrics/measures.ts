@@ -6,8 +6,8 @@ export const registry = new Registry()
 export const namespace = 'ausd'
 
 /** All others become `other`, so that an id, wallet or path cannot add series without limit. */
-export type Values = readonly string[] | { readonly atMost: number }
-type Labels<L extends string> = Readonly<Record<L, Values>>
+export type MeasureValues = readonly string[] | { readonly atMost: number }
+type Labels<L extends string> = Readonly<Record<L, MeasureValues>>
 type LabelValues<L extends string> = Readonly<Record<L, string>>
 
 const otherValue = 'other'
@@ -67,7 +67,7 @@ export function counter<L extends string>(options: {
 /** If every label is a list. Their series begin at 0: `rate` and `increase` do not count a new series' first value. */
 function combinations<L extends string>(labels: Labels<L>): LabelValues<L>[] {
   let all: Partial<LabelValues<L>>[] = [{}]
-  for (const [name, values] of Object.entries<Values>(labels)) {
+  for (const [name, values] of Object.entries<MeasureValues>(labels)) {
     if (!('length' in values)) return []
     all = all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })))
   }
@@ -75,7 +75,7 @@ function combinations<L extends string>(labels: Labels<L>): LabelValues<L>[] {
 }
 
 function boundary<L extends string>(labels: Labels<L>): (said: LabelValues<L>) => LabelValues<L> {
-  const known = Object.entries<Values>(labels).map(([name, values]) => {
+  const known = Object.entries<MeasureValues>(labels).map(([name, values]) => {
     const isList = 'length' in values
     const most = isList ? values.length : values.atMost
     return { name: name as L, most, seen: new Set<string>(isList ? values : []) }

@@ -20,7 +20,7 @@ const sendEveryMs = 1_000
 const lastSpansMs = 1_000
 
 /** `share` is the sampled percentage, by trace id: every service keeps or drops the same traces. */
-export function startTracing(options: { url: string; share: number; service: string; log: Log }): AsyncDisposable {
+export function startTraceExport(options: { url: string; share: number; service: string; log: Log }): AsyncDisposable {
   const { url, share, service, log } = options
   const random = new RandomIdGenerator()
   const provider = new TracerProvider({

@@ -136,7 +136,7 @@ function handledIn(there: Context, { name, begunAt, spans }: Handling, before: S
   return span.spanContext()
 }
 
-export function noteInSpan(attributes: Attributes, name?: string): void {
+export function recordInSpan(attributes: Attributes, name?: string): void {
   if (!isOn) return
   const span = trace.getActiveSpan()
   span?.setAttributes(attributes)

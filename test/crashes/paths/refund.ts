@@ -1,5 +1,5 @@
 import { waitUntil } from '#infra/local/wait'
-import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { accessOf, openOperator } from '#infra/operations/cli/operator'
 import { ReviewResolve } from '#shared/messages/payments'
 import { topUp } from '../../support/flows'
@@ -53,9 +53,9 @@ const ordered: Path['begin'] = async (world) => {
   const person = await settledUser(world)
   const giveBack = (paymentId: string) => {
     const by = { by: 'sari', reason: 'ticket 7' }
-    const deed = { verb: 'review resolve', target: paymentId, cause: 'refund, 1', ...by }
+    const command = { verb: 'review resolve', target: paymentId, cause: 'refund, 1', ...by }
     const asked = { paymentId, resolution: 'refund' as const, ...by }
-    return perform(operator, deed, (id) => askOutcome(operator, ReviewResolve, { deed: id, ...asked })).catch(
+    return perform(operator, command, (id) => askOutcome(operator, ReviewResolve, { command: id, ...asked })).catch(
       () => undefined,
     )
   }

@@ -17,7 +17,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'payouts.pauses_pkey': 'the same',
   'chain_relayer.pauses_pkey': 'the same',
   'chain_relayer.giveback_request_pkey': 'a sequence number; the transfer is unique',
-  'ops.deeds_pkey': 'new for each command; the request is unique',
+  'ops.commands_pkey': 'new for each command; the request is unique',
   'ops.outcomes_pkey': 'a sequence number',
   'ops.outcomes_done': 'the report of a command; the service that executed it has its own guard',
   'books.balances_place_asset_pk': 'read again before each comparison, which moves nothing',

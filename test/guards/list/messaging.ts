@@ -64,8 +64,8 @@ export const messagingGuards: readonly Guard[] = [
     kind: 'outbox',
     by: instead(
       `insert into \${outbox} (id, subject, payload, request_id, leased_until)
-    select \${columns} from \${told} on conflict do nothing returning id`,
-      `select told.id, 0 as "none", \${columns} from \${told}`,
+    select \${columns} from \${announced} on conflict do nothing returning id`,
+      `select announced.id, 0 as "none", \${columns} from \${announced}`,
     ),
     test: {
       file: relayTest,

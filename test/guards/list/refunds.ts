@@ -156,7 +156,7 @@ export const refundGuards: readonly Guard[] = [
     kind: 'guarded update',
     by: dropped,
     test: {
-      file: at('review/review.store.test.ts'),
+      file: at('review/resolution.store.test.ts'),
       name: 'is requested by one of two instances that count it concurrently',
     },
   },
@@ -165,7 +165,7 @@ export const refundGuards: readonly Guard[] = [
     kind: 'guarded update',
     by: without('inArray'),
     test: {
-      file: at('review/review.store.test.ts'),
+      file: at('review/resolution.store.test.ts'),
       name: 'that has ended is not requested again, and keeps its result unless the money comes back',
     },
   },

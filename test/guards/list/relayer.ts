@@ -136,7 +136,7 @@ const once: readonly Guard[] = [
     kind: 'evidence',
     by: dropped,
     test: {
-      file: at('unsolicited-deposits/return.test.ts'),
+      file: at('unsolicited-deposits/arrival.test.ts'),
       name: '%s',
       row: 'and went back before the rows were put back',
     },

@@ -16,7 +16,7 @@ import { payments } from '../../../services/payments/payment.table'
 import type { Checkout, FetchedCharge, FetchedRefund } from '../../../services/payments/provider'
 import { openXendit } from '../../../services/payments/providers/xendit/client'
 import { journal, messaging, outbox } from '../../../services/payments/schema.store'
-import type { TreasuryFunds } from '../../../services/payments/treasury/cover'
+import type { TreasuryCover } from '../../../services/payments/treasury/cover'
 import type { Side } from '../side'
 
 const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
@@ -48,7 +48,7 @@ export const ausdMicro = 3_076_923n
 export function openPayments(
   side: Side,
   book: Book,
-  over: { ask?: Ask; treasury?: TreasuryFunds; dayMicroMax?: bigint } = {},
+  over: { ask?: Ask; treasury?: TreasuryCover; dayMicroMax?: bigint } = {},
 ) {
   const treasury = over.treasury ?? {
     balanceMicro: 10n ** 15n,
@@ -87,7 +87,7 @@ export function openPayments(
         await side.outside('a checkout is ended at the provider')
         const known = book.checkouts.get(id)
         if (known?.status === 'completed') return 'completed'
-        if (known) book.checkouts.set(id, { ...known, status: 'canceled' })
+        if (known) book.checkouts.set(id, { ...known, status: 'cancelled' })
         return 'closed'
       },
     },

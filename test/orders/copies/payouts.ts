@@ -5,7 +5,7 @@ import { type HandlingContext, handle } from '#platform/bus/handling'
 import { openLog } from '#platform/log'
 import { difference, position } from '#shared/ledger/position'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
-import type { ProviderMeaning } from '#shared/provider/problem'
+import type { ProblemMeaning } from '#shared/provider/problem'
 import type { CashoutRequest, CashoutState } from '../../../services/payouts/cashout'
 import { type Cashout, cashouts } from '../../../services/payouts/cashout.table'
 import type { Context } from '../../../services/payouts/context'
@@ -15,7 +15,7 @@ import { relayReactions } from '../../../services/payouts/onchain/relay'
 import type { Evidence, PayoutStatus } from '../../../services/payouts/provider'
 import { openXendit } from '../../../services/payouts/providers/xendit/client'
 import { openDetailsSafe } from '../../../services/payouts/request/bank'
-import { answerCashouts } from '../../../services/payouts/request/open'
+import { openCashouts } from '../../../services/payouts/request/open'
 import { anomalies, journal, messaging, outbox } from '../../../services/payouts/schema.store'
 import type { Balance } from '../../../services/payouts/treasury/balance'
 import type { Side } from '../side'
@@ -34,7 +34,7 @@ export type Bank = {
   /** Keys are our references. */
   readonly accepted: Map<string, Evidence[]>
   /** Refusal code by instance; none: accepted. */
-  refusing: Partial<Record<string, ProviderMeaning>>
+  refusing: Partial<Record<string, ProblemMeaning>>
   /** Responses to lookups by the provider's id, per instance. */
   readonly says: Map<string, Evidence>
 }
@@ -126,7 +126,7 @@ export function openPayouts(side: Side, bank: Bank, over: { ask?: Ask; balance?:
   return {
     context,
     create: (request: CashoutRequest) =>
-      answerCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
+      openCashouts(context).answer(request) as Promise<{ ok?: object; refused?: string }>,
     deliver: (payoutId: string, messageId: string) =>
       handle(reader, {
         subject: paymentsWebhookSubject('ID', messageId),

@@ -1,5 +1,5 @@
 import { openLog } from '#platform/log'
-import { answerQuotes } from '../../../services/pricing/lock'
+import { lockQuotes } from '../../../services/pricing/lock'
 import { markEnd, mintQuoteId } from '../../../services/pricing/quote-id'
 import type { Side } from '../side'
 
@@ -25,12 +25,12 @@ export function openPricing(side: Side): Record<string, (request: never) => Prom
     quoteTtlMs: ttlMs,
     log,
     clock: Date.now,
-  } as unknown as Parameters<typeof answerQuotes>[0]
+  } as unknown as Parameters<typeof lockQuotes>[0]
   const mint = () => {
     throw new Error('no quote is issued here')
   }
   const nobody = { rateOf: () => ({ unavailable: [] }) as never, mint }
-  const answers = answerQuotes(context, nobody)
+  const answers = lockQuotes(context, nobody)
   return Object.fromEntries(
     answers.map(({ question, answer }) => [question.subject, answer as (r: never) => Promise<unknown>]),
   )

@@ -5,11 +5,11 @@ import { openLog } from '#platform/log'
 import { type Context, newProcess } from '../../../services/chain-relayer/context'
 import { openKeys } from '../../../services/chain-relayer/keys/keys'
 import type { Policy } from '../../../services/chain-relayer/keys/policy'
+import type { HeldLane } from '../../../services/chain-relayer/lanes/held-lanes'
 import { type Lane, lanes } from '../../../services/chain-relayer/lanes/lane.store'
-import type { HeldLane } from '../../../services/chain-relayer/lanes/lease'
 import { orderOf } from '../../../services/chain-relayer/operations/operation'
 import { insertOperations } from '../../../services/chain-relayer/operations/operation.store'
-import { reactions } from '../../../services/chain-relayer/operations/order'
+import { orderReactions } from '../../../services/chain-relayer/operations/order'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { assignWaiting } from '../../../services/chain-relayer/transactions/assign'
 import type { Side } from '../side'
@@ -73,7 +73,7 @@ export function openRelayer(side: Side) {
     consumer: 'chain-relayer',
     database,
     messaging,
-    reactions,
+    reactions: orderReactions,
     log,
     poke: () => {},
   }

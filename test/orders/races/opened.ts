@@ -5,7 +5,7 @@ import { payments } from '../../../services/payments/payment.table'
 import { sumPromised } from '../../../services/payments/treasury/promise.store'
 import type { CashoutRequest } from '../../../services/payouts/cashout'
 import { cashouts } from '../../../services/payouts/cashout.table'
-import { sumUnpaid } from '../../../services/payouts/treasury/promise.store'
+import { sumPromisedFiat } from '../../../services/payouts/treasury/promise.store'
 import { ausdMicro, newNumber, openAsk, openBook, openPayments, walletOf } from '../copies/payments'
 import {
   openBank,
@@ -190,7 +190,7 @@ const cashoutRaces: readonly Race[] = [
     turns: ({ transaction }) => transaction === 1,
     over: async ({ db }) => {
       const readAt = new Date()
-      return { balance: { minor: (await sumUnpaid(db, readAt)) + outMinor + 1n, readAt } }
+      return { balance: { minor: (await sumPromisedFiat(db, readAt)) + outMinor + 1n, readAt } }
     },
     requests: () => [requestOf(crypto.randomUUID()), requestOf(crypto.randomUUID())],
     why: 'payouts_short',

@@ -92,7 +92,7 @@ const makers: readonly Maker[] = [
         ],
       }),
   ),
-  (choices) => ({ name: 'noteCashout', given: [pick(choices, ids), changeFrom(choices)] }),
+  (choices) => ({ name: 'recordCashout', given: [pick(choices, ids), changeFrom(choices)] }),
   (choices) => ({ name: 'leaseDue', given: [100, pick(choices, [30_000, 7_200_000])] }),
   (choices) => ({ name: 'endChecks', given: [known(choices)] }),
   (choices) => ({
@@ -100,7 +100,7 @@ const makers: readonly Maker[] = [
     given: [known(choices), pick(choices, ['v2', 'v3'])],
   }),
 ]
-const compared = { real, standIns, makers, silent: ['noteCashout', 'endChecks'] }
+const compared = { real, standIns, makers, silent: ['recordCashout', 'endChecks'] }
 
 test.each([1, 2, 3])(
   'random calls of seed %d for cash-outs return the same from Postgres and from memory',

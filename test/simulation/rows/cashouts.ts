@@ -79,7 +79,7 @@ export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({
   inProgress: 0,
 })
 export const sumTaking: StandIn<Cashouts['sumTaking']> = async () => 0n
-export const sumUnpaid: StandIn<Promises['sumUnpaid']> = async () => 0n
+export const sumPromisedFiat: StandIn<Promises['sumPromisedFiat']> = async () => 0n
 
 export const sumToday: StandIn<Cashouts['sumToday']> = async (tx, wallet) => ({
   givenBack: 0,
@@ -112,7 +112,7 @@ export const moveCashout = async (
   return store(rows, { ...changed, updatedAt: now, changedAt: now })
 }
 
-export const noteCashout = async (db: Db, id: string, changes: object): Promise<never> => {
+export const recordCashout = async (db: Db, id: string, changes: object): Promise<never> => {
   const rows = rowsOf(db)
   const row = rows.cashouts.get(id)
   if (row) store(rows, { ...row, ...written(rows, changes), changedAt: rows.now() })

@@ -20,7 +20,7 @@ function bookIn(rows: Rows, journal: object, { event, item, lines }: Posting): v
 
 export const book: StandIn<Journal['book']> = async (tx, journal, posting) => bookIn(rowsOf(tx), journal, posting)
 
-export const bookBeside: (...given: Parameters<Journal['bookBeside']>) => ReturnType<Journal['bookBeside']> = (
+export const bookWith: (...given: Parameters<Journal['bookWith']>) => ReturnType<Journal['bookWith']> = (
   journal,
   posting,
 ) => {

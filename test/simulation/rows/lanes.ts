@@ -1,5 +1,5 @@
 import type { Attempt, Lane, OpenTransaction } from '../../../services/chain-relayer/lanes/lane.store'
-import { writeBeside } from './messaging'
+import { writeSide } from './messaging'
 import { type Rows, rowsOf, type TransactionRow } from './rows'
 import { isOver, nothing, type StandIn } from './table'
 
@@ -64,7 +64,7 @@ export const releaseLanes: StandIn<Lanes['releaseLanes']> = (database, holder, a
     return nothing
   })
 
-export const noteFault: StandIn<Lanes['noteFault']> = (database, lane, holder, fault) =>
+export const recordFault: StandIn<Lanes['recordFault']> = (database, lane, holder, fault) =>
   database.run(async (db) => {
     const rows = rowsOf(db)
     const isSame = heldLane(rows, lane, holder)?.nextNonce === lane.nextNonce
@@ -133,7 +133,7 @@ export const insertAttempt = async (tx: Tx, attempt: object): Promise<never> => 
   return nothing
 }
 
-export const noteBroadcasts: StandIn<Lanes['noteBroadcasts']> = async (db, answers) => {
+export const recordBroadcasts: StandIn<Lanes['recordBroadcasts']> = async (db, answers) => {
   const rows = rowsOf(db)
   for (const { hash, error } of answers) {
     const attempt = rows.attempts.get(hash)
@@ -149,6 +149,6 @@ export const closeTransaction: StandIn<Lanes['closeTransaction']> = async (tx, {
   const row = rows.transactions.get(`${lane} ${nonce}`)
   if (!row || !isOpen(row)) return false
   rows.transactions.set(`${lane} ${nonce}`, { ...row, ...final, updatedAt: rows.now() })
-  writeBeside(rows, [beside])
+  writeSide(rows, [beside])
   return true
 }

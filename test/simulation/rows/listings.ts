@@ -20,7 +20,7 @@ export const leaseListing: StandIn<Listings['leaseListing']> = (database, table,
     return { beganAt: new Date(now), readAt: known?.readAt ?? null }
   })
 
-export const noteWhole: StandIn<Listings['noteWhole']> = (database, table, key, noted) =>
+export const recordWhole: StandIn<Listings['recordWhole']> = (database, table, key, noted) =>
   database.run(async (db) => {
     const { beganAt, everyMs } = noted
     const row = { readAt: beganAt, dueAt: beganAt.getTime() + everyMs }
@@ -30,7 +30,7 @@ export const noteWhole: StandIn<Listings['noteWhole']> = (database, table, key, 
 
 const retryMs = 60_000
 
-export const noteFailed: StandIn<Listings['noteFailed']> = (database, table, key, everyMs) =>
+export const recordFailed: StandIn<Listings['recordFailed']> = (database, table, key, everyMs) =>
   database.run(async (db) => {
     const rows = rowsOf(db)
     const dueAt = rows.clock() + Math.min(everyMs, retryMs)

@@ -1,5 +1,5 @@
 import type { Announced } from '#platform/db/outbox.store'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import type { Topic } from '#shared/messages/topic'
 import { type DeadLetterRow, type InboxRow, type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
@@ -61,13 +61,13 @@ function announceIn(rows: Rows, outbox: object, messages: readonly Message[]): M
 }
 type Message = { readonly id: string; readonly subject: string; readonly payload: unknown }
 
-function noteAll(rows: Rows, outbox: object, messages: readonly Message[]): void {
+function recordAll(rows: Rows, outbox: object, messages: readonly Message[]): void {
   for (const message of messages) rows.notes?.push({ outbox, message: { ...message, requestId: null } } as Announced)
 }
 
 export const announceAll: StandIn<Outbox['announceAll']> = async (tx, outbox, messages) => {
   const rows = rowsOf(tx)
-  noteAll(rows, outbox, announceIn(rows, outbox, messages))
+  recordAll(rows, outbox, announceIn(rows, outbox, messages))
 }
 
 export async function announce(
@@ -77,25 +77,25 @@ export async function announce(
   id: string,
   payload: unknown,
 ): Promise<void> {
-  const read = readerOf(topic.schema)(payload)
+  const read = schemaReader(topic.schema)(payload)
   if ('fault' in read) throw new Error(`${topic.subject}: ${read.fault}`)
   await announceAll(tx, outbox, [{ id, subject: topic.subject, payload }])
 }
 
 export type WrittenBeside = (rows: Rows) => void
 
-export function writeBeside(rows: Rows, beside: readonly unknown[]): void {
+export function writeSide(rows: Rows, beside: readonly unknown[]): void {
   for (const write of beside) if (write) (write as WrittenBeside)(rows)
 }
 
-export const announceBeside = (
-  tx: Parameters<Outbox['announceBeside']>[0],
-  outbox: Parameters<Outbox['announceBeside']>[1],
-  messages: Parameters<Outbox['announceBeside']>[2],
-): ReturnType<Outbox['announceBeside']> => {
+export const announceWith = (
+  tx: Parameters<Outbox['announceWith']>[0],
+  outbox: Parameters<Outbox['announceWith']>[1],
+  messages: Parameters<Outbox['announceWith']>[2],
+): ReturnType<Outbox['announceWith']> => {
   if (messages.length === 0) return undefined
   const write: WrittenBeside = (rows) => void announceIn(rows, outbox, messages)
-  return { statement: write as never, note: () => noteAll(rowsOf(tx), outbox, messages) }
+  return { statement: write as never, notify: () => recordAll(rowsOf(tx), outbox, messages) }
 }
 
 export const lease = (database: Database, outbox: object, rowsMax: number) =>

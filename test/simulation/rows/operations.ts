@@ -217,13 +217,13 @@ export const isGivenBack: StandIn<Wallets['isGivenBack']> = async () => false
 
 export const lockWallet: StandIn<Wallets['lockWallet']> = async () => nothing
 
-export const insertBurnt: StandIn<Burnt['insertBurnt']> = async (tx, burnt) => {
+export const insertRevertedGas: StandIn<Burnt['insertRevertedGas']> = async (tx, burnt) => {
   const rows = rowsOf(tx)
   for (const { lane, nonce, wallet, wei } of burnt) rows.burnt.insert(`${lane} ${nonce} ${wallet}`, { wallet, wei })
   return nothing
 }
 
-export const burntToday: StandIn<Burnt['burntToday']> = async (db, wallets) => {
+export const revertedGasToday: StandIn<Burnt['revertedGasToday']> = async (db, wallets) => {
   const sums = new Map<`0x${string}`, bigint>()
   for (const name of wallets)
     for (const { wei } of rowsOf(db).burnt.by('wallet', name)) sums.set(name, (sums.get(name) ?? 0n) + wei)

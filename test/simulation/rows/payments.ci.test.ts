@@ -4,7 +4,7 @@ import * as losses from '../../../services/payments/losses/refund.store'
 import { paymentStates } from '../../../services/payments/payment'
 import * as stored from '../../../services/payments/payment.store'
 import type { NewPayment, PaymentRow } from '../../../services/payments/payment.table'
-import * as limits from '../../../services/payments/treasury/limits.store'
+import * as limits from '../../../services/payments/treasury/sums.store'
 import { type ScratchDatabase, startScratchDatabase } from '../../support/scratch-postgres'
 import { type Choices, chance, oneOf, pick } from '../world/choices'
 import { compare, hourMs, type Maker, notCompared, type StoreCall, timeFrom, walletOf } from './agreement'
@@ -14,7 +14,7 @@ import * as refunds from './refunds'
 const real = { ...checks, ...losses, ...limits, ...stored }
 const standIns = { ...refunds, ...payments }
 /** Constant on purpose: their sums are tested on Postgres. */
-const constant = ['countUnpaidSettlements', 'countCanceled', 'sumPromised', 'findListed']
+const constant = ['countUnpaidSettlements', 'countCancelled', 'sumPromised', 'findListed']
 
 let scratch: ScratchDatabase
 beforeAll(async () => {
@@ -125,7 +125,7 @@ const makers: readonly Maker[] = [
   }),
   // Postgres refuses an update that sets nothing.
   (choices) => ({
-    name: 'notePayment',
+    name: 'recordPayment',
     given: [pick(choices, ids), { writtenOffMicro: 5n, ...changeFrom(choices) }],
   }),
   () => ({ name: 'isDue', given: [now()] }),
@@ -144,7 +144,7 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'endVoid', given: [`r-${oneOf(choices, 4)}`] }),
   (choices) => ({ name: 'findReports', given: [pick(choices, charges)] }),
   (choices) => ({ name: 'findReportsById', given: [['r-0', `r-${oneOf(choices, 4)}`]] }),
-  (choices) => ({ name: 'findReportsBeside', given: [pick(choices, ids), pick(choices, charges)] }),
+  (choices) => ({ name: 'findOtherReports', given: [pick(choices, ids), pick(choices, charges)] }),
   (choices) => ({
     name: 'storeReversal',
     given: [
@@ -188,7 +188,7 @@ const compared = {
   real,
   standIns,
   makers,
-  silent: ['notePayment', 'addMadeGood', 'clearLostHolds', 'confirmFreeze', 'planOrder'],
+  silent: ['recordPayment', 'addMadeGood', 'clearLostHolds', 'confirmFreeze', 'planOrder'],
 }
 
 test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and from memory', async (seed) => {

@@ -2,14 +2,14 @@ import { checkMaxMs } from '../../../services/payments/decide'
 import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import { states, unsettledStates } from '../../../services/payments/payment'
 import { mayLackCharge, type NewPayment, type PaymentRow, payments } from '../../../services/payments/payment.table'
-import { writeBeside } from './messaging'
+import { writeSide } from './messaging'
 import { findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, nullsOf, type StandIn } from './table'
 
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
-type Limits = typeof import('../../../services/payments/treasury/limits.store')
+type Limits = typeof import('../../../services/payments/treasury/sums.store')
 type Activity = typeof import('../../../services/payments/queries/activity.store')
 type Promises = typeof import('../../../services/payments/treasury/promise.store')
 
@@ -91,7 +91,7 @@ export const findUnsettled = async (db: Parameters<Payments['findUnsettled']>[0]
 
 export const countUnpaidSettlements: StandIn<Limits['countUnpaidSettlements']> = async () => 0
 
-export const countCanceled: StandIn<Limits['countCanceled']> = async () => 0
+export const countCancelled: StandIn<Limits['countCancelled']> = async () => 0
 
 export const findListed: Activity['findListed'] = (database, { wallet, id }) =>
   database.read(async (db) => {
@@ -160,7 +160,7 @@ export const leaseOpening = async (
 
 export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step) => {
   const rows = rowsOf(db)
-  const { from, to: state, nextCheckAt, set = {}, beside = [] } = step
+  const { from, to: state, nextCheckAt, set = {}, sideWrites = [] } = step
   const row = rows.payments.get(id)
   if (!row || row.state !== from) {
     rows.saw('a guarded update lost a race')
@@ -176,11 +176,11 @@ export const movePayment: StandIn<Payments['movePayment']> = async (db, id, step
   const given: Record<string, unknown> = { state, nextCheckAt, checks: 0 }
   for (const [key, value] of Object.entries(set)) if (value !== undefined) given[key] = value
   const moved = store(rows, { ...row, ...given, updatedAt: now, changedAt: now } as PaymentRow)
-  writeBeside(rows, beside)
+  writeSide(rows, sideWrites)
   return moved
 }
 
-export const notePayment: StandIn<Payments['notePayment']> = async (db, id, set) => {
+export const recordPayment: StandIn<Payments['recordPayment']> = async (db, id, set) => {
   const rows = rowsOf(db)
   const row = rows.payments.get(id)
   if (row) store(rows, { ...row, ...set, changedAt: rows.now() } as PaymentRow)

@@ -57,11 +57,7 @@ export const findReports = async (db: Db, providerPaymentId: string): Promise<St
 export const findReportsById = async (db: Db, ids: readonly string[]): Promise<StoredReport[]> =>
   [...new Set(ids)].flatMap((id) => rowsOf(db).refunds.get(id) ?? [])
 
-export const findReportsBeside = async (
-  db: Db,
-  paymentId: string,
-  providerPaymentId: string,
-): Promise<StoredReport[]> =>
+export const findOtherReports = async (db: Db, paymentId: string, providerPaymentId: string): Promise<StoredReport[]> =>
   rowsOf(db)
     .refunds.by('payment', paymentId)
     .filter((one) => one.providerPaymentId !== providerPaymentId)
@@ -168,7 +164,7 @@ export const bookIn = (table: object): void => {
   journal = table
 }
 
-export const findBeside: StandIn<Besides['findBeside']> = async (tx, { wallet }, { paymentId }) => {
+export const findChargeFacts: StandIn<Besides['findChargeFacts']> = async (tx, { wallet }, { paymentId }) => {
   const rows = rowsOf(tx)
   return {
     reports: reportsOf(rows, paymentId),

@@ -3,9 +3,9 @@ import type { StandIn } from './table'
 
 // This world has no operators.
 
-type Review = typeof import('../../../services/payments/review/review.store')
+type Review = typeof import('../../../services/payments/review/resolution.store')
 
-export const noteOrder: StandIn<Review['noteOrder']> = async () => undefined
+export const recordOrder: StandIn<Review['recordOrder']> = async () => undefined
 export const findOrders: StandIn<Review['findOrders']> = async () => []
 
 export const findSeconds: StandIn<Review['findSeconds']> = async (db, paymentId) =>

@@ -55,10 +55,10 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const found: Finding[] = []
   const say = (what: string) => void found.push(`${row.kind} ${row.id} (${row.state}): ${what}`)
   const { provider, world } = around
-  // A payment canceled unseen is no money.
+  // A payment cancelled unseen is no money.
   const charges = provider
     .paymentsOf(row.id)
-    .filter((one) => one.void !== 'canceled' || one.paymentId === row.providerPaymentId)
+    .filter((one) => one.void !== 'cancelled' || one.paymentId === row.providerPaymentId)
   const own = charges.find(({ paymentId }) => paymentId === row.providerPaymentId)
   const live = liveParts(around, row)
   if (live.length > 1) say(`was credited ${live.length} times`)
@@ -78,8 +78,8 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`has refunds of ${row.refundedMinor}, the provider has ${refundedOf(around, own)}`)
   const others = charges.filter((one) => one !== own && own)
   const second = sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
-  const canceled = provider.paymentsOf(row.id).filter((one) => one.void === 'canceled' && one !== own)
-  const secondMax = second + sum(canceled.map(({ paidMinor }) => paidMinor ?? 0n))
+  const cancelled = provider.paymentsOf(row.id).filter((one) => one.void === 'cancelled' && one !== own)
+  const secondMax = second + sum(cancelled.map(({ paidMinor }) => paidMinor ?? 0n))
   if (row.overpaidMinor < second || row.overpaidMinor > secondMax)
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
@@ -124,7 +124,7 @@ function auditMoney({ provider, world }: Surroundings): Finding[] {
   const known = new Set([...payments.values()].map(({ providerPaymentId }) => providerPaymentId))
   const odd = new Set([...anomalies.values()].map(({ object }) => object))
   return [...provider.payments.values()]
-    .filter((one) => one.void !== 'canceled')
+    .filter((one) => one.void !== 'cancelled')
     .map(({ paymentId }) => paymentId)
     .filter((id) => !known.has(id) && !odd.has(id))
     .map((id) => `charge ${id} belongs to no payment and is no anomaly`)

@@ -1,6 +1,6 @@
 import { Unavailable } from '#platform/bus/ask'
 import { DatabaseRefused } from '#platform/db/open'
-import { Overdue } from '#platform/deadline'
+import { DeadlinePassed } from '#platform/deadline'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { choiceMax } from './choices'
 
@@ -50,7 +50,7 @@ export const reading: Effect = {
   isTold: false,
   usualMs: 4,
   shares: [['not done, no answer', 60], ...ends],
-  refusalOf: unheard((what) => new Overdue(what, 8_000)),
+  refusalOf: unheard((what) => new DeadlinePassed(what, 8_000)),
 }
 export const writing: Effect = {
   name: 'writing rows',
@@ -58,7 +58,7 @@ export const writing: Effect = {
   isTold: false,
   usualMs: 8,
   shares: [['refused', 130], ['not done, no answer', 60], ['done, no answer', 130], ...ends],
-  refusalOf: unheard((what) => new Overdue(what, 8_000)),
+  refusalOf: unheard((what) => new DeadlinePassed(what, 8_000)),
 }
 export const asking: Effect = {
   name: 'a question',
@@ -69,7 +69,7 @@ export const asking: Effect = {
   refusalOf: (fault, what) =>
     fault === 'not done, no answer'
       ? { error: new Unavailable(what), isDone: false }
-      : unheard((asked) => new Overdue(asked, 1_500))(fault, what),
+      : unheard((asked) => new DeadlinePassed(asked, 1_500))(fault, what),
 }
 export const callingProvider: Effect = {
   name: 'a call of the provider',

@@ -151,8 +151,8 @@ export class People {
     this.#later(oneOf(world.choices, 20_000), () => {
       this.#ask(CheckoutCancel, { wallet, kind, id }, ({ ok }) => {
         const { status, reason } = (ok?.item ?? {}) as { status?: string; reason?: string }
-        if (reason === 'cancelled') world.saw('a user canceled a checkout')
-        if (status === 'paid') world.saw('a user canceled a checkout that was paid')
+        if (reason === 'cancelled') world.saw('a user cancelled a checkout')
+        if (status === 'paid') world.saw('a user cancelled a checkout that was paid')
       })
     })
   }
@@ -172,7 +172,7 @@ export class People {
     const whim = oneOf(choices, 100)
     if (whim < 66) return
     if (whim < 70) {
-      this.#void(payment, pick(choices, ['listed', 'canceled', 'unlisted'] as const))
+      this.#void(payment, pick(choices, ['listed', 'cancelled', 'unlisted'] as const))
       return
     }
     const isChargeback = whim >= 96
@@ -249,7 +249,7 @@ export class People {
   }
 
   /** Voids a payment, sometimes temporarily. One visible only at its own endpoint is listed later. */
-  #void(payment: Payment, how: 'listed' | 'canceled' | 'unlisted'): void {
+  #void(payment: Payment, how: 'listed' | 'cancelled' | 'unlisted'): void {
     const { world, provider } = this.around
     const { choices } = world
     const ms = oneOf(choices, 45_000)
@@ -257,7 +257,7 @@ export class People {
     const isTakenBack = chance(choices, 350)
     this.#later(ms, () => provider.void(payment, how))
     if (isTakenBack) this.#later(lastMs, () => provider.void(payment, 'no'))
-    else if (how === 'unlisted') this.#later(lastMs, () => provider.void(payment, 'canceled'))
+    else if (how === 'unlisted') this.#later(lastMs, () => provider.void(payment, 'cancelled'))
   }
 
   #cashout(wallet: Wallet, place: number): void {

@@ -23,11 +23,11 @@ export type Session = {
   readonly amountMinor: bigint
   readonly expiresAt: Date
   readonly requestId: string
-  status: 'open' | 'completed' | 'closed' | 'canceled'
+  status: 'open' | 'completed' | 'closed' | 'cancelled'
   paymentId: string | null
 }
 /** `listed`: only the list shows it as void; `unlisted`: only its own endpoint does. */
-export type Void = 'no' | 'listed' | 'unlisted' | 'canceled'
+export type Void = 'no' | 'listed' | 'unlisted' | 'cancelled'
 export type Payment = Charge & { readonly session: Session; void: Void }
 export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly payment: Payment
@@ -100,7 +100,7 @@ export class PaymentsProvider {
     // A second payment has its own payment request.
     const isFirst = session.paymentId === null
     if (!isFirst) this.world.saw('a checkout was paid twice')
-    if (session.status === 'closed' || session.status === 'canceled') this.world.saw('an expired checkout was paid')
+    if (session.status === 'closed' || session.status === 'cancelled') this.world.saw('an expired checkout was paid')
     if (more.amountMinor) this.world.saw('a checkout was paid with another amount')
     const payment: Payment = {
       session,
@@ -138,7 +138,7 @@ export class PaymentsProvider {
     this.world.saw(to === 'no' ? 'a void was taken back' : 'a payment was voided')
     if (to === 'unlisted') this.world.saw('a void was not listed at first')
     this.world.tell(`${payment.paymentId} of ${payment.reference}: void ${to}`)
-    if (to === 'listed' || to === 'canceled') this.#listPayment(payment, 'voided')
+    if (to === 'listed' || to === 'cancelled') this.#listPayment(payment, 'voided')
     else if (to === 'no' && wasListed) this.#listPayment(payment, 'succeeded')
   }
 
@@ -231,7 +231,7 @@ export class PaymentsProvider {
       if (isHidden) world.saw('a payment was not found for a moment')
       if (isHidden) return undefined
       if (isWrong) world.saw('a payment read as failed for a moment')
-      const isVoid = payment.void === 'canceled' || payment.void === 'unlisted'
+      const isVoid = payment.void === 'cancelled' || payment.void === 'unlisted'
       const status = isVoid ? 'voided' : 'succeeded'
       return { status: isWrong ? 'dead' : status, charge: plain(payment) }
     }
@@ -241,7 +241,7 @@ export class PaymentsProvider {
         call(`cancels ${checkoutId}`, () => {
           const session = this.sessions.get(checkoutId)
           if (!session) return 'unknown' as const
-          if (session.status === 'open') session.status = 'canceled'
+          if (session.status === 'open') session.status = 'cancelled'
           return session.status === 'completed' ? ('completed' as const) : ('closed' as const)
         }).catch(() => 'unknown' as const),
       findCheckout: (_, checkoutId) =>

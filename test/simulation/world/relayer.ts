@@ -2,10 +2,10 @@ import type { Hex } from 'viem'
 import { handle } from '#platform/bus/handling'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { type Context, newProcess } from '../../../services/chain-relayer/context'
-import { startLookUps } from '../../../services/chain-relayer/operations/authorization-search'
-import { startWatching } from '../../../services/chain-relayer/operations/late-takes'
-import { reactions } from '../../../services/chain-relayer/operations/order'
-import { startRounds } from '../../../services/chain-relayer/relay-loop'
+import { startSearches } from '../../../services/chain-relayer/operations/authorization-search'
+import { watchLateTakes } from '../../../services/chain-relayer/operations/late-takes'
+import { orderReactions } from '../../../services/chain-relayer/operations/order'
+import { startRelayLoop } from '../../../services/chain-relayer/relay-loop'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { ausd, creditLine } from '../chain/logs'
 import { nodeOf } from '../chain/node'
@@ -73,20 +73,20 @@ export function startRelayer(around: Surroundings, process: Process, copies: () 
     ...newProcess(log, clock),
     treasury: { address: treasury, sign: async () => `0x${'7e'.repeat(65)}` as Hex },
     holder: process.name,
-    gather: async () => {},
+    readTurn: async () => {},
     isAccepted: async () => false,
     copies: { count: copies, poke: () => {} },
     poke: outbox.poke,
     wake: () => rounds.poke(),
   }
-  const rounds = startRounds(context, settings.pollMs)
-  startLookUps(context)
-  startWatching(context, 8_000)
+  const rounds = startRelayLoop(context, settings.pollMs)
+  startSearches(context)
+  watchLateTakes(context, 8_000)
   const poke = () => {
     context.wake()
     outbox.poke()
   }
-  const handling = { consumer: 'chain-relayer', database, messaging, reactions, log, poke }
+  const handling = { consumer: 'chain-relayer', database, messaging, reactions: orderReactions, log, poke }
   broker.read('chain-relayer', { process, handle: (message) => handle(handling, message) })
   return { process, answers: [] }
 }

@@ -4,7 +4,7 @@ import { bookItems } from './booking'
 import { findMove, movesOfKeys } from './chain-move.store'
 import { acceptedEvent, withJournal } from './journal.store'
 import { namedAmong } from './name.store'
-import { booksOfMove, ownMoveOf } from './positions'
+import { ownMoveOf, positionOfMove } from './positions'
 import { findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
 import { givebackOf } from './treasury'
 
@@ -43,7 +43,7 @@ async function acceptTransfer(
     if (back) throw new NotAcceptable(`${item} was returned in ${back.txHash}`)
     const isNamed = move.key !== null && (await namedAmong(tx, [move.key])).size > 0
     const known = { isNamed, isAccepted: true, isRipe: true }
-    const books = booksOfMove(move, place.creditLine, known)
+    const books = positionOfMove(move, place.creditLine, known)
     if (books?.event !== 'accepted')
       throw new NotAcceptable(`${item} is already accounted for (${books?.event ?? move.kind})`)
     await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines: books.lines }))

@@ -8,7 +8,7 @@ export const findBalance = async (db: Db, place: string): Promise<BalanceRow | u
   (await db.select().from(balances).where(eq(balances.place, place)))[0]
 
 /** The later reading of concurrent instances wins. */
-export const noteBalance = (db: Db, balance: typeof balances.$inferInsert) =>
+export const recordBalance = (db: Db, balance: typeof balances.$inferInsert) =>
   db
     .insert(balances)
     .values(balance)

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { openNode } from '#infra/operations/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
-import { noteBalance } from './balance.store'
+import { recordBalance } from './balance.store'
 
 /** `nonce`: transactions sent by the end of `block`. */
 export type LaneReading = {
@@ -30,8 +30,8 @@ export async function readChainBalances(
     } as const)
   const [treasury, creditLine] = await Promise.all([place.treasury, place.creditLine].map(ausdOf))
   const common = { asset: 'AUSD', block, nonce: null, readAt }
-  await database.run((db) => noteBalance(db, { place: 'treasury', amount: treasury!, ...common }))
-  await database.run((db) => noteBalance(db, { place: 'credit_line', amount: creditLine!, ...common }))
+  await database.run((db) => recordBalance(db, { place: 'treasury', amount: treasury!, ...common }))
+  await database.run((db) => recordBalance(db, { place: 'credit_line', amount: creditLine!, ...common }))
 
   const lanes = await sql<{ address: Address }[]>`select address from chain_relayer.lane`
   return Promise.all(

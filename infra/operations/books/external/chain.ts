@@ -20,8 +20,8 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
   const head = await finalizedBlock(node)
   await refuseOtherChain(database, node, head)
   for (;;) {
-    const noted = await database.read((db) => findCheckpoint(db, source))
-    const read = noted?.block ?? undefined
+    const recorded = await database.read((db) => findCheckpoint(db, source))
+    const read = recorded?.block ?? undefined
     const from = read === undefined ? place.deployBlock : read + 1n
     if (from > head) return read ?? head
     const last = from + rangesKept * place.logsRangeMax - 1n
@@ -37,11 +37,11 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
 }
 
 async function refuseOtherChain(database: BooksContext['database'], node: LogNode, head: bigint): Promise<void> {
-  const noted = await database.read((db) => findCheckpoint(db, source))
-  if (!noted?.block) return
-  if (noted.block > head)
+  const recorded = await database.read((db) => findCheckpoint(db, source))
+  if (!recorded?.block) return
+  if (recorded.block > head)
     throw new Error(
-      `the books were read up to block ${noted.block}, but the chain is final only up to ${head}: it was reset, or it is a different chain`,
+      `the books were read up to block ${recorded.block}, but the chain is final only up to ${head}: it was reset, or it is a different chain`,
     )
   const newest = await database.read(newestMove)
   if (!newest) return

@@ -33,7 +33,7 @@ export async function advance(
 }
 
 /** Never moves back. */
-export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =>
+export const recordBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =>
   tx
     .insert(checkpoints)
     .values({ source, block, readTo })
@@ -44,7 +44,7 @@ export const noteBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =
     })
 
 /** Never moves back. */
-export const noteRead = (tx: Tx, source: string, readTo: Date) =>
+export const recordRead = (tx: Tx, source: string, readTo: Date) =>
   tx
     .insert(checkpoints)
     .values({ source, readTo })

@@ -5,7 +5,7 @@ import { book } from '#shared/ledger/journal.store'
 import { position } from '#shared/ledger/position'
 import type { BooksContext } from '../context'
 import { journal } from '../schema.store'
-import { findBalance, noteBalance } from './balance.store'
+import { findBalance, recordBalance } from './balance.store'
 import type { LaneReading } from './chain-balances'
 import { withJournal } from './journal.store'
 
@@ -33,9 +33,9 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
   const place = `lane:${lane}`
   const before = await findBalance(tx, place)
   if (before?.block && before.block >= block) return true
-  const spent = await spentBy(tx, lane, { from: before?.nonce ?? 0, to: nonce })
-  if (spent === undefined) return false
-  const putInWei = wei - (before?.amount ?? 0n) + spent
+  const paid = await paidBy(tx, lane, { from: before?.nonce ?? 0, to: nonce })
+  if (paid === undefined) return false
+  const putInWei = wei - (before?.amount ?? 0n) + paid
   const isMore = putInWei > 0n
   await book(tx, journal, {
     event: isMore ? 'coin put in' : 'coin gone',
@@ -45,7 +45,7 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
       { account: isMore ? 'capital' : 'suspense', asset: 'MON', amount: -putInWei },
     ]),
   })
-  await noteBalance(tx, { place, asset: 'MON', amount: wei, block, nonce, readAt })
+  await recordBalance(tx, { place, asset: 'MON', amount: wei, block, nonce, readAt })
   return true
 }
 
@@ -53,7 +53,7 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
  * Booked costs in wei of the nonces in [from, to). Undefined until all are concluded, or if the
  * lane sent unknown transactions.
  */
-async function spentBy(tx: Tx, lane: string, { from, to }: { from: number; to: number }): Promise<bigint | undefined> {
+async function paidBy(tx: Tx, lane: string, { from, to }: { from: number; to: number }): Promise<bigint | undefined> {
   const [row] = await tx.execute<{ open: number; next: number; wei: string }>(sql`
     select
       (select count(*)::int from chain_relayer.transaction

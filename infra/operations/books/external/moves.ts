@@ -78,8 +78,8 @@ function movesOfOne(logs: readonly RpcLog[], places: BookedPlaces): AusdMove[] {
       return move ? [move] : []
     }
     const move = transferMoveOf(log, places)
-    const told = move?.wallet !== line ? 0n : move.kind === 'out' ? toLine : fromLine
-    if (move?.ausdMicro !== told) return move ? [move] : []
+    const reported = move?.wallet !== line ? 0n : move.kind === 'out' ? toLine : fromLine
+    if (move?.ausdMicro !== reported) return move ? [move] : []
     if (move.kind === 'out') toLine = 0n
     else fromLine = 0n
     return []

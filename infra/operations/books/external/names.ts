@@ -2,10 +2,10 @@ import type { Address } from 'viem'
 import { refOf } from '#shared/chain/ref'
 import type { BooksContext } from '../context'
 import { movesOfKeys } from './chain-move.store'
-import { findCheckpoint, noteRead } from './checkpoint.store'
+import { findCheckpoint, recordRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { transferKey } from './moves'
-import { type Name, noteNames } from './name.store'
+import { type Name, recordNames } from './name.store'
 import { bookMoves } from './treasury'
 
 /** A row's `changed_at` is set before its transaction commits. */
@@ -54,10 +54,10 @@ async function readSource<R extends Row>(context: BooksContext, source: Source<R
     const last = rows.at(-1)
     const names = rows.flatMap(source.namesOf)
     await withJournal(database, async (tx) => {
-      await noteNames(tx, names)
+      await recordNames(tx, names)
       const keys = names.filter(({ kind }) => kind !== 'ref').map(({ key }) => key)
       await bookMoves(tx, { place: context.place, nowMs: context.clock() }, await movesOfKeys(tx, keys))
-      if (rows.length < rowsMax) await noteRead(tx, source.name, clock!.now)
+      if (rows.length < rowsMax) await recordRead(tx, source.name, clock!.now)
     })
     if (!last || rows.length < rowsMax) return
     at = last.at

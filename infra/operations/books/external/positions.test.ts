@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { booksOfMove, feeOf } from './positions'
+import { feeOf, positionOfMove } from './positions'
 
 const line = '0x00000000000000000000000000000000000000Aa'
 const user = '0x00000000000000000000000000000000000000bb'
@@ -23,7 +23,7 @@ describe('books of a treasury movement', () => {
     ['repay', {}, undefined, undefined],
     ['revoke', {}, undefined, undefined],
   ] as const)('a movement %s with %o is booked as %s', (kind, change, event, lines) => {
-    const books = booksOfMove(move(kind), line, { ...known, ...change })
+    const books = positionOfMove(move(kind), line, { ...known, ...change })
     expect(books?.event).toBe(event as never)
     const found = books && Object.fromEntries(books.lines.map((one) => [one.account, one.amount]))
     expect(found).toEqual(lines as never)
@@ -33,7 +33,7 @@ describe('books of a treasury movement', () => {
     ['out', { treasury: -5n, credit_line: 5n }],
     ['in', { treasury: 5n, credit_line: -5n }],
   ] as const)('a treasury movement %s of the credit line itself is booked as its pool', (kind, lines) => {
-    const books = booksOfMove({ ...move(kind), wallet: '0x00000000000000000000000000000000000000aa' }, line, known)
+    const books = positionOfMove({ ...move(kind), wallet: '0x00000000000000000000000000000000000000aa' }, line, known)
     expect(Object.fromEntries(books!.lines.map((one) => [one.account, one.amount]))).toEqual(lines)
   })
 })

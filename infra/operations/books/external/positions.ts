@@ -35,7 +35,7 @@ export function openingOf(account: ProviderAccount, minor: bigint): Position {
  * Returns an empty position if a service books the movement, undefined if nothing is booked yet.
  * Unexplained outgoing transfers are never booked, so that they stay a break.
  */
-export function booksOfMove(
+export function positionOfMove(
   move: Pick<ChainMove, 'kind' | 'wallet' | 'key' | 'ausdMicro'>,
   creditLine: string,
   { isNamed, isAccepted, isRipe }: MoveFacts,

@@ -21,7 +21,7 @@ const saysOther = sql.raw(
  * Returns the rows that changed; `read_at` is when their content was first read. Of concurrent
  * instances the row that changed later wins. At most 1,000 distinct rows.
  */
-export async function noteMoves(tx: Tx, rows: readonly NewProviderMove[]): Promise<ProviderMove[]> {
+export async function recordMoves(tx: Tx, rows: readonly NewProviderMove[]): Promise<ProviderMove[]> {
   if (rows.length === 0) return []
   return tx
     .insert(providerMoves)

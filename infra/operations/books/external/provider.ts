@@ -6,12 +6,12 @@ import type { ProviderClient } from '#shared/provider/client'
 import { type Listed, listAllTransactions } from '#shared/provider/transactions'
 import type { BooksContext } from '../context'
 import { bookAccepted } from './accept'
-import { noteBalance } from './balance.store'
+import { recordBalance } from './balance.store'
 import { bookItems } from './booking'
-import { findCheckpoint, noteRead } from './checkpoint.store'
+import { findCheckpoint, recordRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
-import { noteMoves, type ProviderMove } from './provider-move.store'
+import { type ProviderMove, recordMoves } from './provider-move.store'
 
 /** How long after its change a row may appear in the list. */
 const lateMs = 2 * 3_600_000
@@ -33,26 +33,26 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
   const client = openAccount(place.provider, account)
   const began = await beginning(context, client)
   const sources = [`provider:${account}`, `provider:${account}:deep`] as const
-  const [noted, deep] = await Promise.all(sources.map((source) => database.read((db) => findCheckpoint(db, source))))
+  const [recorded, deep] = await Promise.all(sources.map((source) => database.read((db) => findCheckpoint(db, source))))
   const nowMs = clock()
   const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= nowMs
-  const againMs = noted ? noted.readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
+  const againMs = recorded ? recorded.readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
   const endMs = nowMs + overlapMs
   for (let fromMs = Math.max(began.getTime(), againMs); fromMs < endMs; fromMs += stepMs) {
     const toMs = Math.min(fromMs + stepMs, endMs)
     const window = { updatedFrom: new Date(fromMs), updatedTo: new Date(toMs) }
     const listed = await listAllTransactions(client, { types: [], ...window })
     const own = listed.filter(({ created }) => !created || created >= began)
-    await keep(context, account, own, (tx) => noteRead(tx, sources[0], new Date(Math.min(toMs, nowMs))))
+    await keep(context, account, own, (tx) => recordRead(tx, sources[0], new Date(Math.min(toMs, nowMs))))
   }
-  if (isDeep) await database.transaction((tx) => noteRead(tx, sources[1], new Date(nowMs)))
+  if (isDeep) await database.transaction((tx) => recordRead(tx, sources[1], new Date(nowMs)))
   const balance = {
     ...accountOf(account),
     amount: await readBalance(client),
     block: null,
     nonce: null,
   }
-  await database.run((db) => noteBalance(db, { ...balance, readAt: new Date(clock()) }))
+  await database.run((db) => recordBalance(db, { ...balance, readAt: new Date(clock()) }))
 }
 
 /**
@@ -63,8 +63,8 @@ async function beginning(context: BooksContext, client: ProviderClient): Promise
   const { database } = context
   const { account } = client
   const source = `opening:${account}`
-  const noted = await database.read((db) => findCheckpoint(db, source))
-  if (noted) return noted.readTo
+  const recorded = await database.read((db) => findCheckpoint(db, source))
+  if (recorded) return recorded.readTo
   const at = new Date(await firstMs(context, account))
   const lines = openingOf(account, await readBalance(client, { at }))
   return withJournal(database, async (tx) => {
@@ -74,7 +74,7 @@ async function beginning(context: BooksContext, client: ProviderClient): Promise
     await bookItems(tx, [item], (_, { lines: booked }) =>
       booked.length > 0 ? undefined : { event: 'opening balance', lines },
     )
-    await noteRead(tx, source, at)
+    await recordRead(tx, source, at)
     return at
   })
 }
@@ -92,7 +92,7 @@ async function keep(
   for (let start = 0; start === 0 || start < rows.length; start += rowsMax) {
     const some = rows.slice(start, start + rowsMax).map((row) => moveOf(account, row, readAt))
     await withJournal(database, async (tx) => {
-      const moved = await noteMoves(tx, some)
+      const moved = await recordMoves(tx, some)
       await bookFees(tx, moved)
       await bookAccepted(tx, moved)
       if (start + rowsMax >= rows.length) await note(tx)

@@ -3,11 +3,11 @@ import { refOf } from '#shared/chain/ref'
 import type { BooksContext } from '../context'
 import { bookItems } from './booking'
 import { type ChainMove, type LogPlace, movesBehind } from './chain-move.store'
-import { findCheckpoint, noteBlock } from './checkpoint.store'
+import { findCheckpoint, recordBlock } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { transferKey } from './moves'
-import { namedAmong, noteNames } from './name.store'
-import { booksOfMove, itemOf } from './positions'
+import { namedAmong, recordNames } from './name.store'
+import { itemOf, positionOfMove } from './positions'
 
 const source = 'treasury'
 /** How long a transfer may be without a row. */
@@ -17,12 +17,12 @@ const movesMax = 500
 /** The checkpoint stays before the first movement whose row may still appear. */
 export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
   const { database } = context
-  const [noted, chain] = await Promise.all(
+  const [recorded, chain] = await Promise.all(
     [source, 'chain'].map((one) => database.read((db) => findCheckpoint(db, one))),
   )
   // A test chain's clock may be ahead of ours.
   const nowMs = Math.max(context.clock(), chain?.readTo.getTime() ?? 0)
-  let behind: LogPlace | undefined = { block: noted?.block ?? -1n, logIndex: maxLogIndex }
+  let behind: LogPlace | undefined = { block: recorded?.block ?? -1n, logIndex: maxLogIndex }
   let waits = false
   while (behind) {
     const from: LogPlace = behind
@@ -31,7 +31,7 @@ export async function bookTreasury(context: BooksContext, toBlock: bigint): Prom
       const waiting = await bookMoves(tx, { place: context.place, nowMs }, moves)
       const last = moves.length === movesMax ? moves.at(-1) : undefined
       const done = (waiting ?? last)?.block
-      if (!waits) await noteBlock(tx, source, done ? done - 1n : toBlock, new Date(nowMs))
+      if (!waits) await recordBlock(tx, source, done ? done - 1n : toBlock, new Date(nowMs))
       waits ||= waiting !== undefined
       return last
     })
@@ -59,10 +59,10 @@ export async function bookMoves(
     const move = byItem.get(item)!
     const isNamed = move.key !== null && named.has(move.key)
     const known = { isNamed, isAccepted, isRipe: isRipe(move) }
-    return booksOfMove(move, place.creditLine, known)
+    return positionOfMove(move, place.creditLine, known)
   })
   const unnamed = moves.filter(({ kind, key }) => kind === 'in' && !(key && named.has(key)))
-  await noteNames(
+  await recordNames(
     tx,
     unnamed.map((move) => givebackOf(move, place.treasury)),
   )

@@ -1,4 +1,4 @@
-import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { among, type CommandWords, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { counted } from '#infra/operations/text'
@@ -103,9 +103,9 @@ async function decide(
     const { service, messageId } = letter
     const target = `${service}:${messageId}`
     const diedAt = letter.diedAt.toISOString()
-    const deed = { verb: `dead-letters ${decision}`, target, cause: diedAt, reason, by }
-    const performed = await perform(operator, deed, async (id) => {
-      const request = { deed: id, by, reason, decision, messageId, diedAt }
+    const command = { verb: `dead-letters ${decision}`, target, cause: diedAt, reason, by }
+    const performed = await perform(operator, command, async (id) => {
+      const request = { command: id, by, reason, decision, messageId, diedAt }
       const outcome = await askOutcome(operator, deadLetterDecisions[service], request)
       if ('done' in outcome) return { done: `${target} ${outcome.done}` }
       return { refused: `${target} ${outcome.refused}` }

@@ -118,11 +118,11 @@ describe('ops dead-letters', () => {
     expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one processed' })
     const left = (await listDeadLetters(sql)).map(({ messageId }) => messageId)
     expect(left).toEqual(['two', 'hook'])
-    expect(await query(stack, `select verb, reason, asked_by from ops.deeds where target = 'payments:one'`)).toEqual([
-      { verb: 'dead-letters redrive', reason: 'the node is back', asked_by: 'sari' },
-    ])
+    expect(await query(stack, `select verb, reason, asked_by from ops.commands where target = 'payments:one'`)).toEqual(
+      [{ verb: 'dead-letters redrive', reason: 'the node is back', asked_by: 'sari' }],
+    )
     expect(await ops(...words)).toMatchObject({ code: 1 })
-    const noted = await operate(stack, 'deeds', 'payments:one')
+    const noted = await operate(stack, 'commands', 'payments:one')
     expect(noted).toMatchObject({ code: 0 })
     expect(noted.said).toContain(
       'sari  dead-letters redrive payments:one  (the node is back)  done: payments:one will be redriven',
@@ -132,7 +132,7 @@ describe('ops dead-letters', () => {
   test('list shows the age of the first failure after a failed redrive', async () => {
     const first = '2026-11-20T01:00:00.000Z'
     await sql`
-      insert into ops.deeds (verb, target, cause, reason, asked_by)
+      insert into ops.commands (verb, target, cause, reason, asked_by)
       values ('dead-letters redrive', 'payments:two', ${first}, 'mended', 'sari')`
     const [two] = (await listDeadLetters(sql)).filter(({ messageId }) => messageId === 'two')
     expect(two!.firstDiedAt.toISOString()).toBe(first)

@@ -37,7 +37,7 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
       ([service, schema]) => sql<DeadLetterSummary[]>`
         select ${service} as service, message_id as "messageId", subject, reason,
           died_at as "diedAt", redrive_requested_at as "redriveRequestedAt",
-          least(died_at, (select min(cause)::timestamptz from ops.deeds
+          least(died_at, (select min(cause)::timestamptz from ops.commands
             where verb = 'dead-letters redrive' and target = ${service} || ':' || message_id
           )) as "firstDiedAt"
         from ${sql(schema)}.dead_letter where redriven_at is null`,

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { askOutcome, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, perform } from '#infra/operations/audit-log/perform'
 import { type CommandResult, type CommandWords, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
@@ -75,13 +75,13 @@ export const order = changing({
       from gateway.identities where wallet = ${wallet} and revision > 0`
     const revision = known?.revision ?? '0'
     const cause = `given up at revision ${revision}`
-    const deed = { verb: 'persons order', target: wallet, cause, reason, by }
-    const ask = (id: string) => askOutcome(operator, FlagOrder, { deed: id, by, reason, wallet, revision })
-    return [await perform(operator, deed, ask)]
+    const command = { verb: 'persons order', target: wallet, cause, reason, by }
+    const ask = (id: string) => askOutcome(operator, FlagOrder, { command: id, by, reason, wallet, revision })
+    return [await perform(operator, command, ask)]
   },
 })
 
-type PersonDecision = { linkedTo: string | null; deed: string; replaced: string | null }
+type PersonDecision = { linkedTo: string | null; command: string; replaced: string | null }
 
 /**
  * The decision that the operator sees is the cause: the same one after another decision is a new
@@ -90,12 +90,12 @@ type PersonDecision = { linkedTo: string | null; deed: string; replaced: string 
 async function decide(operator: Operator, { words, reason, by }: CommandWords, verb: string) {
   const [wallet, linkedTo = null] = words.map((word) => word.toLowerCase()) as Wallet[]
   const [known] = await operator.sql<PersonDecision[]>`
-    select linked_to as "linkedTo", deed, replaced from gateway.persons where wallet = ${wallet!}`
+    select linked_to as "linkedTo", deed as command, replaced from gateway.persons where wallet = ${wallet!}`
   const isMade = known?.linkedTo === linkedTo
-  const replaced = isMade ? known.replaced : (known?.deed ?? null)
+  const replaced = isMade ? known.replaced : (known?.command ?? null)
   const cause = [`decision after ${replaced ?? 'none'}`, linkedTo].filter(Boolean).join(', ')
-  const ask = (deed: string) =>
-    askOutcome(operator, PersonRule, { deed, by, reason, wallet: wallet!, linkedTo, replaced })
+  const ask = (command: string) =>
+    askOutcome(operator, PersonRule, { command, by, reason, wallet: wallet!, linkedTo, replaced })
   return [await perform(operator, { verb, target: wallet!, cause, reason, by }, ask)]
 }
 

@@ -113,7 +113,7 @@ beforeEach(async () => {
     'chain_relayer.operation',
     'chain_relayer.giveback_request',
     'ops.outcomes',
-    'ops.deeds',
+    'ops.commands',
   ]
   await owner.unsafe(tables.map((name) => `delete from ${name}`).join(';'))
   for (const of of [wallet, other]) {
@@ -186,7 +186,7 @@ test('an erasure is announced once, and recorded without the data', async () => 
   const told = await owner`select subject, payload from gateway.outbox`
   expect(told).toMatchObject([{ subject: 'identity.erased', payload: { wallet } }])
   expect(await listErased(sql)).toMatchObject([{ wallet }])
-  const audit = await owner`select d.*, o.said from ops.deeds d join ops.outcomes o on o.deed_id = d.id`
+  const audit = await owner`select d.*, o.said from ops.commands d join ops.outcomes o on o.command_id = d.id`
   expect(audit).toMatchObject([{ verb: 'persons erase', target: wallet, asked_by: 'budi' }])
   expect(JSON.stringify(audit)).not.toMatch(personal)
 })
@@ -194,7 +194,7 @@ test('an erasure is announced once, and recorded without the data', async () => 
 test('an erasure can be ordered again for a note that was stored while the last one was carried out', async () => {
   await run()
   await owner`update chain_relayer.giveback_request
-    set reason = 'Sari again', decided_at = (select max(told_at) from ops.outcomes)
+    set reason = 'Sari again', decided_at = (select max(recorded_at) from ops.outcomes)
     where wallet = ${wallet}`
   await owner`update gateway.identities set check_at = null where wallet = ${wallet}`
   expect(await run()).not.toHaveProperty('earlier')
@@ -223,7 +223,7 @@ test('without --apply nothing is changed and nothing is recorded', async () => {
     refused: 'nothing is on its way; nothing was changed: add --apply to erase',
   })
   expect(await storedAbout(wallet)).toBe(before)
-  expect(await owner`select * from ops.deeds`).toHaveLength(0)
+  expect(await owner`select * from ops.commands`).toHaveLength(0)
 })
 
 test.each<[string, (wallet: string) => Promise<unknown>, string]>([
@@ -293,7 +293,7 @@ test('an erasure that a service leaves unanswered is completed by the same comma
   expect(await storedAbout(wallet)).toMatch(personal)
   expect(await run()).toMatchObject({ done: 'personal data erased' })
   expect(await storedAbout(wallet)).not.toMatch(personal)
-  expect(await owner`select * from ops.deeds`).toHaveLength(1)
+  expect(await owner`select * from ops.commands`).toHaveLength(1)
 })
 
 test('an erasure that ends halfway does not claim that nothing was done', async () => {

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { askOutcome, type CommandOutcome, type Performed, perform } from '#infra/operations/audit-log/audit-log.store'
+import { askOutcome, type CommandReply, type Performed, perform } from '#infra/operations/audit-log/perform'
 import { type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
@@ -8,10 +8,10 @@ import { personErasures } from '#shared/messages/person'
 const verb = 'persons erase'
 
 type Wallet = `0x${string}`
-type ErasureOrder = { deed: string; by: string; reason: string; wallet: Wallet; check: boolean }
+type ErasureOrder = { command: string; by: string; reason: string; wallet: Wallet; check: boolean }
 
 /** Stops at the first refusal, unless it only checks. */
-async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Promise<CommandOutcome> {
+async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Promise<CommandReply> {
   const refusals: string[] = []
   for (const [service, question] of Object.entries(personErasures)) {
     const outcome = await askOutcome(operator, question, asked)
@@ -28,8 +28,8 @@ async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Pro
 async function causeOf(sql: Sql, wallet: string): Promise<string> {
   const [row] = await sql<{ done: number; isNew: boolean }[]>`
     with earlier as (
-      select d.asked_at from ops.deeds d
-      join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+      select d.asked_at from ops.commands d
+      join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
       where d.verb = ${verb} and d.target = ${wallet}),
     since as (select coalesce(max(asked_at), '-infinity') as at from earlier)
     select (select count(*)::int from earlier) as done,
@@ -50,7 +50,7 @@ export async function eraseWallet(
   operator: Pick<Operator, 'ask' | 'sql'>,
   { wallet, reason, by, apply }: Asking,
 ): Promise<Performed> {
-  const ask = (deed: string, check: boolean) => askAll(operator, { deed, by, reason, wallet, check })
+  const ask = (command: string, check: boolean) => askAll(operator, { command, by, reason, wallet, check })
   if (!apply) {
     const outcome = await ask(crypto.randomUUID(), true)
     if ('refused' in outcome) return { id: '', refused: outcome.refused }
@@ -79,8 +79,8 @@ export const erase = changing({
 })
 
 export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
-  select d.target as wallet, max(o.told_at) as at from ops.deeds d
-  join ops.outcomes o on o.deed_id = d.id and o.outcome = 'done'
+  select d.target as wallet, max(o.recorded_at) as at from ops.commands d
+  join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
   where d.verb = ${verb} group by d.target order by 2`
 
 /** Kept beside each backup, so that a restore without the bus erases them again. */

@@ -164,13 +164,13 @@ describe('the pages that a service returns', () => {
         'USD/IDR', 'IDR', 'ID', 1, 1, 1, 'quote' || n, 't' from generate_series(1, 20000) n`
     await owner`insert into payments.journal (posting, line, event, item, account, asset, amount)
       select md5(p.id || n), n, 'e', p.id, 'suspense', 'IDR', 1 from payments.payments p, generate_series(0, 3) n`
-    await owner`insert into chain_relayer.burnt (lane, nonce, wallet, wei)
+    await owner`insert into chain_relayer.reverted_gas (lane, nonce, wallet, wei)
       select '0x1', row_number() over (), wallet, 1 from payments.payments`
     await owner`set session_replication_role = origin`
     await owner.unsafe('analyze')
     const dialect = new PgDialect()
     const scans: string[] = []
-    const filled = /Seq Scan on (payments\.(payments|journal)|chain_relayer\.burnt)/
+    const filled = /Seq Scan on (payments\.(payments|journal)|chain_relayer.reverted_gas)/
     const run: Run = async (statement) => {
       const { sql: text, params } = dialect.sqlToQuery(statement)
       const plan = await owner.unsafe(`explain (verbose) ${text}`, params as string[])

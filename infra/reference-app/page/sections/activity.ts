@@ -1,5 +1,5 @@
 import { type Item, type Language, okOf } from '#shared/client/client'
-import { accountText, channelTexts, kindTexts, rowTexts, statusTexts } from '#shared/language/receipt'
+import { accountText, channelTexts, kindTexts, receiptRows, statusTexts } from '#shared/language/receipt'
 import { type PageSection, type ReferenceApp, time } from '../app'
 import { facts, fill, h, keyedList } from '../dom'
 import { faultText, step } from '../step'
@@ -97,7 +97,7 @@ function detailOf(app: ReferenceApp, item: Item): HTMLElement[] {
   const rows = facts([
     [t.status, statusTexts[item.status as keyof typeof statusTexts]?.[app.language] ?? item.status],
     [t.channel, channelOf(item, app.language)],
-    [rowTexts.bank[app.language], item.bank && accountText(item.bank)],
+    [receiptRows.bank[app.language], item.bank && accountText(item.bank)],
     [t.toWallet, item.to],
     [t.opened, time(app, item.createdAt)],
     [t.changed, time(app, item.updatedAt)],

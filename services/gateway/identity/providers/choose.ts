@@ -14,7 +14,7 @@ type IdentityConfig = Pick<
   | 'identityLevel'
 >
 
-export function identityProviderOf(config: IdentityConfig, clock: Clock): IdentityProvider {
+export function chooseIdentityProvider(config: IdentityConfig, clock: Clock): IdentityProvider {
   const common = {
     apiUrl: config.identityApiUrl,
     webhookSecrets: config.identityWebhookSecrets,

@@ -6,8 +6,8 @@ export function sandboxView({ isPaused }) {
   const place = h('div')
   const draw = async () => {
     try {
-      const { deeds } = await get('/console/deeds')
-      const groups = Map.groupBy(deeds, ({ group }) => group)
+      const { actions } = await get('/console/actions')
+      const groups = Map.groupBy(actions, ({ group }) => group)
       fill(
         place,
         [...groups].map(([name, offered]) => groupOf(name, offered, draw)),
@@ -30,7 +30,7 @@ export function sandboxView({ isPaused }) {
   }
 }
 
-const groupOf = (name, deeds, again) =>
+const groupOf = (name, actions, again) =>
   h(
     'section',
     { class: 'group', 'aria-label': name },
@@ -38,18 +38,18 @@ const groupOf = (name, deeds, again) =>
     h(
       'div',
       { class: 'cards' },
-      deeds.map((deed) => formOf(deed, again)),
+      actions.map((action) => formOf(action, again)),
     ),
   )
 
-function formOf(deed, again) {
-  const inputs = deed.fields.map((field) => [field, inputOf(deed, field)])
+function formOf(action, again) {
+  const inputs = action.fields.map((field) => [field, inputOf(action, field)])
   const outcome = h('p', { role: 'status', class: 'outcome' })
   const place = h('div', { class: 'row' })
   const ask = (event) => {
     event.preventDefault()
     const yes = h('button', { type: 'button', class: 'primary', click: act }, 'Confirm')
-    fill(place, h('p', { class: 'warn' }, deed.confirm), yes, h('button', { type: 'button', click: rest }, 'Cancel'))
+    fill(place, h('p', { class: 'warn' }, action.confirm), yes, h('button', { type: 'button', click: rest }, 'Cancel'))
     yes.focus()
   }
   const rest = () => {
@@ -57,8 +57,8 @@ function formOf(deed, again) {
       'button',
       {
         type: 'submit',
-        disabled: deed.disabled !== undefined,
-        'aria-describedby': `${deed.name}-why`,
+        disabled: action.disabled !== undefined,
+        'aria-describedby': `${action.name}-why`,
       },
       'Run',
     )
@@ -69,7 +69,7 @@ function formOf(deed, again) {
     fill(place, h('p', { class: 'quiet' }, 'Running'))
     try {
       const given = Object.fromEntries(inputs.map(([{ name }, input]) => [name, input.value]))
-      const { said, item } = await post(`/console/deeds/${deed.name}`, given)
+      const { said, item } = await post(`/console/actions/${action.name}`, given)
       fill(outcome, said, ' ', item ? itemLink(item, 'View item') : undefined)
       outcome.className = 'outcome good'
     } catch (error) {
@@ -82,18 +82,18 @@ function formOf(deed, again) {
   rest()
   return h(
     'form',
-    { class: 'card', submit: ask, 'aria-label': deed.title },
-    h('h4', {}, deed.title),
+    { class: 'card', submit: ask, 'aria-label': action.title },
+    h('h4', {}, action.title),
     inputs.map(([field, input]) => h('p', { class: 'field' }, h('label', { for: input.id }, field.label), input)),
     place,
-    h('p', { id: `${deed.name}-why`, class: 'quiet' }, deed.disabled ?? ''),
+    h('p', { id: `${action.name}-why`, class: 'quiet' }, action.disabled ?? ''),
     outcome,
-    deed.disabled ? h('button', { type: 'button', click: again }, 'Refresh') : undefined,
+    action.disabled ? h('button', { type: 'button', click: again }, 'Refresh') : undefined,
   )
 }
 
-function inputOf({ name: deed }, { name, choices, fallback, pattern }) {
-  const id = `${deed}-${name}`
+function inputOf({ name: action }, { name, choices, fallback, pattern }) {
+  const id = `${action}-${name}`
   if (!choices)
     return h('input', {
       id,

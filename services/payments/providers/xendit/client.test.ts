@@ -35,7 +35,7 @@ describe('a lookup that the provider answers with another object', () => {
     await expect(ask()).rejects.toThrow('returned another')
   })
 
-  test('leaves it unknown whether a canceled session can still be paid', async () => {
+  test('leaves it unknown whether a cancelled session can still be paid', async () => {
     told = { payment_session_id: 'ps-2', status: 'CANCELED' }
     expect(await provider.cancelCheckout('ID', 'ps-1')).toBe('unknown')
   })

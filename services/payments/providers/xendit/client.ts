@@ -2,7 +2,7 @@ import type { Clock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '#shared/provider/client'
-import { demandSame, idFrom } from '#shared/provider/field'
+import { demandSameField, idFrom } from '#shared/provider/field'
 import { ProviderBusy, ProviderUnknown } from '#shared/provider/problem'
 import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, FetchedRefund, PaymentProvider } from '../../provider'
@@ -89,7 +89,7 @@ export function xendit(options: {
       const path = `/v3/payment_requests/${paymentRequestId}`
       const asked = { schema: WirePaymentRequest, apiVersion }
       const wire = found(await clients[account].get(path, asked), path)
-      demandSame(wire?.payment_request_id, paymentRequestId)
+      demandSameField(wire?.payment_request_id, paymentRequestId)
       const paymentId = idFrom(wire?.latest_payment_id)
       return paymentId ? findCharge(account, paymentId) : wire && null
     },
@@ -126,12 +126,12 @@ export function xendit(options: {
 }
 
 function refundOf(paymentRequestId: string, wire: WireRefundMade): FetchedRefund {
-  demandSame(wire.payment_request_id, paymentRequestId)
+  demandSameField(wire.payment_request_id, paymentRequestId)
   return refundFrom(wire, wire.id)
 }
 
 function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {
-  if (status === 'closed' || status === 'canceled') return 'closed'
+  if (status === 'closed' || status === 'cancelled') return 'closed'
   return status === 'completed' ? status : 'unknown'
 }
 

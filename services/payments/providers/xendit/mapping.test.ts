@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { money } from '#shared/money/money'
 import { parseExact } from '#shared/provider/answer'
 import type { Checkout, CheckoutOrder, RefundOrder } from '../../provider'
@@ -45,7 +45,7 @@ const capture = (amount: number, at = '2026-08-01T02:07:11.149Z') => ({
 
 describe('the parser of a Xendit session', () => {
   const checkout = (text: string, by: Parameters<typeof checkoutFrom>[0] = client) =>
-    checkoutFrom(by, read(readerOf(WireSession), text), checkoutId)
+    checkoutFrom(by, read(schemaReader(WireSession), text), checkoutId)
 
   test('accepts it with and without the nullable fields', () => {
     const known: Checkout = {
@@ -71,7 +71,7 @@ describe('the parser of a Xendit session', () => {
     ['ACTIVE', 'open'],
     ['COMPLETED', 'completed'],
     ['EXPIRED', 'closed'],
-    ['CANCELED', 'canceled'],
+    ['CANCELED', 'cancelled'],
     ['CANCELLED', 'unknown'],
     ['toString', 'unknown'],
     [null, 'unknown'],
@@ -92,13 +92,13 @@ describe('the parser of a Xendit session', () => {
 
   test('rejects it without an id', () => {
     const text = session({ payment_session_id: null })
-    expect(readerOf(WireOpened)(parseExact(text))).toHaveProperty('fault')
+    expect(schemaReader(WireOpened)(parseExact(text))).toHaveProperty('fault')
   })
 })
 
 describe('the parser of a Xendit payment', () => {
   const from = (text: string) =>
-    chargeFrom(client, read(readerOf(WirePayment), text), 'py-aaaaaaaa-0000-4000-8000-000000000002')
+    chargeFrom(client, read(schemaReader(WirePayment), text), 'py-aaaaaaaa-0000-4000-8000-000000000002')
 
   test('returns the collected amount, the channel and the time', () => {
     expect(from(payment({ captures: [capture(150_000)] }))).toEqual({
@@ -191,7 +191,7 @@ test('the parser of a Xendit refund reads it flat, with its amount in minor unit
     status: 'SUCCEEDED',
     reason: 'REQUESTED_BY_CUSTOMER',
   })
-  expect(refundFrom(read(readerOf(WireRefund), text), 'rfd-1')).toEqual({
+  expect(refundFrom(read(schemaReader(WireRefund), text), 'rfd-1')).toEqual({
     refundId: 'rfd-1',
     status: 'succeeded',
     paymentId: 'py-2',

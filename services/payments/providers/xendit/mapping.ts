@@ -1,7 +1,7 @@
 import { asObject } from '#platform/schema'
 import { toProviderAmount } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
-import { dateFrom, demandSame, idFrom, minorFrom, textFrom } from '#shared/provider/field'
+import { dateFrom, demandSameField, idFrom, minorFrom, textFrom } from '#shared/provider/field'
 import type {
   ChargeStatus,
   Checkout,
@@ -21,7 +21,7 @@ const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
   ['PENDING', 'open'],
   ['COMPLETED', 'completed'],
   ['EXPIRED', 'closed'],
-  ['CANCELED', 'canceled'],
+  ['CANCELED', 'cancelled'],
 ])
 const chargeStatuses: ReadonlyMap<string, ChargeStatus> = new Map([
   ['SUCCEEDED', 'succeeded'],
@@ -80,7 +80,7 @@ function timeFrom({ aheadMs }: Clocked, value: unknown): Date | null {
 }
 
 export function checkoutFrom(client: Clocked, wire: WireSession, checkoutId: string): Checkout {
-  demandSame(wire.payment_session_id, checkoutId)
+  demandSameField(wire.payment_session_id, checkoutId)
   return {
     checkoutId,
     reference: textFrom(wire.reference_id) ?? '',
@@ -110,7 +110,7 @@ const linkFrom = (value: unknown): string | null => {
 
 /** The amount paid is the sum of the captures, or the requested amount without captures. */
 export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string): FetchedCharge {
-  demandSame(wire.payment_id, paymentId)
+  demandSameField(wire.payment_id, paymentId)
   const captures = (Array.isArray(wire.captures) ? wire.captures : []).map((capture) => asObject(capture) ?? {})
   const amounts = captures.length > 0 ? captures.map((one) => one.capture_amount) : [wire.request_amount]
   const currency = wordOf(wire.currency)
@@ -138,7 +138,7 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
 }
 
 export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
-  demandSame(wire.id, refundId)
+  demandSameField(wire.id, refundId)
   const currency = wordOf(wire.currency)
   return {
     refundId,

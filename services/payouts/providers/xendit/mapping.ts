@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import { money } from '#shared/money/money'
 import { fromProviderAmount, ProviderNumber, toProviderAmount } from '#shared/provider/amount'
-import { demandSame, minorFrom, textFrom } from '#shared/provider/field'
+import { demandSameField, minorFrom, textFrom } from '#shared/provider/field'
 import type { Reason } from '../../cashout'
 import type { Evidence, PayoutChannel, PayoutOrder, PayoutStatus } from '../../provider'
 import { digitsOf, storedNumber } from './account-numbers'
@@ -87,7 +87,7 @@ export const reasonFrom = (status: string, failureCode: string | null): Reason |
 
 /** The amount is in whole rupiah, undefined if inexact. */
 export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: string): Evidence {
-  demandSame(payout.id, payoutId)
+  demandSameField(payout.id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
   return {
@@ -119,7 +119,7 @@ export const bodyOf = (order: PayoutOrder) => ({
 /** Skips rows that are malformed or lack usable limits. */
 export const channelsFrom = (rows: readonly unknown[]): PayoutChannel[] =>
   rows.flatMap((row) => {
-    const read = readerOf(XenditChannel)(row)
+    const read = schemaReader(XenditChannel)(row)
     if ('fault' in read) return []
     const { minimum, maximum, minimum_increment } = read.value.amount_limits
     const [min, max, increment] = [minimum, maximum, minimum_increment].map(

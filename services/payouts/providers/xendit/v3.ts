@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { demandSame, minorFrom, textFrom } from '#shared/provider/field'
+import { demandSameField, minorFrom, textFrom } from '#shared/provider/field'
 import type { Evidence, PayoutOrder } from '../../provider'
 import { storedNumber } from './account-numbers'
 import { reasonFrom, statusFrom } from './mapping'
@@ -45,7 +45,7 @@ export const XenditPayoutListV3 = Type.Object({
 
 /** Amounts are whole rupiah. The destination amount counts, as the source amount may include fees. */
 export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: string): Evidence {
-  demandSame(payout.payout_id, payoutId)
+  demandSameField(payout.payout_id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
   const failureCode = textFrom(payout.failure_code, 80)
   const arrives = payout.destination_amount !== undefined && payout.destination_amount !== null

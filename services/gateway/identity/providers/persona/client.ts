@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock'
 import { type Finding, type IdentityProvider, ProviderDown, referenceOf, type Statement } from '../../provider'
-import { hostedLink, openIdentityApi, textOf } from '../http'
+import { hostedLink, openIdentityApi, textOf } from '../api'
 import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
 type PersonaOptions = {

@@ -1,5 +1,5 @@
 import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../provider'
-import { jsonOf, signedByAny, textOf } from '../http'
+import { jsonOf, signedByAny, textOf } from '../api'
 
 /** docs.withpersona.com, "Events". `completed` only means that the user finished. */
 const words: ReadonlyMap<string, Word> = new Map([

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { type Clock, toUnixSeconds } from '#platform/clock'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 import {
   type Finding,
   type IdentityProvider,
@@ -10,7 +10,7 @@ import {
   referenceOf,
   type Word,
 } from '../../provider'
-import { hostedLink, openIdentityApi } from '../http'
+import { hostedLink, openIdentityApi } from '../api'
 import { keptOfSumsub, maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
 
 /** `secretKey` signs our requests, not webhooks. */
@@ -94,7 +94,7 @@ const Duplicates = Type.Object({
     }),
   ),
 })
-const readDuplicates = readerOf(Duplicates)
+const readDuplicates = schemaReader(Duplicates)
 
 /** Documented as the only item of `checks`, and seen without the list. Hits count whatever the answer. */
 function duplicatesIn(
@@ -162,7 +162,7 @@ const Applicant = Type.Object({
     }),
   ),
 })
-const readApplicant = readerOf(Applicant)
+const readApplicant = schemaReader(Applicant)
 
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['init', 'unfinished'],

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { asObject } from '#platform/schema'
 import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../provider'
-import { jsonOf, signedByAny, textOf } from '../http'
+import { jsonOf, signedByAny, textOf } from '../api'
 
 /** Sumsub omits unknown fields or sets them to null. */
 export const maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]))

@@ -26,7 +26,7 @@ export class UnfitField extends Error {
   override name = 'UnfitField'
 }
 
-export function readGiven({ fields }: Pick<ControlAction, 'fields'>, body: unknown): Given {
+export function readAction({ fields }: Pick<ControlAction, 'fields'>, body: unknown): Given {
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   return Object.fromEntries(
     fields.map(({ name, label, choices, pattern }) => {

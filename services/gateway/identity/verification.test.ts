@@ -8,7 +8,7 @@ import { config, webhookSecret } from '../test-support/fixture'
 import { ana, walletOf } from '../test-support/wallets'
 import { openUsers } from '../users/user.store'
 import { openVerification } from './run'
-import { type IdentityFacts, verificationOf } from './standing'
+import { type IdentityFacts, verificationOf } from './verification'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 21, 7, minute))
 const nothing: IdentityFacts = {
@@ -108,7 +108,7 @@ describe('the verification status during webhooks of the provider', () => {
     await becomes('none')
     const provider = { name: 'sumsub' } as Parameters<typeof openVerification>[0]['provider']
     const clock = () => at(1).getTime()
-    await openVerification({ config, clock, database, provider }).noteLink(wallet, null)
+    await openVerification({ config, clock, database, provider }).recordLink(wallet, null)
     await becomes('started')
     await tell(3, { type: 'applicantPending', reviewStatus: 'pending' })
     await becomes('in_review')

@@ -6,8 +6,8 @@ import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 import type { Spend, Spending } from './policy'
 
-export const spent = schema.table(
-  'spent',
+export const signedAmounts = schema.table(
+  'signed_amounts',
   {
     signer: addressColumn('signer').notNull(),
     identity: text('identity').$type<`0x${string}`>().notNull(),
@@ -16,12 +16,15 @@ export const spent = schema.table(
     amount: amountColumn('amount').notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.signer, table.identity] }), index('spent_created').on(table.createdAt)],
+  (table) => [
+    primaryKey({ columns: [table.signer, table.identity] }),
+    index('signed_amounts_created').on(table.createdAt),
+  ],
 )
 
 /** Summing the rows would get slower during the day. */
-export const spentDays = schema.table(
-  'spent_days',
+export const signedTotals = schema.table(
+  'signed_totals',
   {
     signer: addressColumn('signer').notNull(),
     spending: text('spending').$type<Spending>().notNull(),
@@ -35,23 +38,23 @@ export const spentDays = schema.table(
  * Counts each identity once and returns the day's total; undefined if all were counted before.
  * Locks the counter until the transaction ends.
  */
-export async function countSpent(
+export async function countSigned(
   tx: Tx,
   signer: `0x${string}`,
   spending: Spending,
   spends: readonly Spend[],
 ): Promise<bigint | undefined> {
-  await lockNamed(tx, `spent:${signer}:${spending}`)
+  await lockNamed(tx, `signed:${signer}:${spending}`)
   // guard: a transaction re-signed with a higher fee counts once
   const [day] = await tx.execute<{ added: number; total: string }>(sql`
     with added as (
-      insert into ${spent} (signer, identity, spending, amount)
+      insert into ${signedAmounts} (signer, identity, spending, amount)
       select ${signer}::text, given.identity, ${spending}::text, given.amount::numeric
       from unnest(${textList(spends.map(({ identity }) => identity))},
         ${textList(spends.map((spend) => spend.amount.toString()))}) given(identity, amount)
       on conflict do nothing returning amount),
     more as (select count(*)::int as added, coalesce(sum(amount), 0) as amount from added)
-    insert into ${spentDays} as days (signer, spending, day, total)
+    insert into ${signedTotals} as days (signer, spending, day, total)
     select ${signer}::text, ${spending}::text, ${midnightUtc}, amount from more
     on conflict (signer, spending, day) do update set total = days.total + excluded.total
     returning (select added from more) added, total::text`)

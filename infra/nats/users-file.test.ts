@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { usersFile, usersPath } from '#infra/nats/generate'
+import { usersFile, usersPath } from '#infra/nats/users-file'
 
 const remedy = 'out of date: bun run generate permissions'
 

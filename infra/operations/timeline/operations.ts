@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { operationMicro } from '#infra/operations/sql'
+import { operationMicro } from '#infra/operations/predicates'
 import { counted, factsOf, sentence } from '#infra/operations/text'
 import type { Roots, TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { relayKinds } from '#shared/messages/relay'

@@ -4,15 +4,15 @@ import { failpoint } from '#platform/failpoint'
 import { idle, type Loop, startLoop } from '#platform/loop'
 import { GivebackOrder } from '#shared/messages/chain'
 import { ok } from '#shared/refusals'
-import { isUsedAt, nameOf } from '../chain/authorization'
+import { isAuthorizationUsed, nameOf } from '../chain/authorization'
 import type { Context } from '../context'
 import { isAttempt } from '../lanes/lane.store'
 import { orderOf, type PayloadOf } from '../operations/operation'
 import { findOperation, insertOperation } from '../operations/operation.store'
 import { findTakesBy, lockWallet } from '../operations/wallet.store'
+import { type Arrival, type ArrivalFacts, givebackNonce, refusalOf } from './arrival'
 import { readArrival } from './deposit'
-import { decideRequest, findAsked, type GivebackDecision, type GivebackRequest, noteRequest } from './request.store'
-import { type Arrival, type ArrivalFacts, givebackNonce, refusalOf } from './return'
+import { decideRequest, findAsked, type GivebackDecision, type GivebackRequest, recordRequest } from './request.store'
 
 const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
   orderOf({
@@ -20,7 +20,7 @@ const orderFor = ({ txHash, logIndex, wallet, ausdMicro, nonce }: Arrival) =>
     payload: { txHash, logIndex, wallet, ausd: String(ausdMicro), nonce },
   })
 
-async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'isSpent'>> {
+async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'isUsed'>> {
   const takes = await findTakesBy(db, arrival)
   return {
     takes: takes.map(({ state, payload: { payoutId, authorization } }) => ({
@@ -33,16 +33,16 @@ async function rowFacts(db: Db, arrival: Arrival): Promise<Omit<ArrivalFacts, 'i
   }
 }
 
-async function isSpent(context: Context, arrival: Arrival): Promise<boolean> {
+async function isUsed(context: Context, arrival: Arrival): Promise<boolean> {
   const from = context.treasury.address
   const terms = { from, nonce: givebackNonce(nameOf(arrival)) }
-  return isUsedAt(context, terms, await context.node.finalizedHead())
+  return isAuthorizationUsed(context, terms, await context.node.finalizedHead())
 }
 
 export const answerGivebacks = (context: Context): Handler =>
   handler(GivebackOrder, async ({ txHash, logIndex, by: askedBy, reason }) => {
     const asked = { txHash, logIndex, askedBy, reason }
-    const known = await context.database.transaction((tx) => noteRequest(tx, asked))
+    const known = await context.database.transaction((tx) => recordRequest(tx, asked))
     if (!known) return ok({ done: `giveback of ${nameOf(asked)} requested, decision pending` })
     const at = known.askedAt.toISOString()
     return ok({
@@ -72,16 +72,16 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   if ('refused' in read) {
     const refused = { state: 'refused', refusal: read.refused } as const
     const decide = (tx: Tx) => decideRequest(tx, request.id, null, refused)
-    if (await context.database.transaction(decide)) noteRefusal(context, request, read.refused)
+    if (await context.database.transaction(decide)) recordRefusal(context, request, read.refused)
     return
   }
   const { arrival } = read
-  const spent = await isSpent(context, arrival)
+  const spent = await isUsed(context, arrival)
   const order = orderFor(arrival)
   const decided = await context.database.transaction(async (tx) => {
     // guard: a giveback waits for a take of its wallet that is being stored
     await lockWallet(tx, arrival.wallet)
-    const facts = { ...(await rowFacts(tx, arrival)), isSpent: spent }
+    const facts = { ...(await rowFacts(tx, arrival)), isUsed: spent }
     const refusal = refusalOf(facts, arrival.ausdMicro)
     const decision: GivebackDecision =
       refusal === undefined ? { state: 'ordered', operationId: order.id } : { state: 'refused', refusal }
@@ -91,7 +91,7 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
     return decision
   })
   if (!decided) return
-  if (decided.state === 'refused') return noteRefusal(context, request, decided.refusal)
+  if (decided.state === 'refused') return recordRefusal(context, request, decided.refusal)
   failpoint('chain-relayer:operation-stored')
   const { wallet, ausdMicro } = arrival
   const fields = { transfer: order.cause, wallet, ausdMicro: String(ausdMicro) }
@@ -99,7 +99,7 @@ async function takeUp(context: Context, request: GivebackRequest): Promise<void>
   context.wake()
 }
 
-const noteRefusal = ({ log }: Context, request: GivebackRequest, refusal: string) =>
+const recordRefusal = ({ log }: Context, request: GivebackRequest, refusal: string) =>
   log.warn({ transfer: nameOf(request), refusal, by: request.askedBy }, 'giveback refused')
 
 /** Verifies right before signing that the AUSD is still unexplained. */
@@ -119,14 +119,14 @@ export async function checkOwed(
     if (arrival.wallet !== wallet || String(arrival.ausdMicro) !== ausd)
       return 'the chain has another transfer at this log'
     const facts = await context.database.read((db) => rowFacts(db, arrival))
-    return refusalOf({ ...facts, giveback: undefined, isSpent: false }, arrival.ausdMicro)
+    return refusalOf({ ...facts, giveback: undefined, isUsed: false }, arrival.ausdMicro)
   }
 }
 
 const everyMs = 2_000
 const idleMs = 5_000
 
-export const startGivingBack = (context: Context): Loop =>
+export const startGivebacks = (context: Context): Loop =>
   startLoop({
     name: 'givebacks',
     everyMs,

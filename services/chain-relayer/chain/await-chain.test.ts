@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { multicall3 } from '#shared/chain/client'
 import { openFixture } from '../test-support'
-import { inspectChain } from './boot'
+import { inspectChain } from './await-chain'
 
 const fixture = await openFixture()
 afterAll(fixture.close)

@@ -33,7 +33,7 @@ export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): strin
 }
 
 /** Connects on first use. The caller closes it. */
-export const openSql = (url: string, max: number): Sql =>
+export const openConnection = (url: string, max: number): Sql =>
   postgres(url, {
     max,
     connect_timeout: 5,
@@ -42,7 +42,7 @@ export const openSql = (url: string, max: number): Sql =>
   })
 
 export async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = openSql(url, 1)
+  const sql = openConnection(url, 1)
   try {
     return await work(sql)
   } finally {

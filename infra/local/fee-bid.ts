@@ -1,5 +1,5 @@
 /** A tip that every node accepts, and room for the base fee to double. */
-export async function bid(chain: {
+export async function feeBid(chain: {
   getBlock: () => Promise<{ baseFeePerGas: bigint | null }>
 }): Promise<{ maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }> {
   const { baseFeePerGas } = await chain.getBlock()

@@ -55,8 +55,8 @@ export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Pro
   return rows[0]!.count
 }
 
-/** Counts by the UTC day of `now`; a canceled checkout ends at once. */
-export async function countCanceled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
+/** Counts by the UTC day of `now`; a cancelled checkout ends at once. */
+export async function countCancelled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
   const { createdAt, expiresAt, reason } = payments
   const dayMs = Date.parse(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
   const rows = await db

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#platform/clock'
 import { requestSeconds, timer } from '#platform/metrics/measures'
-import { readBody } from '#shared/provider/answer'
+import { readAnswer } from '#shared/provider/answer'
 import { openProviderClock } from '#shared/provider/clock'
 import { ProviderDown } from '../provider'
 
@@ -71,7 +71,7 @@ async function call({ method, url, body }: Call, headers: RequestHeaders) {
       redirect: 'error',
       signal: AbortSignal.timeout(callDeadlineMs),
     })
-    const text = await readBody(response, 'the identity provider')
+    const text = await readAnswer(response, 'the identity provider')
     calls.since(startedMs, { method, outcome: 'answered' })
     return { status: response.status, text, headers: response.headers }
   } catch (error) {

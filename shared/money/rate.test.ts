@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/conversion'
 import { type Fiat, money, parseAmount } from '#shared/money/money'
+import { toAusdFloor, toFiatCeil, toFiatFloor } from '#shared/money/rate'
 
 describe('conversion at Rp 16,250 and RM 4.21 per dollar', () => {
   test.each([

@@ -16,7 +16,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TokenDomain } from '#shared/chain/erc3009'
 import { AnotherChain, type ChainIdentity } from '#shared/chain/identity'
 import { versionFault } from '#shared/chain/line-version'
-import { textOf } from './errors'
+import { errorTextOf } from './errors'
 import type { Node } from './node'
 
 export type Expected = {
@@ -170,11 +170,11 @@ export async function awaitChain(
     } catch (error) {
       const isForeign = error instanceof BaseError && error.walk((one) => one instanceof AnotherChain)
       if (isForeign || error instanceof UnfitChain) {
-        log.fatal({ reason: textOf(error) }, 'chain does not match the configuration')
+        log.fatal({ reason: errorTextOf(error) }, 'chain does not match the configuration')
         fatal()
         return undefined
       }
-      warn('chain', { reason: textOf(error) }, 'chain not responding, will retry')
+      warn('chain', { reason: errorTextOf(error) }, 'chain not responding, will retry')
       await pause(retryMs, signal)
     }
   }

@@ -11,7 +11,7 @@ export const resolutions = schema.table(
   'resolutions',
   {
     /** Id of the operator's command, which makes it idempotent. */
-    deedId: uuid('deed_id').primaryKey(),
+    commandId: uuid('deed_id').primaryKey(),
     paymentId: text('payment_id').notNull(),
     resolution: text('resolution', { enum: resolutionNames }).notNull(),
     decidedBy: text('decided_by').notNull(),
@@ -114,7 +114,7 @@ export const uncountRequest = (db: Db, { reference, requests }: RefundOrderRow) 
 /**
  * Updates an open order, or one whose refund came back after all. Returns undefined for any other.
  */
-export async function noteOrder(
+export async function recordOrder(
   tx: Tx,
   reference: string,
   known: { state: RefundOrderRow['state']; refundId?: string; failureCode?: string },

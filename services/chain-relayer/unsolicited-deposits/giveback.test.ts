@@ -5,13 +5,13 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { actorKeys, actors } from '#test/support/contracts'
 import { nameOf } from '../chain/authorization'
 import type { Context } from '../context'
-import { spent } from '../keys/signing-limits.store'
+import { signedAmounts } from '../keys/signed-amounts.store'
 import { operations } from '../operations/operation.table'
-import { round } from '../relay-loop'
+import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, transferData, until } from '../test-support'
-import { takeUpRequests } from './accept'
+import { givebackNonce } from './arrival'
+import { takeUpRequests } from './giveback'
 import { requests } from './request.store'
-import { givebackNonce } from './return'
 import { givebacksOf } from './test-support'
 
 const fixture = await openFixture(2)
@@ -55,7 +55,7 @@ describe('unsolicited AUSD', () => {
     await ask(name)
     await Promise.all(copies.map((context) => decided(context, name)))
     await until(async () => {
-      await Promise.all(copies.map(round))
+      await Promise.all(copies.map(relayOnce))
       return (await operationFor(name))?.state === 'settled'
     }, 'the giveback')
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
@@ -116,7 +116,7 @@ describe('unsolicited AUSD', () => {
     await ask(name)
     await decided(context, name)
     await until(async () => {
-      await round(context)
+      await relayOnce(context)
       return (await operationFor(name))?.reason === 'policy_refused'
     }, 'the refusal of the key')
     await database.run((db) => db.update(operations).set({ notBefore: new Date() }))
@@ -124,8 +124,8 @@ describe('unsolicited AUSD', () => {
     const counted = await database.read((db) =>
       db
         .select()
-        .from(spent)
-        .where(and(eq(spent.spending, 'return'), eq(spent.amount, 4_000_000n))),
+        .from(signedAmounts)
+        .where(and(eq(signedAmounts.spending, 'return'), eq(signedAmounts.amount, 4_000_000n))),
     )
     expect(counted.length).toBeGreaterThan(0)
   })
@@ -236,7 +236,7 @@ describe('security: no AUSD is returned', () => {
         .set({ payload: sql`${operations.payload} || '{"ausd": "9000000"}'` })
         .where(eq(operations.cause, nameOf(name))),
     )
-    for (let rounds = 0; rounds < 3; rounds++) await round(context)
+    for (let rounds = 0; rounds < 3; rounds++) await relayOnce(context)
     expect(await operationFor(name)).toMatchObject({ state: 'waiting', nonce: null })
     expect(await fixture.balanceOf(address)).toBe(6_000_000n)
     await database.run((db) => db.delete(operations).where(eq(operations.cause, nameOf(name))))

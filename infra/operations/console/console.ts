@@ -1,4 +1,4 @@
-import { openRoster } from '#platform/bus/instances'
+import { openInstanceRoster } from '#platform/bus/instances'
 import { type Bus, openBus } from '#platform/bus/open'
 import type { Handler } from '#platform/bus/serve'
 import type { Clock } from '#platform/clock'
@@ -39,7 +39,7 @@ export function openConsole(options: ConsoleOptions): AsyncDisposable & { readon
   })
   const ownBus = async () => bus
   const items = openItems({ databaseUrl: options.databaseUrl, bus: ownBus, clock })
-  const roster = openRoster(bus)
+  const roster = openInstanceRoster(bus)
   const { sql } = items
   const overview = openOverview({
     readFacts: () => readFacts({ sql, bus: ownBus, roster, place }),

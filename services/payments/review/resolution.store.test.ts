@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Database } from '#platform/db/open'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
-import { countRequest, findOrders, insertOrders, noteOrder, type RefundOrderRow } from './review.store'
+import { countRequest, findOrders, insertOrders, type RefundOrderRow, recordOrder } from './resolution.store'
 
 let scratch: ScratchDatabase
 let database: Database
@@ -36,7 +36,7 @@ describe('a refund ordered by an operator', () => {
   test('that has ended is not requested again, and keeps its result unless the money comes back', async () => {
     const seen = await ordered('over')
     const note = (state: RefundOrderRow['state']) =>
-      database.transaction((tx) => noteOrder(tx, 'over', { state, refundId: 'rfd-1' }))
+      database.transaction((tx) => recordOrder(tx, 'over', { state, refundId: 'rfd-1' }))
     const found = () => database.read((db) => findOrders(db, 'over'))
     expect(await note('succeeded')).toBeDefined()
     expect(await note('open')).toBeUndefined()

@@ -1,6 +1,6 @@
 import type { StaticDecode, TSchema } from 'typebox'
 import { within } from '#platform/deadline'
-import { readerOf } from '#platform/schema'
+import { schemaReader } from '#platform/schema'
 
 /** Many times the size of all currencies' rates. */
 const bytesMax = 262_144
@@ -13,7 +13,7 @@ export async function askJson<S extends TSchema>(
 ): Promise<StaticDecode<S>> {
   const { host } = new URL(address)
   const body = await within(fetchJson(address, options), options.deadlineMs, host)
-  const read = readerOf(schema)(body)
+  const read = schemaReader(schema)(body)
   if ('fault' in read) throw new Error(`${host} returned unexpected JSON: ${read.fault}`)
   return read.value
 }

@@ -8,8 +8,8 @@ import {
   type KnownLane,
   type Lane,
   leaseLanes,
-  noteFault,
   type OpenTransaction,
+  recordFault,
   releaseLanes,
 } from './lane.store'
 
@@ -148,7 +148,7 @@ async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<num
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
   // The new holder of a lost lease does its own check.
-  if (fault !== lane.fault && !(await noteFault(database, lane, holder, fault))) return false
+  if (fault !== lane.fault && !(await recordFault(database, lane, holder, fault))) return false
   if (fault === null) {
     memory.sound.set(lane.address, lane)
     return true

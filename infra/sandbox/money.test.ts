@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { formatMoney, majorFromMinor, minorFromMajor } from './amount'
+import { formatMoney, majorFromMinor, minorFromMajor } from './money'
 
 describe("an amount in the provider's format", () => {
   test.each([

@@ -5,9 +5,9 @@ import { answerMetrics } from '#platform/metrics/answer'
 import { about } from '#test/support/processes'
 import { suspend, waitUntil } from '#test/support/wait'
 import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
-import { gatherMetrics } from './gather'
+import { collectMetrics } from './collect'
 import { metricsText } from './metrics'
-import { openHealth } from './probes'
+import { openProbes } from './probes'
 
 // The frozen nats-server keeps the connection open and sends nothing.
 
@@ -35,8 +35,8 @@ test('readiness blames the bus, and no service, while nats-server is frozen', as
   const bus = open.use(await backbone.busAs('gateway'))
   answerMetrics(bus, { service: 'gateway', figures: async () => [], log })
   open.use(await answerAs(backbone, 'payments', []))
-  const { readiness } = openHealth(bus, backbone.database, log)
-  const text = async () => metricsText('', await gatherMetrics(bus).catch(() => undefined), (await readiness()).down)
+  const { readiness } = openProbes(bus, backbone.database, log)
+  const text = async () => metricsText('', await collectMetrics(bus).catch(() => undefined), (await readiness()).down)
   expect(await text()).toContain('ausd_services_asked 1')
   await waitUntil('nats answering', async () => !(await readiness()).missing.includes('nats'))
   const pid = serverPid()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type ArrivalFacts, refusalOf, type TakeFacts } from './return'
+import { type ArrivalFacts, refusalOf, type TakeFacts } from './arrival'
 
-const nothing: ArrivalFacts = { takes: [], isOurs: false, giveback: undefined, isSpent: false }
+const nothing: ArrivalFacts = { takes: [], isOurs: false, giveback: undefined, isUsed: false }
 const take = (state: TakeFacts['state'], valueMicro = 5n): Partial<ArrivalFacts> => ({
   takes: [{ payoutId: 'p1', state, valueMicro }],
 })
@@ -28,7 +28,7 @@ describe('the decision about AUSD that reached the treasury', () => {
     ['and went back', given('settled', '0x12'), 'it was already given back in 0x12'],
     [
       'and went back before the rows were put back',
-      { isSpent: true },
+      { isUsed: true },
       'it was already given back according to the token',
     ],
   ] as const)('%s', (_, facts, refusal) => {

@@ -28,14 +28,14 @@ export type ArrivalFacts = {
   readonly isOurs: boolean
   readonly giveback: { readonly state: OperationState; readonly txHash: string | null } | undefined
   /** According to the token: rows restored from a backup may lack the giveback. */
-  readonly isSpent: boolean
+  readonly isUsed: boolean
 }
 
-export function refusalOf({ takes, isOurs, giveback, isSpent }: ArrivalFacts, ausdMicro: bigint): string | undefined {
+export function refusalOf({ takes, isOurs, giveback, isUsed }: ArrivalFacts, ausdMicro: bigint): string | undefined {
   if (giveback?.state === 'settled') return `it was already given back in ${giveback.txHash}`
   if (giveback) return `its giveback was already ordered and is ${giveback.state}`
   // guard: AUSD that the token shows as returned is not returned again
-  if (isSpent) return 'it was already given back according to the token'
+  if (isUsed) return 'it was already given back according to the token'
   const take = takes.find((one) => explains(one, ausdMicro))
   // guard: AUSD taken by a cash-out is not also returned
   if (take) return `${reasons[take.state]} cash-out ${take.payoutId}`

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
-import { type Awaited, type CommandOutcome, type Deed, perform } from '#infra/operations/audit-log/audit-log.store'
+import { type AuditedCommand, type Awaited, type CommandReply, perform } from '#infra/operations/audit-log/perform'
 import { Unavailable } from '#platform/bus/ask'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
@@ -15,7 +15,7 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
+const command = (target: string, more: Partial<AuditedCommand> = {}): AuditedCommand => ({
   verb: 'wallets clear',
   target,
   cause: 'revision 3',
@@ -23,7 +23,7 @@ const deed = (target: string, more: Partial<Deed> = {}): Deed => ({
   by: 'sari',
   ...more,
 })
-function serviceThatSays(outcome: CommandOutcome | Awaited | Error) {
+function serviceThatSays(outcome: CommandReply | Awaited | Error) {
   const asked: string[] = []
   const ask = async (id: string) => {
     asked.push(id)
@@ -35,11 +35,11 @@ function serviceThatSays(outcome: CommandOutcome | Awaited | Error) {
 
 test('a repeated command takes effect once and reports who ran it first', async () => {
   const service = serviceThatSays({ done: 'the freeze is lifted' })
-  expect(await perform({ sql }, deed('a'), service.ask)).toEqual({
+  expect(await perform({ sql }, command('a'), service.ask)).toEqual({
     id: expect.any(String),
     done: 'the freeze is lifted',
   })
-  const again = await perform({ sql }, deed('a', { by: 'dewi', reason: 'me too' }), service.ask)
+  const again = await perform({ sql }, command('a', { by: 'dewi', reason: 'me too' }), service.ask)
   expect(again).toMatchObject({
     done: 'the freeze is lifted',
     earlier: { by: 'sari', reason: 'ticket 12' },
@@ -49,45 +49,45 @@ test('a repeated command takes effect once and reports who ran it first', async 
 
 test('another target, cause or command is a new request', async () => {
   const service = serviceThatSays({ done: 'yes' })
-  for (const other of [deed('b'), deed('b', { cause: '4' }), deed('b', { verb: 'wallets look' })])
+  for (const other of [command('b'), command('b', { cause: '4' }), command('b', { verb: 'wallets look' })])
     await perform({ sql }, other, service.ask)
   expect(new Set(service.asked).size).toBe(3)
 })
 
 test('after a lost response the same command asks again under the same id', async () => {
   const silent = serviceThatSays(new Error('no answer'))
-  await expect(perform({ sql }, deed('c'), silent.ask)).rejects.toThrow(
+  await expect(perform({ sql }, command('c'), silent.ask)).rejects.toThrow(
     /^wallets clear c: no response, outcome unknown\. Run the same command again/,
   )
   const away = serviceThatSays(new Unavailable('payments is not there'))
-  await expect(perform({ sql }, deed('c'), away.ask)).rejects.toThrow(
+  await expect(perform({ sql }, command('c'), away.ask)).rejects.toThrow(
     /^wallets clear c: the service could not be reached, nothing was done\. Run the same command/,
   )
   const service = serviceThatSays({ done: 'yes' })
-  await perform({ sql }, deed('c'), service.ask)
+  await perform({ sql }, command('c'), service.ask)
   expect(service.asked).toEqual(silent.asked)
 })
 
 test('no outcome is recorded until one is known, and repeating the command reuses the same request', async () => {
   const deciding = serviceThatSays({ awaited: 'it is being decided' })
-  expect(await perform({ sql }, deed('f'), deciding.ask)).toMatchObject({
+  expect(await perform({ sql }, command('f'), deciding.ask)).toMatchObject({
     refused: 'it is being decided',
   })
   expect(
     await sql`
-    select 1 from ops.outcomes o join ops.deeds d on d.id = deed_id where target = 'f'`,
+    select 1 from ops.outcomes o join ops.commands d on d.id = command_id where target = 'f'`,
   ).toHaveLength(0)
   const service = serviceThatSays({ refused: 'it was taken' })
-  await perform({ sql }, deed('f'), service.ask)
+  await perform({ sql }, command('f'), service.ask)
   expect(service.asked).toEqual(deciding.asked)
 })
 
 test('a refused command may be repeated, and both outcomes are recorded', async () => {
   const refused = { refused: 'not frozen' }
-  expect(await perform({ sql }, deed('d'), serviceThatSays(refused).ask)).toMatchObject(refused)
-  await perform({ sql }, deed('d'), serviceThatSays({ done: 'yes' }).ask)
+  expect(await perform({ sql }, command('d'), serviceThatSays(refused).ask)).toMatchObject(refused)
+  await perform({ sql }, command('d'), serviceThatSays({ done: 'yes' }).ask)
   const told = await sql`
-    select outcome, said from ops.outcomes o join ops.deeds d on d.id = deed_id
+    select outcome, said from ops.outcomes o join ops.commands d on d.id = command_id
     where target = 'd' order by o.id`
   expect([...told]).toEqual([
     { outcome: 'refused', said: 'not frozen' },
@@ -97,6 +97,6 @@ test('a refused command may be repeated, and both outcomes are recorded', async 
 
 test('a command without a reason is not recorded and reaches no service', async () => {
   const service = serviceThatSays({ done: 'yes' })
-  await expect(perform({ sql }, deed('e', { reason: '' }), service.ask)).rejects.toThrow(/deeds_words/)
+  await expect(perform({ sql }, command('e', { reason: '' }), service.ask)).rejects.toThrow(/commands_words/)
   expect(service.asked).toEqual([])
 })
