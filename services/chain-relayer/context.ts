@@ -82,6 +82,8 @@ export type Memory = {
   readonly counted: Map<string, Counted>
   readonly ancestors: Map<bigint, Promise<Head>>
   pace: HeadProgress | undefined
+  /** When old signed transfers were last looked for, in Unix ms. */
+  undecidedAt: number
 }
 
 export const newProcess = (log: Log, clock: Clock): Pick<Context, 'holder' | 'memory' | 'logThrottled'> => ({
@@ -94,6 +96,7 @@ export const newProcess = (log: Log, clock: Clock): Pick<Context, 'holder' | 'me
     freeSince: new Map(),
     moreUntil: 0,
     pace: undefined,
+    undecidedAt: 0,
     snapshot: undefined,
     counted: new Map(),
     ancestors: new Map(),

@@ -5,6 +5,7 @@ import type { Context } from './context'
 import { holdLanes, withOpen } from './lanes/held-lanes'
 import { releaseLanes } from './lanes/lane.store'
 import { isAnyWaiting } from './operations/operation.store'
+import { endUndecided } from './operations/undecided'
 import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { finalize } from './transactions/finalize'
@@ -23,6 +24,7 @@ export async function relayOnce(context: Context): Promise<typeof idle | undefin
   let held = await holdLanes(context)
   const isQuiet = held.every(({ open }) => open.length === 0)
   if (isQuiet && !(await context.database.read(isAnyWaiting))) return idle
+  await step('undecided', () => endUndecided(context))
   if (await step('receipts', () => finalize(context, held))) held = await withOpen(context, held)
   if (await step('assign', () => assignWaiting(context, held))) held = await withOpen(context, held)
   await step('broadcast', () => broadcastDue(context, held))

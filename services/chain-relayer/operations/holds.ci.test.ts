@@ -158,9 +158,9 @@ describe('an order about a hold', () => {
     expect(await accountAfter(wallet, task)).toMatchObject(outcome)
   })
 
-  test.each(stories)('%s is done in one transaction with others', async (_case, ordered, outcome) => {
+  test.each(stories)('%s is done in one transaction with other such orders', async (_case, ordered, outcome) => {
     const wallet = await borrower()
-    const tasks = [await ordered(wallet), credit(somebody, false)]
+    const tasks = [await ordered(wallet), await ordered(await borrower())]
     const context = await fixture.begin()
     for (const task of tasks) await fixture.command(task)
     const ended = []

@@ -10,7 +10,7 @@ import { prepared } from '#platform/db/prepared'
 import { statesBefore } from '#platform/lifecycle'
 import { requestId } from '#platform/request-id'
 import { pauses } from '../schema.store'
-import { goesOn, lifecycle, type OperationState, type Order, racing, restMaxMs } from './operation'
+import { goesOn, lifecycle, type OperationState, type Order, racing, restMaxMs, transferEndsMs } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
 
 export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
@@ -218,6 +218,19 @@ export async function newestRevision(db: Db, { kind, wallet }: Pick<Operation, '
     .from(operations)
     .where(and(eq(operations.kind, kind), eq(operations.wallet, wallet)))
   return BigInt(rows[0]!.newest)
+}
+
+/** Returns signed transfers that have waited for longer than `transferEndsMs`, oldest first. */
+export const findUndecided = async (db: Db, rowsMax: number): Promise<Operation[]> => {
+  const isTransfer = inArray(operations.kind, ['take', 'send'])
+  const isOld = lte(operations.createdAt, fromNow(-transferEndsMs))
+  const rows = await db
+    .select()
+    .from(operations)
+    .where(and(isWaiting, isTransfer, isOld))
+    .orderBy(asc(operations.createdAt))
+    .limit(rowsMax)
+  return rows as Operation[]
 }
 
 /** Its authorization can still be used. */

@@ -100,6 +100,8 @@ export const isBatchable = (kind: OperationKind): boolean => (batchable as reado
 export const racing = ['revoke', 'extend'] as const satisfies readonly OperationKind[]
 /** Only the newest decision about a wallet counts. */
 export const isVerdict = (kind: OperationKind): boolean => kind === 'verify' || kind === 'freeze'
+/** Protects money that a user could otherwise take away: assigned before anything else is examined. */
+export const isProtective = (kind: OperationKind): boolean => isRacing(kind) || kind === 'freeze'
 export const isRacing = (kind: OperationKind): boolean => (racing as readonly OperationKind[]).includes(kind)
 
 /**
@@ -120,6 +122,22 @@ export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
 
 /** The wallet's balance or code can make it revert. */
 export const isUpToWallet = (kind: OperationKind): boolean => payerOf(kind) === 'user' || kind === 'drip'
+
+/**
+ * How long a signed transfer may wait for a lane, in ms since its order. Afterwards it fails: its payout's
+ * rate and cover are promised until then, and the wallet's own code must not decide how long that is.
+ */
+export const transferEndsMs = 5 * 60_000
+
+const transferRestMinMs = 500
+const transferRestMaxMs = 60_000
+
+/**
+ * Time in ms until a signed transfer is examined again that was neither accepted nor refused. It grows with the
+ * age of the order, so that a wallet whose code never decides costs ten examinations in all.
+ */
+export const transferRestMs = (ageMs: number): number =>
+  Math.min(transferRestMaxMs, Math.max(transferRestMinMs, Math.floor(ageMs / 2)))
 
 /** The longest rest before an operation is examined again. */
 export const restMaxMs = 5 * 60_000

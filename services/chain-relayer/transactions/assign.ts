@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import { ageMs } from '#platform/clock'
+import { ageMs, isRecent } from '#platform/clock'
 import { failpoint } from '#platform/failpoint'
 import { bundledTransferGas } from '#shared/chain/gas'
 import { takeSnapshot } from '../chain/chain-snapshot'
@@ -7,16 +7,16 @@ import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, PolicyRefused, spendsOfCall } from '../keys/policy'
 import { addressesOf, type HeldLane } from '../lanes/held-lanes'
-import { drawNonce, insertTransaction, type TransactionPurpose } from '../lanes/lane.store'
-import { type BatchableTask, isBatchable, isRacing, isVerdict } from '../operations/operation'
+import { drawNonce, insertTransaction, leaseLanes, type TransactionPurpose } from '../lanes/lane.store'
+import { type BatchableTask, isBatchable, isProtective, isVerdict } from '../operations/operation'
 import { assignOperations, findDue, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp } from '../operations/order'
 import { lockWallets } from '../operations/wallet.store'
 import { bundlesOf } from './bundle'
 import { bidRoomWei, bidWei, type Cover, costWei, coverOf, inFlightWei } from './funding'
-import { type Fit, holdRefused, preflight, type RoundTerms, unsettledMs } from './preflight'
-import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall } from './transaction'
+import { type Fit, holdRefused, preflight, type RoundTerms, unsettledRestMs } from './preflight'
+import { atLeast, batched, bundleCall, feesFor, isSigned, lineCall, manyCall, runsForeignCode } from './transaction'
 
 const dueMax = 256
 
@@ -70,8 +70,15 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
     if (outcome === 'stored') given += 1
     else take(-1)
   }
-  // Transactions of one lane commit in turn: each needs the nonce after the last.
-  await pMap(await batchesOf(context, due, terms), give, { concurrency: lanes.length })
+  let renewedAt = context.clock()
+  for await (const batches of batchesOf(context, due, terms)) {
+    if (!isRecent(renewedAt, context.clock(), renewEveryMs)) {
+      await leaseLanes(context.database, addressesOf(usable), context.holder)
+      renewedAt = context.clock()
+    }
+    // Transactions of one lane commit in turn: each needs the nonce after the last.
+    await pMap(batches, give, { concurrency: lanes.length })
+  }
   if (given > 0 && due.length === rowsMax) context.wake()
   return given
 
@@ -171,7 +178,8 @@ const callFor = ({ contracts }: Context, { operations, call }: Batch, going: Ope
 
 async function postpone(context: Context, operation: Operation, cover: Cover): Promise<void> {
   if (cover === 'spent') await giveUp(context, operation, 'gas_budget_spent', false)
-  if (cover === 'later') await context.database.run((db) => postponeOperation(db, operation.id, unsettledMs, 0))
+  if (cover === 'later')
+    await context.database.run((db) => postponeOperation(db, operation.id, unsettledRestMs(context, operation), 0))
 }
 
 /** Operations of a batch are retried alone, so that the others pass. */
@@ -193,8 +201,23 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 }
 
 const examineAtOnce = 8
+/** Slow examinations must not outlast the lease of the lanes. */
+const renewEveryMs = 1_000
+/** Afterwards the round ends, so that protective operations that arrive meanwhile do not wait. */
+const examineForMs = 2_000
+/** Operations whose examination runs code of a wallet, per round: they share the budget of calls with all others. */
+const foreignPerRound = 2
 
-async function batchesOf(context: Context, due: readonly Operation[], terms: RoundTerms): Promise<Batch[]> {
+/**
+ * Yields batches as soon as they are examined, so that slow operations delay no others: protective ones first, then
+ * what needs no examination of its own, then the others, and last those that run code of a wallet.
+ */
+async function* batchesOf(
+  context: Context,
+  due: readonly Operation[],
+  terms: RoundTerms,
+): AsyncGenerator<readonly Batch[]> {
+  const startedAt = context.clock()
   const fits = new Map<Operation, Fit>()
   const examineOne = async (operation: Operation) => {
     const found = await preflight(context, operation, terms).catch((error) => {
@@ -205,25 +228,24 @@ async function batchesOf(context: Context, due: readonly Operation[], terms: Rou
     if (found) fits.set(operation, found)
   }
   const examineAll = (wanted: readonly Operation[]) => pMap(wanted, examineOne, { concurrency: examineAtOnce })
-  await examineAll(due.filter(({ kind }) => isRacing(kind)))
-  const ready = due.filter((operation) => !isRacing(operation.kind) || fits.has(operation))
-  const sharing = ready.filter((operation) => mayShare(context, operation))
-  const { together, alone: single } = batched(sharing, context.settings.batchMax)
-  const bundles = await bundlesOf(context, single, terms)
-  const inBundles = new Set<Operation>(bundles.flatMap(({ operations }) => operations))
-  const alone = [...single, ...ready.filter((operation) => !sharing.includes(operation))].filter(
-    (operation) => !inBundles.has(operation),
+  const protective = due.filter(({ kind }) => isProtective(kind))
+  await examineAll(protective)
+  yield batchedOf(
+    context,
+    protective.filter((operation) => fits.has(operation)),
+    fits,
   )
-  await examineAll(alone.filter((operation) => !fits.has(operation)))
 
-  const several = together.map(
-    (group): Batch => ({
-      operations: group,
-      purpose: 'batch',
-      call: manyCall(group as BatchableTask[], context.contracts.creditLine),
-    }),
-  )
-  const transfers = bundles.map(
+  const others = due.filter((operation) => !protective.includes(operation))
+  const foreign = new Set<Operation>()
+  for (const operation of others) if (await runsForeignCode(context, operation)) foreign.add(operation)
+  const own = others.filter((operation) => !foreign.has(operation))
+  const sharing = own.filter((operation) => mayShare(context, operation))
+  const { together, alone: single } = batched(sharing, context.settings.batchMax)
+  yield together.map((group) => batchOf(context, group))
+
+  const bundles = await bundlesOf(context, single, terms)
+  yield bundles.map(
     ({ operations, funds }): Batch => ({
       operations: [...operations],
       purpose: 'batch',
@@ -231,10 +253,41 @@ async function batchesOf(context: Context, due: readonly Operation[], terms: Rou
       call: bundleCall(operations, context.contracts.ausd),
     }),
   )
-  const singles = alone.flatMap((operation): Batch[] => {
-    const found = fits.get(operation)
-    return found ? [{ operations: [operation], purpose: 'op', ...found }] : []
-  })
-  const place = ({ operations }: Batch) => Math.min(...operations.map((one) => due.indexOf(one)))
-  return [...several, ...transfers, ...singles].sort((left, right) => place(left) - place(right))
+  const given = new Set<Operation>([...together.flat(), ...bundles.flatMap(({ operations }) => operations)])
+  const alone = own.filter((operation) => !given.has(operation))
+  const leastRecent = [...foreign].sort((left, right) => left.notBefore.getTime() - right.notBefore.getTime())
+  const groups = [
+    ...Array.from({ length: Math.ceil(alone.length / examineAtOnce) }, (_, at) =>
+      alone.slice(at * examineAtOnce, (at + 1) * examineAtOnce),
+    ),
+    leastRecent.slice(0, foreignPerRound),
+  ]
+  for (const group of groups) {
+    if (!isRecent(startedAt, context.clock(), examineForMs)) return context.wake()
+    await examineAll(group)
+    yield group.flatMap((operation) => singleOf(operation, fits))
+  }
+  if (foreign.size > foreignPerRound) context.wake()
+}
+
+/** Each operation is examined already. */
+function batchedOf(context: Context, operations: readonly Operation[], fits: ReadonlyMap<Operation, Fit>): Batch[] {
+  const sharing = operations.filter((operation) => mayShare(context, operation))
+  const { together } = batched(sharing, context.settings.batchMax)
+  const shared = new Set(together.flat())
+  return [
+    ...together.map((group) => batchOf(context, group)),
+    ...operations.filter((operation) => !shared.has(operation)).flatMap((operation) => singleOf(operation, fits)),
+  ]
+}
+
+const batchOf = ({ contracts }: Context, group: readonly Operation[]): Batch => ({
+  operations: [...group],
+  purpose: 'batch',
+  call: manyCall([...group] as BatchableTask[], contracts.creditLine),
+})
+
+function singleOf(operation: Operation, fits: ReadonlyMap<Operation, Fit>): Batch[] {
+  const found = fits.get(operation)
+  return found ? [{ operations: [operation], purpose: 'op', ...found }] : []
 }

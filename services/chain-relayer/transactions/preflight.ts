@@ -1,4 +1,4 @@
-import { toUnixSeconds } from '#platform/clock'
+import { ageMs, toUnixSeconds } from '#platform/clock'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { refOf } from '#shared/chain/ref'
 import { isAuthorizationUsed } from '../chain/authorization'
@@ -8,7 +8,15 @@ import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
 import { useOf } from '../operations/authorization-search'
-import { isUpToWallet, isVerdict, lapsesSoon, type PayloadOf, payerOf, restMaxMs } from '../operations/operation'
+import {
+  isUpToWallet,
+  isVerdict,
+  lapsesSoon,
+  type PayloadOf,
+  payerOf,
+  restMaxMs,
+  transferRestMs,
+} from '../operations/operation'
 import { blockOfRef, newestRevision, postponeOperation } from '../operations/operation.store'
 import type { Operation } from '../operations/operation.table'
 import { giveUp, settle } from '../operations/order'
@@ -33,7 +41,7 @@ const waitMs = 15_000
 /** The end of the search makes the operation due at once. */
 const searchedMs = 5_000
 /** The newest and the finalized state disagree. */
-export const unsettledMs = 500
+const unsettledMs = 500
 
 /**
  * Examines an operation before it gets a nonce, as a revert costs the whole gas limit. Returns
@@ -70,6 +78,10 @@ export async function preflight(context: Context, operation: Operation, terms: R
   await waitOrEnd(context, operation, expected)
   return undefined
 }
+
+/** The rest of an operation on which the newest and the finalized state disagree, in ms. */
+export const unsettledRestMs = ({ clock }: Pick<Context, 'clock'>, { kind, createdAt }: Operation): number =>
+  payerOf(kind) === 'user' ? transferRestMs(ageMs(createdAt, clock())) : unsettledMs
 
 /** By our clock or the chain's. */
 export function runsOut({ clock }: Context, operation: Operation, newest: ChainSnapshot['newest']): boolean {
@@ -152,13 +164,13 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
   const { database } = context
   const { id, kind } = operation
   const postpone = (ms: number, tries: 0 | 1 = 0) => database.run((db) => postponeOperation(db, id, ms, tries))
-  if (expected === 'unsettled') return postpone(unsettledMs)
+  if (expected === 'unsettled') return postpone(unsettledRestMs(context, operation))
   if (expected.do === 'look_up') return lookUp(context, operation)
   if (expected.do === 'doubt' && operation.tries < doubtsMax) return postpone(2_000, 1)
   if (expected.do === 'wait') {
     const fields = { operationId: id, kind, alarm: expected.alarm }
     context.logThrottled(`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
-    return postpone(expected.alarm ? waitMs : unsettledMs)
+    return postpone(expected.alarm ? waitMs : unsettledRestMs(context, operation))
   }
   const doubted = { reason: 'reverted', alarm: !isUpToWallet(kind) }
   const { reason, alarm } = expected.do === 'fail' ? expected : doubted

@@ -93,6 +93,7 @@ const makers: readonly Maker[] = [
   (choices) => ({ name: 'countRepeat', given: [pick(choices, ids)] }),
   () => ({ name: 'isAnyWaiting', given: [] }),
   () => ({ name: 'findDue', given: [100] }),
+  () => ({ name: 'findUndecided', given: [100] }),
   (choices) => ({
     name: 'newestRevision',
     given: [{ kind: pick(choices, ['verify', 'freeze']), wallet: pick(choices, wallets) }],

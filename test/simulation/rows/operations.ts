@@ -6,6 +6,7 @@ import {
   type Order,
   racing,
   restMaxMs,
+  transferEndsMs,
 } from '../../../services/chain-relayer/operations/operation'
 import type { Watched } from '../../../services/chain-relayer/operations/operation.store'
 import { type Operation, operations } from '../../../services/chain-relayer/operations/operation.table'
@@ -160,6 +161,16 @@ export const findDue: StandIn<Operations['findDue']> = async (db, rowsMax) => {
 
 export const isAnyWaiting: StandIn<Operations['isAnyWaiting']> = async (db) =>
   rowsOf(db).operations.by('state', 'waiting').length > 0
+
+export const findUndecided: StandIn<Operations['findUndecided']> = async (db, rowsMax) => {
+  const rows = rowsOf(db)
+  const before = rows.now().getTime() - transferEndsMs
+  return rows.operations
+    .by('state', 'waiting')
+    .filter(({ kind, createdAt }) => (kind === 'take' || kind === 'send') && createdAt.getTime() <= before)
+    .toSorted((left, right) => left.createdAt.getTime() - right.createdAt.getTime())
+    .slice(0, rowsMax)
+}
 
 export const newestRevision: StandIn<Operations['newestRevision']> = async (db, of) =>
   rowsOf(db)

@@ -159,7 +159,8 @@ function auditSums({ provider, bank, chain, world }: Surroundings): Finding[] {
   }
   const { contract, latest } = chain
   const gave = contract.applied.all.map((one) => contract.leftAt(one, latest.number))
-  const takers = new Set([...world.rows.cashouts.values()].map((row) => row.authorizationNonce))
+  // The signed transfer of a cash-out that expired unaccepted is an unsolicited deposit, which the books job finds.
+  const takers = new Set([...world.rows.operations.values()].map((row) => row.authorizationNonce))
   const moved = contract.used.all.filter(({ isCancelled }) => !isCancelled)
   const taken = moved.filter(({ to, nonce }) => to === treasury && takers.has(nonce))
   const back = moved.filter(({ from }) => from === treasury)
