@@ -26,6 +26,16 @@ export function importsOf(root: string, file: string, reading: Reading) {
   return { files, packages }
 }
 
+const named = /^import \{([^}]*)\} from '([^'\n]+)'/gm
+
+/** Returns the values that a file imports by name from our files, with the file of each. */
+export const namedImports = (file: string, source: string): { readonly file: string; readonly name: string }[] =>
+  [...source.matchAll(named)].flatMap(([, list = '', path = '']) => {
+    const from = ownFile(file, path)
+    const names = list.split(',').map((one) => one.trim().replace(/ as \w+$/, ''))
+    return from ? names.filter((one) => /^\w+$/.test(one)).map((name) => ({ file: from, name })) : []
+  })
+
 /** Follows imports; throws on a missing file. */
 export function reachedFrom(root: string, entries: readonly string[], reading: Reading): Reached {
   const reached: Reached = { files: new Set(), packages: new Set() }

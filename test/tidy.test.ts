@@ -66,6 +66,12 @@ test('a file has the name of what it exports', () => {
   expect(strangers).toEqual([])
 })
 
+test('every patch of a dependency is applied by package.json', () => {
+  const { patchedDependencies } = JSON.parse(read('package.json')) as { patchedDependencies: Record<string, string> }
+  const patches = [...new Glob('infra/patches/*').scanSync(root)]
+  expect(patches.sort()).toEqual(Object.values(patchedDependencies).sort())
+})
+
 describe('every page', () => {
   const pages = [...new Glob('{services,infra}/**/page/**/*.{js,ts,css,html}').scanSync(root)]
 

@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import { localStack } from '#infra/compose/composition'
+import { repositoryDir } from '#infra/local/folders'
+import { importsOf, names } from '#test/imports'
 import { composeVariables } from './compose-variables'
 import { exampleDocument, examplePath, variablesOf } from './documents'
 import { exampleOf } from './example'
 import { processes } from './processes'
 import { rowsOf } from './rows'
-import { neverKept } from './testnet'
+import { neverKept, testnetValues } from './testnet'
 
 const remedy = 'out of date: bun run generate configuration'
 const rows = [...rowsOf(processes), ...composeVariables]
@@ -23,10 +27,25 @@ describe('env.example', () => {
     expect([...new Set(names)].filter((name) => !listed.includes(name) && !neverKept.has(name))).toEqual([])
   })
 
-  test('every variable that compose takes has help', () => {
+  test('every variable that compose takes has help, and every variable of compose alone is taken', () => {
     const known = new Set(rows.map(({ name }) => name))
     const taken = variablesOf(localStack())
     expect(taken.filter((name) => !known.has(name))).toEqual([])
+    expect(composeVariables.map(({ name }) => name).filter((name) => !taken.includes(name))).toEqual([])
+  })
+
+  test('every variable that a deployment proposes, or never keeps, exists', () => {
+    const known = new Set(rows.map(({ name }) => name))
+    expect([...testnetValues.keys(), ...neverKept.keys()].filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('every file that declares variables of a process is among the processes', () => {
+    const declaring = [...new Glob('{services,infra}/**/*.ts').scanSync(repositoryDir)].filter((path) =>
+      /^export const fields\b/m.test(readFileSync(join(repositoryDir, path), 'utf8')),
+    )
+    const { files } = importsOf(repositoryDir, 'infra/configuration/processes.ts', names)
+    expect(declaring.length).toBeGreaterThan(8)
+    expect(declaring.filter((path) => !files.includes(path))).toEqual([])
   })
 
   test('no secret has a default other than "none" and empty', () => {

@@ -1,25 +1,75 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
+import { alarmLinesIn } from './alarm-lines'
 import { logAlarms } from './alarms'
+import { stateLimits } from './limits'
 
-const sourceOf = (folder: string) =>
-  [...new Glob('**/*.ts').scanSync(join(repositoryDir, folder))]
-    .filter((path) => !path.endsWith('.test.ts'))
-    .map((path) => readFileSync(join(repositoryDir, folder, path), 'utf8'))
-    .join('\n')
-const sources = new Map([...new Set(logAlarms.map(({ source }) => source))].map((folder) => [folder, sourceOf(folder)]))
+const read = (path: string) => readFileSync(join(repositoryDir, path), 'utf8')
+const isSource = (path: string) => !/\.(test|suite)\.ts$|test-support/.test(path)
+const paths = [...new Glob('{services,shared,infra}/**/*.ts').scanSync(repositoryDir)].filter(isSource)
+const logged = paths.map((path) => ({ path, ...alarmLinesIn(read(path)) }))
 
-test('every log alarm of the runbook is a line of its source', () => {
-  const missing = logAlarms.flatMap(({ source, lines }) =>
-    lines.filter((line) => !sources.get(source)!.includes(line)).map((line) => `${source}: ${line}`),
-  )
-  expect(missing).toEqual([])
+/** Returns the folder that the runbook names, or the path itself if the runbook names none. */
+const sourceOf = (path: string) => logAlarms.find(({ source }) => path.startsWith(`${source}/`))?.source ?? path
+
+const listed = logAlarms.flatMap(({ source, lines }) => lines.map((line) => `${source}: ${line}`))
+const limited = stateLimits.flatMap(([service, limits]) =>
+  Object.values(limits).flatMap((limit) => ('alarm' in limit ? [`services/${service}: ${limit.alarm}`] : [])),
+)
+
+/** The fields `alarm` of these files are values that another file logs. */
+const tables = ['services/chain-relayer/chain/errors.ts', 'shared/platform/metrics/state-limits.ts']
+
+describe('the log alarms of the runbook', () => {
+  test('are the lines that the sources log with the field alarm, neither more nor fewer', () => {
+    const found = logged.flatMap(({ path, lines }) => lines.map((line) => `${sourceOf(path)}: ${line}`))
+    expect([...new Set(found)].sort()).toEqual([...new Set([...listed, ...limited])].sort())
+  })
+
+  test('are each listed once', () => {
+    expect(new Set(listed).size).toBe(listed.length)
+  })
+
+  test('can be followed from every field alarm in the sources to a message', () => {
+    const unread = logged.filter(({ path }) => !tables.includes(path))
+    expect(unread.flatMap(({ path, unread: lines }) => lines.map((line) => `${path}: ${line}`))).toEqual([])
+  })
 })
 
-test('every log alarm of the runbook is listed once', () => {
-  const listed = logAlarms.flatMap(({ source, lines }) => lines.map((line) => `${source}: ${line}`))
-  expect(new Set(listed).size).toBe(listed.length)
+describe('a field alarm in a source', () => {
+  const call = "log.error({ id, alarm: true }, 'AUSD is missing')"
+  test.each([
+    ['in the call itself', call],
+    ['of a level that depends on it', "log[alarm ? 'error' : 'warn']({ id, alarm }, 'AUSD is missing')"],
+    ['in a constant', "const fields = { id, alarm: isLate }\nlog.error(fields, 'AUSD is missing')"],
+    ['in a constant that is spread', "const fields = { alarm: true }\nlog.error({ ...fields, id }, 'AUSD is missing')"],
+    ['in a spread that depends on it', "log.warn({ id, ...(alarm && { alarm }) }, 'AUSD is missing')"],
+    ['behind a key', "context.logThrottled('use' + id, { alarm: true, id }, 'AUSD is missing')"],
+    ['next to brackets in texts', `const end = ')}', open = /[({]/\n${call}`],
+    ['as the line of a limit', "const limits = { taking: { afterMs: 1, alarm: 'AUSD is missing' } }"],
+  ])('leads to its message, %s', (_, source) => {
+    expect(alarmLinesIn(source)).toEqual({ lines: ['AUSD is missing'], unread: [] })
+  })
+
+  test('leads to both messages of a choice, and to the start of a template', () => {
+    const source = `log.error({ alarm: true }, isFirst ? 'no AUSD' : \`no AUSD: \${count} of \${all}\`)`
+    expect(alarmLinesIn(source).lines).toEqual(['no AUSD', 'no AUSD: '])
+  })
+
+  test('that is false, read from an object, of a type or in a comment leads to no message', () => {
+    const source =
+      "type Line = { alarm: boolean } // alarm: true\nconst { alarm } = line\nlog.warn({ alarm: false }, 'slow')"
+    expect(alarmLinesIn(source)).toEqual({ lines: [], unread: [] })
+  })
+
+  test.each([
+    'const line = { alarm: true }\nreturn line',
+    'log.error({ alarm: true }, message)',
+    "const fields = { alarm: true }\nlog.error(fields, message)\nlog.error(fields, 'AUSD is missing')",
+  ])('is reported if its message cannot be read: %s', (source) => {
+    expect(alarmLinesIn(source).unread).toHaveLength(1)
+  })
 })

@@ -36,8 +36,20 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/payments',
+    lines: ['refund of a second payment undone, it is owed'],
+    steps:
+      'The second payment is owed to its payer again. The payment is in review as `paid_twice`, or will be once its hold or its open refund has ended: `review show <payment>`, then `review resolve <payment> refund` refunds what is left of the second payment. If its channel has no refunds, pay by bank transfer, then `accept`.',
+  },
+  {
+    source: 'services/payments',
     lines: ['reversal undone after it was repaid: give it back to the wallet'],
     steps: 'Pay the named amount to the person, then `wallets given-back <payment>`.',
+  },
+  {
+    source: 'services/payments',
+    lines: ['hold extended, money may be going back'],
+    steps:
+      "For 12 hours the hold could not end. In the provider's dashboard, look for a pending refund or dispute of the payment, or a charge that is no longer SUCCEEDED, and have the provider end it: the hold then ends, or the AUSD is revoked, automatically. If there is none, `dc logs payments` has `refund lookup failed` with the reason. A day after `extendedAt` the contract extends the hold no further, and the wallet is frozen.",
   },
   {
     source: 'services/payments',
@@ -103,6 +115,12 @@ export const logAlarms: readonly LogAlarm[] = [
     steps: 'Find the transaction with `trace`; the AUSD belongs to its sender.',
   },
   {
+    source: 'services/payouts',
+    lines: ['AUSD kept, as its payout exists'],
+    steps:
+      "An old backup brought back the row as it was before its payout. If the payout failed, nothing is to be done: the AUSD is returned when the relayer reports the take again. Otherwise run `update payouts.payouts set state = 'taking', reason = null, next_check_at = now() where id = … and state in ('opening', 'expired', 'failed')`: the take is reported again, and the payout is looked up and followed, not ordered again. After some minutes `trace <cash-out>` shows it as `paid`, and `reconcile` ends with `the books balance`.",
+  },
+  {
     source: 'services/gateway',
     lines: ['verified flag not set on chain', 'native coin drip failed', 'identity order unanswered, giving up'],
     steps: '`dc logs chain-relayer` has the reason; a flag: `persons order <wallet>`.',
@@ -142,6 +160,12 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'shared',
     lines: ['provider rejected request'],
     steps: 'See its code: key, permission or IP allow-list.',
+  },
+  {
+    source: 'shared',
+    lines: ['endpoint serves another chain, not used'],
+    steps:
+      'The service uses its other endpoints. Correct or remove `endpoint` in `RPC_URLS`, then `dc up -d`. If every endpoint is named, see `reason`: `CHAIN_ID`, `GENESIS_HASH` or an address is of another chain ([Contracts](deploy.md#7-contracts)).',
   },
   {
     source: 'services/chain-relayer',
@@ -191,7 +215,7 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/chain-relayer',
-    lines: ['chain head has not advanced'],
+    lines: ['chain head has not advanced', 'chain head has not advanced, fee bumps paused'],
     steps: 'Check the chain and the endpoints.',
   },
   {

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
+import type { ChannelType } from '#infra/sandbox/channels/channel'
+import { channelsOf } from '#infra/sandbox/channels/channels'
 import { logAlarms } from './alarms'
 import { stateLimits } from './limits'
 import { personalData } from './personal-data'
@@ -24,6 +26,7 @@ export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
   { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
+  { page: 'services/gateway/guide/pages/webhooks.md', name: 'channels', lines: channels },
 ]
 
 const code = (text: string) => `\`${text}\``
@@ -106,6 +109,30 @@ function bookRules(): string[] {
 
 function operatorQuestions(): string[] {
   return questions.map(({ question, words }) => `- ${question} ${code(`bun run ops ${words.join(' ')}`)}`)
+}
+
+const paidBy: Readonly<Record<ChannelType, string>> = {
+  'BANK TRANSFER': 'virtual account',
+  'ONLINE BANKING': 'online banking',
+  'ONLINE BANKING FOR COMPANIES': 'online banking for companies',
+  'QR CODE': 'QR code',
+  CARDS: 'card',
+  EWALLET: 'e-wallet',
+  'OVER THE COUNTER': 'counter',
+  PAYLATER: 'pay later',
+}
+
+/** `channels.test.ts` of the sandbox compares its channels with those that payments knows. */
+function channels(): string[] {
+  const cell = (country: keyof typeof channelsOf, type: string) => {
+    const found = channelsOf[country].filter((channel) => channel.type === type)
+    return found.length === 0 ? '' : ` ${codes(found.map(({ code }) => code))}`
+  }
+  return [
+    '| paid by | in Indonesia | in Malaysia |',
+    '|---|---|---|',
+    ...Object.entries(paidBy).map(([type, words]) => `| ${words} |${cell('ID', type)} |${cell('MY', type)} |`),
+  ]
 }
 
 const units = [

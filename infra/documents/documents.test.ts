@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
+import { verbs } from '#infra/operations/cli/main'
 import { blocks } from './blocks'
 import { pagesOf, withBlock } from './write'
 
@@ -47,6 +48,35 @@ describe('names in documents', () => {
     const known = new Set([...all].map((path) => basename(path)))
     const named = foundIn(/`([\w-]+(?:\.[\w-]+)*\.ts)`/g)
     expect(named.filter(({ name }) => !known.has(name))).toEqual([])
+  })
+
+  test('every name in capitals, such as that of a variable, is in a source', () => {
+    const sources = ['services', 'shared', 'infra', 'test'].flatMap((folder) => [
+      ...new Glob(`${folder}/**/*.{ts,sol,sh,yaml,json,example,conf}`).scanSync(repositoryDir),
+    ])
+    const capitals = /[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+/g
+    const known = new Set(sources.flatMap((path) => read(path).match(capitals) ?? []))
+    const isDerived = ({ page }: { page: string }) => page === 'services/gateway/guide/pages/webhooks.md'
+    const named = foundIn(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b[^`]*`/g).filter((one) => !isDerived(one))
+    expect(named.length).toBeGreaterThan(100)
+    expect(named.filter(({ name }) => !known.has(name))).toEqual([])
+  })
+
+  test('every command of operators exists', () => {
+    const named = [
+      ...foundIn(/(?:bun run ops|oper infra\/operations\/cli\/main\.ts) ([a-z][a-z-]*(?: [a-z][a-z-]*)?)/g),
+      // If the program is left out, the first of two words shows that it is a command.
+      ...foundIn(/`(?:… )?([a-z][a-z-]* [a-z][a-z-]*)[^`]*`/g).filter(
+        ({ name }) => verbs.get(name.split(' ')[0]!)?.among,
+      ),
+    ]
+    expect(named.length).toBeGreaterThan(50)
+    const isKnown = (command: string) => {
+      const [name = '', next] = command.split(' ')
+      const verb = verbs.get(name)
+      return verb && (!verb.among || next === undefined || next in verb.among)
+    }
+    expect(named.filter(({ name }) => !isKnown(name))).toEqual([])
   })
 
   test('every test named in quotes after its file exists', () => {

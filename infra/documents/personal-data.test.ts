@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Type } from 'typebox'
 import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
 import { questions, topics } from '#shared/messages/catalogue'
-import { holds, isPlain, personalData } from './personal-data'
+import { holds, holdsAny, isPlain, personalData, plainNames, plainPlaces } from './personal-data'
 
 type Table = { columns: Record<string, { name: string }> }
 
@@ -49,6 +49,15 @@ const fields = [
 ].flatMap(({ subject, schemas }) =>
   schemas.flatMap((schema) => textsIn(schema as Schema)).map((name) => `${subject}:${name}`),
 )
+/** Also returns the names of numbers and times, which may be plain. */
+const namesIn = ({ properties = {}, items, anyOf = [] }: Schema): string[] => [
+  ...Object.entries(properties).flatMap(([name, one]) => [name, ...namesIn(one)]),
+  ...[...(items ? [items] : []), ...anyOf].flatMap(namesIn),
+]
+const allFields = [
+  ...topics.map(({ subject, schema }) => [subject, schema] as const),
+  ...questions.map(({ subject, request }) => [subject, request] as const),
+].flatMap(([subject, schema]) => namesIn(schema as Schema).map((name) => `${subject}:${name}`))
 const places = [...new Set([...columns, ...fields])]
 const isKnown = (place: string) => isPlain(place) || personalData.some((entry) => holds(entry, place))
 
@@ -87,6 +96,12 @@ describe('the table of personal data', () => {
       named.filter((one) => !places.some((place) => holds({ places: [one] } as never, place))),
     )
     expect(missing).toEqual([])
+  })
+  test('takes no name or place for plain that does not exist', () => {
+    const everything = [...columns, ...allFields]
+    const used = new Set(everything.map((place) => place.split(/[.:](?=[^.:]*$)/)[1]))
+    expect(plainNames.split(' ').filter((name) => !used.has(name))).toEqual([])
+    expect(plainPlaces.filter((one) => !everything.some((place) => holdsAny([one], place)))).toEqual([])
   })
   test('knows where bank accounts are', () => {
     const accounts = personalData.find(({ what }) => what.startsWith('bank account'))!

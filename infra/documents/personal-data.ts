@@ -138,7 +138,7 @@ export const personalData: readonly Personal[] = [
 ]
 
 /** Names that never identify a person: ids, hashes, states and technical fields. */
-const plainNames =
+export const plainNames =
   'id kind state status pair currency event posting reverses consumer messageId subject last_error verb lane ' +
   'quote_id refId payment_id paymentId payout_id payoutId operation_id operationId refund_id deed_id command_id message_id ' +
   'request_id delivery_id deliveryId object_id operation_ids nonce authorization_nonce provider provider_status ' +
@@ -147,10 +147,10 @@ const plainNames =
   // Numbers and times whose names do not match `measured`.
   'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +
   'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycle cycles_opened ' +
-  'cycles_closed open block since day held frozen is_second complete verified defaulted whole number'
+  'cycles_closed open block since day held frozen is_second signed_by_contract complete verified defaulted whole number'
 
 /** Places without personal data whose names may hold some elsewhere. */
-const plainPlaces = [
+export const plainPlaces = [
   '*.journal.account',
   '*.journal.item',
   '*.journal.asset',
@@ -162,7 +162,6 @@ const plainPlaces = [
   '*.person.read:table',
   'gateway.identity_anomalies.detail',
   'gateway.identities.failure',
-  'pricing.copies.holder',
   'payments.payments.method',
   'payments.payments.account',
   'payments.payments.reason',
@@ -225,7 +224,7 @@ export function isPlain(place: string): boolean {
   return knownNames.has(name) || measured.test(name) || holdsAny(plainPlaces, place)
 }
 
-const holdsAny = (places: readonly string[], place: string): boolean =>
+export const holdsAny = (places: readonly string[], place: string): boolean =>
   places.some((pattern) => (pattern.startsWith('*') ? place.endsWith(pattern.slice(1)) : place === pattern))
 
 export const holds = ({ places }: Personal, place: string): boolean => holdsAny(places, place)

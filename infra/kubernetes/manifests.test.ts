@@ -130,6 +130,15 @@ describe('network policies', () => {
     expect(open).toEqual([])
   })
 
+  test('every policy to a place has one of the places that processes are configured for', () => {
+    const named = policies.map(nameOf).filter((name) => name.startsWith('to-'))
+    expect(named.sort()).toEqual(
+      Object.keys(places)
+        .map((place) => `to-${place}`)
+        .sort(),
+    )
+  })
+
   test.each(Object.keys(places))(
     'policy to-%s applies to pods with its label and allows only its destination',
     (place) => {

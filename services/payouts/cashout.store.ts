@@ -6,7 +6,7 @@ import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
 import { statesBefore } from '#platform/lifecycle'
 import { type CashoutState, lifecycle } from './cashout'
-import { type Cashout, cashouts, isExpired, isOpen, type NewCashout } from './cashout.table'
+import { type Cashout, cashouts, isExpired, isOpen, isUncertain, type NewCashout } from './cashout.table'
 import { checkWait } from './decide'
 import type { PayoutApi } from './provider'
 import { pauses } from './schema.store'
@@ -77,12 +77,15 @@ export async function sumToday(db: Db, wallet: `0x${string}`) {
 
 export const lockAccount = (tx: Tx, mark: string) => lockNamed(tx, `account:${mark}`)
 
-/** Does the same for a bank account over all wallets. `marks`: its keyed hashes. */
+/**
+ * Does the same for a bank account over all wallets. `marks`: its keyed hashes. What a wallet's code has not yet let go
+ * counts only for its wallet, so that nobody can use up the limit of another person's account.
+ */
 export async function sumTodayTo(tx: Tx, marks: readonly string[]) {
   const [row] = await tx
     .select(totals)
     .from(cashouts)
-    .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightUtc)))
+    .where(and(isOneOf(cashouts.accountMark, marks), gte(cashouts.createdAt, midnightUtc), not(isUncertain)))
   return { ...row!, micro: BigInt(row!.micro) }
 }
 

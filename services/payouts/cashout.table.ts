@@ -1,5 +1,15 @@
 import { and, inArray, not, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
-import { check, index, integer, jsonb, type PgInsertValue, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  type PgInsertValue,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { addressColumn, amountColumn, at, changedAt, quotedList, timestamps } from '#platform/db/columns'
 import { limitedStates } from '#platform/metrics/state-limits'
 import { type CashoutRequest, type CashoutState, cashoutStates, inFlightStates, limits, type Reason } from './cashout'
@@ -31,6 +41,8 @@ export const cashouts = schema.table(
     authorizer: addressColumn('authorizer').notNull(),
     authorizationNonce: text('authorization_nonce').notNull(),
     authorization: jsonb('authorization').$type<CashoutRequest['authorization']>().notNull(),
+    /** Only code of the wallet accepts the signature, and may refuse the transfer until it is final. */
+    signedByContract: boolean('signed_by_contract').notNull().default(false),
     channelCode: text('channel_code').notNull(),
     /** Encrypted number and holder name; empty under the key id `erased`. */
     bankDetails: text('bank_details').notNull(),
@@ -76,8 +88,14 @@ export type NewCashout = PgInsertValue<typeof cashouts>
 
 export const awaited = and(isOpen(cashouts), inArray(cashouts.state, limitedStates(limits)))!
 
+/**
+ * Nothing is set aside for these: the wallet's code decides whether the AUSD ever arrives. `cashouts` is named by its
+ * columns, because other schemas read the predicate.
+ */
+export const isUncertain = sql`(${cashouts.signedByContract} and ${cashouts.state} in ('opening', 'taking'))`
+
 /** The AUSD is in the treasury, or about to arrive. */
-export const owesAusd = sql`${cashouts.state} in (${quotedList(inFlightStates)})`
+export const owesAusd = sql`${cashouts.state} in (${quotedList(inFlightStates)}) and not ${isUncertain}`
 
 /** The rupiah is not paid and may have to be. */
-export const owesFiat = sql`${cashouts.state} in ('opening', 'taking', 'taken', 'paying')`
+export const owesFiat = sql`${cashouts.state} in ('opening', 'taking', 'taken', 'paying') and not ${isUncertain}`

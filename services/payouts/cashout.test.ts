@@ -9,10 +9,11 @@ describe('the lifecycle of a cash-out', () => {
     const ends = cashoutStates.filter((state) => lifecycle[state].length === 0)
     expect(ends).toEqual(['returned'])
   })
-  test('returns AUSD that was taken for the bank, too late for it, or without an order', () => {
+  test('returns AUSD that was taken for the bank, too late for it, above its limit, or without an order', () => {
     expect(cashoutStates.filter((state) => lifecycle[state].includes('returning'))).toEqual([
       'opening',
       'expired',
+      'taking',
       'paying',
       'paid',
       'failed',

@@ -26,7 +26,8 @@ export const lifecycle: Lifecycle<CashoutState> = {
   // Accepted once its quote is taken; `returning` if a restored row does not know of its take.
   opening: ['taking', 'expired', 'returning'],
   expired: ['returning'],
-  taking: ['taken', 'failed'],
+  // `returning` if its bank account's limit was used up before the AUSD of a contract wallet arrived.
+  taking: ['taken', 'failed', 'returning'],
   failed: ['returning'], // The signed transfer can still be submitted.
   taken: ['paying'],
   paying: ['paid', 'returning'], // An unclear response changes nothing.

@@ -38,7 +38,7 @@ async function openPostgres() {
   return { url, end: () => server[Symbol.asyncDispose]() }
 }
 
-export const unlimited = { free: '1000000000000', counted: [] as string[] }
+export const unlimited = { free: '1000000000000', counted: [] as string[], byContract: false }
 
 function openOtherServices() {
   const chain: {
@@ -46,12 +46,16 @@ function openOtherServices() {
     /** Balance less transfers in progress; `counted` has the nonces of their takes. */
     free: string
     counted: string[]
+    /** Only code of the wallet accepts its signatures. */
+    byContract: boolean
     verified: boolean
   } = { ...unlimited, verified: true }
   const { answer: answerQuote, ...quotes } = openQuotes()
   const answer = (subject: string, request: Record<string, string>): Answer<unknown> => {
     if (subject.endsWith('check'))
-      return chain.refused ? refuse(chain.refused) : ok({ free: chain.free, counted: chain.counted })
+      return chain.refused
+        ? refuse(chain.refused)
+        : ok({ free: chain.free, counted: chain.counted, byContract: chain.byContract })
     if (subject === 'chain.account') return ok({ verified: chain.verified })
     return answerQuote(subject, request)
   }

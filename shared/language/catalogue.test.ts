@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
 import { accountTexts } from '#shared/language/account'
 import {
   type Code,
@@ -9,13 +12,13 @@ import {
   type TextRef,
   textIn,
 } from '#shared/language/catalogue'
-import { languages, type Text } from '#shared/language/language'
+import { type Language, languages, type Text } from '#shared/language/language'
 import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
-import { timeText } from '#shared/language/time'
+import { midnight, timeText } from '#shared/language/time'
 import { cashoutTexts, transferTexts } from '#shared/language/transfers'
-import { refusals } from '#shared/refusals'
+import { refusalCodes, refusals } from '#shared/refusals'
 
 const entries = Object.entries(catalogue) as [Code, Text][]
 
@@ -91,6 +94,20 @@ test.each(entries)('an amount in a text has the separators of the language: %s',
   expect(numbers(text.id.replace(times, ''))).toEqual(said.map(swapped))
 })
 
+test('the day of the limits ends at the same moment in every language', () => {
+  expect(midnight).toEqual({ en: '00:00 UTC', id: '07.00 WIB', ms: '08:00 waktu Malaysia' })
+})
+
+test.each(entries)('a text names the end of the day in the zone of its language, and no other time: %s', (_, text) => {
+  const ends = (language: Language) => text[language].split(midnight[language]).length - 1
+  const clock = /\b\d\d[.:]\d\d\b|\bW(?:IB|ITA|IT)\b|waktu Malaysia|pukul/
+  for (const language of languages) {
+    expect([language, ends(language)]).toEqual([language, ends('en')])
+    const rest = text[language].replaceAll(`pukul ${midnight[language]}`, '').replaceAll(midnight[language], '')
+    expect(rest).not.toMatch(clock)
+  }
+})
+
 test('a time is never after the one it stands for, and has a form however late it is', () => {
   for (const language of languages) {
     const at = Date.parse('2026-03-01T16:59:59.999Z')
@@ -124,4 +141,30 @@ test('texts of a service are known by code and parameters, and their English goe
   ])
     expect(isKnown(odd)).toBe(false)
   expect(sentenceOf([{ code: 'payment.owed', ausd: '5' }]).sentence).toStartWith('You owe 0.000005 AUSD')
+})
+
+describe('nothing is translated that no user can get:', () => {
+  const root = join(import.meta.dir, '../..')
+  const isText = (path: string) =>
+    /^shared\/language\/(?!catalogue|time|language)|^shared\/refusals|remedies/.test(path)
+  const sources = [...new Glob('{services,shared}/**/*.ts').scanSync(root)]
+    .filter((path) => !/\.(test|suite)\.ts$|test-support/.test(path) && !isText(path))
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+    .join('\n')
+  const isNamed = (word: string) => new RegExp(`'${word}'|\\b${word}:`).test(sources)
+  /** Sources compose codes such as `payment.${state}`; these are the parts before the value. */
+  const starts = new Set([...sources.matchAll(/`([a-z_]+(?:\.[a-z_]+)*\.)\$\{/g)].map(([, start]) => start!))
+
+  test('every refusal is one that a service returns', () => {
+    expect(refusalCodes.filter((code) => !isNamed(code))).toEqual([])
+  })
+
+  test('every other text is one that a service shows', () => {
+    const others = entries.map(([code]) => code).filter((code) => !(code in refusals))
+    const unused = others.filter((code) => {
+      const end = code.lastIndexOf('.') + 1
+      return !sources.includes(`'${code}'`) && !(starts.has(code.slice(0, end)) && isNamed(code.slice(end)))
+    })
+    expect(unused).toEqual([])
+  })
 })

@@ -1,7 +1,8 @@
 import type { Text } from '#shared/language/language'
+import { midnight } from '#shared/language/time'
 import { type RefusalCode, refusalCodes, refusals } from '#shared/refusals'
 
-/** The English is in `shared/refusals.ts`. */
+/** The English is in `shared/refusals.ts`. A time there, in UTC, is `midnight` here, in the zone of the language. */
 const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
   quote_unknown: {
     id: 'Kurs ini tidak berlaku. Minta kurs baru.',
@@ -59,25 +60,25 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     ms: 'Jumlah tambah nilai yang belum dibayar melebihi had. Bayar atau batalkan satu, atau tunggu sehingga ada yang tamat tempoh.',
   },
   day_limit_reached: {
-    id: 'Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul 07.00 WIB.',
-    ms: 'Had harian telah dicapai. Cuba jumlah yang lebih kecil, atau cuba lagi selepas 08:00 waktu Malaysia.',
+    id: `Limit harian tercapai. Coba jumlah yang lebih kecil, atau coba lagi setelah pukul ${midnight.id}.`,
+    ms: `Had harian telah dicapai. Cuba jumlah yang lebih kecil, atau cuba lagi selepas ${midnight.ms}.`,
   },
   cashouts_refused_too_many: {
-    id: 'Terlalu banyak penarikan dana dari dompet ini atau ke rekening ini yang ditolak bank hari ini. Periksa datanya, lalu coba lagi setelah pukul 07.00 WIB.',
-    ms: 'Terlalu banyak pengeluaran daripada dompet ini atau ke akaun ini ditolak oleh bank hari ini. Semak butirannya, dan cuba lagi selepas 08:00 waktu Malaysia.',
+    id: `Terlalu banyak penarikan dana dari dompet ini atau ke rekening ini yang ditolak bank hari ini. Periksa datanya, lalu coba lagi setelah pukul ${midnight.id}.`,
+    ms: `Terlalu banyak pengeluaran daripada dompet ini atau ke akaun ini ditolak oleh bank hari ini. Semak butirannya, dan cuba lagi selepas ${midnight.ms}.`,
   },
   gas_budget_spent: {
-    id: 'Terlalu banyak transfer hari ini. Coba lagi setelah pukul 07.00 WIB.',
-    ms: 'Terlalu banyak pindahan hari ini. Cuba lagi selepas 08:00 waktu Malaysia.',
+    id: `Terlalu banyak transfer hari ini. Coba lagi setelah pukul ${midnight.id}.`,
+    ms: `Terlalu banyak pindahan hari ini. Cuba lagi selepas ${midnight.ms}.`,
   },
 
   account_checks_too_many: {
-    id: 'Terlalu banyak pemeriksaan rekening hari ini. Anda dapat menarik dana tanpa pemeriksaan, atau coba lagi setelah pukul 07.00 WIB.',
-    ms: 'Terlalu banyak semakan akaun hari ini. Anda boleh membuat pengeluaran tanpa semakan, atau cuba lagi selepas 08:00 waktu Malaysia.',
+    id: `Terlalu banyak pemeriksaan rekening hari ini. Anda dapat menarik dana tanpa pemeriksaan, atau coba lagi setelah pukul ${midnight.id}.`,
+    ms: `Terlalu banyak semakan akaun hari ini. Anda boleh membuat pengeluaran tanpa semakan, atau cuba lagi selepas ${midnight.ms}.`,
   },
   verification_limit_reached: {
-    id: 'Terlalu banyak tautan verifikasi hari ini. Gunakan tautan terakhir, atau coba lagi setelah pukul 07.00 WIB.',
-    ms: 'Terlalu banyak pautan pengesahan hari ini. Gunakan pautan terakhir, atau cuba lagi selepas 08:00 waktu Malaysia.',
+    id: `Terlalu banyak tautan verifikasi hari ini. Gunakan tautan terakhir, atau coba lagi setelah pukul ${midnight.id}.`,
+    ms: `Terlalu banyak pautan pengesahan hari ini. Gunakan pautan terakhir, atau cuba lagi selepas ${midnight.ms}.`,
   },
   statement_too_long: {
     id: 'Transaksi dalam periode ini terlalu banyak untuk satu laporan. Pilih periode yang lebih pendek.',

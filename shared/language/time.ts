@@ -2,18 +2,9 @@ import { type Language, locales } from '#shared/language/language'
 
 /** English names UTC, as the interface does; the others their banks' zone. None has daylight saving time. */
 const zones = {
-  en: {
-    timeZone: 'UTC',
-    form: (day: string, time: string) => `${day}, ${time} UTC`,
-  },
-  id: {
-    timeZone: 'Asia/Jakarta',
-    form: (day: string, time: string) => `${day} pukul ${time.replaceAll(':', '.')} WIB`,
-  },
-  ms: {
-    timeZone: 'Asia/Kuala_Lumpur',
-    form: (day: string, time: string) => `${day}, ${time} waktu Malaysia`,
-  },
+  en: { timeZone: 'UTC', joint: ', ', clock: (time: string) => `${time} UTC` },
+  id: { timeZone: 'Asia/Jakarta', joint: ' pukul ', clock: (time: string) => `${time.replaceAll(':', '.')} WIB` },
+  ms: { timeZone: 'Asia/Kuala_Lumpur', joint: ', ', clock: (time: string) => `${time} waktu Malaysia` },
 } as const satisfies Record<Language, object>
 
 const formatOf = (language: Language) =>
@@ -36,8 +27,20 @@ const lastMs = 8_640_000_000_000_000
  * Disember 2026, 15:00 waktu Malaysia`.
  */
 export function timeText(ms: number, language: Language, to: 'minute' | 'second' = 'minute') {
+  const { day, clock } = partsOf(ms, language, to)
+  return `${day}${zones[language].joint}${clock}`
+}
+
+function partsOf(ms: number, language: Language, to: 'minute' | 'second') {
   const parts = formats[language].formatToParts(new Date(Math.min(ms, lastMs)))
   const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value
   const time = [of('hour'), of('minute'), ...(to === 'second' ? [of('second')] : [])].join(':')
-  return zones[language].form(`${of('day')} ${of('month')} ${of('year')}`, time)
+  return { day: `${of('day')} ${of('month')} ${of('year')}`, clock: zones[language].clock(time) }
 }
+
+/** Malaysia's zone was half an hour behind today's until 1982. */
+const someMidnight = Date.UTC(2026, 0, 1)
+const midnightIn = (language: Language) => partsOf(someMidnight, language, 'minute').clock
+
+/** The end of a day of the limits, 00:00 UTC, in the zone of each language: `07.00 WIB`, `08:00 waktu Malaysia`. */
+export const midnight = { en: midnightIn('en'), id: midnightIn('id'), ms: midnightIn('ms') }

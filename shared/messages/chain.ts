@@ -150,7 +150,8 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
 
 /**
  * Whether the token would accept it now. `free`: balance less all transfers in progress; `counted`: nonces of
- * the takes among these and of those that ended lately. Refused: wallet_frozen, signature_invalid,
+ * the takes among these and of those that ended lately; `byContract`: only code of the wallet accepts the
+ * signature, so it may change its mind. Refused: wallet_frozen, signature_invalid,
  * balance_too_low, nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question('chain.authorization.check', 'chain-relayer', ['payouts'], {
@@ -158,6 +159,7 @@ export const AuthorizationCheck = question('chain.authorization.check', 'chain-r
   answer: Type.Object({
     free: Amount,
     counted: Type.Array(Type.String()),
+    byContract: Type.Optional(Type.Boolean()),
   }),
   repeat: 'changes nothing',
 })

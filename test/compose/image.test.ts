@@ -73,6 +73,16 @@ describe('the image', () => {
     expect([...packages].filter((name) => !(name in packageJson.dependencies))).toEqual([])
   })
 
+  test('contains every script that the runbook runs in a container', () => {
+    const pages = [...new Glob('{services,infra}/**/*.md').scanSync(repositoryDir)]
+    const run = /(?:\boper|\bdc (?:exec|run) [^`\n]*?\bbun) ((?:services|infra)\/[\w./-]+\.ts)/g
+    const named = pages.flatMap((page) =>
+      [...readFileSync(join(repositoryDir, page), 'utf8').matchAll(run)].map(([, script]) => script!),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect([...new Set(named)].filter((script) => !programs.includes(script))).toEqual([])
+  })
+
   test('contains the migrations, which are read as files', () => {
     const journals = [...new Glob('infra/migrations/*/meta/_journal.json').scanSync(repositoryDir)]
     expect(journals.length).toBeGreaterThan(0)

@@ -6,9 +6,7 @@ import { generatePrivateKey } from 'viem/accounts'
 import { type Person, personOf } from '#infra/demo/person'
 import { repositoryDir } from '#infra/local/folders'
 import type { RunningStack } from '#infra/local/stack'
-import { findChannel } from '#infra/sandbox/channels/channels'
 import { okOf } from '#shared/client/client'
-import { channelKind } from '../../services/payments/providers/xendit/channel'
 import { browserPath, noBrowser, openBrowser } from '../browser/browser'
 import { fund } from '../support/people'
 import { sharedStack } from '../support/stack'
@@ -191,29 +189,6 @@ describe('a reader of the guide', () => {
     expect(await run('webhook.sh')).toBe('{"status":"recorded"}\n{"status":"duplicate"}\n')
     expect(okOf(await person.api.activity())).toEqual(before)
   })
-})
-
-test("every channel in the guide is in its country's checkout, and of its kind", async () => {
-  const page = await (await fetch(`${stack.info.gateway}/docs/guide/webhooks.md`)).text()
-  const kindsOf: Record<string, readonly string[]> = {
-    bank: ['bank', 'qr'],
-    card: ['card'],
-    'e-wallet': ['ewallet'],
-    'counter, pay later, direct debit': ['counter', 'paylater', 'direct_debit'],
-  }
-  const rows = Object.entries(kindsOf).map(([said, kinds]) => {
-    const [line] = page.split('\n').filter((one) => one.startsWith(`| ${said} `))
-    const cells = (line ?? '').split('|').slice(2, 4)
-    const [ID, MY] = cells.map((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code!))
-    return { kinds, codes: { ID: ID ?? [], MY: MY ?? [] } }
-  })
-  const wrong = rows.flatMap(({ kinds, codes }) =>
-    (['ID', 'MY'] as const).flatMap((country) =>
-      codes[country].filter((code) => !findChannel(country, code) || !kinds.includes(channelKind(code))),
-    ),
-  )
-  expect(rows.map(({ codes }) => codes.ID.length > 0)).toEqual([true, true, true, true])
-  expect(wrong).toEqual([])
 })
 
 describe('the pages of the guide in a browser', () => {

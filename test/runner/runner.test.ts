@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { Glob } from 'bun'
+import { repositoryDir } from '#infra/local/folders'
+import { importsOf, names } from '../imports'
 import { type Block, failureIn, openReader } from './output'
 import { clockText, openProgress, secondsLeft } from './progress'
-import { select, tierOf } from './suites'
+import { allSuites, select, tierOf } from './suites'
 
 const output = `
 shared/a.test.ts:
@@ -92,4 +97,40 @@ test('suites are selected by tier, or by part of their path in every tier', () =
   expect(select(all, { tiers: ['quick'], patterns: [] })).toEqual(['a/one.test.ts'])
   expect(select(all, { tiers: ['quick', 'ci'], patterns: [] })).toEqual(all.slice(0, 2))
   expect(select(all, { tiers: ['quick'], patterns: ['./a/', 'three'] })).toEqual(all)
+})
+
+/** Maps each `*.suite.ts` to the suites that load it. */
+const loadedBy = new Map(
+  [...new Glob('{services,shared,infra,test}/**/*.suite.ts').scanSync(repositoryDir)].map((path) => [
+    path,
+    [] as string[],
+  ]),
+)
+for (const suite of allSuites())
+  for (const file of importsOf(repositoryDir, suite, names).files) loadedBy.get(file)?.push(suite)
+
+test('every *.suite.ts is loaded by a suite, and so runs', () => {
+  expect(loadedBy.size).toBeGreaterThan(20)
+  expect([...loadedBy].filter(([, suites]) => suites.length === 0).map(([path]) => path)).toEqual([])
+})
+
+test('test/attacks/README.md lists every suite of attacks, with the suite that loads it', () => {
+  const folder = 'test/attacks'
+  const text = readFileSync(join(repositoryDir, folder, 'README.md'), 'utf8')
+  const listed = [...text.matchAll(/^- (.+?): /gm)].flatMap(([, entry = '']) =>
+    [...entry.matchAll(/`([a-z-]+)`(?: \(([\w/.-]+)\))?/g)].map(([, name, loader]) => `${name} ${loader ?? ''}`),
+  )
+  const isOf = (path: string) => dirname(path) === folder
+  const nameOf = (path: string) => basename(path).split('.')[0]!
+  const loaders = new Set([...loadedBy.values()].flat())
+  const own = allSuites().filter((path) => isOf(path) && !loaders.has(path))
+  const wanted = [
+    ...own.map((path) => `${nameOf(path)} `),
+    ...[...loadedBy].flatMap(([path, [loader = '']]) => {
+      if (!isOf(path)) return []
+      const from = isOf(loader) ? nameOf(loader) : `../${basename(dirname(loader))}/${nameOf(loader)}`
+      return [`${nameOf(path)} ${from === nameOf(path) ? '' : from}`]
+    }),
+  ]
+  expect(listed.sort()).toEqual(wanted.sort())
 })

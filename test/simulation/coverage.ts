@@ -13,7 +13,7 @@ const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
 const ofOperators = ['review', 'refunding', 'accepted']
 
 /** Too rare to require, and how each arises. */
-const rare: Readonly<Record<string, string>> = {
+export const rare: Readonly<Record<string, string>> = {
   'settlement: opening → refunded': 'paid without an address, and refunded before it is reported',
   'settlement: opening → review': 'paid without an address, and the wrong amount',
   'settlement: opening → replaced': 'a second one, while the first has no checkout for ten minutes',
@@ -32,9 +32,12 @@ const rare: Readonly<Record<string, string>> = {
   'cash-out: opening → expired': 'not requested again for a minute',
   'cash-out: opening → returning': 'AUSD taken for rows of a backup',
   'cash-out: expired → returning': 'AUSD taken for rows of a backup',
+  'a nonce was filled with a noop': 'an authorization lapses after its send was signed',
+  'a verdict waited for another of its wallet': 'two verdicts of one wallet at once',
+  'two instances worked on one message at once': 'a handler that takes longer than the acknowledgement may',
 }
 
-const moments = [
+export const moments = [
   'a process was killed',
   'a process was killed between the commit and the acknowledgement',
   'a process was frozen and resumed',
@@ -94,13 +97,15 @@ const moments = [
   'a dispute was won and lost again',
 ] as const
 
-export const wanted: readonly string[] = [
-  ...moments,
-  ...faultSights,
+export const steps: readonly string[] = [
   ...edges('top-up', topupLifecycle),
   ...edges('settlement', settlementLifecycle),
   ...edges('cash-out', cashoutLifecycle),
   ...edges('operation', operationLifecycle),
-].filter((sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)))
+]
+
+export const wanted: readonly string[] = [...moments, ...faultSights, ...steps].filter(
+  (sight) => !(sight in rare) && !ofOperators.some((state) => sight.includes(`: ${state} →`)),
+)
 
 export const missingAmong = (seen: ReadonlyMap<string, number>): string[] => wanted.filter((sight) => !seen.has(sight))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAlerts } from '#infra/documents/blocks'
 import { verbs } from '#infra/operations/cli/main'
@@ -88,4 +89,34 @@ test('the first command of every alert exists', () => {
     return !verb || (verb.among && next !== undefined && !Object.hasOwn(verb.among, next))
   })
   expect(wrong).toEqual([])
+})
+
+/** Every command by its words, also a command below another. */
+const commands = new Map(
+  [...verbs].flatMap(([name, verb]) => [
+    [name, verb] as const,
+    ...Object.entries(verb.among ?? {}).map(([next, one]) => [`${name} ${next}`, one] as const),
+  ]),
+)
+
+test('operations/README.md lists who carries out each command that changes something, and no other command', async () => {
+  const text = readFileSync(join(import.meta.dir, '../README.md'), 'utf8')
+  const [, changes = ''] = /^## Changes$(.*?)^Each needs `--reason`/ms.exec(text)!
+  const listed = [...changes.matchAll(/^- (.*?): /gm)].flatMap(([, names = '']) => {
+    const words = [...names.matchAll(/`([^`]+)`/g)].map(([, one]) => one!)
+    const [group] = words[0]!.split(' ')
+    return words.map((one) => (commands.has(one) ? one : `${group} ${one}`))
+  })
+  const changing: string[] = []
+  for (const [name, { among, run }] of commands) {
+    const lines: string[] = []
+    await run(['--help'], (line) => lines.push(line))
+    if (!among && lines.join('\n').includes('--reason <why>')) changing.push(name)
+  }
+  expect(listed.sort()).toEqual(changing.sort())
+})
+
+test('a command with others below it names all of them', () => {
+  for (const [name, { among, does }] of verbs)
+    for (const next of Object.keys(among ?? {})) expect(`${name}: ${does}`).toMatch(new RegExp(`\\b${next}\\b`))
 })

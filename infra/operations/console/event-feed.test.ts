@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { topics } from '#shared/messages/catalogue'
 import { TakeOrdered } from '#shared/messages/relay'
 import { identityWebhookSubject, paymentsWebhookSubject } from '#shared/messages/webhooks'
-import { feedEntryOf } from './event-feed'
+import { feedEntryOf, flows } from './event-feed'
 
 const wallet = `0x${'ab'.repeat(20)}`
 const paymentId = `pay_${'x'.repeat(22)}`
@@ -24,6 +24,7 @@ describe('the event feed describes a message', () => {
     ['relay.verify', { wallet, verified: true, revision: '1' }, 'users', 'flag ordered', undefined],
     ['identity.decided', { wallet, verified: true }, 'users', 'identity approved', undefined],
     ['identity.erased', { wallet, erasedAt: 'x' }, 'users', 'personal data erased', undefined],
+    ['credit.due', { wallet, cycle: 1, kind: 'due' }, 'users', 'reminder of a due debt', undefined],
   ])('%s', (ending, payload, flow, words, item) => {
     const motion = feedEntryOf(subjectOf(ending), payload)
     expect(motion).toMatchObject({ flow, wallet, subject: subjectOf(ending) })
@@ -31,9 +32,11 @@ describe('the event feed describes a message', () => {
     expect(motion?.item).toBe(item as string)
   })
 
-  test('for every subject of the catalogue', () => {
-    const untold = topics.filter(({ subject }) => !feedEntryOf(subject.replace('>', 'ID.1'), {})?.says)
-    expect(untold.map(({ subject }) => subject)).toEqual([])
+  test('in words of its own for every subject of the catalogue, and in each flow that the page can show', () => {
+    const told = topics.map(({ subject }) => feedEntryOf(subject.replace('>', 'ID.1'), {})!)
+    const words = told.map(({ flow, says, subject }) => (flow === 'webhook' ? subject : says))
+    expect(words.filter((one, at) => !one || words.indexOf(one) !== at)).toEqual([])
+    expect([...new Set(told.map(({ flow }) => flow))].sort()).toEqual([...flows].sort())
   })
 
   test('with amounts as strings, of any size', () => {

@@ -1,8 +1,12 @@
 import { topics } from '#shared/messages/catalogue'
-import { IdentityErased } from '#shared/messages/identity'
+import { CreditDue } from '#shared/messages/credit'
+import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
+import type { RelayKind } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 
-export type Flow = 'in' | 'out' | 'chain' | 'users' | 'webhook'
+/** The console's page has a filter for each. */
+export const flows = ['in', 'out', 'users', 'webhook'] as const
+export type Flow = (typeof flows)[number]
 
 /** Amounts are strings of digits in the smallest unit. */
 export type FeedEntry = {
@@ -61,7 +65,7 @@ const given = (facts: Fields): Fields =>
 /** `pay_….2` is a further ref of a payment, `wallet:revision` an order. */
 const bare = (cause: string): string => cause.replace(/[:.].*$/, '')
 
-const orders: Readonly<Record<string, string>> = {
+const orders: Readonly<Record<RelayKind, string>> = {
   credit: 'credit',
   repay: 'repayment',
   revoke: 'reversal',
@@ -81,10 +85,10 @@ type MotionText = Pick<FeedEntry, 'flow' | 'says' | 'odd'>
 
 function wordsOf(topic: Topic, fields: Fields): MotionText {
   const [owner = '', what = '', outcome] = topic.subject.split('.')
-  if (topic.publishers.includes('gateway') && topic.stream === 'EVENTS')
-    return { flow: 'users', says: identityWords(topic, fields), odd: false }
+  const says = aboutUsers[topic.subject]?.(fields)
+  if (says !== undefined) return { flow: 'users', says, odd: false }
   if (topic.stream === 'COMMANDS' || outcome !== undefined) {
-    const order = orders[what] ?? what
+    const order = orders[what as RelayKind] ?? what
     const says = outcome === undefined ? `${order} ordered` : `${order} ${outcomes[outcome]}`
     return { flow: flowOf(what), says, odd: outcome === 'failed' }
   }
@@ -108,9 +112,12 @@ const events: Readonly<Record<string, string>> = {
 
 const flowOf = (kind: string): Flow => (inwards.includes(kind) ? 'in' : outwards.includes(kind) ? 'out' : 'users')
 
-function identityWords({ subject }: Topic, { verified }: Fields): string {
-  if (subject === IdentityErased.subject) return 'personal data erased'
-  return verified === true ? 'identity approved' : 'identity approval withdrawn'
+/** The words for each event of the gateway. */
+const aboutUsers: Readonly<Record<string, (fields: Fields) => string>> = {
+  [IdentityDecided.subject]: ({ verified }) =>
+    verified === true ? 'identity approved' : 'identity approval withdrawn',
+  [IdentityErased.subject]: () => 'personal data erased',
+  [CreditDue.subject]: () => 'reminder of a due debt',
 }
 
 function deliveryOf(subject: string, delivery: Fields): FeedEntry {

@@ -4,8 +4,11 @@ import { groupsOf, listDeadLetters } from '../cli/dead-letters/letters'
 import { failedFlagText, listFailedFlags } from '../cli/person/decide'
 import { frozenText, listFrozen } from '../cli/wallets'
 
+/** The console's page has a filter and a command for each. */
+export const exceptionKinds = ['review', 'frozen', 'identity', 'anomaly', 'break', 'lane'] as const
+
 export type Exception = {
-  readonly kind: 'review' | 'frozen' | 'identity' | 'anomaly' | 'break' | 'lane'
+  readonly kind: (typeof exceptionKinds)[number]
   /** Id that the search finds. */
   readonly id: string
   readonly says: string

@@ -3,7 +3,7 @@ import { encodeErrorResult, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { payerOf } from '../operations/operation'
-import { afterRevert, afterSend, revertOf, verdictOnSend } from './errors'
+import { afterRevert, afterSend, errorNames, revertOf, verdictOnSend } from './errors'
 
 const ref: Hex = `0x${'11'.repeat(32)}`
 const wallet: Hex = `0x${'22'.repeat(20)}`
@@ -56,6 +56,31 @@ const strange = [
   'OnlySelf',
   'ReentrancyGuardReentrantCall',
 ]
+
+/** Only functions that no operation calls, and unused parts of libraries, have these errors. */
+const notReached = [
+  'AccessControlBadConfirmation',
+  'ECDSAInvalidSignature',
+  'ECDSAInvalidSignatureLength',
+  'ECDSAInvalidSignatureS',
+  'ERC20InvalidApprover',
+  'ERC20InvalidSender',
+  'ERC20InvalidSpender',
+  'ERC2612ExpiredSignature',
+  'ERC2612InvalidSigner',
+  'ExpectedPause',
+  'InvalidAccountNonce',
+  'InvalidPayee',
+  'InvalidShortString',
+  'SafeCastOverflowedUintDowncast',
+  'SafeERC20FailedOperation',
+  'StringTooLong',
+]
+
+test('every error of the contracts has a meaning, or is known to have none', () => {
+  const declared = abi.flatMap((item) => (item.type === 'error' ? [item.name as string] : []))
+  expect([...errorNames.keys(), ...strange, ...notReached].sort()).toEqual([...new Set(declared)].sort())
+})
 
 describe('an operation that would revert', () => {
   test.each([

@@ -20,7 +20,7 @@ export type Revert =
   | 'unknown'
 
 /** Names of the credit line, OpenZeppelin 5 and Agora's token. */
-const errorNames = new Map<string, Revert>([
+export const errorNames: ReadonlyMap<string, Revert> = new Map<string, Revert>([
   ['UsedOrCanceledAuthorization', 'authorization_used'],
   ['ExpiredAuthorization', 'authorization_expired'],
   ['InvalidAuthorization', 'authorization_early'],

@@ -9,6 +9,7 @@ import { canonical, type GivenAuthorization, unwrapped } from '#shared/chain/erc
 import * as questions from '#shared/messages/chain'
 import { personErasures } from '#shared/messages/person'
 import { type Answer, ok, refuse } from '#shared/refusals'
+import { needsContract } from '../chain/authorization'
 import type { Context } from '../context'
 import { findLanes } from '../lanes/lane.store'
 import { erasure } from '../operations/erase'
@@ -62,7 +63,8 @@ export const answersOf = (
       const today = await database.read((db) => revertedGasToday(db, [from]))
       if (today.pausedSince) return refuse('relaying_paused', today.pausedSince)
       if (today.weiOf(from) >= settings.gasBudgetWei) return refuse('gas_budget_spent')
-      return ok({ free: String(facts.freeMicro), counted })
+      const byContract = await needsContract(context.contracts, signed)
+      return ok({ free: String(facts.freeMicro), counted, byContract })
     }),
   ),
   handler(questions.SignatureCheck, ({ wallet, text, signature }) =>

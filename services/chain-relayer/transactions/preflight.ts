@@ -172,9 +172,8 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
     context.logThrottled(`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
     return postpone(expected.alarm ? waitMs : unsettledRestMs(context, operation))
   }
-  const doubted = { reason: 'reverted', alarm: !isUpToWallet(kind) }
-  const { reason, alarm } = expected.do === 'fail' ? expected : doubted
-  await giveUp(context, operation, reason, alarm)
+  if (expected.do === 'fail') return giveUp(context, operation, expected.reason, expected.alarm)
+  return giveUp(context, operation, 'reverted', !isUpToWallet(kind))
 }
 
 /** Above a limit it waits until the next day or for an operator. */

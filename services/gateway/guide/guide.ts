@@ -41,6 +41,7 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
     const text = readPage(fileOf(slug))
       .replace(/^<!-- example: (\S+) -->$/gm, (_, name) => exampleIn(name))
       .replace(/^<!-- refusals -->$/m, refusalsInWords)
+      .replace(/^<!-- (?:generated: \S+|end of generated) -->\n\n/gm, '')
       .replaceAll('{base_url}', baseUrl)
     const title = /^# (.+)$/m.exec(text)?.[1] ?? slug
     return { path: pathOf(slug), title, about, text }

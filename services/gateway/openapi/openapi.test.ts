@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import { schemaReader } from '#platform/schema'
 import { type ErrorCode, errorCodes, generalRefusals, refusals } from '#shared/refusals'
 import { failureHeaders, failureOf, Refused } from '../http/failure'
+import { goodBodies } from '../test-support/bodies'
 import { fixtureOf } from '../test-support/fixture'
 
 type Json = Record<string, unknown>
@@ -266,20 +267,31 @@ describe.each(named)('the OpenAPI operation %s', (_, { path, method, op }) => {
   })
 })
 
-test.each(['/topups', '/cashouts', '/cashouts/check', '/sends'])('post %s documents a 403 for this wallet', (path) => {
-  expect(Object.keys(document.paths[path]!.post!.responses)).toContain('403')
+test('a 403 for this wallet is documented by the operations that can refuse one, and by no other', () => {
+  const refusing = operations.filter(({ op }) => '403' in op.responses).map(({ name }) => name)
+  expect(refusing.sort()).toEqual(['post /cashouts', 'post /cashouts/check', 'post /sends', 'post /topups'])
 })
 
-test.each(['/me/activity', '/me/activity/{id}', '/verify/{wallet}'])(
-  'get %s documents its ETag and 304 for a current one',
-  (path) => {
-    const { parameters, responses } = document.paths[path]!.get!
-    expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match', in: 'header' }))
-    expect(responses['200']).toHaveProperty('headers.ETag')
-    expect(responses['304']).toHaveProperty('headers.ETag')
-    expect(responses['304']).not.toHaveProperty('content')
-  },
+const conditional = operations.filter(
+  ({ op }) => '304' in op.responses || op.parameters?.some(({ name }) => name === 'If-None-Match'),
 )
+
+test('the operations that answer a current ETag with 304 are those that apps poll', () => {
+  const polled = ['get /config', 'get /me/activity', 'get /me/activity/{id}', 'get /verify/{wallet}']
+  expect(conditional.map(({ name }) => name).sort()).toEqual(polled)
+})
+
+test.each(conditional)('$name documents its ETag and 304 for a current one', ({ op: { parameters, responses } }) => {
+  expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match', in: 'header' }))
+  expect(responses['200']).toHaveProperty('headers.ETag')
+  expect(responses['304']).toHaveProperty('headers.ETag')
+  expect(responses['304']).not.toHaveProperty('content')
+})
+
+test('the tests of bodies have one for every operation that takes a body from an app', () => {
+  const taking = operations.filter(({ op, path }) => op.requestBody && !path.startsWith('/webhooks/'))
+  expect(Object.keys(goodBodies).sort()).toEqual(taking.map(({ path }) => path).sort())
+})
 
 describe('the documentation page', () => {
   test('is served with all its assets by the gateway', async () => {

@@ -24,6 +24,19 @@ const routes: readonly [method: string, path: string, subject: string | undefine
 const money = routes.slice(0, 5) as [string, BodyPath, string][]
 const again = ': sign in again'
 
+test('every operation that needs a session is among those tried here', async () => {
+  const { paths } = (await (await (await fixtureOf()).call('GET', '/openapi.json')).json()) as {
+    paths: Record<string, Record<string, { security: object[] }>>
+  }
+  const needing = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { security }]) =>
+      security.some((one) => 'session' in one) ? [`${method.toUpperCase()} ${path}`] : [],
+    ),
+  )
+  const tried = routes.map(([method, path]) => `${method} ${path.replace(/pay_x+/, '{id}')}`)
+  expect(tried.sort()).toEqual(needing.sort())
+})
+
 describe.each(routes)('%s %s checks the session first:', async (method, path) => {
   const shared = await fixtureOf({ 'chain.signature.check': okay({ valid: false }) })
   test.each<[string, () => Promise<string> | string | undefined, string]>([

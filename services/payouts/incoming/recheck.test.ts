@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { waitUntil } from '#test/support/wait'
 import { moveCashout } from '../cashout.store'
 import { payAgain } from '../paying/pay'
-import { type Detour, type Fixture, openFixture } from '../test-support'
+import { type Detour, type Fixture, openFixture, txHash } from '../test-support'
 import { receiveEvidence } from './receive'
 
 let fixture: Fixture
@@ -129,6 +132,30 @@ describe('a restored cash-out with an existing payout but no order in its row', 
       expect(await fixture.row(id)).toMatchObject({ providerPayoutId: payoutId })
       expect(await fixture.sent(id)).not.toContain('relay.return')
       expect(await kindsOf(id)).toEqual(['payout_unexpected'])
+    },
+  )
+
+  test.each(['opening', 'failed'] as const)(
+    'becomes paid without an order by the statement of the runbook, if it is %s and its AUSD was kept',
+    async (state) => {
+      const runbook = readFileSync(join(import.meta.dir, '../../../infra/operations/runbook/alerts.md'), 'utf8')
+      const [, statement] = /`AUSD kept, as its payout exists`:.*`(update payouts\.payouts [^`]+)`/.exec(runbook)!
+      fixture = await openFixture({ webhooks: false })
+      const { id, payoutId } = await restored(state)
+      await fixture.relayed('take', id)
+      expect(await fixture.row(id)).toMatchObject({ providerPayoutId: payoutId })
+      const orders = await ordersDuring(async () => {
+        const before = await fixture.orders(id, 'relay.take')
+        await fixture.database.run((db) => db.execute(sql.raw(statement!.replace('id = …', `id = '${id}'`))))
+        await waitUntil('a repeat of the take', async () =>
+          (await fixture.orders(id, 'relay.take')).some((one) => !before.includes(one)),
+        )
+        await fixture.relayed('take', id)
+        await fixture.until(id, 'paid')
+      })
+      expect(orders).toBe(0)
+      expect(await fixture.row(id)).toMatchObject({ reason: null, takeTxHash: txHash })
+      expect(await fixture.transfers(id)).toHaveLength(1)
     },
   )
 

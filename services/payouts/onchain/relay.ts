@@ -5,7 +5,8 @@ import type { Tx } from '#platform/db/open'
 import { PayoutReturned, PayoutTaken } from '#shared/messages/payouts'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import { takeReasonFrom } from '../cashout'
-import { findCashout, lockCashout, moveCashout, recordCashout } from '../cashout.store'
+import { findCashout, lockAccount, lockCashout, moveCashout, recordCashout, sumTodayTo } from '../cashout.store'
+import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
 import { decisive, mayArriveLate, mayBePaid, receiveTaken } from '../decide'
 import { factsOf, findPayouts, receiveEvidence } from '../incoming/receive'
@@ -56,6 +57,11 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
     return
   }
   await announceFact(tx, PayoutTaken, cashout)
+  if (step.next === 'taken' && (await isOverLimit(tx, context, cashout))) {
+    await recordCashout(tx, id, { takeTxHash: txHash })
+    await startReturn(tx, context, cashout, { reason: 'account_limit', failureCode: null })
+    return
+  }
   if (step.next === 'taken') {
     await takeStep(tx, cashout, 'taken', { takeTxHash: txHash, nextCheckAt: sql`now()` })
     return log.info({ payoutId: id, txHash }, 'cash-out AUSD taken')
@@ -63,6 +69,15 @@ async function taken(tx: Tx, context: Context, id: string, txHash: string | null
   log.warn({ payoutId: id, txHash }, 'AUSD arrived after cash-out failed')
   await recordCashout(tx, id, { takeTxHash: txHash })
   await startReturn(tx, context, cashout, { reason: step.reason, failureCode: null })
+}
+
+/** The AUSD of a contract wallet counts for its bank account from its arrival on. */
+async function isOverLimit(tx: Tx, { dayMicroMax }: Context, cashout: Cashout): Promise<boolean> {
+  if (!cashout.signedByContract || cashout.accountMark === null) return false
+  await lockAccount(tx, cashout.accountMark)
+  const today = await sumTodayTo(tx, [cashout.accountMark])
+  // guard: a bank account's cash-outs of contract wallets are counted when their AUSD arrives
+  return today.micro + cashout.ausdMicro > dayMicroMax
 }
 
 async function takeFailed(tx: Tx, context: Context, id: string, word: string): Promise<void> {

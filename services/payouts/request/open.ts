@@ -229,6 +229,7 @@ function rowOf(
     authorizer: authorization.from,
     authorizationNonce: authorization.nonce,
     authorization,
+    signedByContract: terms.holding.byContract ?? false,
     channelCode: bank.channelCode,
     bankDetails: sealed.box,
     bankDetailsKeyId: sealed.keyId,

@@ -212,6 +212,15 @@ const cashouts: readonly Guard[] = [
     },
   },
   {
+    guard: "a bank account's cash-outs of contract wallets are counted when their AUSD arrives",
+    kind: 'cover',
+    by: never,
+    test: {
+      file: payouts('request/contract-wallet.test.ts'),
+      name: 'gets its AUSD back if its bank account has reached its limit when the AUSD arrives',
+    },
+  },
+  {
     guard: 'one balance serves one cash-out',
     kind: 'cover',
     by: never,

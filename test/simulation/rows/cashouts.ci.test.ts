@@ -113,5 +113,5 @@ test.each([1, 2, 3])(
 
 test('every stand-in of the store of cash-outs is compared, or returns a constant', () => {
   const sums = ['wasPaidTo', 'sumTodayTo', 'sumTaking', 'sumToday']
-  expect(notCompared(compared, ['lockWallet', 'lockAccount', ...sums])).toEqual([])
+  expect(notCompared(compared)).toEqual(['lockWallet', 'lockAccount', ...sums].sort())
 })

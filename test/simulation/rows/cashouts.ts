@@ -11,7 +11,7 @@ type Promises = typeof import('../../../services/payouts/treasury/promise.store'
 type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 
-const defaults = () => ({ ...nullsOf(cashouts), spreadBps: 0, attempts: 0, checks: 0 })
+const defaults = () => ({ ...nullsOf(cashouts), spreadBps: 0, signedByContract: false, attempts: 0, checks: 0 })
 
 /** Resolves expressions such as `now()`. */
 export function written(rows: Rows, changes: object): object {

@@ -14,7 +14,7 @@ import * as refunds from './refunds'
 const real = { ...checks, ...losses, ...limits, ...stored }
 const standIns = { ...refunds, ...payments }
 /** Constant on purpose: their sums are tested on Postgres. */
-const constant = ['countUnpaidSettlements', 'countCancelled', 'sumPromised', 'findListed']
+const constant = ['countUnpaidSettlements', 'countCancelled']
 
 let scratch: ScratchDatabase
 beforeAll(async () => {
@@ -201,5 +201,5 @@ test.each([1, 2, 3])('random calls of seed %d return the same from Postgres and 
 
 test('every stand-in of the stores of payments is compared, or returns a constant', () => {
   const apart = ['lockWallet', 'lockPayment', 'firstPaymentAt', 'planCheck', ...constant]
-  expect(notCompared(compared, apart)).toEqual([])
+  expect(notCompared(compared)).toEqual(apart.sort())
 })

@@ -6,7 +6,7 @@ import { databaseRoles } from '#infra/migrations/databases'
 import { type Database, openDatabase } from '#platform/db/open'
 import { findPersonTables, openPersonReader, operatorsOnly, type Run, walkPerson } from '#platform/db/person'
 import { openLog } from '#platform/log'
-import type { PersonPage } from '#shared/messages/person'
+import { type PersonPage, personReads } from '#shared/messages/person'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 import { exposureOf } from './command'
 import { readPerson } from './read'
@@ -199,6 +199,20 @@ describe('the pages that a service returns', () => {
     expect(columns.length).toBeGreaterThan(200)
     expect(columns.filter((one) => kinds.some((kind) => holds(kind, one))).sort()).toEqual([...operatorsOnly].sort())
   })
+})
+
+test('every service that has rows about a wallet gives them to its user', async () => {
+  const dialect = new PgDialect()
+  const run: Run = (statement) => {
+    const { sql: text, params } = dialect.sqlToQuery(statement)
+    return owner.unsafe(text, params as string[])
+  }
+  const tables = await findPersonTables(run, databaseRoles, operatorsOnly)
+  const schemas = new Set(tables.map(({ name }) => name.split('.')[0]!))
+  const ofOperators = ['books', 'ops']
+  // The gateway reads its own rows itself.
+  const answering = ['gateway', ...Object.keys(personReads)].map((service) => service.replace('-', '_'))
+  expect([...schemas].filter((schema) => !ofOperators.includes(schema)).sort()).toEqual(answering.sort())
 })
 
 test('nothing is found about a wallet that was never here', async () => {

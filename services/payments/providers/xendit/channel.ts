@@ -68,5 +68,7 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind('paylater', ['AKULAKU', 'ATOME', 'INDODANA', 'KREDIVO']),
 ])
 
+export const knownChannels: readonly string[] = [...kinds.keys()]
+
 /** Returns `unknown` for a new code, whose payments are held. */
 export const channelKind = (code: string): ChannelKind => kinds.get(code) ?? 'unknown'

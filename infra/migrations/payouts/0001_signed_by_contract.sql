@@ -1,0 +1,1 @@
+ALTER TABLE "payouts"."payouts" ADD COLUMN "signed_by_contract" boolean DEFAULT false NOT NULL;

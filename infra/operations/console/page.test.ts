@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { repositoryDir } from '#infra/local/folders'
+import { flows } from './event-feed'
+import { exceptionKinds } from './exceptions'
+
+// The page is not TypeScript, and its modules load only in a browser.
+
+const pageOf = (name: string) => readFileSync(join(repositoryDir, 'services/gateway/operators/page', name), 'utf8')
+const bodyOf = (text: string, start: string, end: string) => text.slice(text.indexOf(start)).split(end)[0]!
+const firstsOf = (table: string) => [...table.matchAll(/^ {2}\['(\w+)', /gm)].map(([, name]) => name!)
+
+test('the page of the console has a filter and a command for each kind of exception', () => {
+  const text = pageOf('attention.js')
+  const commands = [...bodyOf(text, 'const remedies = {', '\n}').matchAll(/^ {2}(\w+): /gm)].map(([, name]) => name!)
+  expect(commands.sort()).toEqual([...exceptionKinds].sort())
+  expect(firstsOf(bodyOf(text, 'const kinds = [', '\n]')).sort()).toEqual([...exceptionKinds].sort())
+})
+
+test('the page of the console has a filter for each flow of the feed', () => {
+  expect(firstsOf(bodyOf(pageOf('motion.js'), 'const flows = [', '\n]')).sort()).toEqual([...flows].sort())
+})
+
+test('the page of the console leaves out only entries that a timeline can have', () => {
+  const timeline = join(repositoryDir, 'infra/operations/timeline')
+  const sources = [...new Glob('*.ts').scanSync(timeline)].map((path) => readFileSync(join(timeline, path), 'utf8'))
+  const [, list = ''] = /const isDetail = .*\[(.*)\]/.exec(pageOf('item.js'))!
+  const names = [...list.matchAll(/'([^']+)'/g)].map(([, name]) => name!)
+  expect(names.length).toBeGreaterThan(0)
+  expect(names.filter((name) => !sources.some((text) => text.includes(`what: '${name}'`)))).toEqual([])
+})
