@@ -3,7 +3,7 @@ import type { Context } from './context'
 import type { PaymentRow } from './payment.table'
 import { type AnomalyKind, recordAnomaly } from './schema.store'
 
-/** Raises an alert the first time that this anomaly is recorded. */
+/** Records an anomaly, and raises an alert the first time that it is recorded. */
 export async function raiseAlert(
   tx: Tx,
   { log }: Context,

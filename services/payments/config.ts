@@ -4,7 +4,7 @@ import { commonFields, databaseFields } from '#platform/service'
 import { checkMaxMs } from './decide'
 import type { TopupLimits } from './price'
 
-/** The real provider requires HTTPS, in test mode too; the sandbox accepts http. */
+/** Parses a return URL. The real provider requires HTTPS, in test mode too; the sandbox accepts http. */
 function returnUrl(about: string): Field<string> {
   const field = url({ about })
   return {
@@ -23,7 +23,7 @@ function returnUrl(about: string): Field<string> {
 
 const checkoutTtlMinMs = 600_000
 
-/** The rate is locked for the lifetime, so the default is short. */
+/** Parses the lifetime of a checkout. The rate is locked for that time, so the default is short. */
 function checkoutTtl(words: { about: string; fallback: string }): Field<number> {
   const field = durationMs(words)
   return {

@@ -14,25 +14,28 @@ export type Context = {
   readonly ask: Ask
   readonly treasury: TreasuryReading
   readonly log: Log
-  /** The database's clock, which also stamps the rows. */
+  /** The database's clock, which also sets the timestamps of the rows. */
   readonly clock: Clock
   /** Wakes the outbox relay after a commit. */
   readonly poke: () => void
   readonly checkoutTtlMs: number
   readonly topupLimits: TopupLimits
   readonly recheckAfterMs: number
-  /** Maximum age of a complete reading of the transaction list that counts as current. */
+  /** Maximum age, in ms, at which a complete reading of the transaction list counts as current. */
   readonly listedWithinMs: number
-  /** How long before its end a hold is checked for refunds, or extended. */
+  /** Time before the end of a hold, in ms, at which the hold is checked for refunds, or extended. */
   readonly holdMarginMs: number
-  /** Longest wait before the end of a hold is read from the chain again. */
+  /** Longest wait, in ms, before the end of a hold is read from the chain again. */
   readonly holdRecheckMs: number
 }
 
-/** Three requests and a provider call must fit into the gateway's timeout. */
+/**
+ * Deadline of a request to another service, in ms: three requests and a provider call must fit into the
+ * gateway's timeout.
+ */
 export const askDeadlineMs = 1_500
 
-/** Refuses with `otherwise` if the service does not answer in time. */
+/** Asks another service, and refuses with `otherwise` if it does not answer in time. */
 export const askOr = <Q extends Question>(
   { ask }: Context,
   question: Q,

@@ -17,7 +17,7 @@ import {
 import { lateWorthFloor } from './price'
 import type { Charge } from './provider'
 
-/** Returns true if payments through it can be reversed: all but bank transfer and QR. */
+/** Returns true if payments through the channel can be reversed, which is so for all but bank transfer and QR. */
 // guard: reversible payments are held, and so are those of unknown channels
 export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !== 'qr'
 
@@ -31,15 +31,15 @@ export type Receipt =
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
- * Returns true if it was paid after its checkout ended, by the provider's timestamp. A checkout
- * without an end was never shown.
+ * Returns true if the payment was paid after its checkout ended, by the provider's timestamp. A checkout
+ * without an end was never shown, so its payment is never late.
  */
 export const isLate = ({ expiresAt }: Pick<PaymentFacts, 'expiresAt'>, { paidAt }: Pick<Charge, 'paidAt'>): boolean =>
   expiresAt !== null && paidAt !== null && paidAt > expiresAt
 
 /**
- * Credits the first charge that matches the promise, less refunds; an operator refunds any further
- * one. Late money needs the present rate; null if there is none.
+ * Credits the first charge that matches the promise, less its refunds; a further charge is for an operator to
+ * refund. Late money needs `presentMinorPerUsd`, the current rate, which is null if it could not be read.
  */
 export function decideReceipt(
   payment: PaymentFacts,
@@ -78,16 +78,16 @@ export type Step =
   | { next: 'refunded'; reason: Reason }
   | { next: 'paid'; reason: Reason; remainderMicro: bigint }
   | { next: 'revoking'; reason: Reason; leftMicro: bigint }
-  /** `undone`: an operator may credit or refund it, since nothing of it is on the chain. */
+  /** `undone`: nothing of the payment is on the chain, so an operator may credit or refund it. */
   | { next: 'review'; reason: Reason; undone?: true }
 
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor > refundAppliedMinor
-/** Returns true if part of a refund that was deducted came back to us. */
+/** Returns true if part of a refund that was already deducted has come back to us. */
 const hasLapsedRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor < refundAppliedMinor
 
 /**
- * Revokes the part that went back. The contract takes back and gives nothing again, so if more
- * money is ours than is on the chain, all of it is revoked, to be applied again.
+ * Revokes the part that went back. The contract can only take back, so if we hold more money than the chain
+ * shows, it revokes everything, and the remainder is applied again.
  */
 function revocation(payment: PaymentFacts): Step {
   const leftMicro = remainderFloor(payment)
@@ -119,7 +119,10 @@ export function decideMatured(payment: PaymentFacts): Step {
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
-/** `onchainMicro` is left of it and stays on hold, unless more has gone back or come back since. */
+/**
+ * Decides after a revocation: `onchainMicro` is left and stays on hold, unless more money has gone back or
+ * come back since.
+ */
 export function decideRevoked(payment: PaymentFacts): Step {
   const { state, kind, onchainMicro } = payment
   if (state !== 'revoking') return { stay: true }
@@ -132,7 +135,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
   return { next: 'revoked' }
 }
 
-/** Decides once `refundedMinor` has changed, in either direction. */
+/** Decides after a change of `refundedMinor` in either direction. */
 export function decideRefunded(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {
   if (hasLapsedRefund(payment)) return decideLapsed(payment)
   if (!hasOpenRefund(payment)) return decideHealed(payment)
@@ -146,11 +149,11 @@ export function decideRefunded(payment: PaymentFacts & { readonly paidMinor?: bi
     case 'credited':
       return { next: 'review', reason: 'refunded_after_credit' }
     default:
-      return { stay: true } // An order is in progress: decided when it ends.
+      return { stay: true } // A relayer order is in progress; the decision follows when it ends.
   }
 }
 
-/** Decides once money came back to us whose value was taken back, or never credited. */
+/** Decides after money came back to us whose value had been taken back, or was never credited. */
 function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | null }): Step {
   const { state, paidMinor, fiatMinor } = payment
   const reason = 'refund_undone'
@@ -161,7 +164,7 @@ function decideLapsed(payment: PaymentFacts & { readonly paidMinor?: bigint | nu
   return { next: 'review', reason: differs ? 'amount_differs' : reason, undone: true }
 }
 
-/** Decides about a payment in review because of a refund that did not take place after all. */
+/** Decides about a payment in review because of a refund that did not take place in the end. */
 function decideHealed(payment: PaymentFacts): Step {
   const { state, reason, kind, overpaidMinor } = payment
   if (state !== 'review' || reason !== 'refunded_after_credit' || !wasCredited(payment)) return { stay: true }
@@ -177,14 +180,17 @@ export function decideOverpaid(payment: PaymentFacts): Step {
   return busy ? { stay: true } : { next: 'review', reason: 'paid_twice' }
 }
 
-/** Returns true if the chain cannot reverse it: never held, hold ended, or revocation abandoned. */
+/**
+ * Returns true if the chain cannot reverse the payment: it was never held, its hold ended, or its revocation
+ * was abandoned.
+ */
 const isBeyondRevoking = (payment: PaymentFacts) =>
   ['credited', 'repaid', 'review', 'refunding', 'accepted'].includes(payment.state) &&
   !(payment.state === 'repaid' && isOnHold(payment))
 
 /**
- * Returns the AUSD credited for money reversed after the chain could no longer reverse it, and the
- * value of what went back beyond the payment (10⁻⁶ AUSD, rounded up).
+ * Returns the loss of a payment: the AUSD given for money that was reversed after the chain could no longer
+ * reverse the credit, and the value of the money that went back beyond the payment (10⁻⁶ AUSD, rounded up).
  */
 export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
   const beyondMicro = beyondCeil(payment)
@@ -192,7 +198,10 @@ export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
   return beyondMicro + atLeastZero(unpaidMicro(payment) - payment.writtenOffMicro)
 }
 
-/** AUSD given for it beyond the value left (10⁻⁶ AUSD). An order that failed gave nothing. */
+/**
+ * Returns the AUSD given for the payment beyond the value left of it (10⁻⁶ AUSD). An order that failed gave
+ * nothing.
+ */
 function unpaidMicro(payment: PaymentFacts): bigint {
   const { creditedAt, onchainMicro, recoveredMicro } = payment
   const creditedMicro = creditedAt === null ? 0n : onchainMicro
@@ -200,8 +209,8 @@ function unpaidMicro(payment: PaymentFacts): bigint {
 }
 
 /**
- * Waives a refund that we ordered after the chain could no longer reverse the payment.
- * `refundedMinor`: new total of its refunds.
+ * Returns the change that waives a refund which we ordered after the chain could no longer reverse the
+ * payment; the change is empty for any other payment. `refundedMinor` is the new total of its refunds.
  */
 export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   const given = payment.creditedAt !== null || payment.recoveredMicro > 0n
@@ -213,12 +222,18 @@ export function waiverOf(payment: PaymentFacts, refundedMinor: bigint) {
   }
 }
 
-/** A checkout retried longer at its locked rate would be a free option. */
+/**
+ * Time for which a failed checkout may be retried, in ms. Retrying longer at the locked rate would be a free
+ * option.
+ */
 export const reopenMaxMs = 600_000
 const repeatOrderMaxMs = 600_000
-/** Longest wait for a check. */
+/** Longest interval between two checks of a payment, in ms. */
 export const checkMaxMs = 3_600_000
-/** The provider retries webhooks for a day too. */
+/**
+ * Time after its end during which an unpaid checkout is checked, in ms. The provider retries webhooks for a
+ * day too.
+ */
 const lateMoneyMs = 86_400_000
 
 type Quiet = {
@@ -230,7 +245,7 @@ type Quiet = {
   readonly reason?: Reason | null
 }
 
-/** Returns null if there is nothing to check. */
+/** Returns the time of the next check, or null if there is nothing to check. */
 export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): Date | null {
   const doubling = (maxMs: number) => Math.min(maxMs, recheckAfterMs * 2 ** Math.min(quiet.checks, 20))
   switch (quiet.state) {
@@ -238,16 +253,16 @@ export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): 
       return new Date(Math.max(nowMs, quiet.createdAt.getTime() + reopenMaxMs))
     case 'held':
     case 'repaid':
-      // Immediately: only the chain knows when the hold ends.
+      // The first check is due immediately, because only the chain knows when the hold ends.
       return quiet.onHold ? new Date(nowMs + (quiet.checks === 0 ? 0 : recheckAfterMs)) : null
     case 'revoking':
-      // Immediately: the hold must not end before the revocation is final.
+      // The first check is due immediately, because the hold must not end before the revocation is final.
       if (quiet.onHold && quiet.checks === 0) return new Date(nowMs)
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'paid':
       return new Date(nowMs + doubling(repeatOrderMaxMs))
     case 'refunding':
-      // Immediately: the first check makes the first request to the provider.
+      // The first check is due immediately, because it makes the first request to the provider.
       return new Date(nowMs + (quiet.checks === 0 ? 0 : doubling(repeatOrderMaxMs)))
     case 'expired':
     case 'replaced': {
@@ -257,7 +272,8 @@ export function nextCheck(quiet: Quiet, nowMs: number, recheckAfterMs: number): 
       return checkMs > endsMs ? null : new Date(checkMs)
     }
     default:
-      // The provider is asked about money that may come; anything else is over or up to an operator.
+      // Unpaid checkouts may still be paid, so the provider is asked; other payments are finished or wait for
+      // an operator.
       return states[quiet.state].unpaid ? new Date(nowMs + recheckAfterMs) : null
   }
 }

@@ -25,7 +25,7 @@ import { openTreasury, watchTreasury } from './treasury/treasury'
 
 const name = 'payments'
 const description = 'top-ups and settlements: checkouts, payments received, orders to the chain'
-/** The sandbox implements the real wire format. */
+/** Clients by provider kind. The sandbox implements the real wire format, so it uses the same client. */
 const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {

@@ -20,7 +20,10 @@ const readPayment = rowReader(payments)
 const one = (db: Db, statement: SQL) => first(db, statement, readPayment)
 const { placeholder } = sql
 
-/** Leased to the caller before the provider is called. Returns undefined if the quote has a row. */
+/**
+ * Inserts a payment, leased to the caller until the provider has answered. Returns undefined if the quote has
+ * a row already.
+ */
 export const insertPayment = (db: Db, payment: NewPayment, leaseMs: number) =>
   one(db, insertOf(keysOf(payment))({ ...payment, leaseMs }))
 
@@ -53,8 +56,8 @@ export const findPayment = (db: Db, id: string) => one(db, byId({ id }))
 export const lockWallet = (tx: Tx, wallet: string) => lockNamed(tx, `wallet:${wallet}`)
 
 /**
- * Locks the wallet first, as everywhere: Postgres evaluates the select list before it locks the
- * row, and then rereads a row that has changed.
+ * Locks the wallet and then the row, the order used everywhere. Postgres evaluates the select list before it
+ * locks the row, and then rereads a row that has changed.
  */
 export const lockPayment = (tx: Tx, id: string): Promise<PaymentRow | undefined> => one(tx, locking({ id }))
 
@@ -82,7 +85,10 @@ export const findUnsettled = (db: Db, wallet: `0x${string}`) =>
       and(eq(payments.wallet, wallet), eq(payments.kind, 'settlement'), inArray(payments.state, [...unsettledStates])),
     )
 
-/** Returns the newest if several share a payment request, which the provider does not do. */
+/**
+ * Finds a payment by its provider ids. Returns the newest if several share a payment request, which the
+ * provider does not do.
+ */
 export const findByProviderIds = (
   db: Db,
   ids: { account: PaymentRow['account']; paymentId: string; paymentRequestId: string | null },
@@ -130,7 +136,7 @@ const byCheckout = compiledQuery((db) => {
   return db.select().from(payments).where(isIt)
 })
 
-/** Returns undefined if another holds the lease or the checkout is open. */
+/** Leases an opening. Returns undefined if another instance holds the lease or the checkout is open. */
 export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
   db
     .update(payments)
@@ -149,8 +155,8 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
 export type Change = Partial<Omit<NewPayment, 'id' | 'state'>>
 
 /**
- * Returns undefined if another transaction moved it first. `beside` statements run only if it
- * moved.
+ * Moves a row from the state that was read. Returns undefined if another transaction moved it first. The
+ * `beside` statements run only if the row moved.
  */
 export const movePayment = (
   db: Db,

@@ -11,19 +11,19 @@ type OpenColumns = ExpectedColumns & { readonly reason: SQLWrapper }
 
 const expectedWords = ({ state, held, holdEndedAt }: ExpectedColumns): SQL =>
   sql`${state} in (${quotedList(statesWith('open'))}) or (${state} = 'repaid' and ${held} and ${holdEndedAt} is null)`
-/** Payments of which money is expected or on hold, without late ones. */
+/** Selects payments whose money is expected or on hold, without late ones. */
 export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWords(columns)})`
 
-/** Open payments, late ones included; the partial index uses the same expression. */
+/** Selects open payments, late ones included. The partial index uses the same expression. */
 export const isOpen = (columns: OpenColumns): SQL =>
   sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
 
-/** Payments whose wallet is frozen because their hold could not be kept. */
+/** Selects payments whose wallet is frozen because their hold could not be kept. */
 export const isLostHold = ({ lostHold }: Record<'lostHold', SQLWrapper>) => sql`${lostHold} = 'frozen'`
 
 export const mayLackCharge: readonly PaymentState[] = [...statesWith('unpaid'), 'review']
 
-/** One promise per quote, and its progress. */
+/** Payments: one promise per quote, and its progress. */
 export const payments = schema.table(
   'payments',
   {
@@ -34,29 +34,32 @@ export const payments = schema.table(
     pair: text('pair', { enum: pairs }).notNull(),
     currency: text('currency', { enum: ['IDR', 'MYR'] }).notNull(),
     rateMinorPerUsd: amountColumn('rate_minor_per_usd').notNull(),
-    /** Basis points of the rate before it. */
+    /** Spread of the quote, in basis points of the rate before it. */
     spreadBps: integer('spread_bps').notNull().default(0),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     /**
-     * The part that is, or may become, collateral, and when the limits admitted it: all of a
-     * top-up; of a settlement, the debt that was not ripe or that its money exceeded.
+     * AUSD that is, or may become, collateral: all of a top-up; of a settlement, the part of the debt that
+     * was not ripe or that its money exceeded. `topupAt` is the time at which the limits admitted it.
      */
     topupMicro: amountColumn('topup_micro').notNull().default(sql`0`),
     topupAt: at('topup_at').notNull().defaultNow(),
     method: text('method', { enum: ['bank', 'card', 'qr'] }),
-    /** Rate applied to late money and the original promise; null if paid as promised. */
+    /**
+     * Rate applied to late money; null if the payment was paid as promised. `promisedMicro` is then the
+     * original promise.
+     */
     lateRateMinorPerUsd: amountColumn('late_rate_minor_per_usd'),
     promisedMicro: amountColumn('promised_micro'),
     quoteId: text('quote_id').notNull(),
     requestFingerprint: text('request_fingerprint').notNull(),
-    /** Id of the request that opened it, carried by all later logs and messages. */
+    /** Id of the request that opened the payment, which all later logs and messages carry. */
     requestId: text('request_id'),
     account: text('account', { enum: providerAccounts }).notNull(),
     checkoutId: text('checkout_id'),
     checkoutUrl: text('checkout_url'),
     expiresAt: at('expires_at'),
-    /** Lease of the instance that is opening the checkout. */
+    /** End of the lease of the instance that is opening the checkout. */
     openingUntil: at('opening_until'),
     paymentRequestId: text('payment_request_id'),
     providerPaymentId: text('provider_payment_id'),
@@ -64,19 +67,19 @@ export const payments = schema.table(
     held: boolean('held'),
     paidMinor: amountColumn('paid_minor'),
     paidAt: at('paid_at'),
-    /** Number of the current chain ref: 0, then one more each time it is applied again. */
+    /** Number of the current chain ref: 0 at first, then one more each time the payment is applied again. */
     refSequence: integer('ref_sequence').notNull().default(0),
     onchainMicro: amountColumn('onchain_micro').notNull().default(sql`0`),
     leftMicro: amountColumn('left_micro').notNull().default(sql`0`),
     recoveredMicro: amountColumn('recovered_micro').notNull().default(sql`0`),
     writtenOffMicro: amountColumn('written_off_micro').notNull().default(sql`0`),
     creditedAt: at('credited_at'),
-    /** Last clean refund check within the margin before the hold ends. */
+    /** Time of the last clean refund check within the margin before the hold ends. */
     refundsCheckedAt: at('refunds_checked_at'),
     holdEndedAt: at('hold_ended_at'),
-    /** First extension of the present hold. */
+    /** Time of the first extension of the present hold. */
     extendedAt: at('extended_at'),
-    /** Set while the hold could not be kept: the wallet is frozen, or an operator cleared it. */
+    /** Set while the hold could not be kept: the wallet is frozen, or an operator has cleared it. */
     lostHold: text('lost_hold', { enum: ['frozen', 'cleared'] }),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),
@@ -84,7 +87,7 @@ export const payments = schema.table(
     overpaidRefundedMinor: amountColumn('overpaid_refunded_minor').notNull().default(sql`0`),
     reason: text('reason', { enum: reasons }),
     txHash: text('tx_hash'),
-    /** Null: never. `checks`: number of checks in this state. */
+    /** Time of the next check; null means never. `checks` is the number of checks in this state. */
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),
@@ -103,8 +106,8 @@ export const payments = schema.table(
     index('payments_activity').on(table.wallet, table.createdAt, table.id),
     index('payments_request').on(table.paymentRequestId),
     index('payments_lost_hold').on(table.wallet).where(isLostHold(table)),
-    // Backs up the wallet lock: two open checkouts could charge one debt twice. One more may be
-    // opening, to replace the open one.
+    // The index backs up the wallet lock: two open checkouts could charge one debt twice. A second settlement
+    // may be `opening`, to replace the open one.
     uniqueIndex('payments_open_settlement')
       .on(table.wallet, table.state)
       .where(sql`${table.kind} = 'settlement' and ${table.state} in ('opening', 'awaiting_payment')`),
@@ -128,7 +131,10 @@ export const payments = schema.table(
 export type PaymentRow = typeof payments.$inferSelect
 export type NewPayment = typeof payments.$inferInsert
 
-/** Late money waits only without a rate, a repayment only while it is on hold. */
+/**
+ * Selects payments that wait for something. Late money waits only without a rate, and a repayment only while
+ * it is on hold.
+ */
 export const awaited = and(isOpen(payments), inArray(payments.state, limitedStates(limits)))!
 
 export const waitsSince = sql`case when ${payments.state} = 'awaiting_payment'

@@ -6,42 +6,42 @@ import type { Fiat } from '#shared/money/money'
 export const paymentKinds = ['topup', 'settlement'] as const
 export type PaymentKind = (typeof paymentKinds)[number]
 
-/** The states that users see, and the one before there is a checkout. */
+/** States of a top-up: those that users see, and `opening`, in which there is no checkout yet. */
 type TopupState = 'opening' | (typeof activityStatuses.topup)[number]
 
-/** Only an operator, or the provider taking back what had led to it, ends `review`. */
+/** Transitions of a top-up. `review` ends only by an operator, or if the provider takes back what caused it. */
 export const topupLifecycle: Lifecycle<TopupState> = {
-  // The provider may have opened a checkout whose response we never saw, and it may be paid.
+  // The provider may have opened a checkout whose response was lost, and that checkout may be paid.
   opening: ['awaiting_payment', 'expired', 'paid', 'refunded', 'review'],
   awaiting_payment: ['paid', 'expired', 'refunded', 'review'],
   // A bank may settle a transfer after the checkout has closed; we still owe the credit.
   expired: ['paid', 'refunded', 'review'],
   paid: ['credited', 'held', 'revoking', 'review'],
   held: ['credited', 'revoking', 'review'],
-  // Refunded after the credit, or paid twice.
+  // The payment was refunded after the credit, or paid twice.
   credited: ['review'],
-  // Revoked further if more was refunded in the meantime; applied again if a refund was undone.
+  // More is revoked if more was refunded since; the payment is applied again if a refund was undone.
   revoking: ['revoking', 'held', 'revoked', 'paid', 'review'],
   revoked: ['review'],
   refunded: ['review'],
-  // An operator decides; or the refund has failed.
+  // An operator decides, or the refund that caused the review has failed.
   review: ['paid', 'refunding', 'accepted', 'credited'],
   // Refunding a second payment leaves the first unchanged.
   refunding: ['refunded', 'credited', 'revoked', 'review'],
-  accepted: ['review'], // Paid again.
+  accepted: ['review'], // The payment was paid again.
 }
 
 type SettlementState = 'opening' | (typeof activityStatuses.settlement)[number]
 
 /**
- * Money from a held channel repays immediately; the contract keeps its value encumbered until the
- * hold ends, and a refund before then restores the debt.
+ * Transitions of a settlement. Money from a held channel repays immediately; the contract keeps its value
+ * encumbered until the hold ends, and a refund before then restores the debt.
  */
 export const settlementLifecycle: Lifecycle<SettlementState> = {
   opening: ['awaiting_payment', 'expired', 'replaced', 'paid', 'refunded', 'review'],
   awaiting_payment: ['paid', 'expired', 'replaced', 'refunded', 'review'],
   expired: ['paid', 'refunded', 'review'],
-  // A newer checkout exists for this debt, but a code already shown may still be paid.
+  // A newer checkout exists for this debt, but a payment code that was already shown may still be paid.
   replaced: ['paid', 'refunded', 'review'],
   paid: ['repaid', 'revoking', 'review'],
   repaid: ['revoking', 'review'],
@@ -59,7 +59,7 @@ export const paymentStates = [
 ] as PaymentState[]
 
 const minuteMs = 60_000
-/** Longest sensible hold (a week) plus the day it may be extended by. */
+/** Longest hold to be expected (a week) plus the day by which it may be extended. */
 const holdMaxMs = 8 * 86_400_000
 const noRate = {
   afterMs: 60 * minuteMs,
@@ -73,24 +73,24 @@ const noEnd = {
     '`dc logs payments`: provider or chain cannot be read. A longer `HOLD_SECONDS` needs a higher limit in the code.',
 }
 
-/** Facts about a state, from which everything that treats states alike derives. */
+/** Facts about a state, from which all code that treats states alike derives. */
 type StateFacts = {
   /**
-   * Undecided: indexes, console, `ops` and cover count it. `repaid`, `expired` and `replaced` are
-   * open only at times: see `isOpen`.
+   * The payment is not finished, so indexes, the console, `ops` and the treasury cover count it. `repaid`,
+   * `expired` and `replaced` are open only at times: see `isOpen`.
    */
   readonly open?: true
   /** No money was received, so there is no charge. */
   readonly unpaid?: true
-  /** Users see it in flight: its money arrived, but its effect or refund is not final. */
+  /** Users see the payment as in flight: its money arrived, but its effect or refund is not final. */
   readonly inFlight?: true
-  /** While it is on hold, the hold must not end before the provider's word. */
+  /** During a hold, it must not end before the provider has confirmed that nothing is on its way back. */
   readonly mayHold?: true
-  /** Next step of its user. */
+  /** Next action of the user, or null. */
   readonly nextAction: NextAction | null
 }
 
-/** `awaited` in `payment.table.ts` selects the rows that a limit applies to. */
+/** Limits and facts of each state. `awaited` in `payment.table.ts` selects the rows to which a limit applies. */
 export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts } = {
   opening: {
     afterMs: 30 * minuteMs,
@@ -101,7 +101,7 @@ export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts
     nextAction: null,
     awaits: 'the provider to open the checkout',
   },
-  // Counted from the end of the checkout.
+  // The limit counts from the end of the checkout.
   awaiting_payment: {
     afterMs: 60 * minuteMs,
     alarm: 'checkout outcome unknown',
@@ -111,7 +111,7 @@ export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts
     nextAction: 'pay',
     awaits: 'the payer',
   },
-  // Limited only while it awaits a rate; otherwise nothing is owed.
+  // The limit applies only while the payment awaits a rate; otherwise nothing is owed.
   expired: { ...noRate, unpaid: true, nextAction: null },
   replaced: { ...noRate, unpaid: true, nextAction: null },
   paid: {
@@ -130,7 +130,7 @@ export const states: { readonly [S in PaymentState]: (Limit | Rest) & StateFacts
     nextAction: 'wait',
     awaits: 'the hold to end (the payment can still be reversed)',
   },
-  // Limited only during its hold.
+  // The limit applies only during the hold.
   repaid: { ...noEnd, mayHold: true, nextAction: null },
   revoking: {
     afterMs: 10 * minuteMs,
@@ -168,7 +168,7 @@ export const limits: Limits<PaymentState> = states
 export const statesWith = (fact: Exclude<keyof StateFacts, 'nextAction'>): PaymentState[] =>
   (Object.keys(states) as PaymentState[]).filter((state) => states[state][fact])
 
-/** States of a settlement that can still be paid or is not yet on the chain. */
+/** States of a settlement that can still be paid or is not on the chain yet. */
 export const unsettledStates: readonly SettlementState[] = ['opening', 'awaiting_payment', 'paid']
 
 export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>, to: PaymentState) {
@@ -176,7 +176,7 @@ export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>,
   return state in table && canBecome<string>(table as never, state, to)
 }
 
-/** Their texts are in `shared/language/payments.ts`. */
+/** Reasons for a payment's state, whose texts are in `shared/language/payments.ts`. */
 export const reasons = [
   'awaiting_rate',
   'amount_differs',
@@ -199,56 +199,56 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** Input of every decision. Fiat amounts in the currency's smallest unit. */
+/** Facts on which every decision is based. Fiat amounts are in the currency's smallest unit. */
 export type PaymentFacts = {
   readonly kind: PaymentKind
   readonly state: PaymentState
   readonly currency: Fiat
   readonly fiatMinor: bigint
   readonly rateMinorPerUsd: bigint
-  /** Value of the whole payment (10⁻⁶ AUSD); for late money, its value once priced. */
+  /** Value of the whole payment (10⁻⁶ AUSD); of late money, its value once priced. */
   readonly ausdMicro: bigint
   readonly expiresAt: Date | null
   readonly reason?: Reason | null
   readonly providerPaymentId: string | null
-  /** True if the channel's payments can be reversed; null until known. */
+  /** True if payments of the channel can be reversed; null until the channel is known. */
   readonly held: boolean | null
-  /** On the chain under its current ref, or ordered (10⁻⁶ AUSD). */
+  /** AUSD on the chain under the current ref, or ordered (10⁻⁶ AUSD). */
   readonly onchainMicro: bigint
-  /** Amount that the latest order to revoke leaves of it (10⁻⁶ AUSD). */
+  /** Amount that the latest revocation order leaves (10⁻⁶ AUSD). */
   readonly leftMicro: bigint
-  /** Kept by the treasury to cover earlier reversals (10⁻⁶ AUSD). */
+  /** Amount that the treasury kept to cover earlier reversals (10⁻⁶ AUSD). */
   readonly recoveredMicro: bigint
-  /** Time of finality on the chain; null before. */
+  /** Time at which the effect was final on the chain; null before. */
   readonly creditedAt: Date | null
-  /** Time from which the chain could no longer reverse it; null before, or if never held. */
+  /** Time from which the chain could no longer reverse the payment; null before, or if it was never held. */
   readonly holdEndedAt: Date | null
   readonly refundedMinor: bigint
-  /** Part of `refundedMinor` already deducted from `onchainMicro`. */
+  /** Part of `refundedMinor` that is already deducted from `onchainMicro`. */
   readonly refundAppliedMinor: bigint
-  /** Waived on refunds we ordered after the credit (10⁻⁶ AUSD). */
+  /** Amount waived on refunds that we ordered after the credit (10⁻⁶ AUSD). */
   readonly writtenOffMicro: bigint
   readonly overpaidMinor: bigint
 }
 
-/** Returns true if late money has no exchange rate yet. */
+/** Returns true if the payment is late money that has no exchange rate yet. */
 export const awaitsRate = ({ reason }: Pick<PaymentFacts, 'reason'>): boolean => reason === 'awaiting_rate'
 
-/** Returns true if no charge of it was received, or one that waits for a rate. */
+/** Returns true if no charge was received, or only one that waits for a rate. */
 export const isUnreceived = (payment: Pick<PaymentFacts, 'providerPaymentId' | 'reason'>) =>
   payment.providerPaymentId === null || awaitsRate(payment)
 
-/** Returns true if it took effect: on the chain, or all of it covered earlier reversals. */
+/** Returns true if the payment took effect: it is on the chain, or all of it covered earlier reversals. */
 export const wasCredited = ({ creditedAt, recoveredMicro, onchainMicro }: GivenFacts): boolean =>
   creditedAt !== null || (recoveredMicro > 0n && onchainMicro === 0n)
 type GivenFacts = Pick<PaymentFacts, 'creditedAt' | 'recoveredMicro' | 'onchainMicro'>
 
-/** Returns true if it is on the chain and still revocable there. */
+/** Returns true if the payment is on the chain and still revocable there. */
 export const isOnHold = ({ held, creditedAt, holdEndedAt }: HoldFacts): boolean =>
   held === true && creditedAt !== null && holdEndedAt === null
 type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
 
-/** Returns true if its hold must not end before the provider's word, or before its revocation. */
+/** Returns true if the hold must not end before the provider's confirmation, or before its revocation is final. */
 export const needsHold = (payment: HoldFacts & Pick<PaymentFacts, 'state'>): boolean =>
   isOnHold(payment) && states[payment.state].mayHold === true
 
@@ -264,8 +264,8 @@ export type BackFacts = RemainderFacts &
   }
 
 /**
- * Returns what went back beyond what was paid: the provider pays a refund and a dispute of one
- * charge.
+ * Returns the money that went back beyond the amount paid: the provider may pay both a refund and a dispute
+ * of one charge.
  */
 export function beyondMinor(payment: BackFacts): bigint {
   const { providerPaymentId, reason, paidMinor, refundedMinor } = payment
@@ -274,7 +274,7 @@ export function beyondMinor(payment: BackFacts): bigint {
   return ownMinor + atLeastZero(payment.overpaidRefundedMinor - payment.overpaidMinor)
 }
 
-/** `beyondMinor` at the payment's rate (10⁻⁶ AUSD, rounded up). */
+/** Returns `beyondMinor` at the payment's rate (10⁻⁶ AUSD, rounded up). */
 export function beyondCeil(payment: BackFacts): bigint {
   const { ausdMicro, fiatMinor } = payment
   return (ausdMicro * beyondMinor(payment) + fiatMinor - 1n) / fiatMinor
@@ -288,7 +288,8 @@ export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }
   refSequence === 0 ? id : `${id}.${refSequence}`
 
 /**
- * Returns the cause under which the relayer reports the latest revocation; a whole one: the ref id.
+ * Returns the cause under which the relayer reports the latest revocation; for a revocation of everything, it
+ * is the ref id.
  */
 export const revocationOf = (payment: { id: string; refSequence: number; leftMicro: bigint }): string =>
   payment.leftMicro === 0n ? refIdOf(payment) : `${refIdOf(payment)}:${payment.leftMicro}`
@@ -301,7 +302,10 @@ export function parseRefId(refId: string): { id: string; refSequence: number } |
 
 const idLength = 26
 
-/** The id alone, or followed by `_` and the attempt, as in the provider's sample card payment. */
+/**
+ * Returns the payment id in a reference: the id alone, or followed by `_` and the attempt, as in the
+ * provider's sample card payment.
+ */
 export function paymentIdFrom(reference: string): string | undefined {
   const id = reference.slice(0, idLength)
   if (!/^pay_[A-Za-z0-9_-]{22}$/.test(id)) return undefined
@@ -310,13 +314,13 @@ export function paymentIdFrom(reference: string): string | undefined {
 
 const orderedPrefix = 'ordered-'
 
-/** `number` starts at 1. */
+/** Returns our reference for refund `number` of a payment, counted from 1. */
 export const orderedReference = (id: string, number: number): string => `${orderedPrefix}${id}_${number}`
 
-/** Also finds the payment of a refund that we ordered. */
+/** Returns the payment id in a reference, also in that of a refund that we ordered. */
 export const paymentIdIn = (reference: string | null): string | undefined =>
   paymentIdFrom(reference?.startsWith(orderedPrefix) ? reference.slice(orderedPrefix.length) : (reference ?? ''))
 
-/** We bear the loss of a refund that we ordered, so no wallet is frozen. */
+/** Returns true for the reference of a refund that we ordered. We bear its loss, so no wallet is frozen. */
 export const isOrderedByUs = (reference: string | null): boolean =>
   reference?.startsWith(orderedPrefix) === true && paymentIdIn(reference) !== undefined

@@ -4,7 +4,7 @@ import { fiatOf, type Pair } from '#shared/money/pair'
 import { toAusdFloor, toFiatCeil } from '#shared/money/rate'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
-/** All except `card` show every channel. */
+/** Payment methods that a user may choose. All except `card` show every channel. */
 export const methods = ['bank', 'card', 'qr'] as const
 export type Method = (typeof methods)[number]
 
@@ -13,24 +13,30 @@ export type Price = { currency: Fiat; fiatMinor: bigint; ausdMicro: bigint }
 export type PaymentTerms = Price & {
   readonly pair: Pair
   readonly rateMinorPerUsd: bigint
-  /** Part that the limits of top-ups hold for. */
+  /** Part of the value that the limits of top-ups apply to (10⁻⁶ AUSD). */
   readonly topupMicro: bigint
 }
 
-/** Smallest units over all channels of a country: lowest minimum, highest maximum. */
+/**
+ * Limits of a country's channels, in smallest units: lowest minimum and highest maximum of all, and maximum
+ * of cards.
+ */
 type Limits = {
   readonly leastMinor: bigint
   readonly mostMinor: bigint
   readonly cardMinor: bigint
 }
 
-/** Minimum: virtual account, FPX. Maximum: BRI virtual account, FPX for companies. Then cards. */
+/**
+ * Limits of the channels: the minimum of virtual accounts (IDR) and FPX (MYR), and the maximum of BRI virtual
+ * accounts (IDR) and of FPX for companies (MYR).
+ */
 const channelLimits: Readonly<Record<Fiat, Limits>> = {
   IDR: { leastMinor: 1n, mostMinor: 50_000_000_000n, cardMinor: 200_000_000n },
   MYR: { leastMinor: 100n, mostMinor: 100_000_000n, cardMinor: 500_000n },
 }
 
-/** In smallest units. */
+/** Returns the limits of each currency, in smallest units. */
 export const currencyTerms = () =>
   countries.map(({ country, currency, pair, topupMinMinor }) => {
     const { leastMinor, mostMinor, cardMinor } = channelLimits[currency]
@@ -39,7 +45,7 @@ export const currencyTerms = () =>
     return { currency, country, pair, topup, settlement }
   })
 
-/** The credit (10⁻⁶ AUSD) is rounded down. */
+/** Prices a top-up; the credit (10⁻⁶ AUSD) is rounded down. */
 export function priceTopup(asked: {
   amountMinor: bigint
   method: Method
@@ -62,14 +68,17 @@ export type TopupLimits = {
   readonly openMicroMax: bigint
   readonly dayMicroMax: bigint
 }
-/** Totals of a wallet; days are UTC. */
+/** Totals of a wallet's top-ups; days are in UTC. */
 export type TopupTotals = {
   readonly openCount: number
   readonly openMicro: bigint
   readonly dayMicro: bigint
 }
 
-/** The daily limit comes last: the user can resolve the others, but has to wait for that one. */
+/**
+ * Returns the limit that a top-up exceeds. The daily limit comes last: the user can resolve the others, but
+ * has to wait for that one.
+ */
 export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: TopupLimits): RefusalCode | undefined {
   if (ausdMicro > limits.dayMicroMax) return 'amount_above_day_limit'
   if (totals.openCount + 1 > limits.openMax) return 'topups_open_too_many'
@@ -79,8 +88,9 @@ export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: Topup
 }
 
 /**
- * Prices late money at the locked or the present rate, whichever is worse for the payer: a checkout
- * is no free option. Returns undefined within 1 %, so that a late settlement still closes its debt.
+ * Prices late money at the locked or the current rate, whichever is worse for the payer, so that a checkout
+ * is no free option. Returns undefined if the current rate is at most 1 % worse, so that a late settlement
+ * still closes its debt.
  */
 export function lateWorthFloor(
   locked: Price & { rateMinorPerUsd: bigint },
@@ -92,12 +102,12 @@ export function lateWorthFloor(
   const rate = { minorPerUsd: presentMinorPerUsd, currency }
   const late = { promisedMicro, lateRateMinorPerUsd: presentMinorPerUsd }
   const ausdMicro = toAusdFloor(money(fiatMinor, currency), rate).minor
-  // A settlement's fiat is rounded up, so a tiny one could price above its promise.
+  // The fiat amount of a settlement is rounded up, so a tiny one could be priced above its promise.
   if (ausdMicro > promisedMicro) return { ...late, ausdMicro: promisedMicro }
   return { ...late, ausdMicro }
 }
 
-/** Prices the whole debt (10⁻⁶ AUSD), rounded up. */
+/** Prices the whole debt (10⁻⁶ AUSD); the fiat amount is rounded up. */
 export function priceSettlement(asked: { drawnMicro: bigint; pair: Pair; rateMinorPerUsd: bigint }): Answer<Price> {
   const { drawnMicro, pair, rateMinorPerUsd } = asked
   if (drawnMicro === 0n) return refuse('nothing_owed')

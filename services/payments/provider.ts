@@ -5,8 +5,8 @@ import type { ProviderRefusal } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 
 /**
- * Our promise, stored in the checkout's metadata, which only we can read: if our row is lost with a
- * disk, it identifies the wallet and the value of the money.
+ * Our promise, stored in the checkout's metadata, which only we can read. If our row is lost with a disk, the
+ * metadata identifies the wallet and the value of the money.
  */
 export type Promised = {
   readonly kind: string
@@ -15,12 +15,12 @@ export type Promised = {
   readonly quote_id: string
   readonly request_fingerprint: string
   readonly rate: string
-  /** Basis points; omitted if zero. */
+  /** Spread in basis points; omitted if zero. */
   readonly spread?: string
   readonly ausd: string
 }
 
-/** `reference` is the payment id. */
+/** Order of a checkout. `reference` is the payment id. */
 export type CheckoutOrder = {
   readonly account: ProviderAccount
   readonly reference: string
@@ -31,7 +31,7 @@ export type CheckoutOrder = {
   readonly promised: Promised
 }
 
-/** `closed` has expired, `cancelled` was ended by us, `unknown` is unrecognised. */
+/** Status of a checkout. `closed` has expired, `cancelled` was ended by us, `unknown` is unrecognised. */
 export type CheckoutStatus = 'open' | 'completed' | 'closed' | 'cancelled' | 'unknown'
 
 export type Checkout = {
@@ -44,10 +44,10 @@ export type Checkout = {
   readonly paymentId: string | null
 }
 
-/** Any result other than pending or a success is `failed`. */
+/** Result of the sender verification. Any result other than pending or a success is `failed`. */
 export type SenderVerification = 'passed' | 'pending' | 'failed'
 
-/** `paidMinor` is null if the provider's amount is inexact. */
+/** Payment at the provider. `paidMinor` is null if the provider's amount is inexact. */
 export type Charge = {
   readonly account: ProviderAccount
   readonly paymentId: string
@@ -55,16 +55,17 @@ export type Charge = {
   readonly reference: string
   readonly currency: string
   readonly paidMinor: bigint | null
-  /** The provider's channel code, shown to the user. */
+  /** Channel code of the provider, shown to the user. */
   readonly channel: string
   readonly channelKind: ChannelKind
   readonly paidAt: Date | null
-  /** Omitted if the provider reports none. */
+  /** Result of the sender verification; omitted if the provider reports none. */
   readonly senderVerification?: SenderVerification
 }
 
 /**
- * `dead` never succeeds; `voided` was cancelled, possibly after success; `unknown` is no success.
+ * Status of a charge. `dead` never succeeds; `voided` was cancelled, possibly after a success; `unknown` does
+ * not count as a success.
  */
 export type ChargeStatus = 'succeeded' | 'pending' | 'dead' | 'voided' | 'unknown'
 export type FetchedCharge = { readonly status: ChargeStatus; readonly charge: Charge }
@@ -75,27 +76,30 @@ export type FetchedRefund = {
   readonly status: RefundStatus
   readonly paymentId: string | null
   readonly paymentRequestId: string | null
-  /** Ours if we ordered it, otherwise the provider's. */
+  /** Our reference if we ordered the refund, otherwise the provider's. */
   readonly reference: string | null
   readonly currency: string
   readonly refundedMinor: bigint | null
 }
 
-/** The same order always makes the same request. */
+/** Order of a refund. The same order always makes the same request. */
 export type RefundOrder = {
   readonly account: ProviderAccount
   readonly paymentRequestId: string
-  /** Our reference on the refund, also the idempotency key of the request. */
+  /** Our reference on the refund, which is also the idempotency key of the request. */
   readonly reference: string
   readonly fiat: Money<Fiat>
   /** True for a second payment of the same checkout. */
   readonly isSecond: boolean
 }
 
-/** `unknown`: it may still be paid. */
+/** Outcome of a cancellation. `unknown`: the checkout may still be paid. */
 export type CancelOutcome = 'closed' | 'completed' | 'unknown'
 
-/** Only a hint: the token proves little, so the objects it names are fetched with our own key. */
+/**
+ * Content of a webhook. It is only a hint: the token proves little, so the objects it names are fetched with
+ * our own key.
+ */
 export type Hint =
   | ({ about: 'checkout'; checkoutId: string } & Named)
   | ({ about: 'payment'; paymentId: string } & Named)
@@ -109,12 +113,13 @@ export type Hint =
   | { about: 'payout' }
   | { about: 'unknown'; event: string }
 
-/** Webhooks with the same reference of ours are processed in order. */
+/** Our reference, if the webhook has one. Webhooks with the same reference are processed in order. */
 type Named = { reference?: string }
 
 /**
- * Lookups return undefined if the object does not exist, and throw `ProviderUnknown` or
- * `ProviderBusy` if the outcome is unknown; the error of a refused lookup carries the refusal.
+ * Port to a payment provider. Lookups return undefined if the object does not exist, and throw
+ * `ProviderUnknown` or `ProviderBusy` if the outcome is unknown; the error of a refused lookup contains the
+ * refusal.
  */
 export type PaymentProvider = {
   /** Returns undefined if the provider refused. Not idempotent: a retry opens another checkout. */
@@ -129,16 +134,22 @@ export type PaymentProvider = {
     paymentRequestId: string,
   ) => Promise<FetchedCharge | null | undefined>
   readonly findRefund: (account: ProviderAccount, refundId: string) => Promise<FetchedRefund | undefined>
-  /** Undefined means "none" only if the list of transactions could be read too. */
+  /**
+   * Returns undefined if the provider knows no refunds. That means "none" only if the list of transactions
+   * could be read too.
+   */
   readonly listRefunds: (account: ProviderAccount, paymentRequestId: string) => Promise<FetchedRefund[] | undefined>
   /**
-   * A refusal proves nothing about an earlier request; an error leaves the outcome unknown. The
-   * provider may forget idempotency keys, so look the refund up before retrying.
+   * Orders a refund. A refusal proves nothing about an earlier request; an error leaves the outcome unknown.
+   * The provider may forget idempotency keys, so look the refund up before retrying.
    */
   readonly createRefund: (order: RefundOrder) => Promise<{ ok: FetchedRefund } | { refused: ProviderRefusal }>
-  /** Returns all that changed within the last `agoMs`, by the provider's clock, or throws. */
+  /**
+   * Returns all transactions that changed within the last `agoMs`, by the provider's clock. Throws if the
+   * list cannot be read completely.
+   */
   readonly listTransactions: (account: ProviderAccount, agoMs: number) => Promise<Listed[]>
   readonly kindOfChannel: (code: string) => ChannelKind
-  /** Never throws: an unreadable webhook is `unknown`. */
+  /** Reads a webhook. Never throws: an unreadable webhook is `unknown`. */
   readonly readDelivery: (body: string) => Hint
 }

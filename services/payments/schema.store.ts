@@ -14,20 +14,20 @@ export const journal = journalTable(schema)
 export const pauses = pauseTable(schema)
 export const listings = listingTable(schema)
 
-/** Kinds of objects and events that match no promise; kept for manual review. */
+/** Kinds of objects and events that match no promise; they are kept for manual review. */
 export const anomalyKinds = [
   'event_unknown',
   'object_unknown',
   'money_unmatched',
   'paid_twice',
-  'status_unknown', // Unrecognised status from the provider.
-  'sender_unverified', // Sender verification failed after the credit.
-  'amount_unknown', // Refund without an exact amount.
-  'charge_doubtful', // A charge that we counted reads otherwise than succeeded.
+  'status_unknown', // The status from the provider is unrecognised.
+  'sender_unverified', // The sender verification failed after the credit.
+  'amount_unknown', // A refund has no exact amount.
+  'charge_doubtful', // A charge that we counted no longer reads as succeeded.
   'charge_ambiguous', // A refund or dispute names a promise that several charges paid.
   'repaid_needlessly', // A loss was undone after a top-up had covered it.
-  'dispute_won', // Chargeback reversed.
-  'look_up_refused', // The provider refused to look up our own object; its state is unknown.
+  'dispute_won', // A chargeback was reversed.
+  'look_up_refused', // The provider refused to look up our own object, whose state is unknown.
 ] as const
 
 export type AnomalyKind = (typeof anomalyKinds)[number]
@@ -35,7 +35,7 @@ export type AnomalyKind = (typeof anomalyKinds)[number]
 export const anomalies = schema.table(
   'anomalies',
   {
-    /** Kind, account and object: a repeated anomaly stays one row. */
+    /** Kind, account and object in one id, so that a repeated anomaly stays one row. */
     id: text('id').primaryKey(),
     kind: text('kind', { enum: anomalyKinds }).notNull(),
     account: text('account').notNull(),
@@ -60,7 +60,7 @@ export async function findAnomalies(db: Db, ids: readonly string[]): Promise<Set
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns true if it is new. */
+/** Records an anomaly. Returns true if it is new. */
 export async function recordAnomaly(db: Db, anomaly: Anomaly): Promise<boolean> {
   const id = anomalyId(anomaly.kind, anomaly.account, anomaly.object)
   const made = await db

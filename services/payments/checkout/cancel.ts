@@ -9,13 +9,16 @@ import { readItem } from '../queries/activity'
 import { countCancelled } from '../treasury/sums.store'
 import { endCheckout } from './end'
 
-/** Per wallet and UTC day: without it, one wallet could set the treasury's cover aside all day. */
+/**
+ * Cancellations allowed per wallet and UTC day. Without a limit, one wallet could reserve the treasury's
+ * cover all day.
+ */
 export const cancellationsPerDayMax = 10
 
 /**
- * Returns the item as it is afterwards: closed, or paid if that came first; null if the wallet has
- * none. Refuses with `cancellation_unconfirmed` if the provider does not say how the checkout
- * ended: a recheck decides.
+ * Cancels a checkout and returns its item: closed, or paid if the payment came first, or null if the wallet
+ * has no such item. Refuses with `cancellation_unconfirmed` if the provider does not report how the checkout
+ * ended; a recheck decides later.
  */
 export const answerCancellations = (context: Context) =>
   handler(CheckoutCancel, async ({ wallet, kind, id }) => {
@@ -26,10 +29,11 @@ export const answerCancellations = (context: Context) =>
     if (payment.state === 'awaiting_payment') {
       const isUsed = async (db: Db) => (await countCancelled(db, wallet, new Date(clock()))) >= cancellationsPerDayMax
       if (await database.read(isUsed)) return refuse('cancellations_too_many')
-      // Others may have used up the day since: the limits then keep counting this one.
+      // Concurrent cancellations may have used up the day's limit. This checkout then only expires, and the
+      // limits keep counting it.
       const end: typeof cancel = async (tx, ...row) => ((await isUsed(tx)) ? expire : cancel)(tx, ...row)
       if (await endCheckout(context, payment, end)) return refuse('cancellation_unconfirmed')
-      // Completed, but its charge is not yet decided.
+      // The provider reports the checkout as completed, but its charge is not decided yet.
       if ((await find())?.state === 'awaiting_payment') return refuse('cancellation_unconfirmed')
     }
     return ok({ item: await readItem(context, { wallet, id }) })

@@ -7,8 +7,8 @@ import { lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 
 /**
- * Runs `end` on the locked row once the provider has ended the checkout, or receives one that was
- * completed. Refuses with `provider_unavailable` if it may still be paid.
+ * Ends a checkout at the provider, then runs `end` on the locked row. Receives the payment of a checkout that
+ * was completed. Refuses with `provider_unavailable` if the checkout may still be paid.
  */
 export async function endCheckout(
   context: Context,

@@ -20,15 +20,15 @@ import { sumTopups } from '../treasury/sums.store'
 import { openCheckout, type PaymentResult, releaseOpening, resultOf } from './provider-checkout'
 import { replaceEarlier } from './replace'
 
-// A row is stored before its quote is taken, with limits and cover checked, so that a promise
-// counts from then on. A refusal before that changes nothing; one of the quote itself ends the row.
+// The row is stored with limits and cover checked before its quote is taken, so that the promise counts from
+// then on. A refusal before the row is stored changes nothing; a refusal of the quote ends the row.
 
 export type CheckoutRequest = {
   readonly kind: PaymentKind
   readonly wallet: `0x${string}`
   readonly quoteId: string
   readonly method: Method | null
-  /** Distinguishes a retry from another request with the same quote. */
+  /** Hash of the request, which tells a retry from another request with the same quote. */
   readonly requestFingerprint: string
 }
 
@@ -45,7 +45,10 @@ export function requestOf<F extends Omit<CheckoutRequest, 'requestFingerprint'>>
   }
 }
 
-/** Returns the first request's response, even if quote or debt changed since. */
+/**
+ * Returns the response to the first request with this quote, even if the quote or the debt has changed since.
+ * Returns undefined if the quote has no row.
+ */
 export async function answerRetry(
   context: Context,
   { quoteId, requestFingerprint }: CheckoutRequest,
@@ -106,10 +109,10 @@ function rowFor({ clock, recheckAfterMs }: Context, request: CheckoutRequest, te
   }
 }
 
-/** Longer than taking a quote and one attempt at the provider. */
+/** Duration of the lease on an opening, in ms: longer than taking the quote and one request to the provider. */
 const openingLeaseMs = 9_000
 
-/** A retry repeats every step safely. The caller holds the lease on `payment`. */
+/** Takes the quote and opens the checkout; a retry can repeat every step. The caller holds the lease on `payment`. */
 export async function finish(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const { quoteId, requestFingerprint } = payment
   // guard: a payment takes its quote before its checkout is opened
@@ -143,7 +146,7 @@ async function resume(
   if (payment.requestFingerprint !== requestFingerprint) return refuse('quote_used')
   const result = resultOf(payment)
   if (result) return ok(result)
-  // The rate was locked for a minute; do not open checkouts at it much later.
+  // The rate was locked for a minute; a checkout opened much later would still use it.
   const ageMs = context.clock() - payment.createdAt.getTime()
   if (payment.state !== 'opening' || ageMs > reopenMaxMs) return refuse('quote_expired')
   const leased = await context.database.run((db) => leaseOpening(db, payment.id, openingLeaseMs))

@@ -27,7 +27,7 @@ export function resultOf(payment: PaymentRow): PaymentResult | undefined {
 export const releaseOpening = ({ database }: Context, { id }: PaymentRow) =>
   database.run((db) => recordPayment(db, id, { openingUntil: null }))
 
-/** The caller holds the lease on `payment`. */
+/** Opens the provider's checkout and stores it. The caller holds the lease on `payment`. */
 export async function openCheckout(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const checkout = await askForCheckout(context, payment)
   if (!checkout?.checkoutUrl) {
@@ -41,7 +41,10 @@ export async function openCheckout(context: Context, payment: PaymentRow): Promi
   return result ? ok(result) : refuse('provider_unavailable')
 }
 
-/** An unclear outcome may orphan a checkout, which is harmless: its URL was never shown. */
+/**
+ * Returns undefined if the provider refused or its response is unclear. After an unclear response the
+ * provider may have an unused checkout, which is harmless: its URL was never shown.
+ */
 async function askForCheckout(context: Context, payment: PaymentRow): Promise<Checkout | undefined> {
   const { provider, checkoutTtlMs, log } = context
   try {
@@ -78,7 +81,7 @@ async function storeCheckout(
 ): Promise<PaymentRow | undefined> {
   const { database, provider, log, checkoutTtlMs, recheckAfterMs } = context
   const { checkoutId, checkoutUrl, paymentRequestId } = checkout
-  // Whatever end the provider reports, the rate is locked no longer than we ordered.
+  // The rate is not locked longer than we ordered, whatever end the provider reports.
   const latestMs = context.clock() + checkoutTtlMs
   const expiresAt = new Date(Math.min(checkout.expiresAt?.getTime() ?? latestMs, latestMs))
   const next = { ...payment, state: 'awaiting_payment' as const, checks: 0, expiresAt }

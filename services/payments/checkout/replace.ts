@@ -9,14 +9,14 @@ import type { PaymentTerms } from '../price'
 import { countUnpaidSettlements, lastRepaidAt } from '../treasury/sums.store'
 import { endCheckout, receiveOpen } from './end'
 
-// A settlement charges the whole debt, so a new one first ends the earlier one: both could be paid.
-// A code already shown may still be paid: that money repays under its own ref, and only the excess
-// over the debt becomes collateral.
+// Both checkouts of a debt could be paid, and a settlement charges the whole debt, so a new settlement first
+// ends the checkout of the earlier one. A payment code that was already shown may still be paid: that money
+// repays under its own ref, and only the excess over the debt becomes collateral.
 
 /**
- * Returns what prevents a settlement of the debt read at `readAt`. The wallet is locked. `rival`:
- * another settlement answers the request. `changed`: the debt must be read again. An abandoned
- * opening, never shown, is replaced.
+ * Returns what prevents a settlement of the debt read at `readAt`, or undefined. `rival` is another
+ * settlement whose checkout answers the request; `changed` means that the debt must be read again. An
+ * abandoned opening, whose checkout was never shown, is replaced. The caller holds the wallet lock.
  */
 export async function maySettle(
   tx: Tx,
@@ -40,7 +40,7 @@ export async function maySettle(
 
 const isReceived = ({ state }: PaymentRow): boolean => states[state].inFlight === true
 
-/** Settlements that a wallet may leave unpaid in an hour; each costs calls at the provider. */
+/** Unpaid settlements allowed per wallet and hour. Each one costs calls at the provider. */
 const perHourMax = 10
 const refuseTooMany = async (tx: Tx, wallet: `0x${string}`) =>
   (await countUnpaidSettlements(tx, wallet)) >= perHourMax ? refuse('settlements_too_many') : undefined
@@ -48,7 +48,10 @@ const refuseTooMany = async (tx: Tx, wallet: `0x${string}`) =>
 const isLeased = ({ clock }: Context, { openingUntil }: PaymentRow): boolean =>
   openingUntil !== null && openingUntil.getTime() > clock()
 
-/** Returns true for the same debt, a rate within 1 %, and a third of its time left to pay. */
+/**
+ * Returns true if the debt is the same, the rate differs by at most 1 %, and a third of the checkout's time
+ * is left.
+ */
 function isSame(context: Context, earlier: PaymentRow, terms: PaymentTerms): boolean {
   const { pair, ausdMicro, rateMinorPerUsd: rate, expiresAt } = earlier
   const apart = rate > terms.rateMinorPerUsd ? rate - terms.rateMinorPerUsd : terms.rateMinorPerUsd - rate
@@ -61,8 +64,8 @@ const open = async ({ database }: Context, wallet: `0x${string}`): Promise<Payme
   (await database.read((db) => findUnsettled(db, wallet))).filter(({ state }) => state === 'awaiting_payment')
 
 /**
- * An earlier one may have been paid while its webhook was lost. `admit` comes first: a refused
- * request, which may be repeated without end, makes no provider call.
+ * Receives the open checkouts of earlier settlements, which may have been paid while their webhook was lost.
+ * `admit` runs first, so that a refused request, which may be repeated without end, makes no provider call.
  */
 export async function receiveEarlier(
   context: Context,
@@ -83,8 +86,8 @@ export async function receiveEarlier(
 }
 
 /**
- * Refuses with `settlement_on_its_way` if the earlier one was paid, and with `provider_unavailable`
- * if it may still be paid.
+ * Ends the open checkouts of earlier settlements. Refuses with `settlement_on_its_way` if one was paid, and
+ * with `provider_unavailable` if one may still be paid.
  */
 export async function replaceEarlier(context: Context, payment: PaymentRow): Promise<Answer<object>> {
   for (const earlier of await open(context, payment.wallet)) {

@@ -60,7 +60,7 @@ async function storeSettlement(
   if ('refused' in rate) return rate
   const price = priceSettlement({ drawnMicro, ...rate.ok })
   if ('refused' in price) return price
-  // Nothing is admitted for a wallet that may have no top-ups: it repays its remaining debt.
+  // A wallet that may have no top-ups gets no collateral: its payment only repays the remaining debt.
   // guard: a debt that is not ripe is held to the limits of top-ups
   const topupMicro = mayTopUp ? drawnMicro - ripeMicro : 0n
   const terms = { ...price.ok, ...rate.ok, topupMicro }
@@ -70,7 +70,7 @@ async function storeSettlement(
   const received = await receiveEarlier(context, wallet, terms, admit)
   if ('refused' in received) return received
   return context.database.transaction(async (tx) => {
-    // Under the lock, concurrent requests are counted one after another.
+    // The wallet lock makes concurrent requests count one after another.
     await lockWallet(tx, wallet)
     const obstacle = await maySettle(tx, context, { wallet, terms, readAt })
     if (obstacle) return obstacle

@@ -36,7 +36,7 @@ async function storeTopup(context: Context, request: TopupRequest, amountMinor: 
   if ('refused' in account) return account
   // guard: an unverified user opens no top-up
   if (!account.ok.verified) return refuse('not_verified')
-  // Bank and QR stay available to a frozen wallet, so that it can repay a reversal.
+  // A frozen wallet can still pay by bank transfer and QR, so that it can repay a reversal.
   // guard: a frozen wallet cannot pay by card
   if (method === 'card' && (await isFrozen(context, account.ok))) return refuse('wallet_frozen')
 
@@ -58,6 +58,6 @@ async function storeTopup(context: Context, request: TopupRequest, amountMinor: 
   })
 }
 
-/** We may have ordered a freeze that is not on the chain yet. */
+/** Returns true if the wallet is frozen on the chain, or if we have ordered a freeze that is not on the chain yet. */
 const isFrozen = async ({ database }: Context, account: { wallet: `0x${string}`; frozen: boolean }): Promise<boolean> =>
   account.frozen || ((await database.read((db) => findWallet(db, account.wallet)))?.frozen ?? false)

@@ -6,12 +6,15 @@ import { isWalletDue, wallets } from '../losses/refund.store'
 import { statesWith } from '../payment'
 import { type PaymentRow, payments } from '../payment.table'
 
-/** Longer than one check, so that another instance takes over only after a crash. */
+/**
+ * Duration of the lease on a check. It is longer than one check, so another instance takes over only after a
+ * crash.
+ */
 const checkLeaseSeconds = 30
 
 /**
- * Each kind has its own share of a round. `others` ask the provider; `orders` are resent without
- * it.
+ * Kinds of checks, each with its own share of a round: `holds` end on the chain, `orders` are resent without
+ * asking the provider, and `others` ask the provider.
  */
 export const checkKinds = ['holds', 'orders', 'others'] as const
 export type CheckKind = (typeof checkKinds)[number]
@@ -25,7 +28,7 @@ const ofKind: Readonly<Record<CheckKind, SQL>> = {
 const listedRestMs = 21_600_000
 
 /**
- * Unpaid checkouts in accounts whose current transaction list would show their payments. They are
+ * Selects unpaid checkouts in accounts whose current transaction list would show their payments. They are
  * checked when they end, and rarely after that in case the list is incomplete.
  */
 function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
@@ -37,7 +40,10 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   return and(inArray(account, [...listed]), isPriced, or(isOpen, hasEnded))!
 }
 
-/** Selects the extremes to force index lookups: for `exists` the planner would scan rows. */
+/**
+ * Returns whether any payment or wallet is due. It reads the earliest and the latest time, which are index
+ * lookups; for `exists` the planner would scan rows.
+ */
 export async function isDue(db: Db, now: Date): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
   const isTimeOver = (time: SQL) => isOver(time, checkMaxMs, timeFrom(now))
   const [due] = await db.execute<{ payments: boolean; wallets: boolean }>(sql`select
@@ -49,8 +55,9 @@ export async function isDue(db: Db, now: Date): Promise<{ readonly payments: boo
 }
 
 /**
- * Leaves some to the list of the `listed` accounts. Holds come in the order in which they end;
- * otherwise wallets take turns, so that none can delay the rest.
+ * Leases due payments of one kind for a check. Unpaid checkouts of the `listed` accounts are left to the
+ * transaction list. Holds come in the order in which they end; for other kinds wallets take turns, so that
+ * none can delay the rest.
  */
 export async function leaseDue(
   tx: Tx,
@@ -65,7 +72,7 @@ export async function leaseDue(
     ofKind[kind],
     listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
   )
-  // Ranked separately: Postgres cannot lock rows in a query with a window function.
+  // Ranking is a query of its own, because Postgres cannot lock rows in a query with a window function.
   const turn =
     kind === 'holds' ? sql<number>`1` : sql<number>`row_number() over (partition by ${wallet} order by ${dueAt})`
   const ranked = tx.$with('ranked').as(
@@ -97,8 +104,8 @@ export async function leaseDue(
 }
 
 /**
- * Plans the next check unless the payment has moved, which planned its own. One that `isPutOff` does
- * not count.
+ * Plans the next check, unless the payment has moved: its step has planned one already. A check that
+ * `isPutOff` does not count in `checks`.
  */
 export const planCheck = (db: Db, { id, state, checks }: PaymentRow, nextCheckAt: Date | null, isPutOff: boolean) =>
   db

@@ -6,7 +6,7 @@ import type { PaymentRow } from '../payment.table'
 import type { PaymentProvider } from '../provider'
 import { listings } from '../schema.store'
 
-// Each hold needs the list as it is shortly before its end, so concurrent checks share a reading.
+// Each hold needs the list as it is shortly before the hold ends, so concurrent checks share a reading.
 
 type SharedReading = {
   readonly beganAt: number
@@ -16,10 +16,13 @@ type SharedReading = {
 type Account = PaymentRow['account']
 const readings = new WeakMap<PaymentProvider, Map<Account, SharedReading>>()
 
-/** How far a reading reaches back behind the last complete one: rows may appear late. */
+/** Time by which a reading reaches back behind the last complete one, in ms, because rows may appear late. */
 const backMs = 600_000
 
-/** Returns rows read at most a fifth of the margin ago. Throws if the list is unreadable. */
+/**
+ * Returns the rows of a reading that began at most a fifth of the hold margin ago. Throws if the list is
+ * unreadable.
+ */
 export async function readFreshList(context: Context, payment: PaymentRow): Promise<Listed[]> {
   const { provider, database, clock, holdMarginMs } = context
   const { account, createdAt } = payment

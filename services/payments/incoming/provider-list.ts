@@ -28,15 +28,15 @@ import {
   withRate,
 } from './receive'
 
-// Each row names an object to fetch; chargebacks have no endpoint, so the row itself is the
-// evidence. A row is received at each reading until what it is about is recorded, so that a wrong
-// answer about it heals.
+// Each row names an object, which is fetched; chargebacks have no endpoint, so the row itself is the
+// evidence. A row is received at each reading until its object is recorded as listed, so that a wrong answer
+// about the object heals.
 
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(paymentListing(context), settings, context.poke)
 
 export function paymentListing(context: Context): Listing {
-  // Cached once there is one: no older payment can appear later.
+  // The first payment is cached once it exists, because no older payment can appear later.
   let first: Date | null = null
   return {
     database: context.database,
@@ -106,7 +106,7 @@ async function doneOf({ database }: Context, account: ProviderAccount, rows: rea
     if (type === 'payment') {
       if (status === 'pending') return true
       if (status !== 'succeeded') return !isCounted || contains(doubt?.status, doubtOf(row))
-      // The charge may have read otherwise for a while.
+      // The charge may have had another status for a while.
       const doubts = [doubt, reports.get(voidId(productId ?? ''))]
       const isClear = doubts.every((one) => !one || one.status === 'dead')
       return isCounted ? isClear : isUnmatched(row)
@@ -114,11 +114,11 @@ async function doneOf({ database }: Context, account: ProviderAccount, rows: rea
     if (type !== 'refund' && type !== 'chargeback') return true
     if (doubt && doubt.status !== 'dead') return false
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
-    // What never took place needs no record. A webhook may have reported a refund that bounced.
+    // A refund that never took place needs no record, unless a webhook may have reported it before it bounced.
     const isReported = type === 'refund' && (isOwned(row) || reports.has(productId ?? ''))
     if (!report) return (statusOf[status] === 'dead' && !isReported) || isUnmatched(row)
     const object = reports.get(report.objectId ?? '')
-    // A restore may have brought back the payment of a charge that matched none.
+    // A restore may have brought back the payment of a charge that matched none before.
     const isNamed = report.paymentId !== '' || !isOwned(row)
     const isAsListed = contains(report.status, statusOf[status]) && isNamed
     if (type === 'refund') return isAsListed && object?.status === report.status
@@ -135,7 +135,7 @@ async function receiveRow(context: Context, account: ProviderAccount, row: Liste
   failpoint('payments:row-of-list-received')
 }
 
-/** How long our own payment may be missing or contradicted before an alert. */
+/** Time for which one of our payments may be missing or contradicted at the provider before an alert, in ms. */
 const doubtMaxMs = 1_800_000
 
 async function receivePaymentRow(context: Context, account: ProviderAccount, row: Listed) {
@@ -147,12 +147,12 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
     return database.transaction((tx) => receiveDoubt(tx, context, productId ?? '', about))
   }
   if (row.status !== 'succeeded') return
-  // The list also has the account's other products, whose ids the payment lookup refuses.
+  // The list also contains the account's other products, whose ids the payment lookup refuses.
   const charge = productId ? await provider.findCharge(account, productId).catch(noneOfItsForm) : undefined
   const fetched = await withRate(context, charge)
   const owner = await ownerOf(context, account, row)
-  // The list can be ahead of the payment's own endpoint ("not found", "failed"): read again next
-  // time.
+  // The list can be ahead of the payment's own endpoint ("not found", "failed"); the row is then received
+  // again at the next reading.
   if (fetched?.status !== 'succeeded') {
     const found = owner?.checkoutId ? await fetchCheckout(context, account, owner.checkoutId) : undefined
     await database.transaction(async (tx) => {
@@ -183,19 +183,20 @@ async function receiveRefundRow(context: Context, account: ProviderAccount, row:
   const { charge, isNamed } = await chargeOf(context, account, row, refund)
   const fetched = await withRate(context, charge)
   if (!fetched) return recordMissing(context, account, row)
-  // A row without an id of its own names no refund: all refunds of its payment are read instead.
+  // A row without an id of its own names no refund, so all refunds of its payment are read instead.
   const named = refund ? [refund] : await listRefundsOf(provider, fetched.charge)
   const objectId = refund?.refundId ?? null
   await database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
     for (const one of named ?? []) await receiveRefund(tx, context, one, fetched)
-    // The row of a refund that we ordered may name another reference.
+    // The row of a refund that we ordered may carry a reference other than ours.
     const ordered = isOrderedByUs(refund?.reference ?? null) ? { origin: 'ordered' as const } : {}
     const report = { ...reportOf(row, 'refund'), objectId, ...ordered }
     await receiveRefund(tx, context, report, fetched)
     await endDoubt(tx, context, voidId(row.transactionId))
-    // An operator decides which of the two is right; until then the money counts as gone.
+    // The row and the refund contradict each other. An operator decides which is right; until then the money
+    // counts as gone.
     if (refund?.status === 'succeeded' && statusOf[row.status] === 'dead')
       await raiseAlert(tx, context, 'status_unknown', { account, object: row.transactionId })
   })
@@ -222,7 +223,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
   })
 }
 
-/** Its status may differ from that of the refund it names. */
+/** Returns the report of a row, whose status may differ from that of the refund it names. */
 const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund => ({
   refundId: (origin === 'refund' ? listedId : chargebackId)(row.transactionId),
   status: statusOf[row.status],
@@ -235,7 +236,8 @@ const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund 
 })
 
 /**
- * Money of our own payment may be on its way back until the row is received: its hold must not end.
+ * Records a row whose charge cannot be fetched. If it may be about one of our payments, money may be on its
+ * way back, so the hold must not end before the row is received.
  */
 async function recordMissing(context: Context, account: ProviderAccount, row: Listed) {
   const owner = await ownerOf(context, account, row)
@@ -251,7 +253,7 @@ async function recordMissing(context: Context, account: ProviderAccount, row: Li
   })
 }
 
-/** Throws if an object that a row names cannot be fetched. */
+/** Receives the rows of one payment. Throws if an object that a row names cannot be fetched. */
 export async function receiveRowsOf(
   context: Context,
   { id, account, providerPaymentId, paymentRequestId }: PaymentRow,
@@ -282,12 +284,12 @@ async function chargeOf(
   if (named) return { charge: named, isNamed: true }
   const charge = await chargeOfOwner(context, account, row)
   if (paymentRequestId === null) return { charge, isNamed: false }
-  // A request that is not found yet may be of another payment for the same promise.
+  // A payment request that is not found yet may belong to another payment for the same promise.
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
   return { charge: isOfRequest ? charge : undefined, isNamed: true }
 }
 
-/** Returns the charge of the order that the row's reference names. */
+/** Returns the charge of the refund order that the row's reference names, or null. */
 async function chargeOfOrder({ database }: Context, { reference }: Listed): Promise<string | null> {
   const id = isOrderedByUs(reference) ? paymentIdIn(reference) : undefined
   const orders = id ? await database.read((db) => findOrders(db, id)) : []
@@ -306,7 +308,7 @@ async function chargeOfOwner(
   return undefined
 }
 
-/** Alerts if the reference of a row leads to several charges: it counts against the first. */
+/** Alerts if the reference of a row leads to several charges; the row then counts against the first. */
 async function recordAmbiguous(
   tx: Tx,
   context: Context,
@@ -339,7 +341,7 @@ async function recordUnmatched(tx: Tx, { log }: Context, account: ProviderAccoun
   const { transactionId, type, currency, amountMinor } = row
   const anomaly = { account, object: transactionId, currency, amountMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {
-    // Without a reference of our form it may be the account owner's own business: no alert.
+    // Money without a reference of our form may be the account owner's own business, so it raises no alert.
     const alarm = paymentIdIn(row.reference) !== undefined || type === 'chargeback'
     const fields = { transactionId, type, account, alarm }
     log[alarm ? 'error' : 'warn'](fields, 'provider transaction does not match any payment')

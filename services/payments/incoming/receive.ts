@@ -27,22 +27,25 @@ import { endRefunding, recordRefundOutcome } from '../review/refund-outcome'
 import { recordAnomaly } from '../schema.store'
 import { admitExcess, mayExceed, type Owner, readOwner } from '../treasury/excess'
 
-// Single entry point for money, refunds and ended checkouts found by webhook, recheck or list.
-// Everything here was fetched from the provider with our own key.
+// Webhooks, rechecks and the list all bring money, refunds and ended checkouts here, the single entry point.
+// Everything received here was fetched from the provider with our own key.
 
-/** With the data the transaction needs, since that makes no network calls. */
+/** A fetched charge with all data that the transaction needs, since the transaction makes no network calls. */
 export type PricedCharge = FetchedCharge & {
-  /** Current rate for late money; null if not late or if there is no rate. */
+  /** Current rate for late money; null if the money is not late or the rate could not be read. */
   readonly presentMinorPerUsd: bigint | null
-  /** As read before the transaction. */
+  /** Payment that the charge matched before the transaction. */
   readonly match?: PaymentRow | undefined
-  /** Its wallet on the chain, if it may bring more than the limits have admitted. */
+  /** State of the payment's wallet on the chain; set if the charge may bring more than the limits have admitted. */
   readonly owner?: Owner | undefined
-  /** Made before it is received for the first time. */
+  /** Refunds made before the charge is received for the first time. */
   readonly refunds?: readonly FetchedRefund[]
 }
 
-/** The wallet-locked transaction decides if the rate applies. */
+/**
+ * Adds the current rate and the other data of `PricedCharge`. The transaction, which locks the wallet,
+ * decides if the rate applies.
+ */
 export async function withRate(
   context: Context,
   fetched: FetchedCharge | null | undefined,
@@ -62,10 +65,16 @@ export async function withRate(
   return 'refused' in rate ? matched : { ...matched, presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
-/** A payment is refunded by hand, so not sooner. */
+/**
+ * Age below which a charge is not asked for refunds, in ms: refunds before the credit are made by hand, so
+ * not sooner.
+ */
 const unrefundedMs = 60_000
 
-/** After an outage, a charge is received before the webhook of its refund: nothing of it may be credited. */
+/**
+ * Fetches the refunds of a charge that is received late, as after an outage: the webhook of its refund may
+ * still be missing, and refunded money must not be credited.
+ */
 async function earlierRefunds({ provider, clock }: Context, charge: Charge) {
   const isNew = charge.paidAt !== null && ageMs(charge.paidAt, clock()) < unrefundedMs
   return isNew ? [] : ((await listRefundsOf(provider, charge)) ?? [])
@@ -76,7 +85,10 @@ export type FetchedCheckout = {
   readonly fetched?: PricedCharge | undefined
 }
 
-/** Throws if the provider cannot be reached. An open checkout has no charge until it completes. */
+/**
+ * Fetches a checkout and its charge. An open checkout has no charge until it completes. Throws if the
+ * provider cannot be reached.
+ */
 export async function fetchCheckout(
   context: Context,
   account: PaymentRow['account'],
@@ -92,11 +104,11 @@ export async function fetchCheckout(
   })
   if (paymentId) return priced(await provider.findCharge(account, paymentId))
   if (!paymentRequestId || status === 'open') return { checkout }
-  // A transfer may settle after its checkout has closed.
+  // A bank transfer may settle after its checkout has closed.
   return priced(await provider.findChargeOfRequest(account, paymentRequestId))
 }
 
-/** Returns true if the payment became `paid`. */
+/** Receives a checkout and its charge. Returns true if the payment became `paid`. */
 export async function receiveCheckout(
   tx: Tx,
   context: Context,
@@ -105,14 +117,14 @@ export async function receiveCheckout(
 ): Promise<boolean> {
   if (!checkout) return false
   if (fetched && (await receiveCharge(tx, context, fetched, checkout))) return true
-  // Already received, or not yet paid: the checkout's own status may still be news.
+  // The charge is already received, or not paid yet, but the checkout's own status may still be news.
   if (checkout.status === 'unknown')
     await raiseAlert(tx, context, 'status_unknown', { account, object: checkout.checkoutId })
   const payment = await findByCheckout(tx, account, checkout.checkoutId)
   if (!payment) return false
   const { paymentRequestId } = checkout
   if (paymentRequestId && payment.paymentRequestId === null) await recordPayment(tx, payment.id, { paymentRequestId })
-  // Voided before we saw it: there is no money, unless the provider takes that back.
+  // The charge was voided before we saw it, so there is no money unless the provider takes the void back.
   const isVoid = checkout.status === 'completed' && fetched?.status === 'voided'
   if (checkout.status === 'closed' || isVoid) await expire(tx, context, payment)
   if (checkout.status === 'cancelled') await endCancelled(tx, context, payment)
@@ -120,8 +132,8 @@ export async function receiveCheckout(
 }
 
 /**
- * Returns true if the payment became `paid`. A counted charge that reads otherwise than succeeded
- * may be on its way back; any other one without money changes nothing.
+ * Receives a charge in any status. Returns true if the payment became `paid`. The money of a counted charge
+ * that no longer reads as succeeded may be on its way back; any other charge without money changes nothing.
  */
 export async function receiveCharge(
   tx: Tx,
@@ -163,7 +175,7 @@ async function receivePayment(
   const { reports, isBooked, isShort } = await findChargeFacts(tx, payment, charge)
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, charge.paidMinor ?? 0n)
   const decided = decideReceipt({ ...payment, refundedMinor }, charge, presentMinorPerUsd)
-  // Money with a refund on its way is held, whatever its channel.
+  // A payment with an open refund is held, whatever its channel.
   const held = isHeld(charge.channelKind) || isOpen
   const { receipt, set: admitted } =
     'onchainMicro' in decided
@@ -205,12 +217,12 @@ async function receivePayment(
     ...shares,
   })
   if (moved?.state !== 'paid') return false
-  // All of it covered earlier reversals, so nothing goes on the chain.
+  // All of the payment covered earlier reversals, so nothing goes on the chain.
   if (moved.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
 }
 
-/** The checkout is over; rechecks wait for a rate. */
+/** Ends the checkout; rechecks wait for a rate. */
 async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge: Charge) {
   const { id: paymentId, state } = payment
   const fields = { paymentId, providerPaymentId: charge.paymentId, alarm: true }
@@ -237,7 +249,7 @@ async function waitForRate(tx: Tx, context: Context, payment: PaymentRow, charge
   if (waiting) await bookChange(tx, payment, waiting, 'late money came')
 }
 
-/** Splits a payment into a part that covers earlier reversals and a part for the chain. */
+/** Splits a payment into the part that covers earlier reversals and the part for the chain. */
 async function sharesOf(
   tx: Tx,
   context: Context,
@@ -289,7 +301,7 @@ async function recordOverpaid(tx: Tx, context: Context, payment: PaymentRow, cha
   const anomaly = { account, object, currency, amountMinor: paidMinor, paymentId: payment.id }
   // guard: a second payment is counted once, however often it is reported
   if (!(await recordAnomaly(tx, { kind: 'paid_twice', ...anomaly }))) return
-  // An inexact amount or another currency is recorded as an anomaly only.
+  // A charge of an inexact amount or in another currency is recorded as an anomaly only.
   const countedMinor = currency === payment.currency ? (paidMinor ?? 0n) : 0n
   const overpaidMinor = payment.overpaidMinor + countedMinor
   const fields = { paymentId: payment.id, providerPaymentId: object, alarm: true }
@@ -340,7 +352,7 @@ const storedReportOf = (
   origin: refund.origin ?? (isOrderedByUs(refund.reference) ? 'ordered' : 'refund'),
 })
 
-/** Receives the charge first, which may still be unknown. */
+/** Receives a refund, and first the refunded charge, which may still be unknown. */
 export async function receiveRefund(
   tx: Tx,
   context: Context,

@@ -16,25 +16,29 @@ import { listings } from '../schema.store'
 import { type CheckKind, isDue, leaseDue, planCheck } from './check.store'
 import { fetchCheckout, receiveCharge, receiveCheckout, withRate } from './receive'
 
-/** Maximum concurrent checks that ask the provider. */
+/** Maximum number of concurrent checks that ask the provider. */
 const runningMax = 400
-/** Checks per round that do not ask the provider: holds whose end is read, orders sent again. */
+/** Maximum number of checks per round that do not ask the provider: reading the end of a hold, resending an order. */
 const withoutProviderMax = 400
 
 const idleMaxMs = 2_000
 
-/** Returns half of the rate limit; the other half is for checkouts and webhooks. */
+/**
+ * Returns the checks allowed per round: half of the provider's rate limit, because checkouts and webhooks
+ * need the other half.
+ */
 export const checksPerRound = (requestsPerMinute: number, everyMs: number): number =>
   Math.min(200, Math.max(1, Math.floor((requestsPerMinute * everyMs) / 120_000)))
 
 /**
- * Rounds do not wait for each other, so that a hanging provider cannot delay a hold about to end.
+ * Starts the rounds of rechecks. Rounds do not wait for each other, so that a hanging provider cannot delay a
+ * hold that is about to end.
  */
 export function startRechecking(
   context: Context,
   settings: { recheckEveryMs: number; requestsPerMinute: () => number },
 ): AsyncDisposable {
-  // Often enough to act before a hold ends.
+  // Rounds come often enough to act within the margin before a hold ends.
   const everyMs = Math.min(settings.recheckEveryMs, Math.max(100, context.holdMarginMs / 8))
   const running = new Set<Promise<void>>()
   let rounds = 0
@@ -58,14 +62,15 @@ export function startRechecking(
 }
 
 type Rounds = {
-  /** Number of this round: if a round may ask only once, the kinds take turns. */
+  /** Number of this round. The kinds take turns if a round may ask only once. */
   readonly rounds?: number
-  /** If given, checks continue in it after the round. */
+  /** Set of running checks. If it is given, checks may outlast the round. */
   readonly running?: Set<Promise<void>>
 }
 
 /**
- * Asks about at most `checksMax` payments: half holds, half others; either gets what is left over.
+ * Asks the provider about at most `checksMax` payments: half are holds and half are others, and each half may
+ * use the budget that the other leaves. Returns the idle pause if nothing was due.
  */
 export async function recheckOnce(
   context: Context,
@@ -95,11 +100,14 @@ export async function recheckOnce(
   return taken.length === 0 ? idle : undefined
 }
 
-/** Counts the holds for which the provider may be asked: first those that are about to end. */
+/**
+ * Returns a function that takes one call from the budget of `asksMax` provider calls, and returns false if
+ * the hold must wait. `isLast`: the hold is about to end.
+ */
 function budgetOf(asksMax: number): (isLast: boolean) => boolean {
   let left = asksMax
   return (isLast) => {
-    // The rest is kept for holds of this round that turn out to end soon.
+    // Half of the budget is reserved for holds of this round that turn out to end soon.
     if (left <= 0 || (!isLast && left * 2 <= asksMax)) return false
     left -= 1
     return true
@@ -135,14 +143,14 @@ async function checkAndPlan(
     const next = at && usual && payment.state === 'revoking' && usual < at ? usual : (at ?? usual)
     await database.run((db) => planCheck(db, payment, next, isPutOff))
   } catch (error) {
-    // It is checked again once the lease expires.
+    // The payment is checked again once the lease expires.
     const { id: paymentId, state } = payment
     await recordRefusedLookUp(context, payment, error).catch(() => {})
     log.warn({ paymentId, state, err: error }, 'payment status check failed')
   }
 }
 
-/** A returned time overrides the usual time of the next check. */
+/** Checks one payment. A returned time replaces the usual time of the next check. */
 async function check(
   context: Context,
   payment: PaymentRow,
@@ -156,7 +164,7 @@ async function check(
       await resend(context, payment)
       return
     case 'revoking':
-      // The first look only makes sure that the hold lasts longer than the revocation.
+      // The first check only makes sure that the hold lasts longer than the revocation.
       if (payment.checks > 1) await resend(context, payment)
       // guard: a hold lasts until its revocation is final
       return isOnHold(payment) ? checkHold(context, payment) : undefined
@@ -177,7 +185,7 @@ async function resend(context: Context, payment: PaymentRow): Promise<void> {
   context.log.warn({ paymentId: payment.id, state: payment.state }, 'relayer order resent')
 }
 
-/** How long after its end a checkout of ours may be missing from lookups. */
+/** Time after its end for which a checkout of ours may be missing from lookups, in ms. */
 const missingMaxMs = 3_600_000
 
 async function checkCheckout(context: Context, payment: PaymentRow): Promise<void> {
@@ -188,7 +196,7 @@ async function checkCheckout(context: Context, payment: PaymentRow): Promise<voi
   if (found.fetched) failpoint('payments:payment-found')
   if (!found.checkout) {
     log.error({ paymentId: payment.id, alarm: true }, 'checkout not found at provider')
-    // Not yet an answer: it may still be open, or paid.
+    // The missing checkout may still be open, or paid.
     const { expiresAt } = payment
     if (expiresAt && context.clock() < expiresAt.getTime() + missingMaxMs) return
     await onLocked(context, payment, (tx, row) => expire(tx, context, row))
@@ -206,7 +214,7 @@ async function checkLateMoney(context: Context, payment: PaymentRow): Promise<vo
   if (fetched) await database.transaction((tx) => receiveCharge(tx, context, fetched))
 }
 
-/** Does nothing if the state has changed since the row was leased. */
+/** Runs `work` on the locked row, unless its state has changed since the row was leased. */
 const onLocked = ({ database }: Context, { id, state }: PaymentRow, work: (tx: Tx, row: PaymentRow) => Promise<void>) =>
   database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)

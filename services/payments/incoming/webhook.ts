@@ -23,7 +23,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
   reactTo<typeof PaymentsWebhook, ReadWebhook>(PaymentsWebhook, {
     // Payout events belong to the payouts service, which reads the same stream.
     concerns: ({ body }) => context.provider.readDelivery(body).about !== 'payout',
-    // The checkout and the payment each send a webhook at the same moment.
+    // The provider sends a webhook of the checkout and one of the payment at the same moment.
     orderOf: ({ body }) => {
       const hint = context.provider.readDelivery(body)
       return 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
@@ -93,9 +93,9 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadW
 }
 
 /**
- * The provider refuses ids not of its own form, so no such object exists. For an id we hold the
- * outcome is unknown: rethrows. A refund id comes from the webhook alone, even if its payment is
- * ours.
+ * Returns no facts if the provider refused an id that is not of its own form: no such object exists. Rethrows
+ * the error if we hold that id ourselves, because the outcome is then unknown. A refund id comes from the
+ * webhook alone, even if its payment is ours.
  */
 async function noSuchObject(
   context: Context,
@@ -129,7 +129,7 @@ function findOurs({ database }: Context, account: Delivery['account'], hint: Hin
   })
 }
 
-/** The dashboard's sample webhooks name such objects. */
+/** Records a webhook whose object does not exist, as in the dashboard's sample webhooks. */
 async function recordUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
   await recordAnomaly(tx, { kind: 'object_unknown', account, object })
   log.warn({ account, object }, 'webhook object not found at provider')
@@ -141,18 +141,22 @@ function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: WebhookF
   return (hint.about === 'payment' || hint.about === 'payment_request') && !fetched && !isUnpaid
 }
 
-/** How long after its webhook an object of ours may still be missing from lookups. */
+/** Time after its webhook for which an object of ours may be missing from lookups, in ms. */
 const insistMs = 60_000
 
 /**
- * Throws, so that the webhook is retried. Later, the list or a hold's last check finds the object.
+ * Throws if the missing object belongs to one of our payments, so that the webhook is retried. If the object
+ * appears later, the list or a hold's last check finds it.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
   const payment = (await findOurs(context, account, hint)) ?? (await findNamed(context, hint))
   if (payment) throw new Error(`${hint.about} of ${payment.id} not found yet`)
 }
 
-/** A reference that a webhook claims is reason enough to ask again. */
+/**
+ * Finds the payment that the webhook's reference names. The reference is unverified, but reason enough to ask
+ * the provider again.
+ */
 async function findNamed({ database }: Context, hint: Hint) {
   const id = 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
   return id && database.read((db) => findPayment(db, id))

@@ -14,7 +14,7 @@ import type { Charge } from '../provider'
 import { journal } from '../schema.store'
 import { positionOf } from './position'
 
-/** Books a change of amounts without a change of state. */
+/** Books a change of a row's amounts that does not change its state. */
 export const bookChange = (tx: Tx, before: PaymentRow, after: PaymentRow, event: string): Promise<void> =>
   book(tx, journal, {
     event,
@@ -22,7 +22,7 @@ export const bookChange = (tx: Tx, before: PaymentRow, after: PaymentRow, event:
     lines: difference(positionOf(before), positionOf(after)),
   })
 
-/** Books within the statement that updates the row. */
+/** Returns the write that books a step within the statement that updates the row. */
 export const bookStep = (before: PaymentRow, after: PaymentRow): SideWrite | undefined =>
   bookWith(journal, {
     event: `${before.state} → ${after.state}`,
@@ -39,10 +39,10 @@ function unmatchedLines(account: ProviderAccount, currency: string | null, minor
   ])
 }
 
-/** Books an unmatched charge, less its refunds, under its own id. */
+/** Books an unmatched charge, less its refunds, under the provider's id of the charge. */
 export async function bookUnmatched(tx: Tx, charge: Charge): Promise<void> {
   const { account, paymentId: item, currency, paidMinor } = charge
-  // Locked first, so that the last of concurrent refunds counts all before it.
+  // The lock comes before the read, so that the last of several concurrent refunds counts all before it.
   await lockItem(tx, item)
   const reports = await findReports(tx, item)
   const leftMinor = paidMinor === null ? null : paidMinor - backOf(reports, paidMinor).goneMinor
@@ -54,14 +54,17 @@ export const bookMatched = (tx: Tx, { paymentId: item }: Charge): Promise<void> 
   bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
 
 type Row = Pick<Listed, 'transactionId' | 'type' | 'productId'>
-/** A payment has one item, whether its webhook or its row in the list is the first to report it. */
+/**
+ * Returns the item of a row. A payment has one item, whether its webhook or its row in the list is the first
+ * to report it.
+ */
 const itemOf = ({ transactionId, type, productId }: Row): string =>
   (type === 'payment' ? productId : null) ?? transactionId
 
 export const bookMatchedRow = (tx: Tx, { transactionId: item }: Row): Promise<void> =>
   bookTo(tx, journal, { event: 'money found its payment', item, lines: [] })
 
-/** A negative amount left the account. */
+/** Books a listed row that matches no payment. A negative amount left the account. */
 export const bookListed = (
   tx: Tx,
   row: Row & {
@@ -79,8 +82,8 @@ export const bookListed = (
 export const givenUpItem = ({ paymentId }: Pick<Reversal, 'paymentId'>) => `${paymentId}/reversal`
 
 /**
- * The waived part, none while it may still be repaid, and needless repayments that the owner gave
- * back.
+ * Returns the lines of a reversal that an operator gave up: the waived part, which is zero while the loss may
+ * still be repaid, and needless repayments that an operator gave back.
  */
 export function givenUpLines(reversal: Reversal): Position {
   const { lostMicro, madeGoodMicro, givenBackMicro, clearedAt } = reversal

@@ -14,10 +14,10 @@ import type { PaymentRow } from '../payment.table'
 
 type BookedPayment = PaymentFacts & Pick<PaymentRow, 'account' | 'paidMinor' | 'spreadBps' | 'overpaidRefundedMinor'>
 
-/** Fiat at the provider; AUSD between treasury, contract and wallet. */
+/** Returns the position of a payment: fiat at the provider, and AUSD between treasury, contract and wallet. */
 export const positionOf = (payment: BookedPayment): Position => position([...fiatLines(payment), ...ausdLines(payment)])
 
-/** Money received for these reasons was never exchanged: no AUSD is promised for it. */
+/** Reasons for which received money is never exchanged, so that no AUSD is promised for it. */
 const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'amount_differs',
   'currency_differs',
@@ -25,7 +25,7 @@ const unexchanged: ReadonlySet<Reason | null | undefined> = new Set<Reason>([
   'excess_refused',
 ])
 
-/** Money without a promise of AUSD is in suspense until a decision. */
+/** Returns true if AUSD is promised for the money. Other money is in suspense until a decision. */
 function isExchanged(payment: BookedPayment): boolean {
   const { state, reason, providerPaymentId } = payment
   const wasPromised = providerPaymentId !== null && !unexchanged.has(reason)
@@ -41,7 +41,7 @@ function isExchanged(payment: BookedPayment): boolean {
     case 'refunding':
       return wasPromised
     case 'accepted':
-      // Amounts that never reached the chain are no longer promised.
+      // AUSD that never reached the chain is no longer promised once an operator accepts the payment.
       return wasPromised && wasCredited(payment)
     default:
       return false
@@ -54,7 +54,7 @@ function fiatLines(payment: BookedPayment): JournalLine[] {
   const secondMinor = overpaidMinor - overpaidRefundedMinor
   const heldMinor = ownMinorOf(payment) + secondMinor
   const leftMinor = isExchanged(payment) ? atLeastZero(fiatMinor - refundedMinor) : 0n
-  // What went back beyond the payment was exchanged for a claim on the wallet.
+  // Money that went back beyond the payment was exchanged for a claim on the wallet.
   const exchangedMinor = leftMinor - beyondMinor(payment)
   return [
     { account: providerOf[account], asset: currency, amount: heldMinor },
@@ -63,10 +63,13 @@ function fiatLines(payment: BookedPayment): JournalLine[] {
   ]
 }
 
-/** `capital` once an operator has accepted money without a promise. */
+/** Returns the account of money without a promise: `suspense`, or `capital` once an operator has accepted it. */
 const nobodysOf = ({ state }: BookedPayment) => (state === 'accepted' ? 'capital' : 'suspense')
 
-/** 0 for another currency, which no account holds. */
+/**
+ * Returns what is left of the payment's own charge, in the currency's smallest unit; 0 for another currency,
+ * which no account holds.
+ */
 function ownMinorOf(payment: BookedPayment): bigint {
   const { providerPaymentId, reason, paidMinor, fiatMinor, refundedMinor } = payment
   if (providerPaymentId === null || reason === 'currency_differs') return 0n
@@ -84,9 +87,9 @@ function ausdLines(payment: BookedPayment): JournalLine[] {
   const worthMicro = remainderFloor(payment)
   const creditedMicro = creditedAt === null ? 0n : onchainMicro
   const promisedMicro = creditedAt === null ? atLeastZero(worthMicro - recoveredMicro) : 0n
-  // The wallet owes the AUSD credited, kept or promised beyond the current value of the money.
+  // The wallet owes the AUSD that was credited, kept or promised beyond the current value of the money.
   const owedMicro = creditedMicro + recoveredMicro + promisedMicro - worthMicro - writtenOffMicro
-  // For late money too: its value at the present rate, and the spread of its quote.
+  // The spread income also counts late money, by its value at the current rate and the spread of its quote.
   const keptMicro = spreadIncomeFloor(worthMicro, spreadBps)
   const lines = ausd([
     ['exchange', worthMicro + keptMicro],

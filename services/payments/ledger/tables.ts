@@ -5,7 +5,7 @@ import { lockPayment } from '../payment.store'
 import { givenUpLines } from './book'
 import { positionOf } from './position'
 
-/** Positions of payments, and of the waived parts of reversals. */
+/** Lookups of positions: those of payments, and those of the waived parts of reversals. */
 export const positions: readonly FindPosition[] = [
   async (tx, item) => {
     const row = await lockPayment(tx, item)

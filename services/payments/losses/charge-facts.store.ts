@@ -8,15 +8,15 @@ import type { Report } from './report'
 
 type ChargeFacts = {
   readonly reports: readonly Report[]
-  /** The charge was booked as unmatched money before. */
+  /** True if the charge was booked as unmatched money before. */
   readonly isBooked: boolean
-  /** The wallet still has losses to repay. */
+  /** True if the wallet still has losses to repay. */
   readonly isShort: boolean
 }
 
 type ReportJson = Omit<Report, 'refundedMinor'> & { readonly refundedMinor: string | null }
 
-/** The caller has locked the payment. One statement. */
+/** Reads the facts about a charge in one statement. The caller has locked the payment. */
 export async function findChargeFacts(
   tx: Tx,
   { wallet }: Pick<PaymentRow, 'wallet'>,

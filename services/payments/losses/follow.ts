@@ -14,8 +14,8 @@ import { backOf, type ReportOrigin } from './report'
 import { recordReversal, shrinkReversal } from './reversal'
 
 /**
- * Receives that a charge we counted, or its row, reads otherwise than succeeded. `succeeded`:
- * voided, so all of its money is gone; `unknown`: it may be.
+ * Records that a charge we counted, or its row in the list, no longer reads as succeeded. `succeeded` means
+ * that the charge is voided, so all of its money is gone; `unknown` means that the money may be gone.
  */
 export async function receiveDoubt(
   tx: Tx,
@@ -50,18 +50,18 @@ async function findCounted(tx: Tx, account: PaymentRow['account'], providerPayme
   return second?.paymentId ? { paymentId: second.paymentId, paidMinor: second.amountMinor } : undefined
 }
 
-/** Receives that a charge or its row is no longer doubtful. `id`: of the report. */
+/** Records that a charge or its row is no longer in doubt. `id` is that of the report. */
 export async function endDoubt(tx: Tx, context: Context, id: string): Promise<void> {
   const ended = await endVoid(tx, id)
   if (ended) await followReports(tx, context, ended.paymentId, 'void')
 }
 
-/** Makes the row and the freeze of its wallet follow all reports about its charges. */
+/** Updates the row of a payment and the freeze of its wallet from all reports about its charges. */
 export async function followReports(tx: Tx, context: Context, id: string, origin?: ReportOrigin): Promise<void> {
   const before = await lockPayment(tx, id)
-  // Without a charge of its own nothing is decided: its reports are counted with the charge.
+  // Nothing is decided for a payment without a charge: its reports are counted once the charge is received.
   if (!before || before.providerPaymentId === null) return
-  // Both are counted, because a report may have named the other charge before.
+  // Both charges are counted, because the report may have named the other charge before.
   await followOwn(tx, context, await countOther(tx, context, before), origin)
 }
 
@@ -74,7 +74,7 @@ async function followOwn(
   const { id } = payment
   const reports = await findReports(tx, payment.providerPaymentId!)
   const { goneMinor: refundedMinor, isOpen } = backOf(reports, payment.paidMinor ?? payment.fiatMinor)
-  // A clean check counts only for what was reported until then.
+  // A clean refund check covers only the reports that existed at the time.
   if (isOpen && payment.refundsCheckedAt && needsHold(payment))
     await recordPayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
   if (refundedMinor === payment.refundedMinor) return
@@ -91,11 +91,11 @@ async function followOwn(
     await shrinkReversal(tx, context, after)
   }
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
-  // A payment already in review may have lost more.
+  // A payment already in review may have lost more than before.
   if (!moved) await recordReversal(tx, context, after)
 }
 
-/** Second payments were never credited. Returns the updated row. */
+/** Counts the refunds of second payments, which were never credited, and returns the updated row. */
 export async function countOther(tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> {
   const { id, providerPaymentId } = payment
   if (providerPaymentId === null || payment.overpaidMinor === 0n) return payment
@@ -103,7 +103,8 @@ export async function countOther(tx: Tx, context: Context, payment: PaymentRow):
   for (const report of await findOtherReports(tx, id, providerPaymentId))
     seconds.set(report.providerPaymentId, [...(seconds.get(report.providerPaymentId) ?? []), report])
   let overpaidRefundedMinor = 0n
-  // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
+  // A second payment of an inexact amount or in another currency is not counted, so its refunds are not
+  // counted either.
   for (const { providerPaymentId: second, currency, minor } of await findSeconds(tx, id))
     if (minor !== null && currency === payment.currency)
       overpaidRefundedMinor += backOf(seconds.get(second) ?? [], minor).goneMinor

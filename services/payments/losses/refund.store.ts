@@ -22,10 +22,10 @@ export const refunds = schema.table(
   'refunds',
   {
     id: text('id').primaryKey(),
-    /** Our payment id; empty for a charge that matches no payment. */
+    /** Our payment id; empty if the charge matches no payment. */
     paymentId: text('payment_id').notNull(),
     providerPaymentId: text('provider_payment_id').notNull(),
-    /** Null if inexact or in another currency than the charge. */
+    /** Amount in the smallest unit; null if it is inexact or in another currency than the charge. */
     refundedMinor: amountColumn('refunded_minor'),
     status: text('status').$type<RefundStatus>().notNull(),
     origin: text('origin', { enum: reportOrigins }).notNull().default('refund'),
@@ -42,14 +42,14 @@ export const refunds = schema.table(
 export type StoredReport = typeof refunds.$inferSelect
 
 /**
- * Only a final status brings back money that is gone: a stale "pending" undoes nothing. Returns
- * undefined if the report is not news.
+ * Stores a report as now read. Only a final status brings back money that is gone: a stale "pending" undoes
+ * nothing. Returns undefined if the report contains nothing new.
  */
 export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert): Promise<StoredReport | undefined> {
   const isStale = sql`(${refunds.status} = 'succeeded' and excluded.status in ('pending', 'unknown'))`
   // guard: a refund that succeeded comes back only by a final status
   const status = sql`case when ${isStale} then 'succeeded' else excluded.status end`
-  // One that names another charge than before is about that charge's payment alone.
+  // A report that now names another charge belongs to the payment of that charge only.
   const isOfSame = sql`${refunds.providerPaymentId} = excluded.provider_payment_id`
   const paymentId = sql`case when ${isOfSame} and ${refunds.paymentId} <> '' then ${refunds.paymentId}
     else excluded.payment_id end`
@@ -102,16 +102,16 @@ type LossColumns = Record<'clearedAt' | 'madeGoodMicro' | 'lostMicro', SQLWrappe
 export const isMissing = ({ clearedAt, madeGoodMicro, lostMicro }: LossColumns) =>
   sql`${clearedAt} is null and ${madeGoodMicro} < ${lostMicro}`
 
-/** Losses (10⁻⁶ AUSD): payments reversed after their hold ended. */
+/** Losses, in 10⁻⁶ AUSD, from payments that were reversed after their hold ended. */
 export const reversals = schema.table(
   'reversals',
   {
     paymentId: text('payment_id').primaryKey(),
     wallet: addressColumn('wallet').notNull(),
     lostMicro: amountColumn('lost_micro').notNull(),
-    /** Repaid by top-ups. More than the loss, once part of that was undone. */
+    /** Amount repaid by top-ups; it exceeds the loss if part of the loss was undone later. */
     madeGoodMicro: amountColumn('made_good_micro').notNull().default(sql`0`),
-    /** Repaid needlessly, and given back by an operator. */
+    /** Amount that was repaid needlessly and that an operator gave back. */
     givenBackMicro: amountColumn('given_back_micro').notNull().default(sql`0`),
     /** Time at which an operator waived the rest. */
     clearedAt: at('cleared_at'),
@@ -133,7 +133,7 @@ export async function findReversal(db: Db, paymentId: string): Promise<Reversal 
   return (await db.select().from(reversals).where(eq(reversals.paymentId, paymentId)))[0]
 }
 
-/** A larger loss than before is due again, even if an operator waived the smaller one. */
+/** Stores a reversal. A larger loss than before is due again, even if an operator waived the smaller one. */
 export async function storeReversal(
   tx: Tx,
   reversal: { paymentId: string; wallet: `0x${string}`; lostMicro: bigint },
@@ -154,7 +154,7 @@ export async function storeReversal(
   return rows[0]!
 }
 
-/** Oldest first. */
+/** Finds the losses of a wallet that are neither repaid nor waived, oldest first. */
 export const findMissing = (tx: Db, wallet: `0x${string}`) =>
   tx
     .select()
@@ -193,7 +193,7 @@ export const clearMissing = (tx: Tx, wallet: `0x${string}`) =>
     .where(and(eq(reversals.wallet, wallet), isMissing(reversals)))
     .returning()
 
-/** 10⁻⁶ AUSD. */
+/** Sums what is missing of all losses that are neither repaid nor waived (10⁻⁶ AUSD). */
 export async function sumMissing(db: Db): Promise<string> {
   const [missing] = await db
     .select({
@@ -225,9 +225,9 @@ export const wallets = schema.table(
   {
     wallet: addressColumn('wallet').primaryKey(),
     frozen: boolean('frozen').notNull(),
-    /** Revision of the latest order to the relayer; the highest applies. */
+    /** Revision of the latest freeze order to the relayer; the highest revision applies. */
     revision: amountColumn('revision').notNull(),
-    /** Time to resend the unconfirmed order; null once the chain has confirmed it. */
+    /** Time at which the unconfirmed order is resent; null once the chain has confirmed it. */
     retryAt: at('retry_at'),
     ...timestamps(),
   },
@@ -268,7 +268,7 @@ export const confirmFreeze = (tx: Tx, wallet: `0x${string}`, revision: bigint) =
 
 export const isWalletDue = (now: Date) => isOver(wallets.retryAt, checkMaxMs, timeFrom(now))
 
-/** Longest unchanged first. */
+/** Finds wallets with an unconfirmed order that is due, longest unchanged first. */
 export const findDueWallets = (db: Db, now: Date, rowsMax: number): Promise<WalletRow[]> =>
   db.select().from(wallets).where(isWalletDue(now)).orderBy(asc(wallets.updatedAt)).limit(rowsMax)
 

@@ -1,10 +1,11 @@
 import type { RefundStatus } from '../provider'
 
 // Refunds, disputes, rows of the list and the charge itself may report late, incompletely or in
-// contradiction, so `backOf` takes all reports together.
+// contradiction, so `backOf` evaluates all reports of a charge at once.
 
 /**
- * `void`: the charge itself reads otherwise than succeeded. `chargeback`: a dispute by the bank.
+ * Origins of reports. `ordered` is a refund that we ordered, `chargeback` a dispute by the payer's bank, and
+ * `void` a charge that no longer reads as succeeded.
  */
 export const reportOrigins = ['refund', 'ordered', 'chargeback', 'void'] as const
 export type ReportOrigin = (typeof reportOrigins)[number]
@@ -12,27 +13,27 @@ export type ReportOrigin = (typeof reportOrigins)[number]
 export type Report = {
   readonly id: string
   readonly origin: ReportOrigin
-  /** `succeeded`: the money is gone; `dead`: it is not and will not be. */
+  /** Status at the provider. `succeeded` means that the money is gone, `dead` that it is not and will not be. */
   readonly status: RefundStatus
   readonly refundedMinor: bigint | null
-  /** The refund that a row of the list names; null if it names none that can be found. */
+  /** Refund that a row of the list names; null if the row names none that can be found. */
   readonly objectId: string | null
 }
 
 const listedPrefix = 'listed:'
-/** Ids of reports without a refund object, by the id of their row in the provider's list. */
+/** Returns the id of a report that has no refund object, from the id of its row in the provider's list. */
 export const listedId = (transactionId: string): string => `${listedPrefix}${transactionId}`
 export const chargebackId = (transactionId: string): string => `chargeback:${transactionId}`
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
-/** Returns true if a stored report is as final as `status`. See `recordReport`. */
+/** Returns true if the stored report is at least as final as `status`; see `recordReport`. */
 export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
   stored === status || (stored === 'succeeded' && status !== undefined && isOpen({ status }))
 
 export type Back = {
-  /** In the smallest unit of the charge's currency. */
+  /** Amount that went back, in the smallest unit of the charge's currency. */
   readonly goneMinor: bigint
-  /** More may be on its way: pending, disputed, or in a status we do not know. */
+  /** True if more may be on its way back: a report is pending, disputed, or in an unrecognised status. */
   readonly isOpen: boolean
 }
 
@@ -43,8 +44,9 @@ type Move = {
 }
 
 /**
- * An amount that is inexact or in another currency counts as all that is left. A row that names no
- * known refund may be one of the refunds that no row names, so the larger of the two sums counts.
+ * Returns the money that went back, from all reports of one charge. An amount that is inexact or in another
+ * currency counts as all that is left. A row that names no known refund may stand for one of the refunds that
+ * no row names, so the larger of the two sums counts.
  */
 export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   const isRefund = ({ origin }: Report) => origin === 'refund' || origin === 'ordered'
@@ -74,7 +76,10 @@ const isOpen = ({ status }: Pick<Move, 'status'>): boolean =>
   // guard: a hold does not end while a refund or dispute is open
   status === 'pending' || status === 'unknown'
 
-/** Where refund and row contradict each other, the money counts as gone, else as on its way. */
+/**
+ * Merges a refund with its rows. If they contradict each other, the money counts as gone if any says so,
+ * otherwise as on its way.
+ */
 function merged(refund: Report, rows: readonly Report[]): Move {
   const moves = [refund, ...rows].map(alone)
   const status = moves.find(isGone)?.status ?? moves.find(isOpen)?.status ?? refund.status

@@ -26,10 +26,10 @@ import {
   type WalletRow,
 } from './refund.store'
 
-// Only top-ups that are never held repay a loss, kept instead of credited: a held payment could be
-// reversed in turn.
+// Only top-ups that are never held repay a loss: their AUSD is kept instead of credited. A held payment could
+// be reversed in turn.
 
-/** The caller holds the wallet lock. */
+/** Records the loss of a reversed payment and freezes its wallet. The caller holds the wallet lock. */
 export async function recordReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const lost = lostMicro(payment)
   if (lost === 0n) return
@@ -42,7 +42,7 @@ export async function recordReversal(tx: Tx, context: Context, payment: PaymentR
   await followFreeze(tx, context, wallet)
 }
 
-/** The caller holds the wallet lock. */
+/** Reduces a stored loss after part of the reversal was undone. The caller holds the wallet lock. */
 export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, account } = payment
   const before = await findReversal(tx, paymentId)
@@ -62,8 +62,9 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
 }
 
 /**
- * The hold has ended, or cannot be extended, before the provider has said that nothing is on its
- * way back. Freezes once per hold, because an operator may have cleared the wallet.
+ * Freezes the wallet of a hold that has ended, or cannot be extended, before the provider confirmed that
+ * nothing is on its way back. It freezes once per hold, because an operator may have cleared the wallet
+ * since.
  */
 export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { id: paymentId, wallet, state, lostHold } = payment
@@ -71,17 +72,20 @@ export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRo
   await recordPayment(tx, paymentId, { lostHold: 'frozen' })
   const fields = { paymentId, wallet, state, alarm: true }
   context.log.error(fields, 'hold could not be kept, wallet frozen')
-  // A new revision even if it is frozen already: no operator has seen this hold.
+  // The order gets a new revision even if the wallet is frozen already, because no operator has seen this hold.
   await storeAndOrder(tx, context, wallet, true)
 }
 
-/** Freezes the wallet as long as it has a loss, or a hold that could not be kept. */
+/** Freezes the wallet while it has a loss or a hold that could not be kept, and otherwise unfreezes it. */
 export async function followFreeze(tx: Tx, context: Context, wallet: PaymentRow['wallet']) {
   const frozen = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))
   await setFrozen(tx, context, wallet, frozen)
 }
 
-/** Returns the amount used (10⁻⁶ AUSD), oldest loss first. The caller holds the wallet lock. */
+/**
+ * Uses a top-up to repay losses, oldest first, and returns the amount used (10⁻⁶ AUSD). The caller holds the
+ * wallet lock.
+ */
 export async function makeGood(
   tx: Tx,
   context: Context,
@@ -106,7 +110,7 @@ export async function makeGood(
 
 const rowsMax = 50
 
-/** Resends unconfirmed orders. Returns true if any was due. */
+/** Resends freeze orders that the chain has not confirmed. Returns true if any was due. */
 export async function recheckWallets(context: Context): Promise<boolean> {
   const { database, clock, recheckAfterMs } = context
   const now = new Date(clock())
@@ -124,8 +128,8 @@ export async function recheckWallets(context: Context): Promise<boolean> {
 }
 
 /**
- * Only if freeze `revision` and `missing` (10⁻⁶ AUSD) are still those the operator saw. A retry
- * changes nothing.
+ * Clears a frozen wallet for an operator, if freeze `revision` and `missing` (10⁻⁶ AUSD) are still those that
+ * the operator saw. A retry changes nothing.
  */
 export async function clearWallet(
   context: Context,
@@ -153,12 +157,12 @@ export async function clearWallet(
   return outcome
 }
 
-/** What top-ups repaid beyond a loss, since part of it was undone (10⁻⁶ AUSD). */
+/** Returns the amount that top-ups repaid beyond the loss, because part of the loss was undone (10⁻⁶ AUSD). */
 const needlesslyRepaid = ({ madeGoodMicro, lostMicro }: Reversal): bigint => atLeastZero(madeGoodMicro - lostMicro)
 
 /**
- * An operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly. If the loss
- * comes about after all, it is due again. A retry changes nothing.
+ * Records that an operator gave `micro` (10⁻⁶ AUSD) back to a wallet that had repaid it needlessly. If the
+ * loss occurs after all, the amount is due again. A retry changes nothing.
  */
 export async function recordGivenBack(
   context: Context,
@@ -190,7 +194,7 @@ async function storeAndOrder(tx: Tx, context: Context, wallet: `0x${string}`, fr
   await orderFreeze(tx, await storeFreeze(tx, { wallet, frozen, nowMs, retryAt }))
 }
 
-/** `repeat` gives a resent order its own message id. */
+/** Orders a freeze or its end. `repeat` gives a resent order its own message id. */
 const orderFreeze = (tx: Tx, { wallet, frozen, revision }: WalletRow, repeat = 0) =>
   announce(tx, outbox, FreezeOrdered, messageIdFor(FreezeOrdered, `${wallet}:${revision}`, String(repeat)), {
     wallet,

@@ -17,8 +17,8 @@ import type { PaymentRow } from '../payment.table'
 import { outbox } from '../schema.store'
 
 /**
- * Updates the row, books it, and writes its orders and events to the outbox, under the id of the
- * request that opened the payment. Returns undefined if another transaction moved it first.
+ * Updates the row, books the step, and writes its orders and events to the outbox, under the id of the
+ * request that opened the payment. Returns undefined if another transaction moved the row first.
  */
 export const takeStep: typeof takeStepNow = (tx, context, payment, ...step) =>
   withRequestId(payment.requestId ?? requestId(), () =>
@@ -56,7 +56,10 @@ async function takeStepNow(
   return moved
 }
 
-/** Records once per transaction; a rolled-back one is recorded again on retry. */
+/**
+ * Records the time from payment to effect, once per transaction. The retry of a transaction that is rolled
+ * back records it again.
+ */
 function timeEffect(before: PaymentRow, { kind, held, paidAt, creditedAt }: PaymentRow) {
   if (before.creditedAt || !creditedAt || !paidAt) return
   const tookMs = Math.max(0, creditedAt.getTime() - paidAt.getTime())
@@ -100,7 +103,10 @@ const restartOf = ({ refSequence, refundedMinor }: PaymentRow, onchainMicro: big
   lostHold: null,
 })
 
-/** Ends a checkout now, so that later payments count as late. One never shown has no end. */
+/**
+ * Returns the change that ends a checkout now, so that later payments count as late. A checkout that was
+ * never shown has no end.
+ */
 const endedBy = ({ expiresAt }: PaymentRow, nowMs: number): Change =>
   expiresAt && expiresAt.getTime() > nowMs ? { expiresAt: new Date(nowMs) } : {}
 
@@ -109,7 +115,10 @@ export async function expire(tx: Tx, context: Context, payment: PaymentRow): Pro
   await takeStep(tx, context, payment, { next: 'expired' }, endedBy(payment, context.clock()))
 }
 
-/** The limits count none of it. A late payment is still received, and held to them. */
+/**
+ * Cancels a checkout, so that the limits no longer count it. A late payment of it is still received, and then
+ * checked against the limits.
+ */
 export async function cancel(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const ended = endedBy(payment, context.clock())
   if (!ended.expiresAt) return expire(tx, context, payment)
@@ -122,7 +131,10 @@ export async function supersede(tx: Tx, context: Context, payment: PaymentRow): 
   await takeStep(tx, context, payment, { next: 'replaced', reason: 'replaced' }, ended)
 }
 
-/** Only we cancel; the call that did may have crashed before it updated the row. */
+/**
+ * Ends a checkout that the provider reports as cancelled. Only we cancel, but our call may have crashed
+ * before it updated the row.
+ */
 export async function endCancelled(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
   const { state, kind, wallet } = payment
   if (state !== 'awaiting_payment') return expire(tx, context, payment)
@@ -173,7 +185,7 @@ function factOf(payment: PaymentRow, fact: keyof typeof facts): Announcement {
 export const orderEffect = (tx: Tx, payment: PaymentRow, repeat: number): Promise<void> =>
   announceAll(tx, outbox, [effectOf(payment, repeat)])
 
-/** The relayer recognises a resent order by its cause and acts once. */
+/** Returns the relayer order for a state. The relayer recognises a resent order by its cause and acts once. */
 function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   const { wallet, kind } = payment
   const refId = refIdOf(payment)
@@ -196,7 +208,7 @@ function effectOf(payment: PaymentRow, repeat = 0): Announcement {
   return announcement(CreditOrdered, id, { refId, wallet, ausd, held })
 }
 
-/** `until`: present end of the hold, unix seconds. */
+/** Orders the extension of a hold. `until` is the present end of the hold, in unix seconds. */
 export function orderExtension(tx: Tx, payment: PaymentRow, until: string): Promise<void> {
   const refId = refIdOf(payment)
   const id = messageIdFor(ExtendOrdered, `${refId}:${until}`, String(payment.checks))

@@ -17,18 +17,22 @@ import type { PaymentRow } from '../payment.table'
 import { recordRefusedLookUp } from '../providers/look-up'
 import { orderExtension, takeDecided } from './advance'
 
-// A check looks once at the start of a hold and once within the margin before its end. The README
-// says when it ends.
+// The provider is asked about a hold twice: when the hold begins and within the margin before its end.
+// README.md lists what ends a hold.
 
 const afterEndMs = 1_500
-/** Equals the timeout of the provider's client. */
+/** Time allowed for reading charge, refunds and list, in ms; equal to the timeout of the provider's client. */
 const askMaxMs = 6_000
-/** The contract extends a hold by a day at most; an alert comes after half of it. */
+/**
+ * Age of the first extension at which an alert is raised, in ms. The contract extends a hold by a day at
+ * most; this is half of it.
+ */
 const extendedAlertMs = 43_200_000
 
 /**
- * `mayAsk` takes a share of the provider's budget; without one, the provider is not asked. Returns
- * when to check again; undefined for the usual time, or if the payment has moved.
+ * Checks one hold, and returns when to check it again; undefined means the usual time, or that the payment
+ * has moved. `mayAsk` takes one call from the provider's budget; if it returns false, the provider is not
+ * asked.
  */
 export async function checkHold(
   context: Context,
@@ -46,10 +50,10 @@ export async function checkHold(
     context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
     return undefined
   }
-  // The chain's clock decides. It counts whole seconds, so up to one more may have passed.
+  // The chain's clock decides. It counts whole seconds, so almost one more second may have passed.
   const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
   const ended = state === 'released'
-  // A revocation has been ordered: until it is final, the hold must not end.
+  // A revocation is ordered, and the hold must not end before it is final.
   const isGoing = payment.state === 'revoking'
   if (ended && payment.refundsCheckedAt && !isGoing) {
     await mature(context, payment)
@@ -60,7 +64,7 @@ export async function checkHold(
     if (!isGoing && payment.checks <= 1 && mayAsk(false))
       await isClear(context, payment, Math.min(askMaxMs, leftMs - holdMarginMs))
     failpoint('payments:hold-asked')
-    // Read again long before that: the chain's clock need not keep pace with ours.
+    // The hold is read again long before its end, because the chain's clock need not keep pace with ours.
     const restMs = Math.min(leftMs - holdMarginMs, holdRecheckMs)
     return new Date(Math.max(clock(), startedAt + restMs))
   }
@@ -85,13 +89,11 @@ export async function checkHold(
   }
   await recordCleared(context, payment)
   const endMs = startedAt + Math.max(0, leftMs) + afterEndMs
-  // A long margin allows more than one last check.
+  // If the margin is long, the hold is checked more than once within it.
   return new Date(Math.min(endMs, startedAt + recheckAfterMs))
 }
 
-/**
- * Returns true only if all could be read in time and nothing has gone back or may be on its way.
- */
+/** Returns true only if everything could be read in time and nothing more has gone back or may be on its way. */
 async function isClear(context: Context, payment: PaymentRow, deadlineMs: number): Promise<boolean> {
   try {
     await within(receiveAll(context, payment), deadlineMs, 'refunds')
@@ -109,7 +111,7 @@ async function isClear(context: Context, payment: PaymentRow, deadlineMs: number
   })
 }
 
-/** Throws if charge, refunds or list cannot be read. */
+/** Receives charge, refunds and list rows of a payment. Throws if one of them cannot be read. */
 async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
   await receiveAgain(context, payment)
   // guard: a 404 for refunds is inconclusive until the list was read
@@ -138,7 +140,7 @@ async function mature(context: Context, payment: PaymentRow): Promise<void> {
   failpoint('payments:hold-ended')
 }
 
-/** A later refund is found by the list and freezes the wallet. */
+/** Records a clean refund check. A refund after it is found by the list and freezes the wallet. */
 async function recordCleared(context: Context, payment: PaymentRow): Promise<void> {
   const { id } = payment
   await context.database.transaction(async (tx) => {

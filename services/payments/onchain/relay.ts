@@ -17,7 +17,7 @@ export const relayReactions = (context: Context): Reaction[] => [
   failed(context, 'repay'),
   failed(context, 'revoke'),
   reactTo(relaySettled('extend'), {
-    // The chain has the new end, so check again now to plan by it.
+    // The chain has a new end of the hold, so the next check is planned by it at once.
     apply: async (tx, { cause }) => {
       const payment = await findOnHold(tx, cause)
       if (payment) await recordPayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
@@ -59,14 +59,14 @@ const settled = (context: Context, order: EffectKind, decide: Decide) =>
       advanceOf(tx, context, cause, {
         decide,
         set: (payment, leftMicro) =>
-          // Keep showing the hash of the credit.
+          // A revocation keeps the transaction hash of the credit, which users see.
           order === 'revoke' ? revokedUntil(payment, leftMicro) : { txHash, creditedAt: new Date(context.clock()) },
       }),
   })
 
 const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
   onchainMicro: leftMicro,
-  // An earlier check counts for nothing.
+  // A refund check from before the revocation no longer counts.
   refundsCheckedAt: null,
   ...(leftMicro === remainderFloor(payment) ? { refundAppliedMinor: payment.refundedMinor } : {}),
   ...(leftMicro === 0n ? { lostHold: null } : {}),

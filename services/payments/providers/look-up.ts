@@ -5,8 +5,8 @@ import type { Charge, FetchedCharge, FetchedRefund, PaymentProvider } from '../p
 import { recordAnomaly } from '../schema.store'
 
 /**
- * Either id may be missing or of a form the provider refuses. A request names only its latest
- * payment, so a payment id wins if it leads to a charge of that request.
+ * Finds the charge of a refund. Either id may be missing or of a form that the provider refuses. A payment
+ * request names only its latest payment, so a payment id wins if it leads to a charge of that request.
  */
 export async function findRefunded(
   provider: Pick<PaymentProvider, 'findCharge' | 'findChargeOfRequest'>,
@@ -20,7 +20,7 @@ export async function findRefunded(
   return byRequest ?? byPayment
 }
 
-/** Undefined as of `listRefunds`. */
+/** Lists the refunds of a charge; undefined has the meaning that `listRefunds` gives it. */
 export async function listRefundsOf(
   { listRefunds }: Pick<PaymentProvider, 'listRefunds'>,
   { account, paymentId, paymentRequestId }: Charge,
@@ -29,7 +29,10 @@ export async function listRefundsOf(
   return all?.filter((one) => (one.paymentId ?? paymentId) === paymentId)
 }
 
-/** Alerts, because the state of our payment stays unknown. */
+/**
+ * Records that the provider refused to look up an object of ours, and alerts, because the state of the
+ * payment stays unknown.
+ */
 export async function recordRefusedLookUp(
   { database, log }: Context,
   { id: paymentId, account }: Pick<PaymentRow, 'id' | 'account'>,

@@ -11,7 +11,7 @@ import { awaited, isOpen, type PaymentRow, payments, waitsSince } from '../payme
 const { id, kind, state, reason, pair, fiatMinor, ausdMicro, method, channel } = payments
 const { checkoutUrl, expiresAt, txHash, lateRateMinorPerUsd, createdAt, updatedAt } = payments
 const { held, creditedAt, holdEndedAt } = payments
-/** 10⁻⁶ AUSD still owed for a reversed payment: 0 once repaid or waived, null if never reversed. */
+/** AUSD still owed for a reversed payment (10⁻⁶): 0 once repaid or waived, null if the payment was never reversed. */
 const missingMicro = sql<string | null>`case when ${state} = 'review' then (
   select (case when ${isMissing(reversals)} then ${reversals.lostMicro} - ${reversals.madeGoodMicro}
     else 0 end)::text from ${reversals} where ${reversals.paymentId} = ${id}) end`
@@ -39,13 +39,13 @@ export type ListedPayment = Pick<PaymentRow, keyof typeof listed> & {
   readonly missingMicro: string | null
 }
 
-/** A row with neither checkout nor money is a failed attempt, and hidden. */
+/** Selects the payments that users see. A row with neither checkout nor money is a failed attempt, and hidden. */
 const shown = and(
   eq(payments.wallet, sql.placeholder('wallet')),
   ne(state, 'opening'),
   or(isNotNull(checkoutUrl), isNotNull(payments.providerPaymentId)),
 )
-/** `isOpen` is implied, but lets Postgres use the partial index. */
+/** Selects payments in flight. `isOpen` is implied, but lets Postgres use the partial index. */
 const inFlight = and(
   isOpen(payments),
   or(
@@ -72,7 +72,7 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** Newest first; `open`: all that may be in flight at `now`. */
+/** Returns a page of payments, newest first, and in `open` all that may be in flight at `now`. */
 export async function listActivity(
   database: Database,
   { wallet, limit, before }: { wallet: `0x${string}`; limit: number; before?: PageCursor },

@@ -70,7 +70,7 @@ const awaitsEnd = ({ state, txHash, reason }: ListedPayment): boolean =>
   states[state].inFlight === true ||
   (state === 'review' && !txHash && reason !== 'paid_twice')
 
-/** Figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
+/** Returns figures for `nats micro stats --json`: counts, ages in ms, amounts in 10⁻⁶ AUSD. */
 export async function readStats({ database, treasury, clock }: Context) {
   const [lag, dead, frozenWallets, missingMicro, listAgeMs, latestListAgeMs, counted, oldest, cover] =
     await Promise.all([
@@ -91,11 +91,14 @@ export async function readStats({ database, treasury, clock }: Context) {
     deadLetters: dead,
     frozenWallets,
     missingMicro,
-    /** Last complete readings of the provider's list, last days and last minutes; or null. */
+    /**
+     * Ages of the last complete readings of the provider's list, over days and over minutes; null before the
+     * first.
+     */
     listAgeMs,
     latestListAgeMs,
     ...counts,
-    /** Absent before the first reading of the treasury. */
+    /** Cover of the treasury; absent before its first reading. */
     ...(cover ? { cover } : {}),
     oldestMs: agesOf(limits, oldest),
     oldestInFlightMs: oldestInFlightMs === null ? null : Math.round(oldestInFlightMs),

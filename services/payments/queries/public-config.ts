@@ -9,7 +9,7 @@ import { isHeld } from '../decide'
 import { currencyTerms, methods } from '../price'
 import { sumTopups } from '../treasury/sums.store'
 
-/** Published limits, from the same tables and settings that enforce them. */
+/** Returns the published limits, from the same tables and settings that enforce them. */
 export const answerPublicConfig = ({ checkoutTtlMs, topupLimits }: Context) =>
   handler(PaymentsTerms, async () =>
     ok({

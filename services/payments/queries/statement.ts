@@ -18,8 +18,8 @@ import { journal } from '../schema.store'
 type Period = { readonly wallet: `0x${string}`; readonly from: string; readonly to: string }
 
 /**
- * Answers with the money in flight: the account `promises`. A payment that covered an earlier loss
- * moves only `clawback`; it is listed, too.
+ * Returns the postings of a wallet to the account `promises`, which has the money in flight. A payment that
+ * covered an earlier loss moves only `clawback`; it is listed, too.
  */
 export const answerStatement = ({ database }: Pick<Context, 'database'>) =>
   handler(PaymentsStatement, async (period) => {

@@ -33,7 +33,7 @@ const repaidOnHold: UserMessage = {
 /** Reasons for review that end once the reversal is repaid. */
 const ofTakenBack: ReadonlySet<Reason> = new Set(['refunded_after_credit', 'revoke_failed'])
 
-/** `micro` (10⁻⁶ AUSD) is still owed. */
+/** Returns the message about a reversed payment of which `micro` (10⁻⁶ AUSD) is still owed. */
 const takenBack = (micro: string): UserMessage =>
   micro === '0'
     ? { texts: [{ code: 'payment.nothing_owed' }], nextAction: null }
@@ -47,7 +47,7 @@ export function userMessages(payment: ListedPayment, status: Status) {
 function messageAt(payment: ListedPayment, status: Status): UserMessage & { readonly reason?: ActivityReason } {
   const isLate = payment.lateRateMinorPerUsd !== null
   const waits = awaitsRate(payment)
-  // Past its end, but the provider has not yet been asked how it ended.
+  // The checkout is past its end, but the provider has not been asked yet how it ended.
   if (status === 'expired' && payment.state === 'awaiting_payment') return unconfirmed
   if (status === 'expired' && !waits) return payment.reason === 'cancelled' ? cancelled : unpaid
   const { texts, nextAction } = messageOf(payment, status)

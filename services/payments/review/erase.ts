@@ -6,7 +6,7 @@ import { isExpected, payments } from '../payment.table'
 import { deadLetters } from '../schema.store'
 import { resolutions } from './resolution.store'
 
-/** Ids at the provider stay: late money is matched by them. */
+/** Erasure of a person's data in payments. The provider's ids stay, because late money is matched by them. */
 export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet}

@@ -12,14 +12,14 @@ import { listRefundsOf } from '../providers/look-up'
 import { endRefunding } from './refund-outcome'
 import { countRequest, findOrders, type RefundOrderRow, recordOrder, uncountRequest } from './resolution.store'
 
-// The provider may not support idempotency keys here. So each refund is stored and each request
-// counted before it is sent, after a lookup; a request without a response is retried only if it is
-// not listed after a while.
+// The provider may not support idempotency keys here. So each refund is stored and each request counted
+// before it is sent, after a lookup; a request without a response is retried only if its refund is not listed
+// after a while.
 
-/** How long a new refund may be missing from lookups. */
+/** Time for which a new refund may be missing from lookups, in ms. */
 const showsWithinMs = 60_000
 
-/** Throws the first error, once all of them have been carried on. */
+/** Continues all open refunds of a payment, then throws the first error if there was one. */
 export async function checkRefunds(context: Context, payment: PaymentRow): Promise<void> {
   const orders = await context.database.read((db) => findOrders(db, payment.id))
   const faults: unknown[] = []
@@ -42,7 +42,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   const ours = shown?.find((one) => one.reference === reference)
   // guard: a refund is looked up before it is requested again
   if (ours) return recordRefund(context, ours, fetched)
-  // A refund that was reported before exists, even if it is missing here.
+  // A refund that was reported before exists, even if it is missing from this lookup.
   if (order.refundId) return
   const isUnknown = requests > 0 && (!shown || clock() - requestedAt!.getTime() < showsWithinMs)
   // guard: a refund without a response is not requested again before it would be listed
@@ -50,7 +50,7 @@ async function carryOn(context: Context, order: RefundOrderRow): Promise<void> {
   for (const one of shown ?? []) await recordRefund(context, one, fetched)
   const reports = await context.database.read((db) => findReports(db, providerPaymentId))
   const { goneMinor, isOpen } = backOf(reports, paidMinor ?? minor)
-  // Refunded in the provider's dashboard in the meantime, or disputed: the provider pays both.
+  // The charge may have been refunded in the provider's dashboard since, or disputed; the provider pays each of them.
   // guard: a refund is looked up before it is requested again
   if (isOpen || (paidMinor ?? minor) - goneMinor < minor) return giveUp(context, order, 'REFUNDED_MEANWHILE')
   await request(context, order, fetched, paymentRequestId)
@@ -91,12 +91,15 @@ async function refused(context: Context, order: RefundOrderRow, refusal: Provide
   context.log.error(fields, 'refund refused, earlier request not found')
 }
 
-/** Else an order that the provider does not show would never be requested again. */
+/**
+ * Takes back the count of a request that had no effect. With the count, a refund that the provider does not
+ * list would never be requested again.
+ */
 async function uncount(context: Context, order: RefundOrderRow): Promise<void> {
   await context.database.run((db) => uncountRequest(db, order))
 }
 
-/** As a webhook would. */
+/** Receives a refund in the same way as its webhook would. */
 async function recordRefund(context: Context, refund: FetchedRefund, fetched: FetchedCharge) {
   const priced = await withRate(context, fetched)
   await context.database.transaction((tx) => receiveRefund(tx, context, refund, priced!))
@@ -104,7 +107,7 @@ async function recordRefund(context: Context, refund: FetchedRefund, fetched: Fe
   context.poke()
 }
 
-/** A permanent refusal: no money was sent, and an operator has to decide again. */
+/** Fails an order after a permanent refusal: no money was sent, and an operator has to decide again. */
 const giveUp = (context: Context, order: RefundOrderRow, failureCode: string) =>
   context.database.transaction(async (tx: Tx) => {
     const { paymentId, reference } = order

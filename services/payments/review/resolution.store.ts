@@ -6,11 +6,11 @@ import { providerAccounts } from '#shared/money/pair'
 import { anomalies, schema } from '../schema.store'
 import { orderStates, resolutions as resolutionNames } from './resolution'
 
-/** Rows never change. */
+/** Decisions of operators. Rows never change. */
 export const resolutions = schema.table(
   'resolutions',
   {
-    /** Id of the operator's command, which makes it idempotent. */
+    /** Id of the operator's command, which makes the decision idempotent. */
     commandId: uuid('deed_id').primaryKey(),
     paymentId: text('payment_id').notNull(),
     resolution: text('resolution', { enum: resolutionNames }).notNull(),
@@ -39,8 +39,8 @@ export async function lastResolution(db: Db, paymentId: string): Promise<Resolut
 }
 
 /**
- * Stored before the provider is called. Each is for the full remainder of a charge, so that the
- * provider itself refuses a second one.
+ * Refunds that we ordered. Each is stored before the provider is called, and is for the full remainder of a
+ * charge, so that the provider itself refuses a second one.
  */
 export const refundOrders = schema.table(
   'refund_orders',
@@ -53,7 +53,7 @@ export const refundOrders = schema.table(
     minor: amountColumn('minor').notNull(),
     isSecond: boolean('is_second').notNull(),
     state: text('state', { enum: orderStates }).notNull().default('open'),
-    /** Number of requests that were or may have been sent, and time of the last. */
+    /** Number of requests that were or may have been sent, and time of the last one. */
     requests: integer('requests').notNull().default(0),
     requestedAt: at('requested_at'),
     refundId: text('refund_id'),
@@ -62,7 +62,7 @@ export const refundOrders = schema.table(
   },
   (table) => [
     index('refund_orders_payment').on(table.paymentId),
-    // Backs up the wallet lock: a charge is refunded once.
+    // The index backs up the wallet lock: a charge is refunded once.
     uniqueIndex('refund_orders_once').on(table.account, table.providerPaymentId).where(sql`${table.state} <> 'failed'`),
     check('refund_orders_state', sql`${table.state} in (${quotedList(orderStates)})`),
     check('refund_orders_amount', sql`${table.minor} > 0 and ${table.requests} >= 0`),
@@ -78,7 +78,7 @@ export async function countOrders(db: Db, paymentId: string): Promise<number> {
   return rows[0]!.count
 }
 
-/** Failed orders are left out: they may have been reordered. */
+/** Finds the orders of a payment without the failed ones, which may have been ordered again. */
 export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]> =>
   db
     .select()
@@ -86,9 +86,7 @@ export const findOrders = (db: Db, paymentId: string): Promise<RefundOrderRow[]>
     .where(and(eq(refundOrders.paymentId, paymentId), ne(refundOrders.state, 'failed')))
     .orderBy(asc(refundOrders.reference))
 
-/**
- * Called before the request. Returns false if another instance counted it, or the order has ended.
- */
+/** Counts a request before it is sent. Returns false if another instance counted it first, or the order has ended. */
 export async function countRequest(db: Db, { reference, requests }: RefundOrderRow) {
   const isNext = and(
     eq(refundOrders.reference, reference),
@@ -104,16 +102,17 @@ export async function countRequest(db: Db, { reference, requests }: RefundOrderR
   return counted.length === 1
 }
 
-/** For a request that certainly had no effect. Changes nothing if another was counted since. */
+/**
+ * Takes back the count of a request that certainly had no effect. Changes nothing if another request was
+ * counted since.
+ */
 export const uncountRequest = (db: Db, { reference, requests }: RefundOrderRow) =>
   db
     .update(refundOrders)
     .set({ requests, updatedAt: sql`now()` })
     .where(and(eq(refundOrders.reference, reference), eq(refundOrders.requests, requests + 1)))
 
-/**
- * Updates an open order, or one whose refund came back after all. Returns undefined for any other.
- */
+/** Updates an order that is open, or whose refund came back in the end. Returns undefined for any other order. */
 export async function recordOrder(
   tx: Tx,
   reference: string,

@@ -2,7 +2,7 @@ import type { Step } from '../decide'
 import { type PaymentFacts, type Reason, remainderFloor, wasCredited } from '../payment'
 
 export const resolutions = ['credit', 'refund', 'accept'] as const
-/** `credit`: apply the amount paid. `refund`: send it back. `accept`: leave it as it is. */
+/** Decision of an operator. `credit` applies the amount paid, `refund` sends it back, `accept` leaves it as it is. */
 export type Resolution = (typeof resolutions)[number]
 
 type ResolutionRefused = { readonly not: string }
@@ -21,23 +21,23 @@ const inexact: ResolutionRefused = {
   not: "exact amount unknown: settle it in the provider's dashboard, then accept the payment",
 }
 
-/** Before late pricing and recovery of reversals. */
+/** Amounts of a credit, before late pricing and the recovery of reversals. */
 export type Credit = {
   readonly fiatMinor: bigint
   readonly ausdMicro: bigint
   readonly promisedMicro: bigint | null
-  /** Number of its chain ref; a new one if one was ordered before. */
+  /** Number of its chain ref, which is new if one was ordered before. */
   readonly refSequence: number
 }
 
-/** Credits the amount actually paid, at the quote's rate, rounded down. */
+/** Returns the credit of the amount actually paid, at the quote's rate, rounded down. */
 export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
   const { paidMinor, fiatMinor, ausdMicro, promisedMicro, refSequence } = payment
   if (wasCredited(payment)) return { not: 'the payment has already taken effect' }
   if (payment.reason === 'currency_differs') return otherMoney
   if (paidMinor === null) return inexact
   const counted = { fiatMinor: paidMinor, ausdMicro: (ausdMicro * paidMinor) / fiatMinor }
-  // One that repaid an earlier loss has an effect to keep, whatever went back.
+  // A payment that covered an earlier loss keeps that effect, even if all of it went back.
   if (remainderFloor({ ...payment, ...counted }) === 0n && payment.recoveredMicro === 0n)
     return { not: 'nothing is left after refunds' }
   return {
@@ -47,7 +47,7 @@ export function creditOf(payment: ReviewFacts): Credit | ResolutionRefused {
   }
 }
 
-/** Refundable amount of the payment itself, in its currency's smallest unit. */
+/** Returns the refundable amount of the payment itself, in its currency's smallest unit. */
 export function ownMinorToRefund(payment: ReviewFacts): bigint | ResolutionRefused {
   if (wasCredited(payment)) return 0n
   if (payment.reason === 'currency_differs') return otherMoney
@@ -58,7 +58,7 @@ export function ownMinorToRefund(payment: ReviewFacts): bigint | ResolutionRefus
   return leftMinor > 0n ? leftMinor : 0n
 }
 
-/** Refuses if our books still owe the payer part of it. */
+/** Refuses the acceptance of a payment if our books still owe the payer part of it. */
 export function acceptanceOf(payment: ReviewFacts): ResolutionRefused | undefined {
   const isOwed = payment.onchainMicro > 0n && !wasCredited(payment) && payment.recoveredMicro > 0n
   return isOwed ? { not: 'part of it covered an earlier reversal: credit the rest' } : undefined
@@ -68,7 +68,8 @@ export const orderStates = ['open', 'succeeded', 'failed'] as const
 type OrderState = (typeof orderStates)[number]
 
 /**
- * Once none of its refunds is open, it ends if nothing is left to refund, else returns to review.
+ * Decides a refunding payment once none of its refunds is open: it ends if nothing is left to refund, and
+ * otherwise returns to review.
  */
 export function decideRefunding(payment: ReviewFacts, orders: readonly OrderState[]): Step {
   if (payment.state !== 'refunding' || orders.includes('open')) return { stay: true }

@@ -62,7 +62,7 @@ async function resolve(context: Context, asked: ResolveRequest): Promise<Decisio
   return outcome
 }
 
-/** Done if the decision was the same. */
+/** Returns the outcome of a repeated command, which counts as done if the decision was the same. */
 function repeated({ id, state }: PaymentRow, last: ResolutionRow | undefined, asked: ResolveRequest): DecisionOutcome {
   if (!last) return { refused: `${id} is ${state}, not in review` }
   const { resolution, decidedBy, decidedAt, reason } = last
@@ -73,7 +73,10 @@ function repeated({ id, state }: PaymentRow, last: ResolutionRow | undefined, as
 /** Answers of other services, fetched before the row is locked. */
 type Outside = { readonly presentMinorPerUsd?: bigint }
 
-/** Only a payment that is neither on the chain nor ordered may be credited again or refunded. */
+/**
+ * Asks chain and pricing. Only a payment that is neither on the chain nor ordered may be credited again or
+ * refunded.
+ */
 async function askOutside(
   context: Context,
   payment: PaymentRow,
@@ -94,7 +97,7 @@ async function askOutside(
     // guard: a payment on the chain is neither credited again nor refunded
     if (found.ok.state !== 'unused') return { refused: `ref ${refId} is ${found.ok.state} on the chain` }
   }
-  // A part of it that repaid an earlier loss was priced on arrival, and so is the rest.
+  // If part of the payment repaid an earlier loss, that part was priced on arrival, and the rest has the same price.
   const isPriced = payment.recoveredMicro > 0n
   if (resolution !== 'credit' || isPriced || !isLate(payment, payment)) return {}
   const rate = await askOr(context, RateFind, { pair: payment.pair }, 'rate_unavailable')
@@ -102,10 +105,13 @@ async function askOutside(
   return { presentMinorPerUsd: BigInt(rate.ok.rate) }
 }
 
-/** Leaves time for the chain and the rate. */
+/** Deadline of the provider lookup, in ms, which leaves time for the chain and the rate. */
 const lookUpMs = 4_000
 
-/** A refund in the provider's dashboard may not have been reported yet: it changes the payment. */
+/**
+ * Receives the payment again, because a refund in the provider's dashboard may not have been reported yet,
+ * and it changes the payment. Returns false if the provider cannot be read.
+ */
 const isReceivedAgain = (context: Context, payment: PaymentRow): Promise<boolean> =>
   within(receiveAgain(context, payment), lookUpMs, 'the payment at the provider').then(
     () => true,
@@ -148,7 +154,10 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
   return { done: `${payment.id}: ${onchainMicro} micro-AUSD ordered as ${refIdOf(moved!)}` }
 }
 
-/** A charge whose dispute is lost is paid back to its payer, whatever was refunded before. */
+/**
+ * Refusal while a refund or dispute is open: a charge whose dispute is lost is paid back to its payer,
+ * whatever was refunded before.
+ */
 const stillOpen = { refused: 'a refund or dispute of it is still open: wait for its outcome' }
 
 const promisedOf = (payment: PaymentRow, counted: Credit, late: object | undefined) =>
@@ -180,7 +189,7 @@ const refund: Decision = async (tx, context, payment) => {
   const owed = charges.filter(({ minor }) => minor > 0n)
   if (owed.some(({ isOpen }) => isOpen)) return stillOpen
   if (owed.length === 0) return { refused: 'nothing to refund: the money was applied or refunded already' }
-  // A charge is refunded by us once.
+  // We refund each charge only once.
   const again = (await findOrders(tx, id)).find((order) =>
     owed.some((one) => one.providerPaymentId === order.providerPaymentId),
   )

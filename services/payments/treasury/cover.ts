@@ -1,24 +1,24 @@
 import { least } from '../payment'
 
-/** Amounts in 10⁻⁶ AUSD. */
+/** Cover of promises by the treasury; amounts in 10⁻⁶ AUSD. */
 export type TreasuryCover = {
   readonly balanceMicro: bigint
   /** Allowance granted to the credit line. */
   readonly drawableMicro: bigint
   /** Credits and repayments queued at the relayer; all of them are also promises. */
   readonly orderedMicro: bigint
-  /** Owed to cash-outs: in the treasury, or about to arrive, but not its own. */
+  /** AUSD owed to cash-outs: it is in the treasury, or about to arrive, but not the treasury's own. */
   readonly owedMicro: bigint
-  /** The most that one credit or repayment may move. */
+  /** Maximum that one credit or repayment may move. */
   readonly creditMaxMicro: bigint
   readonly repayMaxMicro: bigint
-  /** Everything on the chain by then is in the balance. */
+  /** Time up to which everything on the chain is included in the balance. */
   readonly readAt: Date
 }
 
 /**
- * Negative if more is promised than covered. Counts the greater of promises and queued orders,
- * because rows lost by a restore may still be orders.
+ * Returns the AUSD that is not promised, negative if more is promised than covered. Counts the greater of
+ * promises and queued orders, because rows lost by a restore may still be orders.
  */
 export function freeMicro(treasury: TreasuryCover, promisedMicro: bigint): bigint {
   const { balanceMicro, drawableMicro, orderedMicro, owedMicro } = treasury
@@ -28,8 +28,8 @@ export function freeMicro(treasury: TreasuryCover, promisedMicro: bigint): bigin
 }
 
 /**
- * A wallet's unpaid top-ups may hold at most half of what would be free without them: promises cost
- * nothing, so a few wallets could otherwise keep everyone else out.
+ * Returns true if a wallet's unpaid top-ups hold at most half of the AUSD that would be free without them.
+ * Promises cost nothing, so a few wallets could otherwise keep all others out.
  */
 export const maySetAside = (
   free: bigint,
@@ -37,7 +37,7 @@ export const maySetAside = (
   // guard: a wallet's unpaid top-ups hold at most half of the free AUSD
 ): boolean => 2n * (openMicro + ausdMicro) <= free + openMicro
 
-/** Regardless of promises: a debt must be payable. */
+/** Returns true if the treasury can repay the debt, regardless of promises: a debt must be payable. */
 export const canRepay = (
   { balanceMicro, drawableMicro }: Pick<TreasuryCover, 'balanceMicro' | 'drawableMicro'>,
   debtMicro: bigint,

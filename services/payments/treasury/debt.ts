@@ -3,17 +3,17 @@ import { IndexerDebt } from '#shared/messages/indexer'
 import { type Answer, ok } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 
-/** Amounts in 10⁻⁶ AUSD. */
+/** Debt of a wallet; amounts in 10⁻⁶ AUSD. */
 export type Debt = {
   readonly drawnMicro: bigint
-  /** Part that stays payable whatever the limits: all of it if it is due, or owed for a day. */
+  /** Part that stays payable whatever the limits: all of the debt if it is due, otherwise the part owed for a day. */
   readonly ripeMicro: bigint
   readonly mayTopUp: boolean
 }
 
 /**
- * A debt that its owner drew moments ago and can repay himself is no reason to let money in past
- * the limits of top-ups. If its age is unknown, nothing of it is ripe.
+ * Reads a wallet's debt. A debt that its owner drew moments ago and can repay from the wallet is no reason to
+ * let money in past the limits of top-ups. If the age of the debt is unknown, nothing of it is ripe.
  */
 export async function readDebt(context: Context, wallet: `0x${string}`): Promise<Answer<Debt>> {
   const [account, age, terms] = await Promise.all([

@@ -11,11 +11,12 @@ import type { Charge } from '../provider'
 import { mayReserve } from './reserve'
 import { sumRepaying, sumTopups } from './sums.store'
 
-// The excess of a settlement over the debt becomes collateral, held to the limits of top-ups when
-// the checkout is opened. It is held to them again on arrival if the debt has shrunk, and so is all
-// of a late payment of an earlier day: many unpaid checkouts would else be paid on one.
+// The excess of a settlement over the debt becomes collateral, and must fit the limits of top-ups when the
+// checkout is opened. On arrival the limits apply again if the debt has shrunk since. They also apply to all
+// of a late payment that was admitted on an earlier day; otherwise many unpaid checkouts could be paid on one
+// day.
 
-/** The wallet on the chain, read before the transaction that receives the money. */
+/** State of the wallet on the chain, read before the transaction that receives the money. */
 export type Owner = {
   readonly drawnMicro: bigint
   readonly verified: boolean
@@ -31,7 +32,10 @@ const isOfEarlierDay = (payment: Admitted, charge: Paid, nowMs: number): boolean
   isLate(payment, charge) && dayOf(payment.topupAt) < dayOf(new Date(nowMs))
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
-/** 10⁻⁶ AUSD. A replaced payment counts no more; a cancelled one has no `topupMicro`. */
+/**
+ * Returns the AUSD (10⁻⁶) that the limits have admitted. They no longer count a replaced payment, and a
+ * cancelled one has no `topupMicro`.
+ */
 const admittedMicro = (payment: Admitted, charge: Paid, nowMs: number): bigint =>
   payment.state === 'replaced' || isOfEarlierDay(payment, charge, nowMs) ? 0n : payment.topupMicro
 
@@ -40,7 +44,7 @@ type Unreceived = Admitted & Pick<PaymentRow, 'ausdMicro' | 'providerPaymentId' 
 export const mayExceed = (payment: Unreceived, charge: Paid, nowMs: number): boolean =>
   isUnreceived(payment) && admittedMicro(payment, charge, nowMs) < payment.ausdMicro
 
-/** Throws `Unavailable` if the chain cannot be read. */
+/** Reads the payment's wallet on the chain. Throws `Unavailable` if the chain cannot be read. */
 export async function readOwner(context: Context, { wallet }: Pick<PaymentRow, 'wallet'>): Promise<Owner> {
   const readAt = new Date(context.clock())
   const account = await askOr(context, ChainAccount, { wallet }, 'chain_unavailable')
@@ -52,8 +56,8 @@ export async function readOwner(context: Context, { wallet }: Pick<PaymentRow, '
 type PaidReceipt = Extract<Receipt, { next: 'paid' }>
 
 /**
- * Returns the receipt with the change that counts the excess over the debt as a top-up, or a
- * review, from which it goes back to its payer. The caller holds the wallet lock.
+ * Admits the excess over the debt: returns the receipt with the change that counts the excess as a top-up, or
+ * a review, from which the money goes back to its payer. The caller holds the wallet lock.
  */
 export async function admitExcess(
   tx: Tx,
@@ -64,7 +68,7 @@ export async function admitExcess(
   const nowMs = context.clock()
   if (!mayExceed(payment, charge, nowMs)) return { receipt, set: {} }
   const { held, owner } = more
-  // The row has changed since it was read.
+  // The row has changed since it was read, so the wallet was not read on the chain.
   if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
   const admitted = admittedMicro(payment, charge, nowMs)
   const overMicro = atLeastZero(receipt.onchainMicro - (await owedMicro(tx, payment, owner)))
@@ -79,7 +83,7 @@ export async function admitExcess(
   return { receipt, set: { topupMicro, topupAt: new Date(context.clock()) } }
 }
 
-/** Debt that a settlement may repay (10⁻⁶ AUSD). */
+/** Returns the debt that a settlement may repay (10⁻⁶ AUSD). */
 async function owedMicro(tx: Tx, { kind, wallet }: PaymentRow, { drawnMicro, readAt }: Owner): Promise<bigint> {
   if (kind === 'topup') return 0n
   // Each unit of debt is repaid once, however many checkouts were opened for it.
@@ -94,11 +98,11 @@ async function mayAdmit(
 ): Promise<boolean> {
   if (!owner.verified || (held && owner.frozen)) return false
   const { pausedSince, ...totals } = await sumTopups(tx, payment.wallet, new Date(clock()))
-  // Its checkout is no further one.
+  // The payment's own checkout is already open, so it does not count as one more.
   if (pausedSince || limitTopup(moreMicro, { ...totals, openCount: -1 }, topupLimits)) return false
   const known = treasury.last()
   if (!known) throw new Unavailable('the treasury has not been read yet')
-  // In these states the payment is among the promises already.
+  // A payment in one of these states is among the promises already.
   const isPromised = payment.state === 'awaiting_payment' || payment.state === 'opening'
   const ownMicro = isPromised || awaitsRate(payment) ? remainderFloor(payment) : 0n
   return mayReserve(tx, known, moreMicro - ownMicro)

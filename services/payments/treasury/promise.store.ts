@@ -10,16 +10,19 @@ import { schema } from '../schema.store'
 const { onchainMicro, creditedAt } = payments
 
 /**
- * Running total of promises, which a trigger on the payments (`infra/migrations`) writes, and
- * merges over time: a sum would read every open checkout for each new one.
+ * Running total of promises. A trigger on the payments (`infra/migrations`) writes its parts, which are
+ * merged over time: a sum over the payments would read every open checkout for each new one.
  */
 export const promiseParts = schema.table('promise_parts', {
   id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-  /** Change in 10⁻⁶ AUSD, positive or negative. */
+  /** Change of the total in 10⁻⁶ AUSD, positive or negative. */
   micro: amountColumn('micro').notNull(),
 })
 
-/** 10⁻⁶ AUSD not yet deducted from the balance read at `readAt`, or on the chain only since. */
+/**
+ * Sums the AUSD (10⁻⁶) that is not deducted from the balance read at `readAt` yet, because it is not on the
+ * chain or only since then.
+ */
 export const sumPromised = (db: Db, readAt: Date): Promise<bigint> =>
   sumOf(db, [
     sumWhere(promiseParts.micro, promiseParts, sql`true`),
@@ -27,8 +30,8 @@ export const sumPromised = (db: Db, readAt: Date): Promise<bigint> =>
   ])
 
 /**
- * Last figure from payouts. Stored, so that top-ups do not need payouts to be up; while it is down,
- * no cash-out is accepted or paid.
+ * AUSD owed to cash-outs, as last reported by payouts. It is stored, so that top-ups do not need payouts to
+ * be up; while payouts is down, no cash-out is accepted or paid.
  */
 export const owedToCashouts = schema.table('owed_to_cashouts', {
   source: text('source').primaryKey(),

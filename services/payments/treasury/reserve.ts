@@ -4,7 +4,10 @@ import { type Answer, ok, refuse } from '#shared/refusals'
 import { canRepay, freeMicro, maySetAside, type TreasuryCover } from './cover'
 import { sumPromised } from './promise.store'
 
-/** Locks all instances until the promise is committed. */
+/**
+ * Returns the free AUSD (10⁻⁶). The lock keeps other instances from promising until the transaction has
+ * committed.
+ */
 async function lockFree(tx: Tx, treasury: TreasuryCover): Promise<bigint> {
   // guard: top-ups are promised one at a time across all instances
   await lockNamed(tx, 'cover of top-ups')
@@ -14,7 +17,10 @@ async function lockFree(tx: Tx, treasury: TreasuryCover): Promise<bigint> {
 export const mayReserve = async (tx: Tx, treasury: TreasuryCover, moreMicro: bigint): Promise<boolean> =>
   (await lockFree(tx, treasury)) >= moreMicro
 
-/** On top of all promises, and within the share of its wallet's unpaid checkouts (`openMicro`). */
+/**
+ * Refuses a top-up that the treasury does not cover in addition to all promises, or that exceeds the share of
+ * its wallet's unpaid checkouts (`openMicro`).
+ */
 export async function reserveForTopup(
   tx: Tx,
   treasury: TreasuryCover | undefined,
@@ -25,7 +31,7 @@ export async function reserveForTopup(
   return maySetAside(await lockFree(tx, treasury), wanted) ? ok({}) : refuse('treasury_short')
 }
 
-/** Refuses nothing if the treasury is unknown. */
+/** Refuses a debt that the treasury cannot repay. Refuses nothing if the treasury is unknown. */
 export function coverDebt(treasury: TreasuryCover | undefined, debtMicro: bigint): Answer<object> {
   if (treasury && debtMicro > treasury.repayMaxMicro) return refuse('debt_too_large')
   return treasury && !canRepay(treasury, debtMicro) ? refuse('treasury_empty') : ok({})

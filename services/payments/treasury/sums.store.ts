@@ -7,8 +7,9 @@ import type { TopupTotals } from '../price'
 import { pauses } from '../schema.store'
 
 /**
- * Sums what is, or may become, a wallet's collateral: open checkouts, and those of the UTC day of
- * `now`. One that expired unpaid counts, because it set aside AUSD of the treasury.
+ * Sums the payments that are, or may become, a wallet's collateral: open checkouts, and payments that the
+ * limits admitted on the UTC day of `now`. A checkout that expired unpaid counts, because it reserved AUSD of
+ * the treasury.
  */
 export async function sumTopups(
   db: Db,
@@ -55,7 +56,10 @@ export async function countUnpaidSettlements(db: Db, wallet: `0x${string}`): Pro
   return rows[0]!.count
 }
 
-/** Counts by the UTC day of `now`; a cancelled checkout ends at once. */
+/**
+ * Counts the checkouts that a wallet cancelled on the UTC day of `now`. A cancelled checkout ends at once, so
+ * its end is the time of the cancellation.
+ */
 export async function countCancelled(db: Db, wallet: `0x${string}`, now: Date): Promise<number> {
   const { createdAt, expiresAt, reason } = payments
   const dayMs = Date.parse(`${now.toISOString().slice(0, 10)}T00:00:00Z`)
@@ -67,14 +71,14 @@ export async function countCancelled(db: Db, wallet: `0x${string}`, now: Date): 
         eq(payments.wallet, wallet),
         eq(reason, 'cancelled'),
         gte(expiresAt, new Date(dayMs)),
-        // Only so that Postgres can use the index: a checkout is open for less than a day.
+        // This condition only lets Postgres use the index: a checkout is open for less than a day.
         gte(createdAt, new Date(dayMs - 86_400_000)),
       ),
     )
   return rows[0]!.count
 }
 
-/** Sums settlements paid and not on the chain yet, or there since `readAt` (10⁻⁶ AUSD). */
+/** Sums the settlements that are paid but not on the chain, or on the chain only since `readAt` (10⁻⁶ AUSD). */
 export async function sumRepaying(db: Db, wallet: `0x${string}`, readAt: Date): Promise<bigint> {
   const { kind, state, creditedAt, onchainMicro } = payments
   const rows = await db

@@ -9,11 +9,11 @@ import { freeMicro, type TreasuryCover } from './cover'
 import { findOwed, storeOwed, sumPromised } from './promise.store'
 
 export type TreasuryReading = {
-  /** Concurrent calls share the reading. Does not throw on a timeout. */
+  /** Reads the treasury; concurrent calls share one reading. Does not throw on a timeout. */
   readonly refresh: () => Promise<void>
-  /** Returns undefined if there is no reading recent enough to promise from. */
+  /** Returns undefined if no reading is recent enough to promise from. */
   readonly current: () => Promise<TreasuryCover | undefined>
-  /** May be of any age. */
+  /** Returns the last reading, of any age. */
   readonly last: () => TreasuryCover | undefined
 }
 
@@ -26,21 +26,21 @@ type Means = {
 }
 
 const askDeadlineMs = 1_500
-/** Age above which a request waits for a new reading. */
+/** Age of a reading, in ms, above which a request waits for a new one. */
 const freshMs = 10_000
-/** Interval after which an unchanged figure from payouts is stored again. */
+/** Interval after which an unchanged figure from payouts is stored again, in ms. */
 const storeAfterMs = 60_000
 
 /**
- * Reads the chain before payouts, which counts a cash-out from its order to take AUSD: so its
- * figure includes everything taken by the time of the first answer.
+ * Reads the chain before payouts. Payouts counts a cash-out from its order to take AUSD, so its figure
+ * includes everything that was taken by the time of the chain's answer.
  */
 export function openTreasury(means: Means): TreasuryReading {
   const { database, ask, clock, log, readingMaxMs } = means
   const logSeldom = openLogThrottled(log, clock)
   const logFailure = (fields: { of: string }) => logSeldom(fields.of, fields, 'treasury reading failed')
   let last: TreasuryCover | undefined
-  /** Time of the reading by this clock; the reader's may be ahead. */
+  /** Time of the reading by this instance's clock; the reader's clock may be ahead. */
   let lastAtMs = 0
   let stored: { micro: bigint; at: number } | undefined
   let reading: Promise<void> | undefined
@@ -91,7 +91,7 @@ export function openTreasury(means: Means): TreasuryReading {
   }
 }
 
-/** 10⁻⁶ AUSD; ages in ms. */
+/** Returns figures of the treasury for statistics: amounts in 10⁻⁶ AUSD, ages in ms. */
 export async function coverFigures({ database, clock }: Pick<Means, 'database' | 'clock'>, treasury: TreasuryReading) {
   const last = treasury.last()
   if (!last) return undefined
@@ -106,9 +106,9 @@ export async function coverFigures({ database, clock }: Pick<Means, 'database' |
   }
 }
 
-/** Poll interval while the chain is unreachable. */
+/** Poll interval while the chain is unreachable, in ms. */
 const everyMs = 2_000
-/** Poll interval while it answers; well below `freshMs`, so that requests rarely wait. */
+/** Poll interval while the chain answers, in ms: well below `freshMs`, so that requests rarely wait. */
 const idleMs = 5_000
 const alarmEveryMs = 30_000
 const alarmAgainMs = 3_600_000

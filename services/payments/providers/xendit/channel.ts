@@ -43,7 +43,7 @@ const fpxBanks = [
 ]
 const ofKind = (kind: ChannelKind, codes: readonly string[]) => codes.map((code) => [code, kind] as const)
 
-/** From the provider's channel tables of July 2026, for Indonesia and Malaysia. */
+/** Kinds of channels in Indonesia and Malaysia, from the provider's channel tables of July 2026. */
 const kinds: ReadonlyMap<string, ChannelKind> = new Map([
   ...ofKind(
     'bank',
@@ -53,11 +53,12 @@ const kinds: ReadonlyMap<string, ChannelKind> = new Map([
     'bank',
     fpxBanks.flatMap((bank) => [`${bank}_FPX`, `${bank}_FPX_BUSINESS`]),
   ),
-  // DuitNow (the provider's only code for it) is never held, by the specification: the payer's bank
-  // pushes the transfer, so neither can reverse it. Refunds (possible for 90 days, by the
-  // provider's table) are only ever ours.
+  // DuitNow (the provider has one code for all of it) is never held, by the interface specification: the
+  // payer's bank pushes the transfer, so neither the payer nor the bank can reverse it. All refunds of it,
+  // possible for 90 days by the provider's table, are ours.
   ...ofKind('bank', ['DUITNOW_PAY']),
-  // Pulled from the payer's account on a mandate, so the payer can dispute it like a card payment.
+  // BRI direct debit is pulled from the payer's account on a mandate, so the payer can dispute it like a card
+  // payment.
   ...ofKind('direct_debit', ['BRI_DIRECT_DEBIT']),
   ...ofKind('qr', ['QRIS']),
   ...ofKind('card', ['CARDS']),

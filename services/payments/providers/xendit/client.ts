@@ -19,9 +19,9 @@ import {
   WireSession,
 } from './wire'
 
-/** Required by the v3 endpoints; sessions and refunds document no version. */
+/** API version, which the v3 endpoints require; sessions and refunds document no version. */
 const apiVersion = '2024-11-11'
-/** The user waits for the checkout, and the gateway's timeout is ten seconds. */
+/** Deadline for opening a checkout, in ms: the user waits for it, and the gateway's timeout is ten seconds. */
 const openDeadlineMs = 4_000
 const cancelDeadlineMs = 2_000
 
@@ -60,7 +60,7 @@ export function xendit(options: {
     try {
       const answer = await clients[account].post(path, asked)
       if ('ok' in answer) return cancelOutcome(checkoutFrom(clients[account], answer.ok, checkoutId).status)
-      // Only an active session can be cancelled; otherwise read its status.
+      // Only an active session can be cancelled; the status of any other has to be read.
       if (answer.refused.meaning !== 'state_wrong') return 'unknown'
       return cancelOutcome((await findCheckout(account, checkoutId))?.status)
     } catch (error) {
@@ -101,7 +101,7 @@ export function xendit(options: {
     listRefunds: async (account, paymentRequestId) => {
       const path = `/refunds?payment_request_id=${paymentRequestId}`
       const wire = found(await clients[account].get(path, { schema: WireRefunds }), path)
-      // A hold must not end because a refund is on another page.
+      // A hold must not end while a refund may be on another page.
       if (wire?.has_more === true) throw new ProviderUnknown(`${path} has more than one page`)
       return wire?.data.map((one) => refundOf(paymentRequestId, one))
     },
@@ -135,7 +135,7 @@ function cancelOutcome(status: CheckoutStatus | undefined): CancelOutcome {
   return status === 'completed' ? status : 'unknown'
 }
 
-/** Any refusal of a lookup other than "not found" leaves the state unknown. */
+/** Returns undefined for "not found". Any other refusal of a lookup leaves the state unknown and throws. */
 function found<T>(answer: ProviderAnswer<T>, path: string): T | undefined {
   if ('ok' in answer) return answer.ok
   const { refused: refusal } = answer

@@ -3,9 +3,9 @@ import type { Hint } from '../../provider'
 
 type Json = Record<string, unknown>
 
-/** By event family, so that new events of a known family are understood. */
+/** Readers by event family, so that new events of a known family are understood. */
 const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map([
-  // The dashboard's sample delivery calls the session `id`.
+  // The dashboard's sample delivery calls the session id `id`.
   ['payment_session', hint('checkout', 'checkoutId', 'payment_session_id', 'id')],
   ['payment', hint('payment', 'paymentId', 'payment_id', 'id')],
   ['payment_request', hint('payment_request', 'paymentRequestId', 'payment_request_id', 'id')],
@@ -24,7 +24,7 @@ export function readDelivery(body: string): Hint {
   return (data && read?.(data)) ?? { about: 'unknown', event }
 }
 
-/** Replaces control characters, which Postgres rejects. */
+/** Returns the event name without control characters, which Postgres rejects. */
 const wordFrom = (event: unknown): string =>
   typeof event === 'string' ? event.slice(0, 80).replace(/\p{Cc}/gu, '?') : '(none)'
 
@@ -44,7 +44,7 @@ function refundHint(data: Json): Hint | undefined {
   return refundId === undefined ? undefined : { about: 'refund', refundId, paymentId, paymentRequestId }
 }
 
-/** Returns the first non-empty value. Checks its form, as it becomes part of a path. */
+/** Returns the first non-empty value. Checks its form, because it becomes part of a path. */
 function idAt(data: Json, ...keys: string[]): string | undefined {
   const id = keys.map((key) => data[key]).find((value) => value !== undefined && value !== null && value !== '')
   return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id) ? id : undefined

@@ -41,7 +41,7 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['REVERSED', 'dead'],
 ])
 
-/** `nowMs`: by the provider's clock. */
+/** Returns the body that opens a session. `nowMs` is by the provider's clock. */
 export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl: string; nowMs: number }) => ({
   reference_id: order.reference,
   session_type: 'PAY',
@@ -54,13 +54,16 @@ export const sessionRequest = (order: CheckoutOrder, { appUrl, nowMs }: { appUrl
   expires_at: new Date(nowMs + order.lifeMs).toISOString(),
   locale: order.account === 'ID' ? 'id' : 'en',
   description: order.description,
-  // At most 20 entries of 80 characters: the stricter of the two documented limits.
+  // The metadata has at most 20 entries of 80 characters, the stricter of the two documented limits.
   metadata: order.promised,
   success_return_url: appUrl,
   cancel_return_url: appUrl,
 })
 
-/** Always has an amount: without one, all would be refunded. */
+/**
+ * Returns the body of a refund. It always has an amount, because without one the provider would refund
+ * everything.
+ */
 export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: RefundOrder) => ({
   payment_request_id: paymentRequestId,
   reference_id: reference,
@@ -71,7 +74,7 @@ export const refundRequest = ({ paymentRequestId, reference, fiat, isSecond }: R
 
 const wordOf = (value: unknown): string => textFrom(value, 80) ?? ''
 
-/** The times read are the provider's; `aheadMs` leads to our clock. */
+/** Clock of the client. Times in responses are by the provider's clock; `aheadMs` converts them to ours. */
 type Clocked = Pick<ProviderClient, 'account' | 'aheadMs'>
 
 function timeFrom({ aheadMs }: Clocked, value: unknown): Date | null {
@@ -92,7 +95,7 @@ export function checkoutFrom(client: Clocked, wire: WireSession, checkoutId: str
   }
 }
 
-/** A field that the response lacks is not compared. */
+/** Returns true if the opened session is the one we ordered. A field that the response lacks is not compared. */
 export function isAsOrdered(wire: WireOpened, { fiat, reference }: CheckoutOrder): boolean {
   const { amount, currency, reference_id: of } = wire
   const isMissing = (value: unknown) => value === undefined || value === null
@@ -108,7 +111,10 @@ const linkFrom = (value: unknown): string | null => {
   return link !== null && /^https?:\/\//.test(link) ? link : null
 }
 
-/** The amount paid is the sum of the captures, or the requested amount without captures. */
+/**
+ * Returns the charge of a payment. The amount paid is the sum of its captures, or the requested amount if it
+ * has none.
+ */
 export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string): FetchedCharge {
   demandSameField(wire.payment_id, paymentId)
   const captures = (Array.isArray(wire.captures) ? wire.captures : []).map((capture) => asObject(capture) ?? {})
@@ -118,7 +124,7 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
   const status = chargeStatuses.get(wordOf(wire.status)) ?? 'unknown'
   const senderVerification = senderVerificationOf(wire)
   return {
-    // Money does not count while sender verification is pending.
+    // Money does not count while the sender verification is pending.
     status: status === 'succeeded' && senderVerification === 'pending' ? 'pending' : status,
     charge: {
       account: client.account,
@@ -129,7 +135,7 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
       paidMinor: sumOf(amounts, currency),
       channel,
       channelKind: channelKind(channel),
-      // Never `updated`: a later change of the object would make a timely payment look late.
+      // The time is never read from `updated`: a later change of the object would make a timely payment look late.
       paidAt:
         earliest(captures.map((one) => timeFrom(client, one.capture_timestamp))) ?? timeFrom(client, wire.created),
       ...(senderVerification && { senderVerification }),
@@ -151,7 +157,7 @@ export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
   }
 }
 
-/** Returns null if one is inexact or the currency is unknown. */
+/** Returns the sum, or null if an amount is inexact or the currency is unknown. */
 function sumOf(amounts: readonly unknown[], currency: string): bigint | null {
   let sumMinor = 0n
   for (const amount of amounts) {

@@ -7,10 +7,10 @@ const passed = ['SUCCESS', 'SUCCEEDED', 'PASS', 'PASSED', 'MATCH', 'MATCHED', 'V
 const pending = ['PENDING', 'IN_PROGRESS', 'PROCESSING', 'REQUESTED', 'WAITING']
 
 /**
- * Merchants in the virtual-asset category get it with payments to some virtual accounts in
- * Indonesia (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is
- * undocumented, so every candidate is read. `verification_data` by itself is the request, not a
- * result.
+ * Returns the result of the sender verification, which merchants in the virtual-asset category get with
+ * payments to some virtual accounts in Indonesia
+ * (docs.xendit.co/docs/payer-verification-for-crypto-merchant). Its place in the body is undocumented, so
+ * every candidate is read. `verification_data` by itself is the request, not a result.
  */
 export function senderVerificationOf(wire: WirePayment): SenderVerification | undefined {
   const places = [wire, asObject(wire.verification_data), asObject(wire.payment_details)]
@@ -22,7 +22,7 @@ export function senderVerificationOf(wire: WirePayment): SenderVerification | un
   return (['failed', 'pending', 'passed'] as const).find((result) => results.includes(result))
 }
 
-/** Without a result it is still pending. */
+/** Returns the result in one candidate; a verification without a result is still pending. */
 function resultOf(verification: unknown): SenderVerification {
   const result = asObject(verification)?.result ?? asObject(verification)?.status
   const said = typeof verification === 'object' ? result : verification

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 
-// Samples omit null fields, amounts may be strings, and new values appear without notice, so
+// The provider's samples omit null fields, amounts may be strings, and new values appear without notice. So
 // `shared/provider/field.ts` parses each field leniently.
 
 const anything = Type.Optional(Type.Unknown())
@@ -14,11 +14,11 @@ const session = {
   payment_request_id: anything,
   payment_id: anything,
 }
-/** `GET /sessions/{id}`. It has no channel. */
+/** Response of `GET /sessions/{id}`. It names no channel. */
 export const WireSession = Type.Object({ payment_session_id: anything, ...session })
 export type WireSession = Static<typeof WireSession>
 
-/** `POST /sessions`: without the id the checkout could not be looked up. */
+/** Response of `POST /sessions`. The id is required, because without it the checkout could not be looked up. */
 export const WireOpened = Type.Object({
   payment_session_id: Id,
   ...session,
@@ -27,7 +27,7 @@ export const WireOpened = Type.Object({
 })
 export type WireOpened = Static<typeof WireOpened>
 
-/** `GET /v3/payments/{id}`. It has no `amount`; the collected amounts are in `captures`. */
+/** Response of `GET /v3/payments/{id}`. It has no `amount`; the collected amounts are in `captures`. */
 export const WirePayment = Type.Object({
   payment_id: anything,
   payment_request_id: anything,
@@ -39,14 +39,14 @@ export const WirePayment = Type.Object({
   /** Requested amount; omitted from some payments that have captures. */
   request_amount: anything,
   captures: anything,
-  /** See `sender.ts`. */
+  /** Candidates for the sender verification; see `sender.ts`. */
   verification_data: anything,
   sender_verification: anything,
   payment_details: anything,
 })
 export type WirePayment = Static<typeof WirePayment>
 
-/** `GET /v3/payment_requests/{id}`. */
+/** Response of `GET /v3/payment_requests/{id}`. */
 export const WirePaymentRequest = Type.Object({
   payment_request_id: anything,
   latest_payment_id: anything,
@@ -60,16 +60,16 @@ const refund = {
   currency: anything,
   amount: anything,
 }
-/** `GET /refunds/{id}`. */
+/** Response of `GET /refunds/{id}`. */
 export const WireRefund = Type.Object({ id: anything, ...refund })
 export type WireRefund = Static<typeof WireRefund>
 
-/** `POST /refunds`: the id is required to distinguish refunds. */
+/** Response of `POST /refunds`. The id is required to tell refunds apart. */
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
 export type WireRefundMade = Static<typeof WireRefundMade>
 
 /**
- * `GET /refunds?payment_request_id=…`: in the provider's SDK, not in its current reference. A hold
- * may depend on distinguishing refunds, so each row needs its id.
+ * Response of `GET /refunds?payment_request_id=…`, which is in the provider's SDK but not in its current
+ * reference. A hold may depend on telling refunds apart, so each row needs its id.
  */
 export const WireRefunds = Type.Object({ data: Type.Array(WireRefundMade), has_more: anything })
