@@ -29,7 +29,7 @@ export const findOwners = (db: Db, ids: readonly string[], payoutIds: readonly s
     .from(cashouts)
     .where(or(isOneOf(cashouts.id, ids), isOneOf(cashouts.providerPayoutId, payoutIds)))
 
-/** Finds the rows of this quote and of this authorization (unless expired): at most one each. */
+/** Finds the row of this quote and the row of this authorization, unless it is expired: at most one each. */
 export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: string) =>
   db
     .select()
@@ -46,7 +46,7 @@ export const findRivals = (db: Db, quoteId: string, authorizer: string, nonce: s
       ),
     )
 
-/** Returns undefined if its quote or authorization already has a row. */
+/** Returns undefined if the quote or the authorization already has a row. */
 export async function insertCashout(tx: Tx, cashout: NewCashout): Promise<Cashout | undefined> {
   // guard: a signed transfer pays one cash-out
   const made = await tx.insert(cashouts).values(cashout).onConflictDoNothing().returning()
@@ -66,7 +66,10 @@ const totals = {
     filter (where ${cashouts.state} in ('taking', 'taken', 'paying')))::int`,
 }
 
-/** Sums this UTC day (10⁻⁶ AUSD), without cash-outs that came to nothing. */
+/**
+ * Sums a wallet's cash-outs of this UTC day (10⁻⁶ AUSD), without those that came to nothing, and counts those
+ * given back and in progress.
+ */
 export async function sumToday(db: Db, wallet: `0x${string}`) {
   const [row] = await db
     .select({ ...totals, pausedSince: pausedSince(pauses) })
@@ -95,7 +98,7 @@ export async function wasPaidTo(tx: Tx, wallet: `0x${string}`, marks: readonly s
   return (await tx.select({ id }).from(cashouts).where(isIt).limit(1)).length > 0
 }
 
-/** Sums the AUSD (10⁻⁶) still to be taken, except under a nonce in `counted`. */
+/** Sums the AUSD (10⁻⁶) still to be taken from a wallet, without cash-outs whose nonce is in `counted`. */
 export async function sumTaking(tx: Tx, wallet: `0x${string}`, counted: readonly string[]): Promise<bigint> {
   const { ausdMicro, authorizationNonce, state } = cashouts
   const [row] = await tx
@@ -117,7 +120,7 @@ export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefin
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
-/** Returns undefined if no step leads to `next` from the current state. */
+/** Moves a cash-out to `next`. Returns undefined if no step leads there from its current state. */
 export async function moveCashout(
   db: Db,
   id: string,
@@ -136,7 +139,7 @@ export async function moveCashout(
 export const recordCashout = (db: Db, id: string, changes: Changes) =>
   db.update(cashouts).set(changes).where(eq(cashouts.id, id))
 
-/** `before` is locked. */
+/** Counts an attempt to pay. The caller has locked the row and passes it as `before`. */
 export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Promise<Cashout> {
   const { id, attempts } = before
   const [counted] = await tx
@@ -147,7 +150,10 @@ export async function countAttempt(tx: Tx, before: Cashout, api: PayoutApi): Pro
   return counted!
 }
 
-/** A cash-out keeps the API of its first attempt: another does not know its key and reference. */
+/**
+ * Returns the API of a cash-out, which is that of its first attempt: another API does not know its key and
+ * reference.
+ */
 // guard: a payout stays with the API version of its first attempt
 export const apiOf = (cashout: Cashout, forNew: PayoutApi): PayoutApi => cashout.payoutApi ?? forNew
 

@@ -16,16 +16,16 @@ import { type CashoutRequest, type CashoutState, cashoutStates, inFlightStates, 
 import type { PayoutApi } from './provider'
 import { schema } from './schema.store'
 
-/** The partial index uses the same expression. */
+/** Selects open cash-outs. The partial index uses the same expression. */
 export const isOpen = ({ state }: { state: SQLWrapper }): SQL =>
   sql`${state} in (${quotedList(['opening', ...inFlightStates])})`
-/** The signed transfer of an expired cash-out can serve another. */
+/** Selects expired cash-outs, whose signed transfers can serve other cash-outs. */
 export const isExpired = ({ state }: { state: SQLWrapper }): SQL => sql`${state} = 'expired'`
 
 export const cashouts = schema.table(
   'payouts',
   {
-    /** Derived from the quote id; reference and idempotency key at the provider. */
+    /** Id derived from the quote id; it is the reference and the idempotency key at the provider. */
     id: text('id').primaryKey(),
     wallet: addressColumn('wallet').notNull(),
     state: text('state').$type<CashoutState>().notNull(),
@@ -35,7 +35,7 @@ export const cashouts = schema.table(
     ausdMicro: amountColumn('ausd_micro').notNull(),
     fiatMinor: amountColumn('fiat_minor').notNull(),
     quoteId: text('quote_id').notNull(),
-    /** Hash of purpose, wallet and body; another request with this quote is refused. */
+    /** Hash of purpose, wallet and body, by which another request with the same quote is refused. */
     requestFingerprint: text('request_fingerprint').notNull(),
     requestId: text('request_id'),
     authorizer: addressColumn('authorizer').notNull(),
@@ -44,7 +44,7 @@ export const cashouts = schema.table(
     /** Only code of the wallet accepts the signature, and may refuse the transfer until it is final. */
     signedByContract: boolean('signed_by_contract').notNull().default(false),
     channelCode: text('channel_code').notNull(),
-    /** Encrypted number and holder name; empty under the key id `erased`. */
+    /** Encrypted account number and holder name; empty under the key id `erased`. */
     bankDetails: text('bank_details').notNull(),
     bankDetailsKeyId: text('bank_details_key_id').notNull(),
     /** Keyed hash of the bank account; null once erased. */
@@ -55,12 +55,12 @@ export const cashouts = schema.table(
     reason: text('reason').$type<Reason>(),
     takeTxHash: text('take_tx_hash'),
     returnTxHash: text('return_tx_hash'),
-    /** Committed before each attempt to pay. */
+    /** Number of attempts to pay; each is committed before the provider is called. */
     attempts: integer('attempts').notNull().default(0),
     attemptedAt: at('attempted_at'),
     payoutApi: text('payout_api').$type<PayoutApi>(),
     paidAt: at('paid_at'),
-    /** Null: never. `checks` counts those in this state. */
+    /** Time of the next check; null means never. `checks` counts the checks in this state. */
     nextCheckAt: at('next_check_at'),
     checks: integer('checks').notNull().default(0),
     ...timestamps(),

@@ -19,11 +19,12 @@ export const cashoutStates = [
   'returned',
 ] as const
 export type CashoutState = (typeof cashoutStates)[number]
-/** Users see only accepted cash-outs. */
+/** States that users see: those of accepted cash-outs. */
 export type ShownState = Exclude<CashoutState, 'opening' | 'expired'>
 
 export const lifecycle: Lifecycle<CashoutState> = {
-  // Accepted once its quote is taken; `returning` if a restored row does not know of its take.
+  // The cash-out is accepted once its quote is taken. It becomes `returning` if a restored row does not
+  // record that its AUSD was taken.
   opening: ['taking', 'expired', 'returning'],
   expired: ['returning'],
   // `returning` if its bank account's limit was used up before the AUSD of a contract wallet arrived.
@@ -77,7 +78,7 @@ export const limits: Limits<CashoutState> = {
 
 export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'paying', 'returning']
 
-/** A longer wait for the quote would be a free option on the rate. */
+/** Time for which a cash-out may wait for its quote, in ms. A longer wait would be a free option on the rate. */
 export const openingMaxMs = 60_000
 
 const reasons = [

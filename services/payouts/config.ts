@@ -5,7 +5,7 @@ import { checkWait } from './decide'
 import type { PayoutApi, PayoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
 
-/** Error messages never contain a key. */
+/** Parses the keys of the bank details. Error messages never contain a key. */
 function detailsKeys(about: string): Field<readonly DetailsKey[]> {
   const items = list({ about, secret: true })
   return {
@@ -118,7 +118,7 @@ export const givenBackMaxOf = (config: {
   toAccount: config.cashoutRefusedToAccountDayMax,
 })
 
-/** Returns the version of new orders first, then the other one, for rows of a backup. */
+/** Returns the API version of new orders first, then the other version, which rows of a backup may need. */
 export function payoutApisOf(setting: 'v2' | 'v3' | 'v2-only' | 'v3-only'): PayoutApis {
   const [newest, isAlone] = setting.split('-') as [PayoutApi, 'only'?]
   return isAlone ? [newest] : [newest, newest === 'v2' ? 'v3' : 'v2']

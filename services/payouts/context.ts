@@ -7,7 +7,7 @@ import type { PayoutProvider } from './provider'
 import type { Channels, DetailsSafe } from './request/bank'
 import type { BalanceReading } from './treasury/balance'
 
-/** Durations in ms. */
+/** Parts and settings of the service; durations are in ms. */
 export type Context = {
   readonly database: Database
   readonly ask: Ask
@@ -17,11 +17,11 @@ export type Context = {
   readonly safe: DetailsSafe
   readonly treasury: string
   readonly accountLengths: AccountLengths
-  /** Per wallet and UTC day (10⁻⁶ AUSD). */
+  /** Limit per wallet and UTC day (10⁻⁶ AUSD). */
   readonly dayMicroMax: bigint
-  /** Cash-outs given back per UTC day after which no more are accepted. */
+  /** Number of returned cash-outs per UTC day after which no more are accepted. */
   readonly givenBackMax: { readonly ofWallet: number; readonly toAccount: number }
-  /** Limit of all wallets together per UTC day. */
+  /** Limit of account checks by all wallets per UTC day. */
   readonly accountChecksDayMax: number
   readonly recheckAfterMs: number
   readonly reversalWatchMs: number

@@ -6,10 +6,10 @@ import type { RefusalCode } from '#shared/refusals'
 import type { CashoutRequest, CashoutState, Reason } from './cashout'
 import type { Evidence, PayoutChannel, PayoutStatus } from './provider'
 
-/** Above any bank transfer, and exact as a JSON number. */
+/** Maximum of a payout in rupiah: above any bank transfer, and exact as a JSON number. */
 export const payoutMaxMinor = 999_999_999_999_999n
 
-/** Rounds down. */
+/** Prices a cash-out; the rupiah are rounded down. */
 export function priceFloor(
   ausdMicro: bigint,
   quote: { pair: string; rate: string },
@@ -21,7 +21,7 @@ export function priceFloor(
   return fiatMinor < country.cashoutMinMinor ? { refused: 'payout_below_minimum' } : { fiatMinor }
 }
 
-/** `lenient`, because the provider's magic test numbers have 6 digits. */
+/** Check of account number lengths. `lenient` exists because the provider's magic test numbers have 6 digits. */
 export type AccountLengths = 'lenient' | 'strict'
 
 export function checkBank(
@@ -59,11 +59,11 @@ export type CashoutFacts = {
   readonly fiatMinor: bigint
   readonly providerPayoutId: string | null
   readonly lastStatus: PayoutStatus | null
-  /** Since its last step. */
+  /** Time since the last step, in ms. */
   readonly sinceMs: number
 }
 
-/** No answer of the provider is older. */
+/** Maximum age of a response of the provider, in ms. */
 export const answerAgeMaxMs = 1_800_000
 
 /** Evidence that contradicts our promise and needs manual review. */
@@ -78,7 +78,10 @@ export type Oddity = (typeof oddities)[number]
 
 export type Step = { stay: true } | { next: 'paid' } | { next: 'returning'; reason: Reason } | { odd: Oddity }
 
-/** Returns the AUSD of an unaccepted or failed cash-out: its rate is no longer locked. */
+/**
+ * Decides about AUSD that was taken. It is returned if the cash-out was not accepted or has failed, because
+ * its rate is no longer locked.
+ */
 export function receiveTaken(
   state: CashoutState,
 ): { stay: true } | { next: 'taken' } | { next: 'returning'; reason: Reason } {
@@ -110,7 +113,7 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
     case 'taking':
     case 'taken':
     case 'failed':
-      return { odd: 'payout_unexpected' } // `paying` is stored before an order.
+      return { odd: 'payout_unexpected' } // `paying` is stored before an order, so the provider cannot know a payout yet.
     case 'paying':
       return whilePaying(evidence)
     case 'paid':
@@ -121,12 +124,15 @@ export function receivePayoutStatus(cashout: CashoutFacts, evidence: Evidence): 
   }
 }
 
-/** The provider has a payout that reached the bank or still may. */
+/** Returns true if the provider has a payout that reached the bank or still may. */
 export const mayBePaid = ({ providerPayoutId, lastStatus }: CashoutFacts): boolean =>
   // guard: AUSD of a cash-out whose payout may have reached the bank is not returned
   providerPayoutId !== null && !isFailure(lastStatus)
 
-/** Returns true for the row's payout, or one that may replace a stored misfit or unfollowed failure. */
+/**
+ * Returns true for the row's own payout, and for one that may replace a stored payout which does not fit, or
+ * whose failure the row has not followed.
+ */
 export function mayBeIts({ providerPayoutId, lastStatus, state }: CashoutFacts, { payoutId }: Evidence): boolean {
   if (providerPayoutId === null || providerPayoutId === payoutId || lastStatus === null) return true
   return !isFollowed(state) && isFailure(lastStatus)
@@ -153,13 +159,13 @@ function whilePaying({ status, reason }: Evidence): Step {
 
 function whilePaid({ status }: Evidence): Step {
   switch (status) {
-    case 'pending': // An outdated response.
+    case 'pending': // The response is outdated.
     case 'succeeded':
       return { stay: true }
     case 'reversed':
       return { next: 'returning', reason: 'bank_reversed' }
     case 'refused':
-      return { odd: 'payout_differs' } // No documented path leads here.
+      return { odd: 'payout_differs' } // No documented transition leads here.
     case 'unknown':
       return { odd: 'status_unknown' }
   }
@@ -167,14 +173,17 @@ function whilePaid({ status }: Evidence): Step {
 
 function onceReturning(cashout: CashoutFacts, { status }: Evidence): Step {
   if (status === 'refused' || status === 'reversed') return { stay: true }
-  // Outdated responses.
+  // Responses that are outdated change nothing.
   const isReversed = cashout.lastStatus === 'reversed' && cashout.sinceMs < answerAgeMaxMs
   if (status === 'succeeded' && isReversed) return { stay: true }
   if (status === 'pending' && cashout.providerPayoutId !== null) return { stay: true }
   return { odd: status === 'unknown' ? 'status_unknown' : 'paid_and_returned' }
 }
 
-/** Failed payouts prove nothing if another with our reference has reached the bank or still may. */
+/**
+ * Returns the payouts that decide. Failed payouts prove nothing if another one with our reference has reached
+ * the bank or still may.
+ */
 export function decisive(found: readonly Evidence[]): readonly Evidence[] {
   const alive = found.filter((one) => !hasFailed(one))
   // guard: of two payouts, the one that may still reach the bank decides
@@ -185,7 +194,7 @@ export const hasFailed = ({ status }: Evidence): boolean => isFailure(status)
 
 export const isFailure = (status: PayoutStatus | null): boolean => status === 'refused' || status === 'reversed'
 
-/** Only refusals of the order itself prove anything. */
+/** Refusals about the order itself; no other refusal proves anything. */
 const refusesOrder: ReadonlySet<ProblemMeaning> = new Set([
   'request_wrong',
   'amount_outside_limits',
@@ -193,7 +202,10 @@ const refusesOrder: ReadonlySet<ProblemMeaning> = new Set([
   'destination_wrong',
 ] as const)
 
-/** `nothing`: about our key, address or account, or unrecognised; `conflict`: the key is in use. */
+/**
+ * Returns what a refusal is about. `nothing`: our key, address or account, or unrecognised; `conflict`: the
+ * key is in use.
+ */
 export function refusalScope(meaning: ProblemMeaning): 'order' | 'conflict' | 'later' | 'nothing' {
   if (refusesOrder.has(meaning)) return 'order'
   if (meaning === 'conflict') return 'conflict'
@@ -204,16 +216,16 @@ export type Refused = {
   meaning: ProblemMeaning
   /** Payouts found by our reference after the refusal. */
   found: number
-  /** Attempts including this one. */
+  /** Number of attempts, including this one. */
   attempts: number
   sincePreviousMs: number
 }
 
-/** From this age of an unclear attempt, an empty lookup proves that it never arrived. */
+/** Age of an unclear attempt, in ms, from which an empty lookup proves that the order never arrived. */
 export const conclusiveAfterMs = 60_000
 
 /**
- * Returns true if a refusal proves that no transfer exists. Soon after an unclear attempt it does not:
+ * Returns true if a refusal proves that no transfer exists. Soon after an unclear attempt it proves nothing:
  * that attempt may still be processed.
  */
 export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Refused): boolean {
@@ -223,11 +235,11 @@ export function believeRefusal({ meaning, found, attempts, sincePreviousMs }: Re
   return attempts === 1 || sincePreviousMs >= conclusiveAfterMs
 }
 
-/** The wait doubles. */
+/** Intervals between checks, which double up to a maximum. */
 export const checkWait = {
   doublingsMax: 10,
   maxMs: 3_600_000,
-  /** An authorization may be valid for years, and the relayer watches it. */
+  /** Maximum for failed cash-outs, in ms: an authorization may be valid for years, and the relayer watches it. */
   failedMaxMs: 86_400_000,
 } as const
 
@@ -235,7 +247,7 @@ const closedReasons: ReadonlySet<Reason | null> = new Set(['authorization_expire
 
 export const mayArriveLate = (reason: Reason | null): boolean => !closedReasons.has(reason)
 
-/** The relayer reports late arrivals within minutes. */
+/** Time within which the relayer reports a late arrival, in ms; it normally needs minutes. */
 const reportedWithinMs = 3_600_000
 
 export const isWorthAsking = (

@@ -27,7 +27,7 @@ import { openBalance, watchBalance } from './treasury/balance'
 
 const name = 'payouts'
 const description = 'cash-outs: AUSD taken, bank transfers, AUSD returned'
-/** The sandbox implements the real wire format. */
+/** Clients by provider kind. The sandbox implements the real wire format. */
 const adapters = { xendit: openXendit, sandbox: openSandboxPayouts } as const
 await runService(name, fields, async (config, runtime) => {
   const { log, fatal: onFatal } = runtime

@@ -2,40 +2,40 @@ import type { ProblemMeaning } from '#shared/provider/problem'
 import type { Listed } from '#shared/provider/transactions'
 import type { Reason } from './cashout'
 
-/** An unrecognised provider status is `unknown`, never success. */
+/** Status of a payout. An unrecognised status of the provider is `unknown`, never a success. */
 export type PayoutStatus = 'pending' | 'succeeded' | 'refused' | 'reversed' | 'unknown'
 
-/** Fetched with our own key. */
+/** Payout as fetched with our own key. */
 export type Evidence = {
   readonly payoutId: string
   readonly referenceId: string
   readonly status: PayoutStatus
   readonly word: string
   readonly failureCode: string | null
-  /** Null if the provider's code has no mapping. */
+  /** Reason of a failure; null if the provider's code has no mapping. */
   readonly reason: Reason | null
   readonly amountMinor: bigint | undefined
   readonly currency: string
 }
 
-/** Metadata at the provider that only we can read; it replaces a row lost with a disk. */
+/** Our promise, in metadata at the provider that only we can read. It replaces a row that was lost with a disk. */
 export type Promised = {
   readonly wallet: string
   readonly quote_id: string
   readonly request_fingerprint: string
   readonly rate: string
-  /** Basis points; omitted if zero, so that an order's body never changes. */
+  /** Spread in basis points; omitted if zero, so that an order's body never changes. */
   readonly spread?: string
   readonly ausd: string
   readonly authorization_nonce: string
 }
 
-/** A payout of one version cannot be found through another. */
+/** API versions for payouts. A payout of one version cannot be found through another. */
 export const payoutApis = ['v2', 'v3'] as const
 export type PayoutApi = (typeof payoutApis)[number]
 export type PayoutApis = readonly [newest: PayoutApi, ...earlier: PayoutApi[]]
 
-/** `id` is both reference and idempotency key. */
+/** Order of a payout. `id` is both its reference and its idempotency key. */
 export type PayoutOrder = {
   readonly id: string
   readonly fiatMinor: bigint
@@ -47,7 +47,7 @@ export type PayoutOrder = {
 
 export type BankAccountOfHolder = Pick<PayoutOrder, 'channelCode' | 'accountNumber' | 'accountHolderName'>
 
-/** Limits are per transfer. */
+/** Bank that the provider pays, with limits per transfer. */
 export type PayoutChannel = {
   readonly code: string
   readonly name: string
@@ -57,30 +57,33 @@ export type PayoutChannel = {
   readonly accountDigits: readonly [min: number, max: number]
 }
 
-/** A hint only: the payout is fetched with our own key. */
+/** Content of a webhook. It is only a hint: the payout is fetched with our own key. */
 export type Hint = { about: 'payout'; payoutId: string } | { about: 'odd_payout'; event: string } | { about: 'other' }
 
 export type HolderVerdict = 'match' | 'no_match' | 'cannot_tell'
 
-/** Calls throw `ProviderBusy` if the provider certainly did not act, else `ProviderUnknown`. */
+/**
+ * Port to a payout provider. Calls throw `ProviderBusy` if the provider certainly did not act, otherwise
+ * `ProviderUnknown`.
+ */
 export type PayoutProvider = {
-  /** That of new orders first; an attempted order keeps its own. */
+  /** API versions in use, that of new orders first; an order that was attempted keeps its own. */
   readonly apis: PayoutApis
-  /** Also returns the transfer already ordered under the same id. */
+  /** Orders a transfer, and also returns the transfer already ordered under the same id. */
   readonly create: (
     order: PayoutOrder,
     api: PayoutApi,
   ) => Promise<{ ok: Evidence } | { refused: { code: string; meaning: ProblemMeaning } }>
   readonly find: (payoutId: string) => Promise<Evidence | undefined>
-  /** Empty only on a conclusive "none"; any other response throws. */
+  /** Returns an empty list only if the provider's "none" is conclusive; any other response throws. */
   readonly findByReference: (id: string, api: PayoutApi) => Promise<readonly Evidence[]>
   readonly listTransactions: (agoMs: number) => Promise<readonly Listed[]>
-  /** Available rupiah, rounded down, at least 0. */
+  /** Returns the available rupiah, rounded down, at least 0. */
   readonly balance: () => Promise<bigint>
-  /** Neither name leaves the adapter. A throw is no verdict. */
+  /** Compares the holder's name with the bank's; neither name leaves the adapter. An error is no verdict. */
   readonly checkHolder: (account: BankAccountOfHolder) => Promise<HolderVerdict>
   readonly listChannels: () => Promise<readonly PayoutChannel[]>
   readonly statusOf: (word: string) => PayoutStatus
-  /** Never throws: an unreadable webhook is `odd_payout` or `other`. */
+  /** Reads a webhook. Never throws: an unreadable webhook is `odd_payout` or `other`. */
   readonly readDelivery: (body: string) => Hint
 }

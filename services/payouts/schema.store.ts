@@ -14,25 +14,25 @@ export const journal = journalTable(schema)
 export const pauses = pauseTable(schema)
 export const listings = listingTable(schema)
 
-/** Objects and events that match no promise; kept for manual review. */
+/** Kinds of objects and events that match no promise; they are kept for manual review. */
 export const anomalyKinds = [
-  'other_account', // From an account that makes no payouts.
+  'other_account', // The webhook is from an account that makes no payouts.
   'event_unknown',
-  'payout_unknown', // Not found at the provider, or without a cash-out of ours.
+  'payout_unknown', // The payout is not found at the provider, or has no cash-out of ours.
   'payout_unexpected',
   'payout_differs',
   'paid_twice',
   'paid_and_returned',
   'status_unknown',
   'key_taken', // The idempotency key is in use, but no payout has our reference.
-  'provider_refuses', // For our key, address or account, or with an unrecognised code.
-  'payout_lost', // The provider had reported it.
+  'provider_refuses', // The refusal is about our key, address or account, or has an unrecognised code.
+  'payout_lost', // A payout that the provider had reported is missing.
   'return_failed',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
 
 export const anomalies = schema.table('anomalies', {
-  /** Kind and object: a repeated anomaly stays one row. */
+  /** Kind and object in one id, so that a repeated anomaly stays one row. */
   id: text('id').primaryKey(),
   kind: text('kind', { enum: anomalyKinds }).notNull(),
   object: text('object').notNull(),
@@ -44,7 +44,7 @@ export type Anomaly = Omit<typeof anomalies.$inferInsert, 'id' | 'noticedAt'>
 
 const anomalyId = (kind: AnomalyKind, object: string) => `${kind}:${object}`
 
-/** Returns those of these kinds about these objects. */
+/** Returns the anomalies of these kinds about these objects. */
 export async function findAnomalies(
   db: Db,
   kinds: readonly AnomalyKind[],

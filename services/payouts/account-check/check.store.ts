@@ -7,7 +7,7 @@ import { schema } from '../schema.store'
 
 const verdicts: readonly HolderVerdict[] = ['match', 'no_match', 'cannot_tell']
 
-/** Account checks of the last day, keyed by hashes whose key is outside the database; no bank data. */
+/** Account checks of the last day. They hold no bank data, only hashes whose key is outside the database. */
 export const accountChecks = schema.table(
   'account_checks',
   {
@@ -17,7 +17,7 @@ export const accountChecks = schema.table(
     requestMark: text('request_mark').notNull(),
     /** Hash of the account; empty after an erasure. */
     accountMark: text('account_mark').notNull(),
-    /** Null until the provider has answered. */
+    /** Verdict of the provider; null until it has answered. */
     verdict: text('verdict').$type<HolderVerdict>(),
     askedAt: at('asked_at').notNull().defaultNow(),
   },
@@ -42,11 +42,11 @@ export const countChecksTo = (db: Db, marks: readonly string[]) =>
   countWhere(db, isOneOf(accountChecks.accountMark, marks))
 export const countChecks = (db: Db) => countWhere(db)
 
-/** Finds only checks of this UTC day. */
+/** Finds the latest check of this UTC day with the same request. */
 export async function findCheck(db: Db, wallet: `0x${string}`, requestMark: string) {
   const { askedAt, id, verdict } = accountChecks
   const isSame = and(eq(accountChecks.wallet, wallet), eq(accountChecks.requestMark, requestMark), isToday)
-  // One of before the clock was set back is not in progress either.
+  // A check that was asked before the clock was set back is not in progress either, so its distance in time counts.
   const ageMs = sql<number>`abs(extract(epoch from now() - ${askedAt}) * 1000)::float8`
   const rows = await db.select({ id, verdict, ageMs }).from(accountChecks).where(isSame).orderBy(desc(askedAt)).limit(1)
   return rows[0]

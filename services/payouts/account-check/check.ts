@@ -14,21 +14,21 @@ import type { HolderVerdict, PayoutChannel } from '../provider'
 import { findListed } from '../request/bank'
 import { countChecks, countChecksOf, countChecksTo, findCheck, insertCheck, storeVerdict } from './check.store'
 
-/** Limit per wallet, and per bank account over all wallets, per UTC day. */
+/** Checks allowed per UTC day, per wallet and per bank account over all wallets. */
 export const checksPerDayMax = 3
 
-/** Deadlines that give the user an answer within 4 s. */
+/** Deadlines, in ms, that give the user an answer within 4 s. */
 const chainMs = 1_700
 const providerMs = 2_000
-/** A younger check without a verdict is still in progress; a repeat waits for it. */
+/** Age, in ms, below which a check without a verdict is still in progress; a repeated request waits for it. */
 const freshMs = 5_000
 const pollMs = 100
 
 type CheckRequest = ReadRequestOf<typeof AccountCheck>
 
 /**
- * Compares the holder of a bank account with the user's name; only the verdict is kept. A check counts
- * before the provider is asked. The limits stop a search for names or numbers.
+ * Compares the holder of a bank account with the user's name; only the verdict is kept. A check counts before
+ * the provider is asked. The limits stop a search for names or numbers.
  */
 export const answerAccountCheck = (context: Context): Handler =>
   handler(AccountCheck, async (asked) => {
@@ -79,7 +79,7 @@ async function verdictOf(context: Context, asked: CheckRequest, counted: Counted
   if ('repeats' in counted) return counted.repeats ?? awaitVerdict(context, asked.wallet, counted.mark)
   const asking = within(provider.checkHolder(asked.bank), providerMs, 'the account check')
   const verdict = await asking.catch((error) => {
-    // The provider's own text may contain a name.
+    // The provider's own text is not logged, because it may contain a name.
     log.warn({ error: (error as Error).name, wallet: asked.wallet }, 'account check not answered')
     return 'cannot_tell' as const
   })

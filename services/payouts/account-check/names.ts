@@ -7,8 +7,9 @@ const titles: ReadonlySet<string> = new Set(
 const titlesOfTwoWords = /\b(?:tan|puan)\s+sri\b/g
 
 /**
- * Compares names regardless of case, accents, punctuation, titles, spaces and order; a missing or extra
- * part differs. Returns undefined if a name has no letters or is masked by the bank.
+ * Returns true if two names are equal regardless of case, accents, punctuation, titles, spaces and order; a
+ * missing or extra part makes them differ. Returns undefined if a name has no letters or is masked by the
+ * bank.
  */
 export function isSameName(left: string, right: string): boolean | undefined {
   if (/[*•]/.test(left + right)) return undefined
@@ -17,7 +18,7 @@ export function isSameName(left: string, right: string): boolean | undefined {
   return [...some].some((form) => others.has(form))
 }
 
-/** A dot may end an abbreviation (`S.H.`) or separate two words (`Bpk.Sari`). */
+/** Returns the spellings of a name: a dot may end an abbreviation (`S.H.`) or separate two words (`Bpk.Sari`). */
 function formsOf(name: string): ReadonlySet<string> {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/['’`]/g, '')
   const spellings = ['', ' '].map((dot) => partsOf(plain.replaceAll('.', dot)))
@@ -27,7 +28,7 @@ function formsOf(name: string): ReadonlySet<string> {
 
 const wordsIn = (plain: string): string[] => plain.match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** A name of titles alone keeps them. */
+/** Returns the parts of a name without its titles, unless it consists only of titles. */
 function partsOf(plain: string): string[] {
   const names = wordsIn(plain.replace(titlesOfTwoWords, ' ')).filter((word) => !titles.has(word))
   return names.length > 0 ? names : wordsIn(plain)

@@ -14,14 +14,14 @@ import type { Evidence, PayoutStatus } from '../provider'
 import { findAnomalies, journal, listings, recordAnomaly } from '../schema.store'
 import { decisiveOf, factsOf, findPayouts, receiveEvidence } from './receive'
 
-// The list shows payouts whose webhook was lost, returns by a bank weeks later, and payouts that we did
-// not order. A row is decided again at each reading until the books agree with it, so that a wrong
-// answer about its payout heals.
+// The list shows payouts whose webhook was lost, returns by a bank weeks later, and payouts that we did not
+// order. A row is decided again at each reading until the books agree with it, so that a wrong answer about
+// its payout heals.
 
 export const startListing = (context: Context, settings: ListingSettings) =>
   startReadingList(payoutListing(context), settings, context.poke)
 
-/** Only the Indonesian account makes payouts. */
+/** Returns the listing of the Indonesian account, the only one that makes payouts. */
 export const payoutListing = (context: Context): Listing => ({
   ...context,
   listings,
@@ -31,7 +31,7 @@ export const payoutListing = (context: Context): Listing => ({
   receive: (_, row) => receiveRow(context, row),
 })
 
-/** An unrecognised type may be a payout if the row names one of ours. */
+/** Returns true if the row is a payout. One of unrecognised type may be a payout if it names a cash-out of ours. */
 const isPayout = ({ type }: Listed, own: Cashout | undefined): boolean =>
   type === 'payout' || (type === 'unknown' && own !== undefined)
 
@@ -60,9 +60,9 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
     const own = ownerOf(row)
     if (!isPayout(row, own)) return true
     const isKnown = productId !== null && own?.providerPayoutId === productId
-    // The second payout of a cash-out, or one of nobody.
+    // The row is the second payout of a cash-out, or a payout without a cash-out of ours.
     const isOther = anomaliesOf(productId).some(({ kind }) => (kind === 'payout_unknown' ? !own : !isKnown))
-    // Lookups found none by the id of the row, and may have been behind it at first.
+    // Lookups by the id of the row found no payout. At first they may have been behind the list.
     const wasLookedFor = anomaliesOf(transactionId).some(({ noticedAt }) => ageMs(noticedAt, clock()) >= answerAgeMaxMs)
     if (!isKnown && !isOther && !wasLookedFor) return false
     if (status === 'pending' || status === 'unknown') return true
@@ -109,14 +109,17 @@ const readOwners = (db: Db, rows: readonly Listed[]): Promise<Cashout[]> =>
     rows.flatMap(({ productId }) => productId ?? []),
   )
 
-/** The cash-out paid as a row's payout comes before the one that its reference names. */
+/**
+ * Returns a function that finds the cash-out of a row. The cash-out paid as the row's payout comes before the
+ * one that the reference names.
+ */
 function ownerAmong(owners: readonly Cashout[]): (row: Listed) => Cashout | undefined {
   const byId = new Map(owners.map((own) => [own.id, own]))
   const byPayout = new Map(owners.map((own) => [own.providerPayoutId, own]))
   return ({ productId, reference }) => (productId ? byPayout.get(productId) : undefined) ?? byId.get(reference ?? '')
 }
 
-/** Returns an empty list only for a payout that is neither ours nor found. */
+/** Fetches the payouts of a row. Returns an empty list only for a payout that is neither ours nor found. */
 async function evidenceOf(
   context: Context,
   { productId }: Listed,
@@ -130,7 +133,7 @@ async function evidenceOf(
   throw new ProviderUnknown('the list has a payout of ours that lookups do not find')
 }
 
-/** The list may be ahead of the payout's own endpoint. */
+/** Returns true if the payout is as far as its row; the list may be ahead of the payout's own endpoint. */
 function hasComeAsFar(row: ListedStatus, payout: PayoutStatus): boolean {
   switch (row) {
     case 'pending':

@@ -17,8 +17,8 @@ import type { Evidence, PayoutApi, PayoutStatus } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
 /**
- * Single entry point for webhooks, payment attempts, rechecks and the transaction list. Throws if the provider
- * gives a payout of ours another reference than before.
+ * Receives evidence about a payout. This is the single entry point for webhooks, payment attempts, rechecks
+ * and the transaction list. Throws if the provider gives a payout of ours another reference than before.
  */
 export async function receiveEvidence(tx: Tx, context: Context, evidence: Evidence): Promise<Step> {
   const cashout = await lockCashout(tx, evidence.referenceId)
@@ -37,8 +37,8 @@ export async function receiveEvidence(tx: Tx, context: Context, evidence: Eviden
 }
 
 /**
- * Finds the provider's payouts with our reference. A restored row may not know its attempt, so every
- * API in use is asked. Throws unless each response is conclusive.
+ * Finds the provider's payouts with our reference. A restored row may not record its attempt, so every API in
+ * use is asked. Throws unless each response is conclusive.
  */
 export async function findPayouts(context: Context, cashout: Cashout): Promise<readonly Evidence[]> {
   // guard: a payout is looked up under every version of the API that was used before its first order
@@ -48,14 +48,14 @@ export async function findPayouts(context: Context, cashout: Cashout): Promise<r
 }
 
 /**
- * If all named payouts failed and the row has not followed one, another with our reference may still
- * reach the bank, so all are fetched.
+ * Returns the payouts that decide. If all named payouts failed and the row has not followed one of them,
+ * another payout with our reference may still reach the bank, so all are fetched.
  */
 export async function decisiveOf(context: Context, named: readonly Evidence[]): Promise<readonly Evidence[]> {
   const [first] = named
   if (!first || !named.every(hasFailed)) return decisive(named)
   const own = await context.database.read((db) => findCashout(db, first.referenceId))
-  // Ignores the state, which may be `paying` by the time the evidence is received.
+  // The state of the row is ignored, because it may be `paying` by the time the evidence is received.
   // guard: a failed payout returns nothing before its reference is looked up
   if (!own || (own.providerPayoutId !== null && own.attempts > 0)) return named
   const found = await findPayouts(context, own)
@@ -119,7 +119,7 @@ const payments = timer({
   buckets: flowSeconds,
 })
 
-/** An outdated response does not overwrite a final status. */
+/** Returns the change of the stored status. An outdated response does not overwrite a final status. */
 const newer = ({ state }: Cashout, last: PayoutStatus | null, { status, word }: Evidence) =>
   last === 'reversed' || (status === 'pending' && state !== 'paying') ? {} : { providerStatus: word }
 

@@ -11,7 +11,7 @@ import { checkPaid, payAgain, payTaken, recordRefusal } from '../paying/pay'
 
 const workingMax = 16
 
-/** New cash-outs are due at once, others at growing intervals. Rounds overlap. */
+/** Starts the rounds of rechecks, which may overlap. New cash-outs are due at once, others at growing intervals. */
 export function startRechecking(context: Context, settings: { recheckEveryMs: number }): Loop {
   const working = new Set<Promise<void>>()
   const round = async (): Promise<boolean> => {
@@ -82,7 +82,7 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
     case 'paid':
       return mayBeReversed(context, cashout) ? checkPaid(context, cashout) : rest(context, cashout)
     case 'failed':
-      // Resending recovers a lost report of a late arrival.
+      // Resending the take recovers the report of a late arrival that was lost.
       return isWorthAsking(cashout, cashout.leasedAt.getTime())
         ? orderAgain(context, cashout, repeatTake)
         : rest(context, cashout)
@@ -92,16 +92,19 @@ async function check(context: Context, cashout: DueCashout): Promise<void> {
   }
 }
 
-/** A cash-out is normally paid in seconds; an older one is looked up first. */
+/** Age from which a cash-out is looked up before its first order, in ms. Cash-outs are normally paid in seconds. */
 const lateMs = 60_000
 
-/** No step renews the creation time: a restored row may have been paid. */
+/**
+ * Returns true if the cash-out is old. No step renews the creation time, so a restored row, which may have
+ * been paid, counts as old.
+ */
 const isLate = ({ createdAt, leasedAt }: DueCashout) => leasedAt.getTime() - createdAt.getTime() > lateMs
 
 const mayBeReversed = ({ reversalWatchMs }: Context, { paidAt, updatedAt, leasedAt }: DueCashout) =>
   leasedAt.getTime() - (paidAt ?? updatedAt).getTime() <= reversalWatchMs
 
-/** The relayer acts once per payout and reports the outcome again. */
+/** Resends an order. The relayer acts once per payout and reports the outcome again. */
 async function orderAgain(
   { database, poke }: Context,
   cashout: Cashout,

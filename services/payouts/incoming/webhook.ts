@@ -17,7 +17,7 @@ export const webhookReactions = (context: Context): Reaction[] => [
       const hint = context.provider.readDelivery(body)
       if (hint.about === 'other') return undefined
       const event = hint.about === 'payout' ? hint.payoutId : hint.event
-      // Only the Indonesian account makes payouts, and only its key can fetch them.
+      // The Indonesian account is the only one that makes payouts, and its key is the only one that can fetch them.
       if (account !== 'ID') return { anomaly: { kind: 'other_account', object: deliveryId, says: event } }
       if (hint.about === 'odd_payout') return { anomaly: { kind: 'event_unknown', object: deliveryId, says: event } }
       // guard: a webhook is a hint: its payout is fetched
@@ -39,7 +39,10 @@ export const webhookReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/** The provider refuses ids not of its own form, so they do not exist; a refused id of ours is an alert. */
+/**
+ * Returns no payout if the provider refused an id that is not of its own form: no such payout exists. A
+ * refused id of one of our payouts raises an alert.
+ */
 async function noSuchPayout(context: Context, payoutId: string, error: unknown) {
   const own = refusesId(error) ? await context.database.read((db) => findPaidAs(db, payoutId)) : undefined
   if (own) await recordRefusal(context, own, error)

@@ -21,8 +21,8 @@ const unexplainedLines = (leftMinor: bigint): Position =>
   ])
 
 /**
- * Books money that left the account beyond the cash-out's row, in suspense under the provider's payout
- * id. Only with a decided status and an exact rupiah amount.
+ * Books money that left the account beyond the cash-out's row, in suspense under the provider's payout id.
+ * Books nothing before the status is decided, or without an exact rupiah amount.
  */
 export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Promise<void> {
   const { payoutId: item, status, amountMinor, currency } = evidence
@@ -34,7 +34,7 @@ export async function bookOdd(tx: Tx, evidence: Evidence, cashout?: Cashout): Pr
   await bookTo(tx, journal, { event: 'payout that does not fit', item, lines })
 }
 
-/** Reverses those lines once the row accounts for the payout. */
+/** Reverses the lines of `bookOdd` once the row accounts for the payout. */
 export const bookFitting = (tx: Tx, { payoutId: item }: Evidence): Promise<void> =>
   bookTo(tx, journal, { event: 'payout that fits', item, lines: [] })
 
@@ -48,7 +48,7 @@ export async function bookListed(tx: Tx, row: Listed): Promise<void> {
   await bookTo(tx, journal, { event: 'payout of nobody', item, lines })
 }
 
-/** Reverses what was booked for a row under other ids than those that account for it now. */
+/** Reverses lines that were booked for a row under other ids than those that account for it now. */
 export async function bookFoundRow(
   tx: Tx,
   { transactionId, productId }: Listed,

@@ -2,7 +2,10 @@ import { type JournalLine, type Position, position } from '#shared/ledger/positi
 import { givenFloor } from '#shared/ledger/spread'
 import type { Cashout } from '../cashout.table'
 
-/** Depends on the row alone; each change of it is booked as the difference. */
+/**
+ * Returns the position of a row. It depends on the row only, and each change of the row is booked as the
+ * difference.
+ */
 export function positionOf({
   state,
   ausdMicro,

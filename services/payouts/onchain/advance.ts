@@ -13,9 +13,9 @@ import type { Context } from '../context'
 import { bookStep } from '../ledger/book'
 import { outbox } from '../schema.store'
 
-// All in the caller's transaction: row, event and order are committed together.
+// Every function here works in the caller's transaction, so that row, event and order are committed in one step.
 
-/** A new message id for a resent order; the relayer acts once per payout. */
+/** Returns a new message id for a resent order; the relayer acts once per payout. */
 const repeatIdOf = (topic: Topic, { id, state, checks }: Cashout) => messageIdFor(topic, id, `${state}:${checks}`)
 
 export function announceFact(
@@ -46,7 +46,10 @@ const returnOf = ({ id, wallet, ausdMicro }: Cashout) => ({
   ausd: ausdMicro.toString(),
 })
 
-/** Moves and books. Returns undefined if the step was already taken. `before` is locked. */
+/**
+ * Moves a cash-out and books the step. Returns undefined if the step was already taken. The caller has locked
+ * the row and passes it as `before`.
+ */
 export async function takeStep(
   tx: Tx,
   before: Cashout,
@@ -63,7 +66,10 @@ export async function expire({ database, log }: Context, id: string): Promise<vo
   if (ended) log.info({ payoutId: id }, 'cash-out expired before it was accepted')
 }
 
-/** Orders the return once. Returns false if already ordered. `before` is locked. */
+/**
+ * Orders the return once. Returns false if it was already ordered. The caller has locked the row and passes
+ * it as `before`.
+ */
 export async function startReturn(
   tx: Tx,
   { recheckAfterMs, log }: Context,

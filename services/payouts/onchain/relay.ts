@@ -14,7 +14,7 @@ import type { Evidence } from '../provider'
 import { recordAnomaly } from '../schema.store'
 import { announceFact, startReturn, takeStep } from './advance'
 
-/** The relayer reports at finality. */
+/** Returns the reactions to the relayer's reports, which come at finality. */
 export const relayReactions = (context: Context): Reaction[] => [
   reactTo(relaySettled('take'), {
     // guard: AUSD that arrives late is returned only after its payout was looked for
@@ -35,7 +35,10 @@ export const relayReactions = (context: Context): Reaction[] => [
   }),
 ]
 
-/** A row from a backup may have been paid since, and its AUSD must then stay. */
+/**
+ * Finds payouts before AUSD is returned. A row from a backup may have been paid since, and its AUSD must then
+ * stay.
+ */
 async function findBeforeReturn(context: Context, id: string): Promise<readonly Evidence[]> {
   const cashout = await context.database.read((db) => findCashout(db, id))
   if (!cashout) return []
@@ -44,7 +47,10 @@ async function findBeforeReturn(context: Context, id: string): Promise<readonly 
   return decisive(await findPayouts(context, cashout))
 }
 
-/** A taken cash-out is due at once: `recheck.ts` is woken after the commit and pays. */
+/**
+ * Records that the AUSD was taken. The cash-out is then due at once: `recheck.ts` wakes after the commit and
+ * pays.
+ */
 async function taken(tx: Tx, context: Context, id: string, txHash: string | null): Promise<void> {
   const { log } = context
   const cashout = await lockCashout(tx, id)
@@ -100,7 +106,7 @@ async function returned(tx: Tx, { log }: Context, id: string, txHash: string | n
 async function returnFailed(tx: Tx, { log }: Context, id: string, reason: string): Promise<void> {
   const anomaly = { kind: 'return_failed', object: id, payoutId: id, says: reason } as const
   const first = await recordAnomaly(tx, anomaly)
-  // Stays `returning`: we still owe the AUSD, and a retry would fail too.
+  // The cash-out stays `returning`: we still owe the AUSD, and a retry would fail too.
   await recordCashout(tx, id, { nextCheckAt: null })
   if (first) log.error({ payoutId: id, reason, alarm: true }, 'AUSD return failed permanently')
 }

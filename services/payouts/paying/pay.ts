@@ -11,9 +11,10 @@ import type { Evidence, PayoutOrder } from '../provider'
 import { type AnomalyKind, recordAnomaly } from '../schema.store'
 
 /**
- * `paying` and the attempt are committed before the provider is called, so that a crash leaves a trace.
- * Throws on an unclear response: the row stays `paying` and is retried under the same key. A late one
- * may come from a backup and is looked up first, since the life of a key is undocumented.
+ * Pays a taken cash-out. `paying` and the attempt are committed before the provider is called, so that a
+ * crash leaves a trace. Throws on an unclear response: the row stays `paying` and is retried under the same
+ * key. A late row may come from a backup and is looked up first, because the lifetime of a key is
+ * undocumented.
  */
 export async function payTaken(context: Context, cashout: Cashout, { isLate = false } = {}): Promise<void> {
   failpoint('payouts:taken')
@@ -23,7 +24,7 @@ export async function payTaken(context: Context, cashout: Cashout, { isLate = fa
   await pay(context, started)
 }
 
-/** Returns undefined if another instance was first. */
+/** Moves a cash-out to `paying`. Returns undefined if another instance moved it first. */
 async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashout) {
   const nextCheckAt = fromNow(recheckAfterMs)
   const started = await database.run((db) => moveCashout(db, id, 'paying', { nextCheckAt }))
@@ -31,7 +32,7 @@ async function startPaying({ database, recheckAfterMs }: Context, { id }: Cashou
   return started
 }
 
-/** Looks up before a retry: the provider may forget a key, but not a reference. */
+/** Retries a payout. It is looked up first, because the provider may forget a key, but not a reference. */
 export async function payAgain(context: Context, cashout: Cashout): Promise<void> {
   const { providerPayoutId } = cashout
   if (providerPayoutId !== null) {
@@ -53,11 +54,11 @@ async function lookUp(context: Context, cashout: Cashout): Promise<boolean> {
 
 type Attempt = {
   readonly cashout: Cashout
-  /** Since any instance's attempt; infinite for the first. */
+  /** Time since the previous attempt of any instance, in ms; infinite for the first. */
   readonly sincePreviousMs: number
 }
 
-/** Returns undefined if a payout became known or none is due. */
+/** Counts an attempt. Returns undefined if a payout became known or none is due. */
 export const beginAttempt = ({ database, provider }: Context, id: string): Promise<Attempt | undefined> =>
   database.transaction(async (tx) => {
     const before = await lockCashout(tx, id)
@@ -100,7 +101,10 @@ async function refused(
   await giveBack(context, cashout, code)
 }
 
-/** Does nothing if another attempt was counted since: it may be accepted. */
+/**
+ * Returns the AUSD after a refusal. Does nothing if another attempt was counted since: that attempt may be
+ * accepted.
+ */
 async function giveBack(context: Context, { id, attempts }: Cashout, code: string): Promise<void> {
   const because = { reason: 'provider_refused', failureCode: code } as const
   const started = await context.database.transaction(async (tx) => {
@@ -119,7 +123,7 @@ async function raiseAlert({ database, log }: Context, { id }: Cashout, kind: Ano
   if (first) log.error({ payoutId: id, kind, says, alarm: true }, 'payout needs manual review')
 }
 
-/** A refused lookup leaves the payout's state unknown. */
+/** Records a refused lookup, which leaves the state of the payout unknown. */
 export async function recordRefusal(context: Context, cashout: Cashout, error: unknown): Promise<void> {
   if (!(error instanceof ProviderUnknown) || !error.refusal) return
   await raiseAlert(context, cashout, 'provider_refuses', error.refusal.code)
@@ -136,7 +140,7 @@ async function recordEvidence(context: Context, evidence: Evidence): Promise<voi
   if ('next' in step && step.next === 'returning') failpoint('payouts:return-ordered')
 }
 
-/** Always the same for a row. Throws if the key of its bank details is missing. */
+/** Builds the order of a row, which is always the same. Throws if the key of its bank details is missing. */
 function orderOf({ safe }: Context, cashout: Cashout): PayoutOrder {
   const sealed = { keyId: cashout.bankDetailsKeyId, box: cashout.bankDetails }
   const details = safe.open(sealed, cashout.id)

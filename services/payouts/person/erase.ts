@@ -23,8 +23,8 @@ export const erasure = withDeadLetters(
     )}) then ' is ' || state else ' is still watched' end as why
       from ${cashouts} where wallet = ${wallet} and ${isOpen}`,
     empty: (wallet, erasedAt) => {
-      // After a restore, an ended item may be open again. Its payout is found by reference, without the
-      // bank account, before another is ordered.
+      // After a restore, a finished item may be open again. Its payout is then found by reference, without
+      // the bank account, before another is ordered.
       const isEnded = erasedAt ? isBefore('created_at', erasedAt) : sql`not ${isOpen}`
       return [
         sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased',

@@ -1,7 +1,7 @@
 import type { Unseal } from '#platform/db/person'
 import type { Context } from '../context'
 
-/** For the user's data export. An entry whose key is gone stays `sealed`. */
+/** Decrypts bank details for the user's data export. An entry whose key is missing stays `sealed`. */
 export const unsealWith =
   ({ safe, log }: Pick<Context, 'safe' | 'log'>): Unseal =>
   (values) => {

@@ -14,7 +14,7 @@ import { coverFigures } from '../treasury/balance'
 import { sumPromisedAusd } from '../treasury/promise.store'
 import { countStates, findListed, listActivity, oldestCashouts } from './activity.store'
 
-/** Answers with a page of a wallet's cash-outs and all that are in progress. */
+/** Returns a page of a wallet's cash-outs, and all that are in progress. */
 export const answerActivity = (context: Context): Handler =>
   handler(PayoutsActivity, async (asked) => {
     const { page, open } = await listActivity(context.database, asked)
@@ -22,14 +22,14 @@ export const answerActivity = (context: Context): Handler =>
     return ok({ items: entries(page), inFlight: entries(open) })
   })
 
-/** Answers with one cash-out of a wallet, as in its activity. */
+/** Returns one cash-out of a wallet, in the form of its activity. */
 export const answerItem = (context: Context): Handler =>
   handler(PayoutsItem, async (asked) => {
     const row = await findListed(context.database, asked)
     return ok({ item: row ? entryOf(context, row) : null })
   })
 
-/** Answers with the treasury AUSD owed to cash-outs. */
+/** Returns the treasury AUSD owed to cash-outs. */
 export const answerOwed = ({ database }: Context): Handler =>
   handler(PayoutsOwed, async ({ since }) => {
     const micro = await database.read((db) => sumPromisedAusd(db, new Date(since)))
@@ -61,7 +61,7 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
 
 const digitsShown = 4
 
-/** Returns undefined if the bank details are erased or cannot be decrypted: the item is shown without them. */
+/** Returns undefined if the bank details are erased or cannot be decrypted; the item is then shown without them. */
 function accountOf({ safe, channels }: Context, cashout: Cashout): PaidAccount | undefined {
   const { id, bankDetails: box, bankDetailsKeyId: keyId, channelCode } = cashout
   if (box === '') return undefined
@@ -73,7 +73,7 @@ function accountOf({ safe, channels }: Context, cashout: Cashout): PaidAccount |
   }
 }
 
-/** Returns the figures for `nats micro stats payouts --json`. */
+/** Returns figures for `nats micro stats payouts --json`. */
 export async function readStats(context: Context) {
   const { database } = context
   const [cashouts, lag, dead, anomalies, listAgeMs, oldest, cover] = await Promise.all([
@@ -87,7 +87,7 @@ export async function readStats(context: Context) {
   ])
   const waiting = { outboxWaiting: lag.waiting, outboxOldestMs: lag.oldestMs }
   const oldestMs = agesOf(limits, oldest)
-  /** Absent before the first reading of the balance. */
+  /** The cover is absent before the first reading of the balance. */
   const covered = cover ? { cover } : {}
   return { ...cashouts, oldestMs, ...waiting, deadLetters: dead, anomalies, listAgeMs, ...covered }
 }

@@ -10,11 +10,11 @@ import { type AccountLengths, accountDigits, payoutMaxMinor } from '../decide'
 import type { PayoutChannel } from '../provider'
 import { windowMinSeconds } from '../request/open'
 
-/** From the same rules that enforce the limits. */
+/** Returns the published limits, from the same rules that enforce them. */
 export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax }: Context): Handler =>
   handler(PayoutsTerms, async () => {
     const banks = await channels.all().catch(() => undefined)
-    if (!banks) return refuse('provider_unavailable') // Logged where the list is fetched.
+    if (!banks) return refuse('provider_unavailable') // The failure is logged where the list is fetched.
     const { pair, cashoutMinMinor } = countryBy('currency', 'IDR')
     return ok({
       pair,
@@ -27,7 +27,7 @@ export const answerPublicConfig = ({ channels, accountLengths, dayMicroMax }: Co
     })
   })
 
-/** From the sum that enforces the limit. */
+/** Returns what is left of a wallet's daily limit, from the sum that enforces it. */
 export const answerLimit = ({ database, clock, dayMicroMax }: Context): Handler =>
   handler(PayoutsLimit, async ({ wallet }) => {
     const { micro } = await database.read((db) => sumToday(db, wallet))

@@ -15,8 +15,8 @@ import { journal } from '../schema.store'
 type Period = { readonly wallet: `0x${string}`; readonly from: string; readonly to: string }
 
 /**
- * Answers with the steps of a wallet's cash-outs, as the journal has them: the accounts `payouts`, rupiah owed
- * to the bank account, and `returns`, AUSD owed to the wallet.
+ * Returns the steps of a wallet's cash-outs, as the journal has them, on two accounts: `payouts` for rupiah
+ * owed to the bank account, and `returns` for AUSD owed to the wallet.
  */
 export const answerStatement = ({ database }: Pick<Context, 'database'>): Handler =>
   handler(PayoutsStatement, async (period) => {
@@ -35,7 +35,7 @@ export const answerStatement = ({ database }: Pick<Context, 'database'>): Handle
     })
   })
 
-/** Sums each posting of the period, and under the posting null each cash-out's postings before it. */
+/** Sums each posting of the period, and under the posting null each cash-out's postings before the period. */
 function findBooked(database: Database, { wallet, from, to }: Period) {
   const { account, amount, bookedAt } = journal
   const posting = sql<string | null>`case when ${bookedAt} >= ${from}::timestamptz then ${journal.posting} end`

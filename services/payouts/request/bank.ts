@@ -4,15 +4,15 @@ import type { Log } from '#platform/log'
 import type { PayoutChannel, PayoutProvider } from '../provider'
 
 export type Channels = {
-  /** Undefined for a bank that the provider does not pay. Throws without any list. */
+  /** Returns undefined for a bank that the provider does not pay. Throws if there is no list of banks. */
   readonly find: (code: string) => Promise<PayoutChannel | undefined>
-  /** Throws without any list. */
+  /** Throws if there is no list of banks. */
   readonly all: () => Promise<readonly PayoutChannel[]>
-  /** Returns the name of a bank, or its code while that is unknown. Does not wait for the provider. */
+  /** Returns the name of a bank, or its code while the name is unknown. Does not wait for the provider. */
   readonly nameOf: (code: string) => string
 }
 
-/** After a failed fetch. */
+/** Interval after which a failed fetch is repeated, in ms. */
 const retryMs = 5_000
 
 /** Caches the provider's bank list; a stale list serves during a refresh. */
@@ -46,7 +46,7 @@ export function openChannels(options: {
     if (!byCode || isDue()) {
       fetching ??= refresh()
       if (byCode)
-        fetching.catch(() => {}) // Use the stale list.
+        fetching.catch(() => {}) // A failed refresh leaves the stale list in use.
       else await fetching
     }
     return byCode
@@ -61,7 +61,7 @@ export function openChannels(options: {
   }
 }
 
-/** Returns undefined without any list of banks, and `channel: undefined` for an unknown bank. */
+/** Returns undefined if there is no list of banks, and `channel: undefined` for an unknown bank. */
 export const findListed = (channels: Channels, code: string) =>
   channels.find(code).then(
     (channel) => ({ channel }),
@@ -79,11 +79,11 @@ export type DetailsKey = { readonly id: string; readonly key: Buffer }
 
 export type DetailsSafe = {
   readonly seal: (details: BankDetails, payoutId: string) => SealedDetails
-  /** One per key: the first is stored, the others find rows from before a rotation. */
+  /** Returns one hash per key: the first is stored, the others find rows from before a rotation. */
   readonly marksOf: (account: BankAccount) => readonly string[]
-  /** By which a repeated check is recognised. */
+  /** Returns the hash by which a repeated check is recognised. */
   readonly checkMarkOf: (wallet: string, bank: BankAccount & BankDetails) => string
-  /** Throws if the key is missing, or the box was altered or belongs to another payout. */
+  /** Decrypts bank details. Throws if the key is missing, or the box was altered or belongs to another payout. */
   readonly open: (sealed: SealedDetails, payoutId: string) => BankDetails
 }
 
@@ -91,7 +91,7 @@ const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The first key encrypts, all decrypt; to rotate, prepend a new key. */
+/** Opens a safe whose first key encrypts and whose keys all decrypt. To rotate, prepend a new key. */
 export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   const first = keys[0]
   if (!first) throw new Error('no key for bank details')
@@ -109,14 +109,14 @@ export function openDetailsSafe(keys: readonly DetailsKey[]): DetailsSafe {
   }
 }
 
-/** Some banks accept an account number with or without leading zeros. */
+/** Returns the hash of a bank account, without leading zeros: some banks accept a number with or without them. */
 function markOf({ channelCode, accountNumber }: BankAccount, key: Buffer): string {
   return hashed(`bank account ${channelCode}:${accountNumber.replace(/^0+/, '')}`, key)
 }
 
 const hashed = (text: string, key: Buffer): string => createHmac('sha256', key).update(text).digest('base64url')
 
-/** The payout id is authenticated, so that a box fits only its own row. */
+/** Encrypts bank details. The payout id is authenticated, so that a box fits only its own row. */
 function seal({ accountNumber, accountHolderName }: BankDetails, payoutId: string, key: Buffer) {
   const nonce = randomBytes(nonceBytes)
   // guard: sealed bank details open only for their own payout

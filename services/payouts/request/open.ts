@@ -39,12 +39,13 @@ import { findListed } from './bank'
 
 type CreateAnswer = AnswerOf<typeof CashoutCreate>
 
-/** A hanging call is answered within 2 s. */
+/** Deadline of a request to another service, in ms: a hanging call is answered within 2 s. */
 const askMs = 1_700
 
 /**
- * Runs all checks, stores the row, takes the quote, and orders the AUSD. A stored row counts, and its
- * age bounds that of its rate. An earlier refusal changes nothing; one of the quote ends the row.
+ * Runs all checks, stores the row, takes the quote, and orders the AUSD. A stored row counts for every limit,
+ * and its age bounds that of its rate. A refusal before the row is stored changes nothing; a refusal of the
+ * quote ends the row.
  */
 export const openCashouts = (context: Context): Handler =>
   handler(CashoutCreate, async (raw) => {
@@ -56,26 +57,29 @@ export const openCashouts = (context: Context): Handler =>
     // A concurrent retry may have succeeded and caused this refusal.
     const first = 'refused' in checked && (await answerFromRivals(context, asked, requestFingerprint))
     if (first && 'ok' in first) return first
-    // Faults of the request come before those of the wallet.
+    // Errors in the request are reported before those of the wallet.
     if ('refused' in checked && !mayFollow.has(checked.refused)) return checked
     if (known) return known // Another cash-out uses the authorization.
     if ('refused' in checked) return checked
     const stored = await store(context, asked, { ...checked, requestFingerprint })
     if ('refused' in stored) return stored
     if (stored.ok !== 'known') return accept(context, stored.ok)
-    // A concurrent request with the same quote or authorization won.
+    // A concurrent request with the same quote or authorization was stored first.
     return (await answerFromRivals(context, asked, requestFingerprint)) ?? refuse('quote_used')
   })
 
 export const answerPayoutsPause = (context: Context): Handler =>
   answerPause(context, { question: PayoutsPause, table: pauses, what: 'payouts' })
 
-/** No change of the request fixes these; reported last. */
+/** Refusals that no change of the request resolves; they are reported last. */
 const ofWallet: ReadonlySet<RefusalCode> = new Set(['wallet_frozen', 'gas_budget_spent'])
-/** The cash-out that already uses this authorization may have caused these. */
+/** Refusals that may be caused by the cash-out that already uses this authorization. */
 const mayFollow: ReadonlySet<RefusalCode> = new Set([...ofWallet, 'balance_too_low', 'nonce_used'])
 
-/** A retry continues with its row wherever a crash stopped it. */
+/**
+ * Answers with the cash-out that already has this quote or authorization. A retry continues with its row from
+ * the step at which a crash stopped it.
+ */
 async function answerFromRivals(
   context: Context,
   { quoteId, authorization }: CashoutRequest,
@@ -94,7 +98,7 @@ async function answerFromRivals(
 type CashoutTerms = { fiatMinor: bigint; rate: bigint; spreadBps: number; holding: Holding }
 type Holding = Extract<AnswerOf<typeof AuthorizationCheck>, { ok: unknown }>['ok']
 
-/** The order decides which refusal is reported. */
+/** Runs the checks that precede the row. Their order decides which refusal is reported. */
 async function check(
   context: Context,
   asked: CashoutRequest,
@@ -128,7 +132,7 @@ async function checkChannel(context: Context, asked: CashoutRequest, fiatMinor: 
 const checkOnChain = ({ ask }: Context, { authorization }: CashoutRequest) =>
   askOr(ask, AuthorizationCheck, { authorization }, 'chain_unavailable', askMs)
 
-/** An insufficient balance older than this is read again. */
+/** Age, in ms, above which an insufficient balance is read again. */
 const askAgainMs = 5_000
 
 async function store(
@@ -147,7 +151,7 @@ async function store(
   return newer ? storeWithin(context, asked, terms, newer) : stored
 }
 
-/** Holds the locks of all limits, so that concurrent requests are counted in turn. */
+/** Stores the row under the locks of all limits, so that concurrent requests are counted one after another. */
 async function storeWithin(
   context: Context,
   asked: CashoutRequest,
@@ -174,7 +178,7 @@ async function storeWithin(
   return stored
 }
 
-/** The wallet's lock is held. */
+/** Checks the limits of a wallet. The caller holds the wallet lock. */
 async function limitWallet(
   tx: Tx,
   { givenBackMax, dayMicroMax }: Context,
@@ -185,7 +189,7 @@ async function limitWallet(
   if (takingMicro + ausdMicro > BigInt(free)) return refuse('balance_too_low')
   const today = await sumToday(tx, wallet)
   if (today.pausedSince) return refuse('cashouts_paused', today.pausedSince)
-  // After one refusal, those in progress may be refused too.
+  // If one cash-out was refused today, those in progress may be refused too.
   const refused = today.givenBack && today.givenBack + today.inProgress
   if (refused >= givenBackMax.ofWallet) return refuse('cashouts_refused_too_many')
   return today.micro + ausdMicro > dayMicroMax ? refuse('day_limit_reached') : undefined
@@ -200,7 +204,7 @@ async function limitAccount(
 ): Promise<Refusal | undefined> {
   await lockAccount(tx, marks[0]!)
   const today = await sumTodayTo(tx, marks)
-  // Refused cash-outs of other wallets to this account must not lock its owner out.
+  // Refused cash-outs of other wallets to this account must not lock out its owner.
   if (today.givenBack >= givenBackMax.toAccount && !(await wasPaidTo(tx, wallet, marks)))
     return refuse('cashouts_refused_too_many')
   // guard: a bank account's cash-outs of a day are counted over all wallets
@@ -246,7 +250,10 @@ async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
   return ok(answerOf(row))
 }
 
-/** Repeatable. A refused quote ends the cash-out; without an answer from pricing it awaits the retry. */
+/**
+ * Takes the quote and accepts the cash-out; a retry can repeat it. A refused quote ends the cash-out; if
+ * pricing does not answer, the cash-out waits for a retry.
+ */
 async function accept(context: Context, { id, quoteId, requestFingerprint }: Cashout): Promise<CreateAnswer> {
   const { ask, database, recheckAfterMs, log } = context
   const asked = { quoteId, requestFingerprint }
@@ -263,7 +270,7 @@ async function accept(context: Context, { id, quoteId, requestFingerprint }: Cas
     return row
   })
   if (!accepted) {
-    // A concurrent request with the same body accepted it, or it expired.
+    // A concurrent request with the same body accepted the cash-out, or it expired.
     const row = await database.read((db) => findCashout(db, id))
     return row && row.state !== 'expired' ? ok(answerOf(row)) : refuse('quote_expired')
   }
@@ -279,7 +286,7 @@ const answerOf = ({ id, ausdMicro, fiatMinor }: Pick<Cashout, 'id' | 'ausdMicro'
   fiat: fiatMinor.toString(),
 })
 
-/** A retry with leading zeros or outer blanks is the same request. */
+/** Normalizes a request: a retry with leading zeros or surrounding spaces is the same request. */
 const normalized = (request: CashoutRequest): CashoutRequest => ({
   ...request,
   authorization: canonical(request.authorization),
@@ -304,7 +311,7 @@ function fingerprintOf({ wallet, quoteId, authorization: a, bank: b }: CashoutRe
   return `cashout:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
 
-/** An authorization must reach the chain in time. */
+/** Minimum validity of an authorization, in seconds: it must reach the chain in time. */
 export const windowMinSeconds = 300n
 
 function checkAuthorization(

@@ -6,13 +6,13 @@ import { type Loop, startLoop } from '#platform/loop'
 import type { PayoutProvider } from '../provider'
 import { sumPromisedFiat } from './promise.store'
 
-/** Rupiah; payouts made by `readAt` are deducted. */
+/** Rupiah at the provider; payouts made by `readAt` are deducted. */
 export type Balance = { readonly minor: bigint; readonly readAt: Date }
 
 export type BalanceReading = {
-  /** Concurrent calls share the request. Does not throw on a failure. */
+  /** Reads the balance; concurrent calls share one request. Does not throw on a failure. */
   readonly refresh: () => Promise<void>
-  /** Undefined if no reading is recent enough to promise from. */
+  /** Returns undefined if no reading is recent enough to promise from. */
   readonly current: () => Promise<Balance | undefined>
   readonly last: () => Balance | undefined
 }
@@ -25,7 +25,7 @@ type Means = {
   readonly readingMaxMs: number
 }
 
-/** Longest wait of a request. */
+/** Longest wait of a request for a new balance, in ms. */
 const waitMaxMs = 1_700
 
 export function openBalance({ provider, clock, log, readingMaxMs }: Means): BalanceReading {

@@ -6,16 +6,16 @@ import { cashouts, owesAusd, owesFiat } from '../cashout.table'
 
 const { state, ausdMicro, fiatMinor, paidAt, changedAt, updatedAt } = cashouts
 
-/** Lets Postgres use the index; `changedAt` is later than the time of the step. */
+/** Condition that lets Postgres use the index; `changedAt` is later than the time of the step. */
 const changedSince = (at: Date) => sql`${changedAt} >= ${at.toISOString()}::timestamptz - interval '10 seconds'`
 
-/** AUSD (10⁻⁶) owed until the bank is paid or the AUSD returned. Includes returns since `readAt`. */
+/** Sums the AUSD (10⁻⁶) owed until the bank is paid or the AUSD returned, and returns since `readAt`. */
 export function sumPromisedAusd(db: Db, readAt: Date): Promise<bigint> {
   const isReturned = and(changedSince(readAt), eq(state, 'returned'), maybeSince(updatedAt, readAt))!
   return sumOf(db, [sumWhere(ausdMicro, cashouts, owesAusd), sumWhere(ausdMicro, cashouts, isReturned)])
 }
 
-/** Promised rupiah not deducted from the balance read at `readAt`: unpaid, or paid since. */
+/** Sums the promised rupiah that the balance read at `readAt` still contains: unpaid, or paid since. */
 export const sumPromisedFiat = (db: Db, readAt: Date): Promise<bigint> => sumOf(db, unpaidBy(readAt))
 
 export function unpaidBy(readAt: Date): SQL[] {

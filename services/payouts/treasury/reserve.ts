@@ -3,7 +3,10 @@ import type { Tx } from '#platform/db/open'
 import type { Balance } from './balance'
 import { sumPromisedFiat } from './promise.store'
 
-/** Locks out other instances until the transaction has stored the cash-out. */
+/**
+ * Returns true if the balance covers the cash-out in addition to all promises. The lock keeps other instances
+ * from promising until the transaction has committed.
+ */
 export async function mayReserve(tx: Tx, balance: Balance, fiatMinor: bigint): Promise<boolean> {
   // guard: rupiah are promised one at a time across all instances
   await lockNamed(tx, 'cover of cash-outs')

@@ -5,13 +5,13 @@ import type { PayoutProvider } from '../../provider'
 import { storedNumber } from '../xendit/account-numbers'
 import { type openXendit, xenditPayouts } from '../xendit/client'
 
-/** The name is null if the bank does not give it. */
+/** Response of the account check. The name is null if the bank does not give it. */
 const Holder = Type.Object({
   found: Type.Boolean(),
   account_holder_name: Type.Union([Type.String(), Type.Null()]),
 })
 
-/** Xendit's payouts with our own account check: no endpoint of Xendit for it is proven. */
+/** Opens Xendit's payouts with an account check of our own, because no endpoint of Xendit for it is proven. */
 export function openSandboxPayouts({ apis, ...options }: Parameters<typeof openXendit>[0]): PayoutProvider {
   const client = openProviderClient({ ...options, account: 'ID' })
   return {

@@ -1,11 +1,11 @@
 type AccountNumbers = {
   readonly digits: readonly [min: number, max: number]
-  /** The bank stores numbers of this length with a leading zero. */
+  /** Length of the account numbers that the bank stores with a leading zero. */
   readonly zeroBefore?: number
 }
 
 /**
- * From the provider's guideline for the top banks, virtual accounts included
+ * Lengths of account numbers, from the provider's guideline for the top banks, virtual accounts included
  * (https://docsv2.xendit.co/docs/payouts-indonesia, "Account length limit").
  */
 const banks: ReadonlyMap<string, AccountNumbers> = new Map([
@@ -19,6 +19,6 @@ const banks: ReadonlyMap<string, AccountNumbers> = new Map([
 export const digitsOf = (channelCode: string): readonly [min: number, max: number] =>
   banks.get(channelCode)?.digits ?? [6, 20]
 
-/** With the bank's leading zero. */
+/** Returns the number with the bank's leading zero. */
 export const storedNumber = (channelCode: string, accountNumber: string): string =>
   accountNumber.length === banks.get(channelCode)?.zeroBefore ? `0${accountNumber}` : accountNumber

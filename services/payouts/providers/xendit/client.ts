@@ -20,7 +20,7 @@ import {
 import { swiftCodeOf } from './swift-codes'
 import { apiVersion, bodyOfV3, evidenceFromV3, XenditOrderedV3, XenditPayoutListV3, XenditPayoutV3 } from './v3'
 
-/** `apis`: versions that were used, that of new orders first. */
+/** Opens the client. `apis` are the versions that were used, that of new orders first. */
 export const openXendit = ({
   apis,
   ...options
@@ -73,8 +73,8 @@ export const xenditPayouts = (client: ProviderClient, apis: PayoutApis = ['v2'])
     return minor > 0n ? minor : 0n
   },
   /**
-   * No current endpoint is proven: Xendit's documents name only the name validator of the legacy API, which
-   * answers by callback.
+   * Always `cannot_tell`, because no current endpoint is proven: Xendit's documents name only the name
+   * validator of the legacy API, which answers by callback.
    */
   checkHolder: async () => 'cannot_tell',
   listChannels: async () => {
@@ -107,7 +107,7 @@ async function createV3(client: ProviderClient, order: PayoutOrder) {
 
 type Page = { readonly more: boolean | undefined; readonly payouts: readonly Evidence[] }
 
-/** An object on the wire, a bare array in the v2 reference. */
+/** Reads a list, which is an object on the wire and a bare array in the v2 reference. */
 function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayoutListV3>): Page {
   const rows = Array.isArray(list) ? list : list.data
   return {
@@ -117,8 +117,8 @@ function pageOf(list: Static<typeof XenditPayoutList> | Static<typeof XenditPayo
 }
 
 /**
- * Only a complete, empty page (the observed form) proves that there is no payout with our reference;
- * rows with other references make the lookup inconclusive.
+ * Returns the payouts of a list that have our reference. Only a complete, empty page (the observed form)
+ * proves that there is none; rows with other references make the lookup inconclusive.
  */
 function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   if (more) throw new ProviderUnknown('the provider listed only some payouts of a reference')
@@ -129,7 +129,7 @@ function payoutsOf(id: string, { more, payouts }: Page): Evidence[] {
   return own
 }
 
-/** The provider's own text may contain names. */
+/** Returns an error without the provider's own text, which may contain names. */
 const refusedTo = (what: string, refusal: ProviderRefusal) => {
   const text = `the provider refused to ${what}: ${refusal.status} ${refusal.code}`
   return new ProviderUnknown(text, { refusal })

@@ -1,16 +1,16 @@
 import { asObject, jsonObject } from '#platform/schema'
 import type { Hint } from '../../provider'
 
-/** Parses leniently. `data` is flat on the wire, the REST object in the documentation. */
+/** Parses a webhook leniently: `data` is flat on the wire, but the REST object in the documentation. */
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
   const event = typeof envelope?.event === 'string' ? envelope.event.slice(0, 80).replace(/\p{Cc}/gu, '?') : ''
   const [family] = event.split('.')
   if (family !== 'payout' && family !== 'v3_payout') return { about: 'other' }
   const data = asObject(envelope?.data)
-  // v2 has `id`, v3 `payout_id`; an empty string counts as absent.
+  // The id is `id` in v2 and `payout_id` in v3; an empty string counts as absent.
   const id = [data?.payout_id, data?.id].find((one) => one !== undefined && one !== null && one !== '')
-  // The id becomes part of a path. Its length is undocumented.
+  // The id becomes part of a path, so its form is checked. Its length is undocumented.
   const fits = typeof id === 'string' && /^[A-Za-z0-9_-]{1,100}$/.test(id)
   return fits ? { about: 'payout', payoutId: id } : { about: 'odd_payout', event }
 }

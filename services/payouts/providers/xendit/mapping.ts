@@ -10,7 +10,7 @@ import { digitsOf, storedNumber } from './account-numbers'
 const anything = Type.Optional(Type.Unknown())
 const others = { amount: anything, currency: anything, failure_code: anything }
 
-/** `POST /v2/payouts`; the required fields identify the order. */
+/** Response of `POST /v2/payouts`; the required fields identify the order. */
 export const XenditOrdered = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 100 }),
   reference_id: Type.String({ maxLength: 255 }),
@@ -18,7 +18,7 @@ export const XenditOrdered = Type.Object({
   ...others,
 })
 
-/** `GET /v2/payouts/{id}`; a field of another form counts as missing. */
+/** Response of `GET /v2/payouts/{id}`; a field of another form counts as missing. */
 export const XenditPayout = Type.Object({
   id: anything,
   reference_id: anything,
@@ -27,13 +27,13 @@ export const XenditPayout = Type.Object({
 })
 
 const Listed = Type.Object({ ...XenditPayout.properties, id: XenditOrdered.properties.id })
-/** `GET /v2/payouts?reference_id=`: an object on the wire, a bare array in the documentation. */
+/** Response of `GET /v2/payouts?reference_id=`: an object on the wire, a bare array in the documentation. */
 export const XenditPayoutList = Type.Union([
   Type.Object({ has_more: Type.Optional(Type.Boolean()), data: Type.Array(Listed) }),
   Type.Array(Listed),
 ])
 
-/** `GET /payouts_channels`; a malformed row is skipped. */
+/** Response of `GET /payouts_channels`; a malformed row is skipped. */
 export const XenditChannelList = Type.Array(Type.Unknown())
 const XenditChannel = Type.Object({
   channel_code: Type.String({ maxLength: 80 }),
@@ -47,7 +47,7 @@ const XenditChannel = Type.Object({
   }),
 })
 
-/** From the lifecycle page, the v2 and v3 references and the SDK; not exhaustive. */
+/** Statuses from the lifecycle page, the v2 and v3 references and the SDK; the list is not exhaustive. */
 const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
   ['ACCEPTED', 'pending'],
   ['REQUESTED', 'pending'],
@@ -66,7 +66,7 @@ const statuses: ReadonlyMap<string, PayoutStatus> = new Map([
 
 export const statusFrom = (word: string): PayoutStatus => statuses.get(word) ?? 'unknown'
 
-/** From the payout references. */
+/** Failure codes from the payout references. */
 const reasons: ReadonlyMap<string, Reason> = new Map([
   ['INVALID_DESTINATION', 'account_unknown'],
   ['ACCOUNT_NAME_MISMATCH', 'name_differs'],
@@ -85,7 +85,7 @@ const reasons: ReadonlyMap<string, Reason> = new Map([
 export const reasonFrom = (status: string, failureCode: string | null): Reason | null =>
   reasons.get(failureCode ?? status) ?? null
 
-/** The amount is in whole rupiah, undefined if inexact. */
+/** Returns a payout as evidence. Its amount is in whole rupiah, undefined if inexact. */
 export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: string): Evidence {
   demandSameField(payout.id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
@@ -102,7 +102,7 @@ export function evidenceFrom(payout: Static<typeof XenditPayout>, payoutId: stri
   }
 }
 
-/** Always the same for an order: the provider refuses a changed body under one key. */
+/** Returns the body of an order, always the same one: the provider refuses a changed body under one key. */
 export const bodyOf = (order: PayoutOrder) => ({
   reference_id: order.id,
   channel_code: order.channelCode,
@@ -116,7 +116,7 @@ export const bodyOf = (order: PayoutOrder) => ({
   metadata: order.promised,
 })
 
-/** Skips rows that are malformed or lack usable limits. */
+/** Returns the channels, without rows that are malformed or lack usable limits. */
 export const channelsFrom = (rows: readonly unknown[]): PayoutChannel[] =>
   rows.flatMap((row) => {
     const read = schemaReader(XenditChannel)(row)

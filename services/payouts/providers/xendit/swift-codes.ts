@@ -1,6 +1,6 @@
 /**
- * Addresses of banks in payouts v3. An integrator's test-mode calls of July 2026 succeeded with SWIFT codes.
- * Verify them in swift.com's directory before using v3: a wrong one pays another bank.
+ * SWIFT codes, the addresses of banks in payouts v3. An integrator's test-mode calls of July 2026 succeeded
+ * with such codes. Verify them in swift.com's directory before using v3: a wrong one pays another bank.
  */
 const codes: ReadonlyMap<string, string> = new Map([
   ['ID_BCA', 'CENAIDJA'],

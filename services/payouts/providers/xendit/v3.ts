@@ -5,7 +5,7 @@ import { storedNumber } from './account-numbers'
 import { reasonFrom, statusFrom } from './mapping'
 import { swiftCodeOf } from './swift-codes'
 
-/** From docs.xendit.co/apidocs/create-payout-v3; other endpoints use `2025-09-01`. */
+/** API version from docs.xendit.co/apidocs/create-payout-v3; other endpoints use `2025-09-01`. */
 export const apiVersion = '2025-09-09'
 
 const anything = Type.Optional(Type.Unknown())
@@ -17,7 +17,7 @@ const amounts = {
   failure_code: anything,
 }
 
-/** `POST /v3/payouts`. */
+/** Response of `POST /v3/payouts`. */
 export const XenditOrderedV3 = Type.Object({
   payout_id: Type.String({ minLength: 1, maxLength: 100 }),
   reference_id: Type.String({ maxLength: 255 }),
@@ -25,7 +25,7 @@ export const XenditOrderedV3 = Type.Object({
   ...amounts,
 })
 
-/** `GET /v3/payouts/{payout_id}`. */
+/** Response of `GET /v3/payouts/{payout_id}`. */
 export const XenditPayoutV3 = Type.Object({
   payout_id: anything,
   reference_id: anything,
@@ -37,13 +37,16 @@ const Listed = Type.Object({
   ...XenditPayoutV3.properties,
   payout_id: XenditOrderedV3.properties.payout_id,
 })
-/** `GET /v3/payouts?reference_id=`: undocumented; assumed to respond like v2. */
+/** Response of `GET /v3/payouts?reference_id=`. It is undocumented, and assumed to have the form of v2. */
 export const XenditPayoutListV3 = Type.Object({
   has_more: Type.Optional(Type.Boolean()),
   data: Type.Array(Listed),
 })
 
-/** Amounts are whole rupiah. The destination amount counts, as the source amount may include fees. */
+/**
+ * Returns a payout as evidence. Amounts are whole rupiah. The destination amount counts, because the source
+ * amount may include fees.
+ */
 export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: string): Evidence {
   demandSameField(payout.payout_id, payoutId)
   const word = textFrom(payout.status, 80) ?? ''
@@ -64,7 +67,7 @@ export function evidenceFromV3(payout: Static<typeof XenditPayoutV3>, payoutId: 
   }
 }
 
-/** Always the same for an order. The reference requires an address; we know only the country. */
+/** Returns the body of an order, always the same one. The reference requires an address; we know only the country. */
 export const bodyOfV3 = (order: PayoutOrder) => ({
   reference_id: order.id,
   recipient: {
