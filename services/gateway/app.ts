@@ -45,7 +45,7 @@ const routes = [
   identityWebhookRoute,
 ]
 
-/** Never throws. */
+/** Answers an HTTP request. Never throws. */
 export type App = (request: Request, socketAddress: string) => Promise<Response>
 
 export function openApp(context: Context): App {
@@ -58,7 +58,7 @@ export function openApp(context: Context): App {
   const methodsAt = openMethods(() => router.routes)
   router.use(everyAnswer(context, limits, methodsAt)).use(served)
   const { publicUrl } = context.config
-  // Takes as long as the rest, so it is built at its first request.
+  // Building the document takes as long as building all routes, so it waits for the first request.
   const document = () => openApiDocument(served, publicUrl)
   router.use(docsRoutes(document, access)).use(guideRoutes(publicUrl, access))
   return openEdge(context, { handle: async (request) => router.fetch(request) })

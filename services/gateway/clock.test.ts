@@ -72,7 +72,7 @@ test.each([2 * hourMs, -2 * hourMs])(
           headers: { authorization, 'content-type': 'application/json' },
           body: JSON.stringify({ country: 'MY' }),
         })
-      // A busy machine may answer 503, which an app repeats.
+      // A busy machine may answer 503, after which an app retries.
       const answer = await waitUntil('an answer', async () => {
         const { status } = await ask()
         return status !== 503 && status

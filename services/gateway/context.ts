@@ -16,32 +16,32 @@ export type Context = {
   readonly clock: Clock
   readonly log: Log
   readonly ask: Ask
-  /** Waits for the confirmation by JetStream; throws without one. */
+  /** Publishes a message and waits for the confirmation by JetStream. Throws without one. */
   readonly publish: (message: {
     subject: string
     id: string
     payload: unknown
     requestId?: string | null
   }) => Promise<Published>
-  /** Gateway instances share budgets. */
+  /** Count of gateway instances, which share budgets. */
   readonly copies: Pick<InstanceCount, 'count'>
   readonly database: Database
   readonly poke: () => void
   readonly users: Users
-  /** Of the gateway's own tables. */
+  /** Reader of the personal data in the gateway's own tables. */
   readonly ownPerson: PersonReader
   readonly provider: IdentityProvider
   readonly verification: {
-    /** By the newest verdict; days are in UTC. */
+    /** Returns the state by the newest verdict; days are in UTC. */
     readonly standing: (wallet: `0x${string}`) => Promise<{ readonly isVerified: boolean; readonly linksToday: number }>
-    /** Starts the rechecks. */
+    /** Records a verification link, which starts the rechecks. */
     readonly recordLink: (wallet: `0x${string}`, providerRef: string | null) => Promise<void>
   }
-  /** Aborted when shutdown begins: the process serves, but is not ready. */
+  /** Signal that is aborted when shutdown begins: the process still serves requests, but is not ready. */
   readonly leaving: AbortSignal
   readonly health: {
     readonly readiness: Readiness
-    /** Of all other processes; throws if the bus is down. */
+    /** Collects the metrics of all other processes. Throws if the bus is down. */
     readonly collectMetrics: () => Promise<CollectedMetrics[]>
     readonly ownMetrics: () => Promise<string>
   }

@@ -113,7 +113,7 @@ describe('the gateway over HTTP', () => {
       expect((await fetch(`${gateway.url}/quote`, asked)).status).toBe(503)
       took.push(performance.now() - started)
     }
-    expect(Math.min(...took)).toBeLessThan(1_000) // Best of five: the machine is shared.
+    expect(Math.min(...took)).toBeLessThan(1_000) // The best of five counts, because the machine is shared.
   })
   test('returns no partial activity list', async () => {
     const headers = { authorization: await headerOf(freshWallet(), hour()) }

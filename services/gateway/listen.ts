@@ -1,16 +1,19 @@
 import type { App } from './app'
 import { isBodyOver } from './http/body'
 
-/** Bun refuses larger bodies itself, without our `{ error }`; our own limit is 64 KiB. */
+/**
+ * Maximum body size in the server. Bun refuses larger bodies itself, without our `{ error }`; our own limit
+ * is 64 KiB.
+ */
 const serverBodyBytesMax = 1024 * 1024
-/** Longer than that of proxies and load balancers (60 s for most), so that they close first. */
+/** Idle timeout, longer than that of proxies and load balancers (60 s for most), so that they close first. */
 const idleSeconds = 75
-/** In which the client of a closing connection takes nothing of its response. */
+/** Time after which a closing connection ends if its client takes nothing of the response. */
 const untakenSeconds = 10
 
 /**
- * Disposing lets open requests finish. A response closes its connection while draining (`leaving`), after
- * an unread body, whose rest may never end, and if it is large.
+ * Serves an app until it is disposed, which lets open requests finish. A response closes its connection while
+ * draining (`leaving`), after an unread body, whose rest may never end, and if it is large.
  */
 export function listen(
   app: App,

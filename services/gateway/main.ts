@@ -67,12 +67,12 @@ await runService('gateway', fields, async (config, runtime) => {
     description,
     answers: [answerErase(context), answerRule(context), answerFlagOrder(context)],
   } as const
-  await using _listed = await serve(listed) // Makes `nats micro ls` list the gateway too.
+  await using _listed = await serve(listed) // This makes `nats micro ls` list the gateway too.
   const operators = runConsole(context, bus, openOperatorListener(context))
   await using ops = listen(operators, { host: config.opsHost, port: config.opsPort })
   const app = openApp(context)
   await using server = listen(app, { host: config.httpHost, port: config.httpPort, leaving })
   log.info({ port: server.port, opsPort: ops.port }, 'gateway listening')
   await runUntilStopped(config, runtime)
-  await pause(config.drainMs) // `/ready` is 503 during this time, so the load balancer stops sending.
+  await pause(config.drainMs) // `/ready` is 503 during this time, so the load balancer stops sending requests.
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ErrorCode, errorCodes, refusals, statusOf } from '#shared/refusals'
 import { remedies } from './remedies'
 
-/** In reading order. */
+/** Pages of the guide, in reading order. */
 const pages = [
   { slug: '', about: 'overview, prerequisites and four rules' },
   { slug: 'sign-in', about: 'wallet sessions and identity verification' },
@@ -53,7 +53,10 @@ export function openGuide(baseUrl: string): readonly GuidePage[] {
   }))
 }
 
-/** Inlined unchanged, so that the guide shows the code that the tests run. */
+/**
+ * Returns an example as a Markdown code block. It is inlined unchanged, so that the guide shows the code that
+ * the tests run.
+ */
 const exampleIn = (name: string) =>
   `\`${name}\`\n\n\`\`\`${name.split('.').at(-1)}\n${readExample(name).trimEnd()}\n\`\`\``
 
@@ -92,7 +95,7 @@ type Around = Link & {
 const link = ({ path, title }: Link, current?: string) =>
   `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`
 
-/** Loads only our own style sheet. */
+/** Returns the HTML of a page, which loads only our own style sheet. */
 const layout = ({ path, title, written, before, next }: Around, body: string) => `<!doctype html>
 <html lang="en">
 <head>
@@ -121,7 +124,7 @@ ${body}
 </html>
 `
 
-/** https://llmstxt.org */
+/** Returns the overview for language models, in the format of https://llmstxt.org. */
 export function llmsText(guide: readonly GuidePage[], baseUrl: string): string {
   const lines = guide.map(({ path, title, about }) => `- [${title}](${baseUrl}${path}.md): ${about}`)
   return `# AUSD credit line

@@ -9,7 +9,7 @@ const entry = 'shared/client/client'
 const folders = { shared: 'shared', platform: 'shared/platform' } as const
 const transpiler = new Bun.Transpiler({ loader: 'ts', target: 'browser' })
 
-/** For npm: JavaScript to run, and TypeScript for its types. */
+/** Builds the npm package of the client: JavaScript to run, and TypeScript for its types. */
 export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const modules = modulesFrom(entry)
   const files = [...modules].flatMap(([name, text]) => [
@@ -23,7 +23,7 @@ export async function clientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   return archive.bytes()
 }
 
-/** Follows type imports too. */
+/** Returns the modules that `entry` needs, type imports included. */
 function modulesFrom(entry: string): Map<string, string> {
   const found = new Map<string, string>()
   const open = [entry]

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#shared/refusals'
 
-/** What an app does about each error code, in Markdown. */
+/** Next step of an app for each error code, in Markdown. */
 export const remedies: Readonly<Record<ErrorCode, string>> = {
   bad_request:
     'The message names the field and the expected form. Fix the request; resending it unchanged will ' + 'fail again.',

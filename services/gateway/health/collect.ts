@@ -4,14 +4,17 @@ import type { Bus } from '#platform/bus/open'
 import { answererHeaders, metricsSubject } from '#platform/metrics/answer'
 import type { ProcessName } from '#shared/messages/topic'
 
-/** Prometheus text of one instance. */
+/** Metrics of one instance, in Prometheus text format. */
 export type CollectedMetrics = {
   readonly service: ProcessName
   readonly copy: string
   readonly text: string
 }
 
-/** Omits silent instances. Throws if not even this one responds: the bus is down. */
+/**
+ * Collects the metrics of all other instances that respond. Throws if not even this one responds, because the
+ * bus is then down.
+ */
 export async function collectMetrics(bus: Bus): Promise<CollectedMetrics[]> {
   const collected = await askEverybody(bus, metricsSubject, (reply) => {
     const answer = answerOf(reply)

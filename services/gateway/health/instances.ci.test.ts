@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => open.disposeAsync())
 
-/** In its own process, which can be frozen or killed. */
+/** Starts an instance in its own process, which can be frozen or killed. */
 async function copyOf(name: ServiceName) {
   const { url, passwords } = backbone.nats
   const script = `
@@ -47,7 +47,7 @@ async function copyOf(name: ServiceName) {
 const stateOf = async (id: string) => (await roster.call()).down.find(({ copy }) => copy === id)?.state
 const becomes = (id: string, state: 'hangs' | 'gone' | undefined, deadlineMs?: number) =>
   waitUntil(`the copy being ${state}`, async () => (await stateOf(id)) === state, deadlineMs)
-/** The roster misses only instances that responded once. */
+/** Waits until the instance is in the roster, which reports only instances as down that responded before. */
 const known = (id: string) =>
   waitUntil('the copy being known', async () => (await roster.call()).up.some((one) => one === id))
 

@@ -4,7 +4,7 @@ import { gauge, type Metric, textOf } from '#platform/metrics/metric'
 import { type ProcessName, processNames, serviceNames } from '#shared/messages/topic'
 import type { CollectedMetrics } from './collect'
 
-/** `others`: undefined if the bus is down, so that their state is unknown. */
+/** Returns the metrics of all processes. `others` is undefined if the bus is down, so that their state is unknown. */
 export async function metricsText(
   own: string,
   others: CollectedMetrics[] | undefined,
@@ -14,7 +14,7 @@ export async function metricsText(
   return mergeExpositions([known, own, ...(others ?? []).map(({ text }) => text)])
 }
 
-/** A missing service is 0, never omitted. */
+/** Returns the presence of each service. A missing service is 0, never omitted. */
 function presenceOf(others: readonly CollectedMetrics[] | undefined, down: readonly DownInstance[]): Metric[] {
   const asked = '1 if the other processes could be asked; 0 if their state is unknown.'
   if (!others) return [gauge('services_asked', asked, 0)]

@@ -17,7 +17,10 @@ import { collectMetrics } from './collect'
 import { type GatewayFigures, gatewayMetrics } from './gateway-metrics'
 import { readStreams } from './streams'
 
-/** `missing`: dependencies that do not respond. `down`: single instances that do not. */
+/**
+ * Readiness of the deployment. `missing` lists dependencies that do not respond, `down` single instances that
+ * do not.
+ */
 export type Readiness = () => Promise<{
   readonly missing: readonly string[]
   readonly down: readonly DownInstance[]
@@ -25,7 +28,7 @@ export type Readiness = () => Promise<{
 
 const probeMs = 800
 
-/** Simultaneous callers share one round. */
+/** Probes the dependencies; simultaneous callers share one round. */
 function openReadiness(bus: Bus, database: Database): Readiness {
   const roster = openInstanceRoster(bus)
   const round = async () => {

@@ -5,12 +5,12 @@ import { forms } from '#shared/messages/form'
 import { badRequest, Refused } from './failure'
 import { openHeld } from './held'
 
-/** Far above any valid request or webhook. */
+/** Maximum size of a body, far above any valid request or webhook. */
 export const bodyBytesMax = 64 * 1024
-/** Each chunk costs a turn of the event loop. */
+/** Maximum number of chunks, because each costs a turn of the event loop. */
 const chunksMax = 1_024
 const bodyDeadlineMs = 5_000
-/** Of all bodies together, also those of refused requests. */
+/** Maximum size of all arriving bodies in total, those of refused requests included. */
 const arrivingBytesMax = 32 * 1024 * 1024
 const hold = openHeld(arrivingBytesMax)
 
@@ -19,12 +19,12 @@ const tooManyChunks = () => new Refused(413, [{ code: 'body_too_many_chunks' }])
 const late = () => badRequest({ code: 'body_late' })
 const encoded = () => new Refused(415, [{ code: 'body_encoded' }])
 
-/** Not read to the end. */
+/** Requests whose body was not read to the end. */
 const cut = new WeakSet<Request>()
 
 const reading = new WeakMap<Request, Promise<Uint8Array>>()
 
-/** Reads it once. Throws a 413 or 415. */
+/** Reads the body once. Throws a 413 or 415. */
 export function readBytes(request: Request): Promise<Uint8Array> {
   const begun = reading.get(request)
   if (begun) return begun
@@ -54,8 +54,8 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   const announced = request.headers.get('content-length')
   if (Number(announced ?? 0) > bodyBytesMax) throw tooLarge()
   if (!request.body) return new Uint8Array()
-  // The server reads only the announced length. A stream takes several turns of the event loop, so that
-  // simultaneous requests could not share a bus request.
+  // The server reads only the announced length, so `bytes()` is bounded. A stream takes several turns of the
+  // event loop, and simultaneous requests could then not share a bus request.
   if (announced !== null) return inTime(Number(announced), request.bytes())
   const reader = request.body.getReader()
   return inTime(bodyBytesMax, collect(reader)).catch(async (error) => {
@@ -64,7 +64,7 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   })
 }
 
-/** Waits until the deadline, or until newer bodies need the room. */
+/** Waits for a body until the deadline, or until newer bodies need its memory. */
 async function inTime(bytesMax: number, body: Promise<Uint8Array>): Promise<Uint8Array> {
   const dropped = Promise.withResolvers<never>()
   const release = hold(bytesMax, () => dropped.reject(late()))
@@ -93,7 +93,7 @@ async function collect(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws a 400. */
+/** Parses a JSON body. Throws a 400. */
 export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   try {
     const text = utf8.decode(bytes)
@@ -103,7 +103,7 @@ export function parseJson(bytes: Uint8Array): { text: string; value: unknown } {
   }
 }
 
-/** Throws a 400 that names the field. */
+/** Reads a JSON body by its schema. Throws a 400 that names the field. */
 export async function readBody<T>(request: Request, reader: Reader<T>): Promise<T> {
   const bytes = await readBytes(request)
   if (bytes.byteLength === 0) throw badRequest({ code: 'body_not_object' })

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { type Origin, requestIdOf } from '#platform/tracing/origin'
 
-/** `route` is set once a route matches. */
+/** Caller of a request. `route` is set once a route matches. */
 export type Caller = {
   readonly address: string
-  /** Normalized; empty if the request has no valid target. */
+  /** Normalized path; empty if the request has no valid target. */
   readonly path: string
   route?: string
   /** Releases the request's slot. */
@@ -20,7 +20,7 @@ export const callerOf = (request: Request): Caller => callers.get(request) ?? { 
 
 type IsProxy = (address: string) => boolean
 
-/** Takes addresses and networks, such as `fd00::/8`. */
+/** Parses addresses and networks of proxies, such as `fd00::/8`. */
 export function proxiesOf(proxies: readonly string[]): IsProxy {
   const known = new BlockList()
   for (const proxy of proxies) {
@@ -34,8 +34,8 @@ export function proxiesOf(proxies: readonly string[]): IsProxy {
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /**
- * For rate limits. Each proxy appends its client, so X-Forwarded-For is read from the right while the
- * address is our proxy; the caller may have written the rest.
+ * Returns the caller's address for rate limits. Each proxy appends its client, so X-Forwarded-For is read
+ * from the right while the address is our proxy; the caller may have written the rest.
  */
 export function addressOf(socket: string, forwardedFor: string | null, isProxy: IsProxy): string {
   const seen = forwardedFor?.split(',') ?? []
@@ -48,7 +48,7 @@ export function addressOf(socket: string, forwardedFor: string | null, isProxy: 
   return normalised(address)
 }
 
-/** IPv4 in place of every spelling of its mapped form. */
+/** Returns IPv4 for every spelling of an IPv4-mapped IPv6 address. */
 function unmapped(address: string): string {
   if (isIP(address) !== 6) return address
   const groups = groupsOf(address)
@@ -59,7 +59,7 @@ function unmapped(address: string): string {
     .join('.')
 }
 
-/** One household or phone shares an IPv6 /64. */
+/** Returns the /64 of an IPv6 address, because one household or phone shares it. */
 function normalised(address: string): string {
   if (isIP(address) !== 6) return address.slice(0, 45)
   const network = groupsOf(address).slice(0, 4)
@@ -73,7 +73,7 @@ function groupsOf(address: string): number[] {
   return [...before, ...zeros, ...after]
 }
 
-/** An IPv4 address at the end takes the place of two groups. */
+/** Returns the groups of an IPv6 address; an IPv4 address at its end counts as two groups. */
 const partOf = (text: string): number[] =>
   text === '' ? [] : text.split(':').flatMap((group) => (isIP(group) ? pairOf(group) : [Number.parseInt(group, 16)]))
 
@@ -84,7 +84,10 @@ function pairOf(address: string): number[] {
 
 const sane = /^[A-Za-z0-9._:-]{8,64}$/
 
-/** The caller's if safe for logs and headers, else from its span, else new. */
+/**
+ * Returns the caller's request id if it is safe for logs and headers, otherwise that of its span, otherwise a
+ * new one.
+ */
 export function requestIdFrom(header: string | null, span?: Origin): string {
   if (header !== null && sane.test(header)) return header
   return span ? requestIdOf(span) : randomUUID()

@@ -12,10 +12,10 @@ import { languageFor } from './language'
 import { type AddressLimits, takeFrom } from './limit'
 import { readTarget } from './target'
 
-/** Longer than any request may take. */
+/** Maximum duration of a request, in ms: longer than any may take. */
 const requestDeadlineMs = 15_000
 
-/** By route template, so that no wallet or id becomes a label. */
+/** Durations are labelled by route template, so that no wallet or id becomes a label. */
 const requests = timer({
   what: 'http_request_duration',
   help: 'HTTP request duration in seconds, by method, route and status.',
@@ -80,11 +80,14 @@ export function openEdge({ config, clock, log }: Context, behind: Behind) {
   }
 }
 
-/** Without quotes and refusals, so that a flood cannot fill the disk. */
+/**
+ * Returns true if the request is logged. Quotes and refused requests are not, so that a flood cannot fill the
+ * disk.
+ */
 const leavesALine = (method: string, route: string, status: number): boolean =>
   method === 'POST' && status < 400 && route !== '/quote'
 
-/** Applies to unknown routes too. */
+/** Adds what every response needs: headers, preflights and errors. Applies to unknown routes too. */
 export function everyAnswer(
   { config, clock, log }: Context,
   limits: AddressLimits,

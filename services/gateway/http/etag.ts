@@ -20,10 +20,10 @@ export function answerTagged({ request, set }: Exchange, { body, etag }: Tagged)
   set.status = 304
 }
 
-/** Strong. */
+/** Returns a strong entity tag. */
 export const etagOf = (body: string | Uint8Array): string =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
 
-/** Weak comparison, as RFC 9110 section 13.1.2 requires. */
+/** Compares entity tags weakly, as RFC 9110 section 13.1.2 requires. */
 export const noneMatch = (header: string | null, etag: string): boolean =>
   header?.split(',').some((part) => ['*', etag].includes(part.trim().replace(/^W\//, ''))) ?? false

@@ -7,14 +7,14 @@ import { type Answer, errorCodeHeader, generalCodeOf, type RefusalCode, refusals
 
 type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 503
 
-/** Its message, for logs, is in English. */
+/** Refusal of a request. Its message, for logs, is in English. */
 export class Refused extends Error {
   override name = 'Refused'
   constructor(
     readonly status: RefusedStatus,
     readonly texts: readonly TextRef[],
     readonly retryAfterSeconds?: number,
-    /** Defaults to that of the status. */
+    /** Code of the refusal; by default that of the status. */
     readonly code?: RefusalCode,
   ) {
     super(textIn('en', texts))
@@ -31,7 +31,7 @@ export const refusedAs = (code: RefusalCode, since?: string): Refused =>
     code,
   )
 
-/** Only an operator ends a pause, which takes a while. */
+/** Value of Retry-After during a pause. Only an operator ends a pause, which takes a while. */
 const pausedSeconds = 60
 
 export type Failure = {
@@ -51,7 +51,7 @@ const busy: Failure = {
 }
 const bug: Failure = { status: 500, texts: [{ code: 'internal' }], level: 'error' }
 
-/** Never exposes the message of an unexpected error. */
+/** Returns the response to an error. Never exposes the message of an unexpected error. */
 export function failureOf(error: unknown, nowMs: number): Failure {
   if (error instanceof NotFoundError) return refusedFailure(new Refused(404, [{ code: 'not_found' }]), nowMs)
   if (error instanceof Refused) return refusedFailure(error, nowMs)
@@ -80,14 +80,14 @@ function secondsLeft(code: RefusalCode, nowMs: number): number | undefined {
 const dayMs = 86_400_000
 const secondsToMidnight = (nowMs: number) => Math.ceil((dayMs - (nowMs % dayMs)) / 1_000)
 
-/** Up to five: drizzle wraps the errors of postgres.js. */
+/** Returns an error and its causes, up to five in total: drizzle wraps the errors of postgres.js. */
 function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = []
   for (let at = error; at instanceof Error && chain.length < 5; at = at.cause) chain.push(at)
   return chain
 }
 
-/** postgres.js 3.4.9, the kernel, and PostgreSQL classes 08, 53, 57 and conflicts. */
+/** Codes of postgres.js 3.4.9 and the kernel, PostgreSQL classes 08, 53 and 57, and conflicts. */
 const unreachable = /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
 
 function isDependency(error: unknown): boolean {
@@ -101,7 +101,7 @@ export const failureHeaders = (failure: Failure): Record<string, string> => ({
   ...(failure.retryAfterSeconds ? { 'retry-after': String(failure.retryAfterSeconds) } : {}),
 })
 
-/** Throws the refusal of an answer. */
+/** Returns the value of an answer, or throws its refusal. */
 export function okOf<T>(answer: Answer<T>): T {
   if ('refused' in answer) throw refusedAs(answer.refused, answer.since)
   return answer.ok

@@ -2,12 +2,12 @@ import { requestId, requestIdHeader } from '#platform/request-id'
 import type { Config } from '../config'
 import { callerOf } from './caller'
 
-/** Names in lower case, as Elysia merges them. */
+/** Headers; names are in lower case, as Elysia merges them. */
 type HeaderValues = Record<string, string>
 
 /**
- * @elysiajs/cors (1.4.2) has one origin list for all paths, which would close the public record, and adds
- * headers to webhooks and for disallowed origins.
+ * Returns the headers of every response. @elysiajs/cors (1.4.2) does not fit: it has one origin list for all
+ * paths, which would close the public record, and adds headers to webhooks and for disallowed origins.
  */
 export function answerHeaders(config: Config) {
   const security = securityHeaders(config.publicUrl.startsWith('https:'))
@@ -31,7 +31,7 @@ const securityHeaders = (overTls: boolean): HeaderValues => ({
 
 const exposed = 'X-Request-Id, X-Error-Code, Retry-After, ETag, Content-Disposition'
 
-/** Without credentials. */
+/** Returns the CORS headers, which never allow credentials. */
 export function corsOf(origins: readonly string[]) {
   const allowed = new Set(origins)
   return (path: string, origin: string | null): HeaderValues => {

@@ -1,8 +1,8 @@
 type Held = { readonly bytes: number; readonly drop: () => void }
 
-/** Beyond the limit the oldest, of the slowest client, are dropped. */
+/** Counts bytes held for clients. Beyond the limit it drops the oldest, which belong to the slowest client. */
 export function openHeld(bytesMax: number) {
-  const all = new Set<Held>() // In the order of arrival.
+  const all = new Set<Held>() // The set keeps the order of arrival.
   let total = 0
   const remove = (one: Held) => {
     if (all.delete(one)) total -= one.bytes

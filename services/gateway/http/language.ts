@@ -1,19 +1,19 @@
 import { type Language, languages } from '#shared/language/language'
 import type { Exchange } from './etag'
 
-/** Far above what browsers send. */
+/** Maximum length of the header, far above what browsers send. */
 const headerLengthMax = 1_000
 
-/** Java and Android use `in`, the code before 1989, for Indonesian. */
+/** Languages by code. Java and Android use `in`, the code before 1989, for Indonesian. */
 const languageOf: ReadonlyMap<string, Language> = new Map([
   ...languages.map((one) => [one, one] as const),
   ['in', 'id'],
 ])
 
-/** RFC 9110 section 12.5.4. */
+/** Language range of RFC 9110 section 12.5.4. */
 const range = /^(\*|[a-z]{1,8})(?:-[a-z0-9]{1,8})*\s*(?:;\s*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i
 
-/** Highest quality, then first; regions and malformed ranges are ignored. */
+/** Returns the language of highest quality, the first at equal quality; regions and malformed ranges are ignored. */
 export function languageFrom(header: string | null): Language {
   if (header === null || header.length > headerLengthMax) return languages[0]
   const asked = new Map<string, { quality: number; at: number }>()
@@ -30,7 +30,7 @@ export function languageFrom(header: string | null): Language {
   return accepted[0]?.language ?? languages[0]
 }
 
-/** Also sets the headers. */
+/** Returns the language of a request, and sets the response headers that depend on it. */
 export function languageFor({ request, set: { headers } }: Exchange): Language {
   const language = languageFrom(request.headers.get('accept-language'))
   const others = String(headers.vary ?? '').split(', ')

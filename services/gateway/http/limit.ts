@@ -3,25 +3,25 @@ import type { Clock } from '#platform/clock'
 import type { Config } from '../config'
 import { Refused } from './failure'
 
-/** Throws a 429. */
+/** Takes a token. Throws a 429 if there is none. */
 export function takeFrom(limiter: Limiter, key: string): void {
   const waitSeconds = limiter.take(key)
   if (waitSeconds > 0) throw new Refused(429, [{ code: 'too_many_requests' }], waitSeconds)
 }
 
 export type Limiter = {
-  /** Returns 0, or the seconds until a token is available. */
+  /** Takes a token and returns 0, or returns the seconds until one is available. */
   readonly take: (key: string) => number
-  /** For work that failed through no fault of the caller. */
+  /** Gives a token back, for work that failed through no fault of the caller. */
   readonly giveBack: (key: string) => void
 }
 
 type Bucket = { tokens: number; at: number }
 
-/** Bounds memory. */
+/** Maximum number of keys, which bounds the memory. */
 const keysMaxDefault = 50_000
 
-/** A token bucket per key: `atOnce` tokens, refilled evenly at `perMinute`. */
+/** Opens a token bucket per key: `atOnce` tokens, refilled evenly at `perMinute`. */
 export function openLimiter(options: { perMinute: number; atOnce?: number; clock: Clock; keysMax?: number }): Limiter {
   const { perMinute, atOnce = perMinute, clock, keysMax = keysMaxDefault } = options
   const perMs = perMinute / 60_000
@@ -46,27 +46,27 @@ export function openLimiter(options: { perMinute: number; atOnce?: number; clock
   }
 }
 
-/** Every request takes from one of these before it costs anything. */
+/** Limits per address. Every request takes from one of them before it costs anything. */
 export type AddressLimits = Readonly<Record<'public' | 'delivery' | 'signed' | 'probe', Limiter>>
 
 export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
   return {
-    /** Also unknown routes. */
+    /** Limit of public routes, and of unknown ones. */
     public: limiter(config.rateLimitPublicPerMinute),
     delivery: limiter(config.rateLimitDeliveriesPerMinute),
     signed: limiter(config.rateLimitSignedPerAddressPerMinute),
-    /** Health checks and CORS preflights, which ask no other service. */
+    /** Limit of health checks and CORS preflights, which ask no other service. */
     probe: limiter(config.rateLimitSignedPerAddressPerMinute),
   }
 }
 
 export type Slots = {
-  /** Throws a 503 if no slot is free; the result releases it. */
+  /** Takes a slot and returns the function that releases it. Throws a 503 if no slot is free. */
   readonly enter: () => () => void
 }
 
-/** Unsigned requests must not use up the capacity for signed ones. */
+/** Opens slots for unsigned requests, which must not use up the capacity for signed ones. */
 export function openPlaces(max: number): Slots {
   let taken = 0
   return {

@@ -1,6 +1,6 @@
 type Route = { readonly method: string; readonly path: string }
 
-/** Reads the routes at the first call, once all exist. */
+/** Returns the methods of a path. The routes are read at the first call, once all exist. */
 export function openMethods(routes: () => readonly Route[]): (path: string) => readonly string[] {
   let known: readonly { readonly method: string; readonly at: RegExp }[] | undefined
   return (path) => {
@@ -10,7 +10,10 @@ export function openMethods(routes: () => readonly Route[]): (path: string) => r
   }
 }
 
-/** `:name` is one segment, `*` the rest. Like the router, accepts a final slash. */
+/**
+ * Returns the pattern of a template: `:name` is one segment, `*` the rest. Like the router, it accepts a
+ * final slash.
+ */
 const patternOf = (template: string): RegExp =>
   new RegExp(
     `^${template

@@ -3,7 +3,7 @@ import { failpoint } from '#platform/failpoint'
 import type { Question, ReadAnswerOf, RequestOf } from '#shared/messages/topic'
 import { acceptingDeadlineMs } from './deadline'
 
-/** Waits until the owner accepts or refuses the order. */
+/** Sends an order, and waits until its owner accepts or refuses it. */
 export async function placeOrder<Q extends Question>(
   ask: Ask,
   question: Q,

@@ -1,14 +1,14 @@
 import { openHeld } from './held'
 
-/** Smaller bodies fit into the socket's buffer, which the kernel bounds. */
+/** Size from which bodies are streamed; smaller ones fit into the socket's buffer, which the kernel bounds. */
 export const streamedFromBytes = 16 * 1024
-/** `listen` ends such a connection if its client takes nothing. */
+/** Headers of a large response. `listen` ends its connection if the client takes nothing. */
 export const largeHeaders = { connection: 'close' }
 const chunkBytes = 16 * 1024
-/** Of all clients together. */
+/** Maximum size of all bodies in total that clients have not taken yet. */
 const untakenBytesMax = 32 * 1024 * 1024
 
-/** Sends large bodies as clients take them. */
+/** Sends large bodies at the pace of their clients. */
 export function openOutgoing(bytesMax = untakenBytesMax) {
   const hold = openHeld(bytesMax)
   return (body: string): string | Response => {

@@ -6,8 +6,8 @@ import { listen } from '../listen'
 import { fixtureOf, streamInMemory } from '../test-support/fixture'
 import { sendRaw } from '../test-support/raw'
 
-// Bun 1.4.5 with pipelined requests (oven-sh/bun#38128). If a version answers them all, the second group
-// fails, and the guide's sentence about pipelining can go.
+// These tests describe Bun 1.4.5 with pipelined requests (oven-sh/bun#38128). If a version answers them all,
+// the second group fails, and the guide's sentence about pipelining can go.
 
 const { stored, publish } = streamInMemory()
 let gate = Promise.withResolvers<void>()
@@ -30,7 +30,7 @@ const delivery = (id: string) =>
   'POST /webhooks/payments HTTP/1.1\r\nHost: gateway\r\nX-Callback-Token: token-id\r\n' +
   `Webhook-Id: ${id}\r\nContent-Length: 2\r\n\r\n{}`
 
-/** Sends `later` once a delivery is pending; returns all that arrives until the end. */
+/** Sends `later` once a delivery is pending, and returns all data until the end. */
 async function exchange(first: string, later?: string): Promise<string> {
   const socket = connect({ port: server.port, host: '127.0.0.1' })
   let received = ''

@@ -6,7 +6,7 @@ import { config, contextOf, type Fixture, fixtureOf, okay, type Replies, refusin
 import { sendRaw } from '../test-support/raw'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
 
-// Other services answer, so that a 5xx can only be a fault of the gateway.
+// The other services answer, so that a 5xx can only come from a fault of the gateway.
 
 const empty = okay({ items: [], inFlight: [] })
 const replies: Replies = {

@@ -3,20 +3,20 @@ import { gzip } from 'node:zlib'
 import { type Exchange, etagOf, noneMatch } from './etag'
 import { largeHeaders, streamedFromBytes } from './outgoing'
 
-/** Same for every caller. */
+/** Content that is the same for every caller. */
 type Content = {
   readonly type: string
-  /** Default: `no-cache`, so that callers revalidate. */
+  /** Cache-Control; `no-cache` by default, so that callers revalidate. */
   readonly cacheControl?: string
   /** Content-Security-Policy; the default allows nothing. */
   readonly policy?: string
-  /** Called until it succeeds once. */
+  /** Reads the content; called until it succeeds once. */
   readonly read: () => Promise<string | Uint8Array<ArrayBuffer>> | string
 }
 
 type Prepared = { readonly plain: Blob; readonly packed: Blob | undefined; readonly etag: string }
 
-/** Compressed once: a `Response` shares the bytes of a `Blob`, but copies others. */
+/** Serves content that is compressed once: a `Response` shares the bytes of a `Blob`, but copies others. */
 export function openStatic({ type, cacheControl = 'no-cache', policy, read }: Content) {
   let prepared: Promise<Prepared> | undefined
   return async ({ request, set }: Exchange): Promise<Response | undefined> => {

@@ -1,12 +1,12 @@
-/** An authority that no caller can choose. */
+/** Authority of every URL inside the gateway, which no caller can choose. */
 const ownOrigin = 'http://gateway.internal'
 
-/** RFC 9112 section 3.2, without the forms that neither browsers nor proxies send. */
+/** Host of RFC 9112 section 3.2, without the forms that neither browsers nor proxies send. */
 const hostPattern = /^(?:[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/
 
 /**
  * Gives the URL our own authority, because Elysia (1.4.30) misreads hosts of up to three characters
- * (elysiajs/elysia#748). Returns its path, or undefined if the Host header names no host. HTTP/1.0 may omit
+ * (elysiajs/elysia#748). Returns the path, or undefined if the Host header names no host. HTTP/1.0 may omit
  * Host, as health checks do; Bun's URL is then only a path.
  */
 export function readTarget(request: Request): string | undefined {

@@ -3,27 +3,27 @@ import { at } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
 import { schema } from '../schema.store'
 
-/** Why an authentic delivery could not be applied. */
+/** Reasons for which an authentic delivery could not be applied. */
 export const anomalyKinds = [
-  /** No known event in it. */
+  /** The delivery contains no known event. */
   'unreadable',
-  /** An approval without a time, a level or an environment. */
+  /** The approval has no time, level or environment. */
   'incomplete',
-  /** A user whom we never sent there. */
+  /** We never sent the user to the provider. */
   'subject_unknown',
-  /** An inquiry that we did not create. */
+  /** We did not create the inquiry. */
   'inquiry_unknown',
-  /** From a provider that is no longer configured. */
+  /** The provider is no longer configured. */
   'other_provider',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
 
-/** For manual review, without personal data. */
+/** Anomalies for manual review, without personal data. */
 export const identityAnomalies = schema.table('identity_anomalies', {
   deliveryId: text('delivery_id').primaryKey(),
   kind: text('kind', { enum: anomalyKinds }).notNull(),
   provider: text('provider').notNull(),
-  /** Without text from the delivery. */
+  /** Description without text from the delivery. */
   detail: text('detail').notNull(),
   noticedAt: at('noticed_at').notNull().defaultNow(),
 })

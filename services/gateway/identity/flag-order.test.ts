@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => backbone[Symbol.asyncDispose]())
 
-/** The chain has no flag. */
+/** Context in which the chain has no flag. */
 const context = () =>
   contextOf({
     database: backbone.database,

@@ -16,7 +16,10 @@ export const identities = schema.table(
     provider: text('provider').notNull(),
     providerRef: text('provider_ref'),
     decidedAt: at('decided_at').notNull(),
-    /** Permanent, even after an erasure: this wallet holds its person's record. */
+    /**
+     * Time of the first verification, by which this wallet holds its person's record. It stays even after an
+     * erasure.
+     */
     firstVerifiedAt: at('first_verified_at'),
     /** For `duplicate`: the wallet with the person's record; null if it is none of ours. */
     sameAs: addressColumn('same_as'),
@@ -24,17 +27,17 @@ export const identities = schema.table(
     named: text('named').array().notNull().default(sql`'{}'`),
     /** Revision of the newest order to the relayer. */
     revision: amountColumn('revision'),
-    /** When the ordered flag was on the chain. */
+    /** Time at which the ordered flag was on the chain. */
     flagSettledAt: at('flag_settled_at'),
-    /** When the relayer gave it up, which ends its sweeps. */
+    /** Time at which the relayer gave up the flag, which ends its sweeps. */
     flagFailedAt: at('flag_failed_at'),
     dripOrderedAt: at('drip_ordered_at'),
     dripSettledAt: at('drip_settled_at'),
-    /** When the relayer gave up the flag or the coin; needs manual review. */
+    /** Time at which the relayer gave up the flag or the coin, which then needs manual review. */
     failedAt: at('failed_at'),
     failure: text('failure'),
     sweeps: integer('sweeps').notNull().default(0),
-    /** Next sweep; null if nothing is awaited. */
+    /** Time of the next sweep; null if nothing is awaited. */
     checkAt: at('check_at'),
     ...timestamps(),
   },
@@ -91,13 +94,13 @@ export async function storeVerdict(tx: Tx, verdict: StoredVerdict, checkAt: Date
     })
 }
 
-/** Once the flag is no longer awaited, an ordered drip still is. */
+/** Keeps the sweeps going for a drip that is ordered but not settled, once the flag is no longer awaited. */
 const checkAtOfDrip = (checkAt: Date) => sql`case when ${identities.dripOrderedAt} is not null
   and ${identities.dripSettledAt} is null then ${checkAt.toISOString()}::timestamptz end`
 
 const unlessFlagFailed = (column: Column) => sql`case when ${identities.flagFailedAt} is null then ${column} end`
 
-/** Returns undefined if another revision is awaited. */
+/** Records that the flag is on the chain. Returns undefined if another revision is awaited. */
 export async function settleFlag(
   tx: Tx,
   wallet: `0x${string}`,
@@ -126,7 +129,7 @@ export async function settleFlag(
   return row
 }
 
-/** Returns false if already ordered. */
+/** Records the order of the drip. Returns false if it was already ordered. */
 export async function orderDrip(tx: Tx, wallet: `0x${string}`, checkAt: Date): Promise<boolean> {
   const rows = await tx
     .update(identities)
@@ -146,7 +149,7 @@ export const settleDrip = (tx: Tx, wallet: `0x${string}`) =>
     .set({ dripSettledAt: sql`now()`, checkAt: checkAtOfFlag, updatedAt: sql`now()` })
     .where(and(eq(identities.wallet, wallet), isNull(identities.dripSettledAt)))
 
-/** Ends the sweeps of the flag; needs manual review. */
+/** Ends the sweeps of the flag, which then needs manual review. */
 export const failFlag = (tx: Tx, wallet: `0x${string}`, failure: string, checkAt: Date) =>
   tx
     .update(identities)
@@ -160,7 +163,7 @@ export const failFlag = (tx: Tx, wallet: `0x${string}`, failure: string, checkAt
     })
     .where(eq(identities.wallet, wallet))
 
-/** A flag order is still awaited. Returns false if the wallet had coin before. */
+/** Records the failure of the drip; a flag order is still awaited. Returns false if the wallet had coin before. */
 export async function failDrip(tx: Tx, wallet: `0x${string}`, failure: string): Promise<boolean> {
   const rows = await tx
     .update(identities)
@@ -170,7 +173,7 @@ export async function failDrip(tx: Tx, wallet: `0x${string}`, failure: string): 
   return rows.length === 1
 }
 
-/** The next sweep orders it, as a new revision. Returns false unless the flag failed. */
+/** Renews a failed flag: the next sweep orders it under a new revision. Returns false unless the flag failed. */
 export async function renewFlag(tx: Tx, wallet: `0x${string}`): Promise<boolean> {
   const rows = await tx
     .update(identities)
@@ -198,7 +201,7 @@ export const findAwaited = (database: Database, now: Date, longestMs: number, ro
       .limit(rowsMax),
   )
 
-/** Returns undefined if the row's sweep time has changed. */
+/** Locks an awaited row. Returns undefined if its sweep time has changed. */
 export async function lockAwaited(tx: Tx, found: IdentityRow): Promise<IdentityRow | undefined> {
   const [row] = await tx.select().from(identities).where(eq(identities.wallet, found.wallet)).for('update')
   return row?.checkAt && row.checkAt.getTime() === found.checkAt?.getTime() ? row : undefined
@@ -210,7 +213,7 @@ export const postpone = (tx: Tx, wallet: `0x${string}`, checkAt: Date | null) =>
     .set({ checkAt, sweeps: sql`${identities.sweeps} + 1` })
     .where(eq(identities.wallet, wallet))
 
-/** After a failure. Does nothing if the row's sweep time has changed. */
+/** Postpones a sweep after an error, without counting it. Does nothing if the row's sweep time has changed. */
 export const postponeUncounted = (db: Db, { wallet, checkAt }: IdentityRow, until: Date) =>
   db
     .update(identities)

@@ -10,7 +10,7 @@ const late = {
   steps: 'A rejected user stays verified until this is done. Check the relayer.',
 }
 
-/** For a verdict's orders: the flag on the chain, then the coin. */
+/** Limits of a verdict's orders: the flag on the chain, then the coin. */
 export const limits: Limits<IdentityState> = {
   verified: late,
   duplicate: late,
@@ -39,13 +39,16 @@ type Ignored =
   | 'older than the verdict we have'
   | 'person unknown'
 
-/** `flag`: to order on the chain; null without a change. */
+/** Decision about a statement. `flag` is to be ordered on the chain; null if it does not change. */
 export type IdentityDecision = { ignored: Ignored } | { wallet: `0x${string}`; next: Identity; flag: boolean | null }
 
 export const subjectOf = (statement: Pick<Statement, 'subjectRef'>): `0x${string}` | undefined =>
   referenceOf(statement.subjectRef) ?? undefined
 
-/** Independent of arrival order: the newest verdict counts; at the same time, the one against the user. */
+/**
+ * Decides about a statement, independently of arrival order: the newest verdict counts, and at the same time
+ * the one against the user.
+ */
 export function decideIdentity(
   known: Identity | undefined,
   statement: Statement,
@@ -70,18 +73,22 @@ export function decideIdentity(
   return { wallet, next: { state, decidedAtMs, revision }, flag }
 }
 
-/** The provider approves with each; the person's other wallets decide which it is. */
+/**
+ * Returns true for each state that begins with the provider's approval; the person's other wallets decide
+ * between them.
+ */
 const isApproval = (word: Word | IdentityState): boolean =>
   word === 'approved' || word === 'verified' || word === 'duplicate'
 
-/** An approval must name our level; a refusal without a level counts. */
+/** Returns true if the statement is about our level. An approval must name it; a refusal counts without a level. */
 const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
   // guard: an approval is for our verification level
   level === policy.level || (level === null && !isApproval(word))
 
 /**
- * Without an environment, an approval is the sandbox's and a refusal counts everywhere. A reset always
- * counts: vendors omit its environment or get it wrong.
+ * Returns true if the statement counts in our environment. Without an environment, an approval counts as the
+ * sandbox's, and a refusal counts everywhere. A reset always counts, because vendors omit its environment or
+ * report a wrong one.
  */
 function environmentFits({ word, sandbox }: Statement, { environment }: IdentityPolicy): boolean {
   if (word === 'reset') return true
@@ -103,11 +110,11 @@ function flagChange(known: Identity | undefined, state: IdentityState): boolean 
   return was === is ? null : is
 }
 
-/** Such an approval does not count, but a lookup can complete it. */
+/** Returns true for an approval that is incomplete: it does not count, but a lookup can complete it. */
 export const needsAsking = ({ word, level, sandbox }: Undated): boolean =>
   word === 'approved' && (level === null || sandbox === null)
 
-/** The verdict's unix ms, or more, so that no two orders share one. */
+/** Returns the revision of the next order: the verdict's unix ms, or more, so that no two orders share one. */
 function revisionAfter(known: Identity | undefined, { occurredAtMs }: Statement): bigint {
   const last = known?.revision ?? -1n
   const own = BigInt(occurredAtMs)
@@ -126,10 +133,10 @@ export function progressIn(
 }
 
 export type RecheckSchedule = {
-  /** With a link and no final verdict, during the first `openForMs`. */
+  /** Interval during the first `openForMs`, in ms, while there is a link and no final verdict. */
   readonly openMs: number
   readonly openForMs: number
-  /** Afterwards, and permanently for approved users. */
+  /** Interval afterwards, in ms, during `forMs`; for approved users it applies permanently. */
   readonly everyMs: number
   readonly forMs: number
 }
@@ -147,7 +154,10 @@ export type KnownIdentity = {
   readonly linkedAt: Date | null
 }
 
-/** Null: not until a new link or verdict. An approval, which can be withdrawn, is always rechecked. */
+/**
+ * Returns the time of the next recheck, or null if none is due until a new link or verdict. An approval,
+ * which can be withdrawn, is always rechecked.
+ */
 export function nextCheckAt(standing: KnownIdentity, schedule: RecheckSchedule, nowMs: number) {
   const { state, decidedAt, linkedAt } = standing
   if (state === 'verified') return new Date(nowMs + schedule.everyMs)
@@ -156,13 +166,13 @@ export function nextCheckAt(standing: KnownIdentity, schedule: RecheckSchedule, 
   const ageMs = nowMs - Math.max(linkedMs, decidedMs)
   const isFinal = state === 'rejected' && decidedMs >= linkedMs
   if (!isFinal && ageMs < schedule.openForMs) return new Date(nowMs + schedule.openMs)
-  // The approval may be years old, and the answer about the person wrong.
+  // The approval may be years old, and the answer about the person may have been wrong.
   const isAsked = state === 'duplicate' || ageMs < schedule.forMs
   return isAsked ? new Date(nowMs + schedule.everyMs) : null
 }
 
 const retryMs = 60_000
 
-/** After consecutive failures: never later than the usual schedule. */
+/** Returns the time of the next recheck after consecutive failures, which is never later than the usual schedule. */
 export const retryAt = (failures: number, schedule: RecheckSchedule, nowMs: number) =>
   new Date(nowMs + Math.min(retryMs * 2 ** Math.min(failures, 12), schedule.openMs, schedule.everyMs))

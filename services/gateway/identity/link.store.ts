@@ -35,7 +35,7 @@ export async function countLinksToday(db: Db, wallet: `0x${string}`): Promise<nu
   return row?.count ?? 0
 }
 
-/** Inquiries that we created for a wallet, or believed before we kept their ids. */
+/** Finds the inquiries that we created for a wallet, or accepted before we kept their ids. */
 export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<ReadonlySet<string>> {
   const rows = await db
     .select({ link: links.providerRef, held: identities.providerRef })
@@ -45,7 +45,7 @@ export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<Readon
   return new Set(rows.flatMap(({ link, held }) => [link, held]).filter((ref) => ref !== null))
 }
 
-/** Also true if an erasure has emptied the ids of the wallet's inquiries. */
+/** Returns true if we created the inquiry, or if an erasure has emptied the ids of the wallet's inquiries. */
 export async function isOwnRef(
   db: Db,
   { wallet, provider, ref }: { wallet: `0x${string}`; provider: string; ref: string },

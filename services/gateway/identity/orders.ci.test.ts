@@ -20,7 +20,7 @@ let backbone: Dependencies
 let gateway: Awaited<ReturnType<typeof startGateway>>
 let relayer: Awaited<ReturnType<typeof answerAs>>
 const onChain = new Map<string, { verified: boolean; native: string }>()
-/** Runs while the relayer reads the chain for the wallet. */
+/** Work that runs while the relayer reads the chain for the wallet. */
 const meanwhile = new Map<string, () => Promise<unknown>>()
 const unreadable = new Set<string>()
 
@@ -101,7 +101,7 @@ const settle = (wallet: `0x${string}`, revision: bigint) =>
     txHash: `0x${'11'.repeat(32)}`,
     blockNumber: '5',
   })
-/** The wallet had coin already. */
+/** Outcome of a drip to a wallet that had coin already. */
 const dripped = (wallet: `0x${string}`) => ({
   operationId: 'op_2',
   cause: wallet,

@@ -23,7 +23,7 @@ import {
   settleFlag,
 } from './identity.store'
 
-/** As the relayer reports it. */
+/** Returns the cause of a flag order, which the relayer repeats in its report. */
 export const flagCause = (wallet: string, revision: bigint) => `${wallet}:${revision}`
 
 function parseFlagCause(cause: string): { wallet: `0x${string}`; revision: bigint } | undefined {
@@ -32,15 +32,18 @@ function parseFlagCause(cause: string): { wallet: `0x${string}`; revision: bigin
   return { wallet: match[1] as `0x${string}`, revision: BigInt(match[2]!) }
 }
 
-/** The relayer acts once per cause. */
+/** Returns the message id of a flag order. The relayer acts once per cause. */
 export const flagOrderId = (wallet: string, revision: bigint, repeat = 0) =>
   messageIdFor(VerifyOrdered, flagCause(wallet, revision), repeat)
 
-/** One per wallet, so a second approval repeats the same message. */
+/** Returns the message id of the drip. There is one per wallet, so a second approval repeats the same message. */
 // guard: a wallet gets its native coin once
 export const dripOrderId = (wallet: string) => messageIdFor(DripOrdered, wallet)
 
-/** Contains the revision, because each verdict resets the sweep count. */
+/**
+ * Returns the message id of a repeated drip. It contains the revision, because each verdict resets the sweep
+ * count.
+ */
 export const dripRepeatId = (wallet: string, revision: bigint | null, repeat: number) =>
   messageIdFor(DripOrdered, `${wallet}:${revision ?? ''}`, repeat)
 
@@ -93,13 +96,13 @@ async function flagSettled(tx: Tx, context: Context, wallet: `0x${string}`, revi
 const nextSweepAt = ({ clock, config }: Context) => new Date(clock() + config.recheckAfterMs)
 
 const rowsMax = 50
-/** With the doubling about 14 hours by default. */
+/** Maximum number of sweeps; with doubling intervals about 14 hours by default. */
 const sweepsMax = 20
 const postponeMsMax = 60 * 60_000
 
 /**
- * Settles unanswered orders that are on the chain and repeats the others. Throws the first failure after
- * the last row: one wallet must not stop the others.
+ * Settles unanswered orders that are on the chain and repeats the others. It throws the first error after the
+ * last row, so that one wallet does not stop the others.
  */
 export async function sweepOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const { database, config, clock } = context
@@ -155,7 +158,7 @@ async function repeatFlag(
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision, sweeps + 1), order)
 }
 
-/** After a repeated order, any coin in the wallet settles the drip, whoever sent it. */
+/** Repeats the drip. After a repeated order, any coin in the wallet settles it, whoever sent the coin. */
 async function repeatDrip(tx: Tx, context: Context, row: IdentityRow, nativeWei: bigint): Promise<void> {
   const { wallet, revision, sweeps } = row
   if (sweeps > 0 && nativeWei > 0n) await settleDrip(tx, wallet)

@@ -8,7 +8,7 @@ import { identities } from './identity.store'
 import { judgePerson, type PersonVerdict, type Ruling, rulings, type SamePerson } from './person'
 import { rechecks } from './recheck.store'
 
-/** Latest decision of operators. Kept after an erasure: it names nobody. */
+/** Latest decision of an operator about each wallet. It is kept after an erasure, because it names no person. */
 export const persons = schema.table(
   'persons',
   {
@@ -16,7 +16,7 @@ export const persons = schema.table(
     ruling: text('ruling').$type<Ruling>().notNull(),
     /** For `linked`: the wallet with this person's record. */
     linkedTo: addressColumn('linked_to'),
-    /** The command that decided, and the one that it replaced. */
+    /** Operator's command that decided, and the command that it replaced. */
     command: uuid('deed').notNull(),
     replaced: uuid('replaced'),
     ruledAt: at('ruled_at').notNull().defaultNow(),
@@ -28,7 +28,10 @@ export const persons = schema.table(
 )
 type PersonRow = typeof persons.$inferSelect
 
-/** The wallet's lock is held. The common lock lets the second of two approvals see the first. */
+/**
+ * Judges an approval. The caller holds the wallet's lock; the common lock lets the second of two approvals
+ * see the first.
+ */
 export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePerson): Promise<PersonVerdict> {
   const named = same === 'unknown' ? [] : same.filter((one) => one !== null)
   // guard: wallets of one person are judged one after another
@@ -39,7 +42,7 @@ export async function judgeApproved(tx: Tx, wallet: `0x${string}`, same: SamePer
     .where(
       or(
         isOneOf(identities.wallet, [wallet, ...named]),
-        // An applicant's answer dates from its check, and does not name those who came later.
+        // An applicant's answer dates from its own check, and does not name applicants who came later.
         sql`${identities.named} @> array[${wallet}]::text[]`,
       ),
     )

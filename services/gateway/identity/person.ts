@@ -1,7 +1,7 @@
-/** In lower case. */
+/** Wallet in lower case. */
 type Wallet = `0x${string}`
 
-/** Other wallets of the person; null for an applicant that is none of ours. `unknown` is not "none". */
+/** Other wallets of the person; null for an applicant that is none of ours. `unknown` does not mean "none". */
 export type SamePerson = readonly (Wallet | null)[] | 'unknown'
 
 export const rulings = ['allowed', 'linked'] as const
@@ -9,16 +9,20 @@ export type Ruling = (typeof rulings)[number]
 
 export type Holding = {
   readonly wallet: Wallet
-  /** Even if that was withdrawn or its data erased. */
+  /** Time of the first verification, even if it was withdrawn or its data erased. */
   readonly firstVerifiedAt: Date | null
 }
 
-/** `sameAs`: the wallet with the person's record; null if it is none of ours. */
+/**
+ * Verdict about the person of a wallet. `sameAs` is the wallet with the person's record; null if it is none
+ * of ours.
+ */
 export type PersonVerdict = { alone: true } | { sameAs: Wallet | null } | 'unknown'
 
 /**
- * The wallet verified first has the person's record. A second one waits for an operator; if an incomplete
- * answer verified it, it is withdrawn.
+ * Judges whether a wallet may have the person's record, which belongs to the wallet verified first. A second
+ * wallet waits for an operator; if it was verified because an answer was incomplete, the verification is
+ * withdrawn.
  */
 export function judgePerson(
   own: Holding & { readonly ruling: Ruling | null; readonly linkedTo: Wallet | null },
@@ -32,14 +36,14 @@ export function judgePerson(
   const [first] = others.filter((other) => wasFirst(other, own)).sort(byFirst)
   // guard: a person has one verified wallet
   if (first) return { sameAs: first.wallet }
-  // The time of a stranger is unknown, so one that appears later withdraws nothing.
+  // The time at which a stranger was verified is unknown, so a stranger that appears later withdraws nothing.
   return same.includes(null) && own.firstVerifiedAt === null ? { sameAs: null } : { alone: true }
 }
 
 const wasFirst = (other: Holding, own: Holding): boolean =>
   other.firstVerifiedAt !== null && (own.firstVerifiedAt === null || byFirst(other, own) < 0)
 
-/** At the same time by wallet, so that all instances agree. */
+/** Orders wallets by their first verification, at the same time by address, so that all instances agree. */
 const byFirst = (left: Holding, right: Holding): number =>
   (left.firstVerifiedAt?.getTime() ?? 0) - (right.firstVerifiedAt?.getTime() ?? 0) ||
   (left.wallet < right.wallet ? -1 : 1)

@@ -6,22 +6,22 @@ import { schema } from '../schema.store'
 import { identities } from './identity.store'
 import type { Progress } from './provider'
 
-/** One row per wallet with a link or a verdict. */
+/** Rechecks: one row per wallet with a link or a verdict. */
 export const rechecks = schema.table(
   'identity_rechecks',
   {
     wallet: addressColumn('wallet').primaryKey(),
-    /** Each provider knows only its own users. */
+    /** Provider of the link or verdict; each provider knows only its own users. */
     provider: text('provider').notNull(),
-    /** Of the newest link; null if a verdict came without one. */
+    /** Time of the newest link; null if a verdict came without one. */
     linkedAt: at('linked_at'),
     /** Last reported progress, and its time by the provider's clock. */
     progress: text('progress').$type<Progress>(),
     progressedAt: at('progressed_at'),
-    /** Null: none. */
+    /** Time of the next recheck; null if there is none. */
     nextCheckAt: at('next_check_at'),
     checkedAt: at('checked_at'),
-    /** Consecutive rechecks without an answer. */
+    /** Number of consecutive rechecks without an answer. */
     failures: integer('failures').notNull().default(0),
     ...timestamps(),
   },
@@ -33,11 +33,11 @@ export const rechecks = schema.table(
 
 type PlannedRecheck = { wallet: `0x${string}`; provider: string; nextCheckAt: Date | null }
 
-/** Starts the rechecks. Idempotent. */
+/** Records a link, which starts the rechecks. Idempotent. */
 export const recordLink = (db: Db, { linkedAt, ...asked }: PlannedRecheck & { linkedAt: Date }) =>
   record(db, asked, { linkedAt })
 
-/** The next recheck moves forward, never back. */
+/** Records a verdict. The next recheck may come sooner by it, never later. */
 export const recordVerdict = (tx: Tx, asked: PlannedRecheck) => record(tx, asked, {})
 
 const record = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link: { linkedAt?: Date }) =>
@@ -49,7 +49,7 @@ const record = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link:
       set: {
         provider,
         ...link,
-        // The earlier of the two; `least` ignores nulls.
+        // The earlier time counts; `least` ignores nulls.
         nextCheckAt: sql`least(${rechecks.nextCheckAt}, excluded.next_check_at)`,
         updatedAt: sql`now()`,
       },
@@ -57,7 +57,7 @@ const record = (db: Db, { wallet, provider, nextCheckAt }: PlannedRecheck, link:
 
 type Progressed = PlannedRecheck & { progress: Progress; progressedAt: Date }
 
-/** Keeps newer progress, and the next recheck of an existing row. */
+/** Records progress. Keeps newer progress, and the next recheck of an existing row. */
 export const recordProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
   tx
     .insert(rechecks)
@@ -73,18 +73,21 @@ export const recordProgress = (tx: Tx, { wallet, ...progressed }: Progressed) =>
         or ${rechecks.progressedAt} < excluded.progressed_at`,
     })
 
-/** Longer than a recheck, so that another instance takes over only after a crash. */
+/**
+ * Duration of the lease on a row, in ms: longer than a recheck, so another instance takes over only after a
+ * crash.
+ */
 const leaseMs = 120_000
 
 const hasVerdict = sql`exists (
   select from ${identities} where ${identities.wallet} = ${rechecks.wallet})`
 
-/** With the verdict stored before the provider was asked. */
+/** Leased row, with the verdict that was stored before the provider was asked. */
 export type Due = Awaited<ReturnType<typeof leaseDue>>[number]
 
 /**
- * Leases the longest overdue rows. Wallets with a verdict come first: strangers' links, which cost nothing,
- * must not delay the withdrawal of an approval.
+ * Leases the longest overdue rows. Wallets with a verdict come first: links of strangers, which cost them
+ * nothing, must not delay the withdrawal of an approval.
  */
 export async function leaseDue(
   tx: Tx,
@@ -110,7 +113,7 @@ export async function leaseDue(
   return rows.map((row) => ({ ...row, leasedUntil }))
 }
 
-/** Keeps the schedule of a new link or verdict. */
+/** Plans the next recheck, unless a new link or verdict has planned one since. */
 export const planNext = (
   db: Db,
   { recheck, leasedUntil }: Due,

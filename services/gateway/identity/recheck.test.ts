@@ -22,7 +22,7 @@ const day = 24 * hour
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
 let backbone: Dependencies
-/** Its webhooks never reach the gateway. */
+/** Sandbox whose webhooks never reach the gateway. */
 let sandbox: SandboxFixture
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const logged: { msg: string; alarm?: boolean; wallet?: string }[] = []
@@ -31,7 +31,7 @@ const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.par
 beforeAll(async () => {
   backbone = await startBackbone()
   sandbox = await openSandboxFixture({ identity: { ...testConfig.identity, ...apiKeys } })
-  // For webhooks and links only: the suite runs the rounds itself.
+  // The gateway only serves webhooks and links: the suite runs the rounds itself.
   gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, recheckEveryMs: day })
 })
 afterAll(async () => {
@@ -219,7 +219,7 @@ describe('a verified user', () => {
     const wallet = await verified()
     await decide(wallet, 'reset')
     await round({ aheadMs: 2 * day })
-    // Two seconds on by the provider's clock, whose times are known to the second.
+    // The approval is two seconds later by the provider's clock, whose times are known to the second.
     await sandbox.control(`identity/${wallet}`, { verdict: 'approved', ageMs: -2_000 })
     await round({ aheadMs: 4 * day })
     expect(await ordersOf(wallet)).toEqual([true, false, true])

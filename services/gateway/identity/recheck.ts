@@ -8,12 +8,12 @@ import { type Due, leaseDue, planNext, standingOf } from './recheck.store'
 import { applyStatement, samePersonOf } from './verdict'
 
 const concurrency = 4
-/** For all calls about one user; much shorter than the lease of the row. */
+/** Deadline of all calls about one user, in ms: much shorter than the lease of the row. */
 const lookUpDeadlineMs = 15_000
 
 /**
- * Finds verdicts whose webhook was lost. The longest overdue rows come first, within this instance's
- * budget. A batch without any answer ends the round: the provider is down.
+ * Finds verdicts whose webhook was lost. The longest overdue rows come first, within this instance's budget.
+ * A batch without any answer ends the round, because the provider is then down.
  */
 export async function recheckOnce(context: Context, signal?: AbortSignal): Promise<void> {
   const { config, copies, database, provider, clock } = context
@@ -32,7 +32,7 @@ export async function recheckOnce(context: Context, signal?: AbortSignal): Promi
   }
 }
 
-/** Returns false without an answer. */
+/** Rechecks one user. Returns false without an answer. */
 async function recheckOne(context: Context, due: Due): Promise<boolean> {
   const { wallet } = due.recheck
   try {
@@ -77,9 +77,9 @@ async function takeFinding(context: Context, due: Due, finding: Finding): Promis
 }
 
 /**
- * A finding without a time gets that of the verdict it refutes, so that it wins and any later verdict
- * stands. An unknown wallet withdraws nothing: a key of another account or an erasure by the provider would
- * look the same.
+ * Returns the statement of a finding. A finding without a time gets that of the verdict it refutes, so that
+ * it wins, and any later verdict wins over it. An unknown wallet withdraws nothing: a key of another account
+ * or an erasure by the provider would look the same.
  */
 function statementOf({ provider, log }: Context, { recheck, held }: Due, finding: Finding) {
   if ('statement' in finding) return finding.statement

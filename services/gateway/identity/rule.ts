@@ -5,7 +5,10 @@ import type { Context } from '../context'
 import { lockIdentity, renewFlag } from './identity.store'
 import { rule } from './person.store'
 
-/** Changes no verdict: the recheck, due at once, applies the decision to the provider's answer. */
+/**
+ * Stores an operator's decision. It changes no verdict: the recheck, due at once, applies the decision to the
+ * provider's answer.
+ */
 export const answerRule = ({ database, log }: Context): Handler =>
   handler(PersonRule, async ({ command, wallet, linkedTo, replaced }) => {
     const ruling = linkedTo === null ? 'allowed' : 'linked'
@@ -19,7 +22,7 @@ export const answerRule = ({ database, log }: Context): Handler =>
     return ok({ done })
   })
 
-/** A new revision, because the relayer acts once per revision. */
+/** Orders a failed flag again, under a new revision, because the relayer acts once per revision. */
 export const answerFlagOrder = ({ database, log }: Context): Handler =>
   handler(FlagOrder, async ({ command, wallet, revision: asked }) => {
     const revision = BigInt(asked)

@@ -52,18 +52,18 @@ export const verdictReaction = (context: Context): Reaction =>
     },
   })
 
-/** A retry would give the same result. */
+/** Reason for which a delivery is not applied. A retry would give the same result. */
 type Anomaly = {
   kind: AnomalyKind
   detail: string
-  /** Recheck this wallet at once: the provider can supply the missing part. */
+  /** Wallet to recheck at once, because the provider can supply the missing part. */
   askAbout?: `0x${string}` | undefined
 }
 
-/** These alert. After the others a recheck follows, or the user is not ours. */
+/** Anomalies that raise an alert. The others are followed by a recheck, or the user is not ours. */
 const callsSomebody: ReadonlySet<AnomalyKind> = new Set(['unreadable', 'other_provider'])
 
-/** A time further ahead of our clock counts as missing. */
+/** Maximum time by which a statement may be ahead of our clock, in ms. A later time counts as missing. */
 const aheadMaxMs = 86_400_000
 
 function hear(
@@ -83,7 +83,7 @@ function hear(
       detail: 'an approval without a time',
       askAbout: subjectOf(undated),
     }
-  // Against the user, so it counts from the latest possible time.
+  // The statement is against the user, so it counts from the latest possible time.
   return { statement: { ...undated, occurredAtMs: receivedAtMs } }
 }
 
@@ -111,10 +111,10 @@ async function applyHeard(
   return { kind: 'incomplete', detail, askAbout: subjectOf(statement) }
 }
 
-/** For all calls about a person; leaves time to apply the message. */
+/** Deadline of all calls about a person, in ms, which leaves time to apply the message. */
 const personDeadlineMs = 6_000
 
-/** Without a clear answer, the other wallets are unknown. */
+/** Returns the person's other wallets, or `unknown` without a clear answer. */
 export async function samePersonOf(
   { database, provider, log }: Pick<Context, 'database' | 'provider' | 'log'>,
   { word, providerRef, subjectRef }: Statement,
@@ -130,7 +130,7 @@ export async function samePersonOf(
   })
 }
 
-/** All identity changes go through here. While `same` is unknown, an approval waits. */
+/** Applies a statement; all changes of identities go through here. While `same` is unknown, an approval waits. */
 export async function applyStatement(
   tx: Tx,
   context: Context,
@@ -174,14 +174,14 @@ export async function applyStatement(
   return decision
 }
 
-/** To the user, an approval whose person is unknown is in review. */
+/** Returns the statement that a user sees while the person of an approval is unknown: the approval is in review. */
 const waiting = (approval: Statement): Statement => ({
   ...approval,
   word: 'none',
   progress: 'submitted',
 })
 
-/** Anyone may have opened such an inquiry for this wallet. */
+/** Returns true if we did not create the inquiry: anyone may then have opened it for this wallet. */
 async function isForeign(tx: Tx, { provider }: Context, wallet: `0x${string}`, ref: string | null): Promise<boolean> {
   if (!provider.hasForeignInquiries) return false
   return ref === null || !(await findOwnRefs(tx, wallet)).has(ref)

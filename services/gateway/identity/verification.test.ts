@@ -118,7 +118,7 @@ describe('the verification status during webhooks of the provider', () => {
     await becomes('in_review')
     await tell(8, { type: 'applicantAwaitingUser', reviewStatus: 'awaitingUser' })
     await becomes('started')
-    // One is of another level, the other is older than the status: both are ignored.
+    // Both events are ignored: one is of another level, the other is older than the status.
     await tell(9, { type: 'applicantPending', levelName: 'another' })
     await tell(6, { type: 'applicantOnHold', reviewStatus: 'onHold' })
     await tell(11, reviewed({ reviewAnswer: 'GREEN' }))

@@ -29,7 +29,10 @@ const answers = {
 } as const satisfies Record<string, [Verification['status'], Verification['nextAction']]>
 type VerificationAnswer = keyof typeof answers
 
-/** `verified`: the flag on the chain, which follows the verdict; without one, another party set it. */
+/**
+ * Returns the verification as users see it. `verified` is the flag on the chain, which follows the verdict;
+ * without a verdict, another party set it.
+ */
 export function verificationOf(known: IdentityFacts | null, verified: boolean) {
   const standing = standingOf(known, verified)
   const [status, nextAction] = answers[standing]

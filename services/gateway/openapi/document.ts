@@ -45,7 +45,10 @@ const securitySchemes = {
   ),
 }
 
-/** The plugin's instance serves no requests: its own page would load scripts from the internet. */
+/**
+ * Builds the document. The plugin's instance serves no requests, because its own page would load scripts from
+ * the internet.
+ */
 export async function openApiDocument(routes: AnyElysia, publicUrl: string): Promise<string> {
   const path = '/gathered.json'
   const collector = new Elysia()
@@ -62,7 +65,10 @@ export async function openApiDocument(routes: AnyElysia, publicUrl: string): Pro
   })
 }
 
-/** A schema's `about` describes that one use. */
+/**
+ * Moves schemas to named components. A schema's `about` describes one use of it, so it becomes the
+ * description of that reference.
+ */
 function named(paths: Json) {
   const schemas: Json = { Error: errorSchema }
   const walk = (value: unknown): unknown => {
@@ -123,7 +129,7 @@ const parameters = {
   },
 }
 
-/** Status, description and example message. */
+/** Errors by status, description and example message. */
 const failures: readonly [number, string, string][] = [
   [400, 'The request is invalid or was refused by a rule; the message gives the reason.', 'amount is missing'],
   [
@@ -183,7 +189,7 @@ const examplesOf = (status: number, general: string) =>
     }),
   )
 
-/** Sent by the HTTP server itself, so without our body or error code. */
+/** Error of the HTTP server itself, so without our body or error code. */
 const headersTooLarge = { description: 'The headers are larger than 16 KiB; no body.' }
 
 const failureResponses = Object.fromEntries([

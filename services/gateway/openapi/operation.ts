@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-/** For the document only; the route itself validates requests. */
+/** Description of a route for the document only; the route itself validates requests. */
 type OperationDoc = {
   summary: string
   description?: string
@@ -8,7 +8,7 @@ type OperationDoc = {
   security?: 'session' | 'callbackToken' | 'identitySignature'
   body?: { schema: TSchema; example: unknown }
   parameters?: readonly object[]
-  /** Without a schema the response is not JSON. */
+  /** Success response. Without a schema it is not JSON. */
   ok: {
     description: string
     schema?: TSchema
@@ -16,11 +16,11 @@ type OperationDoc = {
     /** Examples in formats other than JSON, by content type. */
     text?: Readonly<Record<string, string>>
   }
-  /** Texts in the language of the request. */
+  /** True if texts are in the language of the request. */
   worded?: true
-  /** ETag and If-None-Match. */
+  /** True if the response has an ETag and honours If-None-Match. */
   tagged?: true
-  /** Every route also has 431 and 500. */
+  /** Error statuses; every route also has 431 and 500. */
   errors: readonly (400 | 401 | 403 | 404 | 413 | 415 | 429 | 503)[]
 }
 
@@ -100,7 +100,7 @@ export const exampleAuthorization = {
   signature: `0x${'1b'.repeat(65)}`,
 }
 
-/** The debt keeps its age after a reversal, so the third cycle has the second's opening time. */
+/** Example of a record. The debt keeps its age after a reversal, so the third cycle has the second's opening time. */
 export const exampleRecord = {
   account: '0x9B2EF1c1a7F0e3D2C4b5A6978877665544332211',
   verified: true,

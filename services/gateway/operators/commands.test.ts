@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { $ } from 'bun'
 
-const page = './page/dom.js' // Not TypeScript.
+const page = './page/dom.js' // A path in a constant is not typed, because the file is no TypeScript.
 const { shellWord } = (await import(page)) as { shellWord: (text: string) => string }
 
 test.each(['pay_Zk3nT0a7yQm1c5VbXw9uRd', '0x12:3', 'invoice.paid'])('shell quoting leaves %s unchanged', (id) => {

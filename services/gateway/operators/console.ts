@@ -12,15 +12,15 @@ import { answerOperatorQuestion, type OperatorAnswer } from './questions'
 import type { SandboxControls } from './sandbox'
 import { sseResponse } from './sse'
 
-/** The console reads nothing itself: `operations` answers. */
+/** Parts of the console. It reads nothing itself: `operations` answers. */
 type ConsoleParts = {
-  /** Empty disables the console. */
+  /** Token of the operators; an empty one disables the console. */
   token: string
   hosts: readonly string[]
   ask: Ask
   feed: PageFeed
   log: Log
-  /** Pages then reconnect to another instance. */
+  /** Signal of the shutdown, after which pages reconnect to another instance. */
   leaving: AbortSignal
   sandbox?: SandboxControls
 }
@@ -29,7 +29,7 @@ type Route = (request: Request) => Promise<Response> | Response
 
 const refusal = (status: number, error: string) => Response.json({ error }, { status })
 
-/** The page has no data and needs no token. */
+/** Opens the console. The page itself has no data and needs no token. */
 export function openConsole(parts: ConsoleParts, operators: App): App {
   const files = pageFiles(parts.sandbox !== undefined)
   const isToken = tokenMatcher(parts.token)
@@ -59,7 +59,7 @@ export function openConsole(parts: ConsoleParts, operators: App): App {
   }
 }
 
-/** All of these routes need the token. */
+/** Returns the routes of the console, which all need the token. */
 function routesOf(parts: ConsoleParts): (method: string, path: string) => Route | undefined {
   const { sandbox, ask, feed, log, leaving } = parts
   const tokenOf = (request: Request) => ({ token: tokenIn(request) })
@@ -92,7 +92,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** Longer than a read of `operations`, whose statements end after 5 s. */
+/** Deadline of an answer, in ms: longer than a read of `operations`, whose statements end after 5 s. */
 const answerMs = 8_000
 
 const answerOf = (read: OperatorAnswer): Response =>

@@ -7,16 +7,16 @@ import { answerOperatorQuestion } from './questions'
 import type { SsePush } from './sse'
 
 export type PageFeed = {
-  /** Passes events on until the returned function is called; `deaf` while the feed is not live. */
+  /** Passes events on until the returned function is called. Sends `deaf` while the feed is not live. */
   readonly watch: (token: string, push: SsePush) => () => void
 }
 
-/** A page renews the feed within the lease of `operations`. */
+/** Interval at which a page renews the feed, in ms: within the lease of `operations`. */
 const renewMs = 5_000
-/** Deadline of a renewal. */
+/** Deadline of a renewal, in ms. */
 const answerMs = 4_000
 
-/** One subscription for each open page. */
+/** Opens the feed, with one subscription for each open page. */
 export function openFeed(options: {
   readonly bus: Pick<Bus, 'nc'>
   readonly ask: Ask
@@ -29,7 +29,7 @@ export function openFeed(options: {
       let isLive = false
       const subscription = bus.nc.subscribe(feedSubject, {
         callback: (error, message) => {
-          // The first answer contains all messages before it.
+          // Messages before the first answer are dropped, because that answer contains them.
           if (error || !isLive) return
           const { event, data } = message.json<FeedEvent>()
           push(event, data)

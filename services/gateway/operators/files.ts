@@ -10,7 +10,10 @@ const types = new Map([
   ['.svg', 'image/svg+xml'],
 ])
 
-/** The page shows text from outside: it runs no inline code and creates no markup from text. */
+/**
+ * Content-Security-Policy of the page. The page shows text from outside, so it runs no inline code and
+ * creates no markup from text.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,7 +27,7 @@ const policy = [
   "form-action 'none'",
 ].join('; ')
 
-/** Browsers request the icon on every address change, even while the page is paused. */
+/** Cache of the icon, which browsers request on every address change, even while the page is paused. */
 const kept = { 'cache-control': 'private, max-age=3600' }
 
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -37,10 +40,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/** Its buttons exist only in a stack with a sandbox. */
+/** Script of the sandbox view, whose buttons exist only in a stack with a sandbox. */
 const ofSandbox = 'sandbox.js'
 
-/** Serves no other file of the folder. */
+/** Returns the files of the page. No other file of the folder is served. */
 export function pageFiles(hasSandbox: boolean): ReadonlyMap<string, () => Response> {
   const names = readdirSync(folder).filter((name) => hasSandbox || name !== ofSandbox)
   return new Map(

@@ -3,8 +3,8 @@ import type { Context } from '../context'
 import { metricsText } from '../health/metrics'
 
 /**
- * `/ready` and `/metrics` (Prometheus text 0.0.4) ask every service, so on the public port they would
- * amplify an attack. `/health` asks none.
+ * Serves the operators' port. `/ready` and `/metrics` (Prometheus text 0.0.4) ask every service, so on the
+ * public port they would amplify an attack; `/health` asks none.
  */
 export function openOperatorListener({ health, leaving }: Pick<Context, 'health' | 'leaving'>): App {
   const ready = async () => {

@@ -32,6 +32,9 @@ const isVisit = ({ method, url, headers }: Request): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document'
 
-/** Other sites cannot make a browser send this header, and URLs leak through logs and `Referer`. */
+/**
+ * Returns the token of a request. It is in a header, which other sites cannot make a browser send; URLs leak
+ * through logs and `Referer`.
+ */
 export const tokenIn = ({ headers }: Request): string =>
   /^Bearer (.*)$/.exec(headers.get('authorization') ?? '')?.[1] ?? ''

@@ -12,7 +12,7 @@ const faults = {
   silent: { fault: 'The operations process does not respond.', status: 503 },
 } as const
 
-/** Never throws. */
+/** Answers an operator's question. Never throws. */
 export async function answerOperatorQuestion(asked: Promise<Answer<Shown>>, log: Log): Promise<OperatorAnswer> {
   try {
     const answer = await asked

@@ -1,10 +1,10 @@
-/** Served by the process that started the local stack. */
+/** Controls of a sandbox, served by the process that started the local stack. */
 export type SandboxControls = {
   readonly actions: () => Promise<Response>
   readonly act: (name: string, request: Request) => Promise<Response>
 }
 
-/** An action may wait for the chain. */
+/** Deadlines of requests, in ms; an action may wait for the chain. */
 const usualDeadlines = { listMs: 5_000, actMs: 30_000 }
 const bodyCharactersMax = 16 * 1024
 

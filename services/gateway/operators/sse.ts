@@ -1,12 +1,15 @@
 export type SsePush = (event: string, data: unknown) => void
 
-/** Proxies and this server close a connection that is idle for about a minute. */
+/** Interval of heartbeats, in ms. Proxies and this server close a connection that is idle for about a minute. */
 const beatMs = 15_000
 
-/** For a slow page; beyond it the connection is closed and the page reconnects. */
+/** Maximum number of bytes that wait for a slow page; beyond it the connection is closed and the page reconnects. */
 const waitingBytesMax = 1024 * 1024
 
-/** Calls the returned function when the page leaves or is too slow, or this instance shuts down. */
+/**
+ * Opens a stream of events. Calls the function that `start` returns when the page leaves or is too slow, or
+ * this instance shuts down.
+ */
 export function sseResponse(leaving: AbortSignal, start: (push: SsePush) => () => void): Response {
   let end = () => {}
   const body = new ReadableStream<Uint8Array>(
@@ -32,7 +35,7 @@ export function sseResponse(leaving: AbortSignal, start: (push: SsePush) => () =
         }
         leaving.addEventListener('abort', close, { once: true })
         const beating = setInterval(() => write(': still here\n\n'), beatMs)
-        if (leaving.aborted) return close() // The event came before the listener.
+        if (leaving.aborted) return close() // The abort came before the listener.
         stop = start((event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
         if (ended) end()
       },

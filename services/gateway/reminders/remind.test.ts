@@ -16,12 +16,12 @@ import { openMemory, remindOnce } from './remind'
 import { reminders } from './reminder.store'
 
 const day = 86_400
-/** Noon in Kuala Lumpur. */
+/** Noon in Kuala Lumpur, in unix seconds. */
 const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const graceSeconds = day
 
 const chain = { now: 0, dueAt, number: 1, isOpen: true, paused: false, lags: false }
-/** On the first page; the chain is not read for them. */
+/** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
 let wallets = 0
@@ -83,7 +83,7 @@ beforeEach(async () => {
   await openUsers(backbone.database).setCountry(wallet, 'MY')
 })
 
-/** As a restart creates it: it remembers nothing. */
+/** Returns an instance as a restart creates it, without any memory. */
 const instance = () => {
   const { database } = backbone
   const context = {

@@ -13,15 +13,15 @@ import { outbox } from '../schema.store'
 import { aheadSeconds, behindSeconds, decideReminder, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
-// The reader lists the debts; the credit line has the last word. Times are the chain's, which also decides
-// when a repayment is late.
+// The reader lists the debts, and the credit line's own account decides. Times are the chain's, which also
+// decides when a repayment is late.
 
 type Due = StaticDecode<(typeof IndexerDue)['answer']>
 type DueCycle = Due['cycles'][number]
 type Memory = {
-  /** Chain time before which a cycle with this due date needs no look. */
+  /** Chain time before which a cycle with this due date need not be checked. */
   readonly looks: LRUCache<string, number>
-  /** Where the next round begins, if the last one ended early. */
+  /** Cycle after which the next round begins, if the last one ended early. */
   after: DueCycle | null
 }
 
@@ -33,7 +33,7 @@ const sentTotal = counter({
 
 const concurrency = 8
 const looksMax = 100_000
-/** Well within the day before a due date. */
+/** Time without a complete round after which an alert is raised, in ms: well within the day before a due date. */
 const silentMaxMs = 3_600_000
 
 export const openMemory = (): Memory => ({ looks: new LRUCache({ max: looksMax }), after: null })
@@ -57,8 +57,8 @@ export function startReminding(context: Context): Loop {
 }
 
 /**
- * Returns false unless all debts were answered. A full batch without any answer ends the round; the next
- * one begins behind it, so that failing wallets do not block the others.
+ * Sends the reminders that are due. Returns false unless all debts could be checked. A full batch without any
+ * answer ends the round; the next round begins after it, so that failing wallets do not block the others.
  */
 export async function remindOnce(context: Reminding, memory: Memory, signal?: AbortSignal): Promise<boolean> {
   const { looks } = memory
@@ -115,7 +115,7 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
   const account = await context.ask(ChainAccount, { wallet })
   if ('refused' in account) throw new Error(`the account of ${wallet} could not be read`)
   const { cycle: open, paused, blockTime } = account.ok
-  // Repaid since, but not finally; or the due date moves when the pause of the contract ends.
+  // The debt was repaid since, but not finally, or its due date moves when the pause of the contract ends.
   if (open === null || open.number !== cycle || paused) return
   const sent = await database.read((db) => findSent(db, wallet, cycle))
   const user = await context.users.find(wallet)
@@ -146,6 +146,6 @@ async function remind(context: Reminding, due: DueCycle, looks: Memory['looks'])
       poke()
     }
   }
-  // Only under the chain's due date: the reader may not have a later one yet.
+  // The result is remembered only for the chain's due date, because the reader may not have a later one yet.
   if (open.dueAt === due.dueAt) looks.set(keyOf(due), lookAt ?? Number.POSITIVE_INFINITY)
 }

@@ -5,7 +5,7 @@ import type { Db, Tx } from '#platform/db/open'
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 import { schema } from '../schema.store'
 
-/** Permanent. */
+/** Sent reminders; rows are kept permanently. */
 export const reminders = schema.table(
   'reminders',
   {
@@ -25,7 +25,7 @@ export async function findSent(db: Db, wallet: `0x${string}`, cycle: number): Pr
   return new Set(rows.map(({ kind }) => kind))
 }
 
-/** Returns false if any instance recorded it before. */
+/** Records a reminder. Returns false if any instance recorded it before. */
 export async function insertReminder(
   tx: Tx,
   reminder: { wallet: `0x${string}`; cycle: number; kind: ReminderKind },

@@ -5,7 +5,7 @@ import { type CycleDates, decideReminder, isDay, nextDay, zonesOf } from './remi
 
 const day = 86_400
 const hour = 3_600
-/** Noon in Jakarta. */
+/** Noon in Jakarta, in unix seconds. */
 const dueAt = Date.UTC(2026, 11, 24, 5) / 1_000
 const debt: CycleDates = { openedAt: dueAt - 30 * day, dueAt, defaultsAt: dueAt + day }
 const jakarta = ['Asia/Jakarta']

@@ -1,26 +1,26 @@
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 
-/** Unix seconds of the chain; `defaultsAt`: end of the grace period. */
+/** Dates of a cycle, in unix seconds of the chain. `defaultsAt` is the end of the grace period. */
 export type CycleDates = {
   readonly openedAt: number
   readonly dueAt: number
   readonly defaultsAt: number
 }
 
-/** `lookAt`: null if no reminder will follow. */
+/** Decision about a debt. `lookAt` is null if no reminder will follow. */
 type ReminderDecision = {
   readonly send: ReminderKind | null
   readonly lookAt: number | null
 }
 
 const daySeconds = 86_400
-/** Before the due date, and after the grace period. */
+/** Longest times for reminders, in seconds: before the due date, and after the grace period. */
 export const aheadSeconds = 3 * daySeconds
 export const behindSeconds = 7 * daySeconds
 
 /**
- * A delayed reminder is sent only until the next kind's time, while it is true. One whose time came before
- * the debt existed is left out.
+ * Decides which reminder is due. A delayed reminder is sent only until the next kind's time, while it is
+ * true. A reminder whose time came before the debt existed is left out.
  */
 export function decideReminder(
   debt: CycleDates,
@@ -46,7 +46,7 @@ export function decideReminder(
 }
 
 const [firstHour, endHour] = [8, 20]
-/** Time zones differ by multiples of this. */
+/** Step of the search, in seconds; time zones differ by multiples of it. */
 const stepSeconds = 900
 
 export const isDay = (zones: readonly string[], seconds: number): boolean =>
@@ -55,7 +55,7 @@ export const isDay = (zones: readonly string[], seconds: number): boolean =>
     return hour >= firstHour && hour < endHour
   })
 
-/** Returns the time itself if it is day in all zones. */
+/** Returns the next time that is day in all zones, which may be the given time itself. */
 export function nextDay(zones: readonly string[], seconds: number): number {
   if (isDay(zones, seconds)) return seconds
   let at = seconds - (seconds % stepSeconds) + stepSeconds
@@ -74,13 +74,16 @@ function hourIn(zone: string, seconds: number): number {
   return Number(format.format(new Date(seconds * 1_000)))
 }
 
-/** As the app assumes for the currency. */
+/** Country of users without one, as the app assumes for the currency. */
 const fallbackCountry = 'ID'
-/** Any time at which today's offsets hold. */
+/** Any time at which today's time zone offsets hold, in unix seconds. */
 const recentSeconds = Date.UTC(2026, 0) / 1_000
 const zonesByCountry = new Map<string, readonly string[]>()
 
-/** By ISO 3166-1 code. Without zones, or an hour that is day in all of them, those of Indonesia. */
+/**
+ * Returns the time zones of a country (ISO 3166-1). If it has none, or no hour that is day in all of them,
+ * the zones of Indonesia count.
+ */
 export function zonesOf(country: string | null): readonly string[] {
   const code = country ?? fallbackCountry
   const known = zonesByCountry.get(code)
@@ -92,6 +95,6 @@ export function zonesOf(country: string | null): readonly string[] {
   return zones
 }
 
-/** `getTimeZones` of ECMA-402 Locale Info, which TypeScript does not declare yet. */
+/** Returns the result of `getTimeZones` (ECMA-402 Locale Info), which TypeScript does not declare yet. */
 const timeZonesIn = (country: string): readonly string[] =>
   (new Intl.Locale(`und-${country}`) as Intl.Locale & { getTimeZones(): string[] | undefined }).getTimeZones() ?? []

@@ -18,10 +18,10 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
 const limitDefault = 20
-/** Before a page is read again, so that more requests share its three queries. */
+/** Wait before a page is read again, in ms, so that more requests share its three queries. */
 const collectMs = 1
 
-/** Fails unless all three owners respond: a partial list would mislead. */
+/** Serves the activity. It fails unless all three owners respond, because a partial list would mislead. */
 export const activityRoute = ({ ask }: Context, access: Access) => {
   const read = async ({ wallet, limit, before, language }: ActivityRequest) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
@@ -104,7 +104,7 @@ export const openItems =
     return item
   }
 
-/** Unknown ids, malformed ids and those of other wallets get the same answer. */
+/** Serves one item. Unknown ids, malformed ids and ids of other wallets get the same answer. */
 export const activityItemRoute = (context: Context, access: Access) => {
   const find = openItems(context)
   return new Elysia()
@@ -136,7 +136,10 @@ export const activityItemRoute = (context: Context, access: Access) => {
     )
 }
 
-/** Keeps the service's English sentence if it has words that are newer than ours. */
+/**
+ * Returns an entry with its sentence in `language`. The service's English sentence stays if it uses texts
+ * that are newer than ours.
+ */
 export function itemOf({ texts, ...item }: ActivityEntry, language: Language): Omit<ActivityEntry, 'texts'> {
   return texts?.every(isKnown) ? { ...item, sentence: textIn(language, texts) } : item
 }
@@ -174,7 +177,7 @@ export const exampleItem = {
 type ActivityPage = RouteAnswer<typeof GetActivity>
 type Item = ActivityPage['items'][number]
 
-/** Each owner was asked for one entry more than the page holds. */
+/** Merges the answers into a page. Each owner was asked for one entry more than the page holds. */
 function mergeActivity(
   answers: readonly Static<typeof ActivityAnswer>[],
   { limit, language }: Pick<ActivityRequest, 'limit' | 'language'>,
@@ -192,23 +195,23 @@ function mergeActivity(
   }
 }
 
-/** Timestamps are UTC with milliseconds, so text order is time order. */
+/** Orders entries, newest first. Timestamps are UTC with milliseconds, so text order is time order. */
 function newestFirst(left: Cursor, right: Cursor): number {
   if (left.createdAt !== right.createdAt) return left.createdAt < right.createdAt ? 1 : -1
   return left.id < right.id ? 1 : -1
 }
 
-/** Without `inFlight`, which the list already shows. */
+/** Returns an item without `inFlight`, which the list already shows. */
 const shown = (entry: ActivityEntry, language: Language) => {
   const { inFlight, ...item } = itemOf(entry, language)
   return item as Item
 }
 
-/** Of the last entry of a page, in the order (createdAt, id). */
+/** Position of a page's last entry, in the order (createdAt, id). */
 type Cursor = { readonly createdAt: string; readonly id: string }
 const cursorForm = /^[A-Za-z0-9_-]{1,400}$/
 
-/** Postgres rejects text with a NUL byte or half a surrogate pair. */
+/** Form of ids. Postgres rejects text with a NUL byte or half a surrogate pair. */
 const ownId = /^[A-Za-z0-9_-]{1,200}$/
 
 export const idParameter = {
@@ -219,7 +222,10 @@ export const idParameter = {
   schema: { type: 'string', pattern: ownId.source, examples: [exampleItem.id] },
 }
 
-/** `Date` reads 31 February as 3 March; Postgres rejects it, and years above 9999, which have a sign. */
+/**
+ * Returns true for a valid timestamp. `Date` reads 31 February as 3 March; Postgres rejects it, and years
+ * above 9999, which have a sign.
+ */
 export const isTimestamp = (text: string): boolean => {
   const at = new Date(text)
   return /^\d{4}-/.test(text) && at.getTime() >= 0 && at.toISOString() === text

@@ -94,7 +94,7 @@ describe('the account holder name of a cash-out', () => {
   test.each([
     'Sari Dewi',
     "Nur'aini D\u2019Souza",
-    '\u2018Abdul Ma\u2018ruf', // An apostrophe as telephones write it, and an ayn of Arabic transliteration.
+    '\u2018Abdul Ma\u2018ruf', // The name has an apostrophe as telephones write it, and an ayn of Arabic transliteration.
     'Qur\u02bcan \u02bfAli',
     'PT. Maju & Jaya (Persero), Tbk. / cab-2',
     'Ñoño José Müller',
@@ -113,7 +113,7 @@ describe('the account holder name of a cash-out', () => {
   ])('may be %j', async (name) => {
     expect((await named(name)).status).toBe(200)
   })
-  // In quadratic time it would take an hour.
+  // A quadratic parser would take an hour.
   test.each([
     ['blanks before it', `${' '.repeat(500_000)}Sari=`],
     ['blanks after it', `Sari${' '.repeat(500_000)}=`],

@@ -9,7 +9,7 @@ import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { exampleItem, idOf, idParameter, itemOf, noSuchItem } from './activity'
 
-/** An id of another wallet or kind gets the same answer as an unknown one. */
+/** Serves cancellations. An id of another wallet or kind gets the same answer as an unknown one. */
 export const cancelRoutes = ({ ask }: Context, access: Access) => {
   const routes = new Elysia().use(access)
   for (const { kind, path, noun } of kinds)

@@ -18,7 +18,10 @@ import { okOf } from '../http/failure'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** Settings change only when their owner restarts, and the banks hardly ever. */
+/**
+ * Time for which the configuration is cached, in ms. Settings change only when their owner restarts, and the
+ * banks hardly ever.
+ */
 const keptMs = 60_000
 const keptSeconds = keptMs / 1_000
 
@@ -60,7 +63,10 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
   )
 }
 
-/** Fails if a part is missing: an app would show an incomplete configuration. */
+/**
+ * Collects the configuration. It fails if a part is missing, because an app would show an incomplete
+ * configuration.
+ */
 async function collectConfig(ask: Ask): Promise<RouteAnswer<typeof GetConfig>> {
   const [pricing, payments, payouts, chain] = await Promise.all([
     ask(PricingTerms, {}).then(okOf),

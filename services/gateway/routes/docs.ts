@@ -19,7 +19,7 @@ export function docsRoutes(document: () => Promise<string>, access: Access) {
   )
 }
 
-/** Loads nothing from other hosts. */
+/** Page of the API documentation, which loads nothing from other hosts. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +38,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** The page's policy allows no inline script. */
+/** Script of the page, whose policy allows no inline script. */
 const startScript = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#interface',
@@ -47,7 +47,7 @@ const startScript = `SwaggerUIBundle({
 })
 `
 
-/** Swagger UI sets inline styles and has icons in its style sheet. */
+/** Content-Security-Policy of the page. Swagger UI sets inline styles and has icons in its style sheet. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -63,7 +63,7 @@ const json = 'application/json'
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 
-/** No other file of the package is served. */
+/** Returns a file of the package; no other file of it is served. */
 const packaged = (name: string, type: string) => ({
   path: `/docs/${name}`,
   type,

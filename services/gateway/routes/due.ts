@@ -1,6 +1,6 @@
 import type { TextRef } from '#shared/language/catalogue'
 
-/** Unix seconds of the chain, as decimal strings. */
+/** Dates of a debt, in unix seconds of the chain, as decimal strings. */
 type DueDates = { readonly dueAt: string; readonly defaultsAt: string }
 
 export function dueText({ dueAt, defaultsAt }: DueDates, nowSeconds: bigint): TextRef {

@@ -13,9 +13,9 @@ import type { Access } from '../sign-in/access'
 
 const perDayMax = 5
 const minutesPerDay = 1_440
-/** Each export holds a page of each service in memory. */
+/** Maximum number of concurrent exports, because each holds a page of each service in memory. */
 const atOnceMax = 16
-/** Slow readers must not keep the places. */
+/** Maximum duration of an export, in ms: slow readers must not keep the slots. */
 const deadlineMs = 120_000
 
 export const exportRoute = (context: Context, access: Access) => {
@@ -37,7 +37,8 @@ export const exportRoute = (context: Context, access: Access) => {
       try {
         const waitSeconds = starts.take(wallet)
         if (waitSeconds > 0) throw limitReached(waitSeconds)
-        // Before the response begins, so that a service that is down is a 503, not half a document.
+        // The first pages are read before the response begins, so that a service that is down is a 503, not
+        // half a document.
         const firsts = await inTime(Promise.all(readers.map((read) => read({ wallet }))), 'the rows').catch((error) => {
           starts.giveBack(wallet)
           throw error
@@ -103,7 +104,7 @@ const inCamelCase = ({ table, values }: PersonRow) => ({
   ),
 })
 
-/** Releases the place at the end, however it comes. */
+/** Sends an export, and releases its slot when it ends for whatever reason. */
 function sent(
   parts: AsyncGenerator<string>,
   { leave, failed }: { leave: () => void; failed: (error: unknown) => void },

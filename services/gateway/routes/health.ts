@@ -16,10 +16,10 @@ const Status = Type.Object(
   { title: 'Health', description: 'Health of this instance; any failure has another status.' },
 )
 const readyForMs = 5_000
-/** Short, so that callers soon notice that the service is up. */
+/** Time for which "not ready" is cached, in ms: short, so that callers soon notice that the service is up. */
 const notReadyForMs = 1_000
 
-/** Details are on the operators' port. */
+/** Serves health and readiness without details, which are on the operators' port. */
 export const healthRoutes = ({ health, clock, leaving }: Context, access: Access) => {
   const isReady = openYesOrNo(health.readiness, clock)
   return new Elysia()

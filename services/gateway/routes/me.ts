@@ -26,7 +26,7 @@ import type { Access } from '../sign-in/access'
 import type { User } from '../users/user.store'
 import { dueText } from './due'
 
-/** Shorter than the response's deadline; a limit that is late is null. */
+/** Time to wait for a limit, shorter than the response's deadline. A limit that comes later is null. */
 const limitPatience = { deadlineMs: 1_200, quietMs: 80 }
 
 const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | null> => {
@@ -127,13 +127,13 @@ const verificationIn = (
   { text, ...rest }: ReturnType<typeof verificationOf>,
 ): Me['verification'] => ({ ...rest, sentence: textIn(language, [text]) })
 
-/** As of the time of the block. */
+/** Returns the cycle as of the time of the block. */
 const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>, language: Language): Me['cycle'] =>
   cycle && { ...cycle, sentence: textIn(language, [dueText(cycle, BigInt(blockTime))]) }
 
 type Pending = { pendingShares: string; pendingValue: string; pendingUntil: string | null }
 
-/** Amounts that do not add to the limit yet. */
+/** Returns amounts that do not add to the limit yet. */
 function heldOf(account: Pending & Pick<Account, 'encumbered' | 'encumberedUntil'>, language: Language): Me['held'] {
   const { pendingShares, pendingValue, pendingUntil, encumbered, encumberedUntil } = account
   const reason = 'may_be_taken_back'
@@ -234,7 +234,7 @@ export const countryRoute = ({ users }: Context, access: Access) =>
     },
   )
 
-/** Per wallet; some providers bill each. */
+/** Links allowed per wallet and day, because some providers charge for each. */
 const linksPerDayMax = 5
 const noLink = () => new Refused(503, [{ code: 'verification_unavailable' }], 5)
 
@@ -246,11 +246,11 @@ export const verificationRoute = (context: Context, access: Access) => {
     ttlResolution: 0,
     perf: { now: clock },
   })
-  // Half as many as the rechecks: a link can take two calls.
+  // The budget is half that of the rechecks, because a link can take two calls.
   const budget = openRateLimit(config.identityRechecksPerMinute / 2, steadyClock, {
     copies: () => copies.count(),
   })
-  // Wallets cost nothing: without a limit per address, one user could take the whole budget.
+  // Wallets cost nothing, so without a limit per address one user could take the whole budget.
   const addresses = openLimiter({
     perMinute: Math.max(1, config.identityRechecksPerMinute / 8),
     atOnce: Math.max(2, Math.floor(config.identityRechecksPerMinute / 48)),
@@ -268,7 +268,7 @@ export const verificationRoute = (context: Context, access: Access) => {
       log.warn({ err: error }, 'verification link not created')
       throw noLink()
     })
-    // Noted before the link is returned, so that every link has its rechecks.
+    // The link is recorded before it is returned, so that every link has its rechecks.
     await inTime(verification.recordLink(wallet, ref), 'the rechecks')
     fresh.set(wallet, url)
     return { verified: false, url }

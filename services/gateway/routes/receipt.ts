@@ -17,7 +17,7 @@ import { idParameter, itemOf, openItems } from './activity'
 
 const styles = readFileSync(join(import.meta.dir, 'receipt.css'), 'utf8')
 const styleHash = createHash('sha256').update(styles).digest('base64')
-/** Complete in itself, so that an app can show it from memory. */
+/** Content-Security-Policy of a receipt. It contains everything it needs, so that an app can show it offline. */
 const policy = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,
@@ -55,7 +55,7 @@ export const receiptRoute = (context: Context, access: Access) => {
   )
 }
 
-/** To the second. English has the digits of the interface. */
+/** Formats a time to the second. English has the digits of the interface. */
 const at = (iso: string, language: Language) =>
   language === 'en' ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` : timeText(Date.parse(iso), language, 'second')
 

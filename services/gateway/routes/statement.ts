@@ -25,7 +25,7 @@ const dayMs = 86_400_000
 
 export const statementRoute = ({ ask, clock }: Context, access: Access) => {
   const read = async (wallet: `0x${string}`, { from, to }: Period): Promise<Statement> => {
-    // First the chain, which is final only up to some block: all parts end there.
+    // The chain comes first: it is final only up to some block, and all parts end there.
     const chain = okOf(await ask(IndexerStatement, { wallet, from, to }))
     const asked = { wallet, from, to: chain.until }
     const [payments, payouts] = await Promise.all([
@@ -91,7 +91,7 @@ type Statement = RouteAnswer<typeof GetStatement>
 type Period = { readonly from: string; readonly to: string }
 type Part = Static<typeof PaymentsStatement.answer>
 
-/** Throws a 400 that names the field. */
+/** Reads the period. Throws a 400 that names the field. */
 function periodOf(query: URLSearchParams, nowMs: number): Period {
   const given = (name: string, otherwiseMs: number) => {
     const text = query.get(name)
@@ -107,7 +107,7 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
-/** UTC, in ms; undefined for other text and for days that do not exist. */
+/** Parses a time in UTC to unix ms. Returns undefined for other text and for days that do not exist. */
 export function timeFrom(text: string): number | undefined {
   const [, date, time = 'T00:00:00', ms = '.000'] =
     /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?Z)?$/.exec(text) ?? []
@@ -123,7 +123,7 @@ function wantsCsv(query: URLSearchParams, accept: string | null): boolean {
   return csv > 0 && csv >= qualityOf('application/json', accept ?? '')
 }
 
-/** Only for the type's full name: 0 without it, NaN if malformed. */
+/** Returns the quality of a media type in Accept, by its full name only: 0 without it, NaN if malformed. */
 function qualityOf(type: string, accept: string): number {
   const parts = accept.toLowerCase().split(',')
   const named = parts.map((part) => part.split(';').map((one) => one.trim()))
@@ -131,7 +131,7 @@ function qualityOf(type: string, accept: string): number {
   return Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
 }
 
-/** A payment with an event of the chain in the period is one line, that event. */
+/** Builds a statement. A payment with an event of the chain in the period is one line, that of the event. */
 export function statementOf(
   { wallet, from, to }: Period & { wallet: `0x${string}` },
   { chain, payments, payouts }: { chain: Part & { until: string }; payments: Part; payouts: Part },
@@ -178,7 +178,7 @@ const fileOf = ({ from, to }: Period) => `statement-${from.slice(0, 10)}-${to.sl
 const fields = ['at', 'kind', 'id', 'ausd', 'pair', 'fiat', 'txHash'] as const
 const header = [...fields, ...balanceNames.flatMap((name) => [`${name}In`, `${name}Out`])]
 
-/** RFC 4180. */
+/** Formats a statement as CSV (RFC 4180). */
 export function csvOf({ from, asOf, opening, items, closing }: Statement): string {
   const rowOf = (line: Partial<Omit<StatementItem, 'kind'>> & { kind: string }) => [
     ...fields.map((name) => line[name] ?? ''),
@@ -193,7 +193,7 @@ export function csvOf({ from, asOf, opening, items, closing }: Statement): strin
   return rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
 }
 
-/** Prefixes a cell that a spreadsheet would read as a formula. */
+/** Quotes a cell, and prefixes one that a spreadsheet would read as a formula. */
 export function cellOf(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

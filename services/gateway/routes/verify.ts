@@ -16,9 +16,12 @@ import { badRequest, okOf } from '../http/failure'
 import { exampleRecord, operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
-/** Waits up to 1.2 s for a reader; without any, the record has no history. */
+/** Time to wait for a reader, up to 1.2 s; without any, the record has no history. */
 const indexerPatience = { deadlineMs: 1_200, quietMs: 80 }
-/** Over about 1.5 s: the history is of the finalized block, which follows the newest within two blocks. */
+/**
+ * Number of further readings, over about 1.5 s. The history is that of the finalized block, which follows the
+ * newest one within two blocks.
+ */
 const readingsMore = 5
 const readAgainMs = 300
 const maxAgeSeconds = 2
@@ -57,7 +60,7 @@ export const verifyRoute = ({ ask }: Context, access: Access) => {
   )
 }
 
-/** Without an agreeing history in time, only the figures are returned. */
+/** Reads a record. Without an agreeing history in time, it has only the figures. */
 async function recordOf(ask: Ask, wallet: string): Promise<RouteAnswer<typeof GetRecord>> {
   const accounts: Account[] = []
   try {
@@ -69,7 +72,7 @@ async function recordOf(ask: Ask, wallet: string): Promise<RouteAnswer<typeof Ge
   }
 }
 
-/** Adds each account to `accounts`. */
+/** Reads until account and history agree. Adds each account to `accounts`. */
 async function agreeingRecord(ask: Ask, wallet: string, accounts: Account[]): Promise<RouteAnswer<typeof GetRecord>> {
   for (;;) {
     const [answer, history] = await Promise.all([ask(ChainAccount, { wallet }), historyOf(ask, wallet)])
@@ -101,7 +104,7 @@ function recordWith(
   }
 }
 
-/** Whether the history ends where the contract is. A cycle is open while a debt is owed. */
+/** Returns true if the history ends where the contract is. A cycle is open while a debt is owed. */
 function isSame(account: Account, history: History): boolean {
   const open = account.drawn !== '0' && !account.defaulted ? 1 : 0
   return (
@@ -113,7 +116,7 @@ function isSame(account: Account, history: History): boolean {
   )
 }
 
-/** Null if the reader is down, slow or behind: an old history must not look current. */
+/** Returns null if the reader is down, slow or behind, because an old history must not look current. */
 async function historyOf(ask: Ask, wallet: string) {
   const answer = await ask(IndexerRecord, { wallet }, indexerPatience).catch(() => undefined)
   return answer && 'ok' in answer ? answer.ok.history : null

@@ -122,8 +122,9 @@ export const identityWebhookRoute = (context: Context, access: Access) => {
 }
 
 /**
- * Hashes the sender's id with the stored part of the body, so that an id repeated for another event loses
- * neither; without an id, the whole body. As subject and message id it makes the stream reject a duplicate.
+ * Returns the id of a delivery, a hash of the sender's id and the stored part of the body, so that an id
+ * repeated for another event loses neither. Without an id it is a hash of the whole body. As subject and
+ * message id it makes the stream reject a duplicate.
  */
 function deliveryIdOf(source: string, name: string | null, { text, body }: { text: string; body: string }): string {
   const hash = createHash('sha256').update(name === null ? text : body)
@@ -138,7 +139,7 @@ function objectText(bytes: Uint8Array): { text: string; value: Record<string, un
   return { text, value: value as Record<string, unknown> }
 }
 
-/** After a 503 the provider sends the delivery again. */
+/** Records a delivery. After a 503 the provider sends it again. */
 async function recordDelivery(
   { publish, log }: Context,
   message: { subject: string; id: string; payload: unknown },
@@ -160,7 +161,10 @@ type CallbackTokens = Readonly<Record<ProviderAccount, readonly string[]>>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Compares all hashes, so that timing reveals nothing. Throws if the accounts share a token. */
+/**
+ * Returns a function that finds the account of a token. It compares all hashes, so that timing reveals
+ * nothing. Throws if the accounts share a token.
+ */
 function callbackAccounts(tokens: CallbackTokens) {
   const known = (['ID', 'MY'] as const).flatMap((account) =>
     tokens[account].map((token) => ({ account, digest: digest(token) })),

@@ -5,7 +5,7 @@ import { callerOf } from '../http/caller'
 import { type AddressLimits, openLimiter, openPlaces, takeFrom } from '../http/limit'
 import { openSignIn } from './sign-in'
 
-/** Every route is `signed` or `limited`, which is checked before the body is read. */
+/** Checks access. Every route is `signed` or `limited`, which is checked before the body is read. */
 export function openAccess(context: Context, addresses: AddressLimits) {
   const { config, clock } = context
   const limiter = (perMinute: number) => openLimiter({ perMinute, clock })
@@ -13,7 +13,10 @@ export function openAccess(context: Context, addresses: AddressLimits) {
   const wallets = limiter(config.rateLimitSignedPerMinute)
   const places = openPlaces(config.publicConcurrencyMax)
   return new Elysia({ name: 'access' }).macro({
-    /** No sign-in; `public` requests whose body has arrived also have a concurrency limit. */
+    /**
+     * Access without sign-in. `public` requests also have a concurrency limit, which counts them once their
+     * body has arrived.
+     */
     limited: (by: 'public' | 'delivery' | 'probe') => ({
       beforeHandle: async ({ request }) => {
         const caller = callerOf(request)
@@ -23,12 +26,12 @@ export function openAccess(context: Context, addresses: AddressLimits) {
         caller.leave = places.enter()
       },
     }),
-    /** `wallet` is verified and in lower case. */
+    /** Access by sign-in. `wallet` is verified and in lower case. */
     signed: {
       async resolve({ request }) {
         const header = request.headers.get('authorization')
         const { address } = callerOf(request)
-        takeFrom(addresses.signed, address) // First, because refused requests cost too.
+        takeFrom(addresses.signed, address) // The address is counted first, because refused requests cost too.
         const wallet = await signIn(header, address)
         takeFrom(wallets, wallet)
         return { wallet }

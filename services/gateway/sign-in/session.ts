@@ -4,14 +4,14 @@ import { sessionSecondsMax } from '#shared/api/session'
 import type { Code } from '#shared/language/catalogue'
 
 export type Session = {
-  /** Lower-case. */
+  /** Wallet in lower case. */
   readonly wallet: `0x${string}`
-  /** Unix seconds. */
+  /** End of the session, in unix seconds. */
   readonly until: number
   readonly signature: Hex
 }
 
-/** A contract wallet's signature can have 4096 bytes, which is 8194 characters. */
+/** Maximum length of the header. A contract wallet's signature can have 4096 bytes, which is 8194 characters. */
 const headerLengthMax = 8_400
 
 const walletPattern = /^0x[0-9a-fA-F]{40}$/
@@ -21,7 +21,7 @@ const signaturePattern = /^0x([0-9a-fA-F]{2}){65,4096}$/
 
 export type SessionFault = Extract<Code, `session_${string}`>
 
-/** Checks form and time before any cryptography. */
+/** Parses a session. Checks form and time before any cryptography. */
 export function parseSession(
   header: string | null,
   nowSeconds: number,
@@ -47,11 +47,14 @@ export function parseSession(
   }
 }
 
-/** Of secp256k1; above it is a signature's malleable twin. */
+/** Half of the order of secp256k1; a signature above it is the malleable twin of another. */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const order = 2n * halfOrder + 1n
 
-/** By the wallet's key (EIP-191). A contract wallet's signature is never: only the contract can read it. */
+/**
+ * Returns true if the wallet's key signed the text (EIP-191). It is false for a contract wallet, whose
+ * signature only the contract can read.
+ */
 export function isSignedBy(wallet: `0x${string}`, text: string, signature: Hex): boolean {
   if (signature.length !== 2 + 65 * 2) return false
   const r = BigInt(signature.slice(0, 66))
@@ -67,7 +70,10 @@ export function isSignedBy(wallet: `0x${string}`, text: string, signature: Hex):
   return key !== null && addressOf(key) === wallet
 }
 
-/** libsecp256k1 as WebAssembly: recovery blocks all requests, and viem's takes over twice as long (measured). */
+/**
+ * Recovers a key by libsecp256k1 as WebAssembly: recovery blocks all requests, and viem's takes over twice as
+ * long (measured).
+ */
 function recovered(hash: Uint8Array, signature: Uint8Array, bit: 0 | 1): Uint8Array | null {
   try {
     return recover(hash, signature, bit, false)

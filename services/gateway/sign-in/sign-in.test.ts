@@ -19,7 +19,7 @@ function open(replies: Replies = foreign, perMinute = 1_000) {
   return { time, asked, users, enter: (header: string | null) => signIn(header, '203.0.113.7') }
 }
 
-/** (r, n - s) with v inverted recovers to the same key. */
+/** Returns the malleable twin of a session: (r, n - s) with v inverted recovers to the same key. */
 async function twinOf(until: number): Promise<string> {
   const signature = await ana.signMessage({ message: signInText(ana.address, until) })
   const s = order - BigInt(`0x${signature.slice(66, 130)}`)
@@ -110,7 +110,7 @@ describe('a full session cache evicts only the oldest', () => {
     const { enter } = open(foreign, sessions)
     const header = (session: number) => `Service ${ana.address}.${tomorrow}.0x${String(session).padStart(128, '0')}1d`
     for (let session = 1; session <= sessions; session++) await enter(header(session)).catch(() => {})
-    // Every token is spent: a session that is not cached gets 429.
+    // All tokens are used, so a session that is not cached gets 429.
     await expect(enter(header(2))).rejects.toThrow(notTheirs)
     await expect(enter(header(sessions))).rejects.toThrow(notTheirs)
     await expect(enter(header(1))).rejects.toMatchObject({ status: 429 })
@@ -137,7 +137,7 @@ test('security: sessions with signatures of 4 KiB take as little memory as other
     Bun.gc(true)
     return process.memoryUsage().heapUsed
   }
-  const tail = 'AB'.repeat(4_090) // Parsing lowercases it, so the cached text is a copy.
+  const tail = 'AB'.repeat(4_090) // Parsing lowercases the signature, so the cached text is a copy.
   for (const replies of [valid, foreign]) {
     const { enter, asked } = open(replies, sessions)
     const before = heldBytes()
@@ -149,7 +149,7 @@ test('security: sessions with signatures of 4 KiB take as little memory as other
       await again(session)
       asked.length = 0
     }
-    expect(heldBytes() - before).toBeLessThan(4_000_000) // 1,500 signatures have 12 MB as text.
+    expect(heldBytes() - before).toBeLessThan(4_000_000) // 1,500 signatures take 12 MB as text.
     await again(1)
     expect(asked).toEqual([])
   }

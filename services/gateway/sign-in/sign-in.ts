@@ -10,17 +10,17 @@ import { okOf, Refused } from '../http/failure'
 import { type Limiter, openPlaces, type Slots, takeFrom } from '../http/limit'
 import { isSignedBy, parseSession, type Session, type SessionFault } from './session'
 
-/** Throws a 401 with the fault. */
+/** Returns the wallet of a session. Throws a 401 with the fault. */
 type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
 
 const ownKeyTtlMs = 5 * 60_000
-/** A contract wallet can change its owner in any block. */
+/** Time for which a contract wallet's session is cached, in ms: the contract can change its owner in any block. */
 const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 
 /**
- * `limiter` bounds new sessions per address: each costs a signature recovery. Chain reads are limited too,
- * because anyone can claim to have a contract wallet.
+ * Opens the sign-in. `limiter` bounds new sessions per address, because each costs a signature recovery.
+ * Chain reads are limited too, because anyone can claim to have a contract wallet.
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
   const places = openPlaces(config.publicConcurrencyMax)
@@ -43,7 +43,7 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
     }
     await inTime(users.insert(session.wallet), 'the users')
     const leftMs = Math.min(ttlMs, session.until * 1000 - clock())
-    if (leftMs > 0) proven.set(key, true, { ttl: leftMs }) // A ttl of 0 never expires.
+    if (leftMs > 0) proven.set(key, true, { ttl: leftMs }) // A ttl of 0 would never expire.
     return session.wallet
   }
 }
@@ -51,7 +51,7 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
 const signInAgain = (code: SessionFault) => new Refused(401, [{ code }])
 const notTheirs = () => signInAgain('session_foreign')
 
-/** Returns how long to cache the session, 0 if invalid. Throws if the chain cannot be read. */
+/** Returns how long to cache the session, in ms; 0 if it is invalid. Throws if the chain cannot be read. */
 async function prove(
   { ask, places }: { ask: Ask; places: Slots },
   { wallet, until, signature }: Session,
@@ -67,10 +67,13 @@ async function prove(
   }
 }
 
-/** A session's signature can have 4 KiB. */
+/** Returns a hash as the cache key, because a session's signature can have 4 KiB. */
 const digestOf = ({ wallet, until, signature }: Session): string =>
   createHash('sha256').update(`${wallet}.${until}.${signature}`).digest('latin1')
 
-/** Expires by the clock of the sessions. Read with `peek`, so that use does not delay eviction. */
+/**
+ * Opens a cache that expires by the clock of the sessions. Read it with `peek`, so that use does not delay
+ * eviction.
+ */
 const openMemory = (max: number, clock: Clock) =>
   new LRUCache<string, true>({ max, perf: { now: clock }, ttlResolution: 0 })

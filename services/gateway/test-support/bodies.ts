@@ -18,7 +18,7 @@ export const goodBodies = {
 } as const
 export type BodyPath = keyof typeof goodBodies
 
-/** Replaces the value at `path`; `undefined` removes it. */
+/** Returns the body with another value at `path`; `undefined` removes the value. */
 export function spoilt(body: object, path: string, value: unknown): Record<string, unknown> {
   const copy = structuredClone(body) as Record<string, unknown>
   const keys = path.split('.')

@@ -27,7 +27,7 @@ import { config } from './fixture'
 const log = pino({ level: 'silent' })
 const onFatal = () => {}
 
-/** Provisioned and migrated as in production. */
+/** Starts Postgres and NATS, provisioned and migrated as in production. */
 export async function startBackbone() {
   await using ends = new AsyncDisposableStack()
   const [postgres, nats] = await Promise.all([startScratchPostgres(), startScratchServer()])
@@ -48,7 +48,7 @@ export async function startBackbone() {
 }
 export type Dependencies = Awaited<ReturnType<typeof startBackbone>>
 
-/** As `main.ts` does, on its own port. */
+/** Starts a gateway as `main.ts` does, on its own port. */
 export async function startGateway(
   backbone: Dependencies,
   over: Partial<Config> = {},
@@ -89,7 +89,7 @@ export async function startGateway(
   }
 }
 
-/** Has that service's NATS permissions. */
+/** Answers requests with the NATS permissions of the given service. */
 export async function answerAs(backbone: Dependencies, name: ServiceName, answers: readonly Handler[]) {
   const bus = await backbone.busAs(name)
   const served = await serve({

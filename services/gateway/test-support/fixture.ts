@@ -12,7 +12,7 @@ import { openOperatorListener } from '../operators/listener'
 import type { User } from '../users/user.store'
 import { nowMs } from './wallets'
 
-/** Other subjects have no responder. */
+/** Replies by subject; other subjects have no responder. */
 export type Replies = Record<string, (request: never) => unknown>
 
 export function askOf(replies: Replies): { ask: Ask; asked: [string, unknown][] } {
@@ -74,7 +74,7 @@ export function usersInMemory() {
   }
 }
 
-/** Keeps one message per subject, as WEBHOOKS does. */
+/** Returns a stream that keeps one message per subject, as WEBHOOKS does. */
 export function streamInMemory() {
   const stored = new Map<string, unknown>()
   const publish = async (message: { subject: string; payload: unknown }): Promise<Published> => {

@@ -20,7 +20,7 @@ type Speaker = {
   say: (saying: Saying, environment: 'sandbox' | 'production') => string
   answer: (saying: Saying) => object
   sign: (body: string, how?: { secret?: string; atMs?: number; algorithm?: 'sha1' | 'sha256' }) => Headers
-  /** The signature covers the time of the delivery. */
+  /** True if the signature covers the time of the delivery. */
   signsTime: boolean
 }
 

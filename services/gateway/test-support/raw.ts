@@ -3,7 +3,7 @@ import { within } from '#platform/deadline'
 
 type RawAnswer = { status: number; headers: Headers; body: string }
 
-/** Throws without a response. */
+/** Sends a request and returns the response. Throws without one. */
 export async function sendRaw(port: number, text: string): Promise<RawAnswer> {
   const socket = connect({ port, host: '127.0.0.1' })
   const chunks: Buffer[] = []

@@ -10,7 +10,7 @@ export const nowMs = Date.UTC(2026, 10, 21, 7)
 export const nowSeconds = nowMs / 1000
 export const tomorrow = nowSeconds + 86_400
 
-/** `claims` replaces parts after signing. */
+/** Returns the Authorization header of a session. `claims` replaces parts of it after signing. */
 export async function headerOf(
   account: PrivateKeyAccount,
   until: number = tomorrow,

@@ -13,8 +13,9 @@ import { deadLetters, outbox } from '../schema.store'
 import { users } from './user.store'
 
 /**
- * An approval that is no longer rechecked becomes a reset, whose flag the sweep orders. The first
- * verification and operators' decisions stay, so that the person cannot start a second record.
+ * Erasure of a person's data in the gateway. An approval that is no longer rechecked becomes a reset, whose
+ * flag the sweep orders. The first verification and operators' decisions stay, so that the person cannot
+ * start a second record.
  */
 export const erasure = withDeadLetters(
   deadLetters,
@@ -45,7 +46,7 @@ export const erasure = withDeadLetters(
   },
 )
 
-/** Announces each erasure, which a restore repeats. */
+/** Erases a wallet's data, and announces each erasure, which a restore repeats. */
 export const answerErase = (context: Context) =>
   answerErasure(context, personErasures.gateway, erasure, async (tx, { command, wallet }) => {
     const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }

@@ -17,7 +17,7 @@ export const users = schema.table('users', {
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
-/** `country`: ISO 3166-1 alpha-2. */
+/** User of the app. `country` is ISO 3166-1 alpha-2. */
 export type User = {
   readonly country: string | null
   readonly createdAt: Date
@@ -25,7 +25,7 @@ export type User = {
 }
 
 export type Users = {
-  /** Queries the database once per wallet and process. */
+  /** Stores a wallet. Queries the database once per wallet and process. */
   readonly insert: (wallet: `0x${string}`) => Promise<void>
   readonly find: (wallet: `0x${string}`) => Promise<User | undefined>
   readonly setCountry: (wallet: `0x${string}`, country: string) => Promise<void>
@@ -53,7 +53,7 @@ const findUsers = prepared((db) =>
     .prepare('users'),
 )
 
-/** Remembers up to `knownMax` wallets that have a row. */
+/** Opens the users. Remembers up to `knownMax` wallets that have a row. */
 export function openUsers(database: Database, knownMax = 100_000): Users {
   const known = new LRUCache<string, true>({ max: knownMax })
   const insertAll = batchReads((wallets: ReadonlySet<string>) =>

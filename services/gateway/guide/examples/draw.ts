@@ -12,7 +12,7 @@ const draw = {
   functionName: 'draw',
   args: [3_000_000n, account.address],
 } as const
-await chain.simulateContract(draw) // Costs nothing, and throws the contract's own error.
+await chain.simulateContract(draw) // The simulation costs nothing, and throws the contract's own error.
 
 const gas = BigInt(terms.gasLimits.draw) // The chain charges the whole limit.
 const hash = await chain.writeContract({ ...draw, chain: null, gas, ...(await fees()) })

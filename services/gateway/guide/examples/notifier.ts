@@ -10,7 +10,7 @@ const texts: Record<string, string> = {
   grace_ends: 'Your grace period has ended. Repay now, before your debt is marked as defaulted.',
 }
 
-/** Replace with your push service, which knows the devices of a wallet and ignores a repeated id. */
+/** Replace this with your push service, which knows the devices of a wallet and ignores a repeated id. */
 async function push(id: string, wallet: string, text: string): Promise<void> {
   console.log(`${id} ${wallet}: ${text}`)
 }
@@ -22,7 +22,7 @@ const connection = await connect({
   inboxPrefix: '_INBOX_integrator',
   maxReconnectAttempts: -1,
 })
-/** Older reminders are no news, as after an outage of this service. */
+/** Age above which a reminder is no longer sent, in ms, as after an outage of this service. */
 const staleMs = 12 * 3_600_000
 const consumer = await connection.jetstream().consumers.get('EVENTS', 'integrator')
 const messages = await consumer.consume({ max_messages: 16 })
@@ -37,7 +37,7 @@ for await (const message of messages) {
     message.ack()
   } catch (error) {
     console.error(error)
-    message.nak(10_000) // Delivered again in ten seconds.
+    message.nak(10_000) // The message is delivered again in ten seconds.
   }
 }
 await connection.close()

@@ -1,6 +1,6 @@
 import { okOf, openVisitor } from 'ausd-credit-client'
 
-// The record is public: no wallet or session needed.
+// The record is public, so it needs no wallet or session.
 const visitor = openVisitor({ baseUrl: process.env.BASE_URL ?? '' })
 const record = okOf(await visitor.record(process.env.WALLET ?? ''))
 

@@ -3,10 +3,10 @@ import { erc20Abi } from 'viem'
 import { chain, fees, terms } from './chain'
 import { account, client } from './setup'
 
-const amount = 1_000_000n // At most the debt is taken.
+const amount = 1_000_000n // The unit is 10⁻⁶ AUSD. The contract takes at most the debt.
 const common = { account, chain: null }
 
-// Let the credit line take the amount. The gas for `approve` is constant, so viem's estimate is enough.
+// This lets the credit line take the amount. The gas for `approve` is constant, so viem's estimate is enough.
 const approved = await chain.writeContract({
   ...common,
   ...(await fees()),

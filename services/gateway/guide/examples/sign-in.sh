@@ -1,4 +1,4 @@
-# One wallet signature, valid for a day: curl itself cannot sign.
+# The session is one wallet signature, valid for a day, which curl itself cannot make.
 export SESSION="$(bun session.ts)"
 export WALLET="$(echo "$SESSION" | cut -c 9-50)"
 

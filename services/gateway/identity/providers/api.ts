@@ -9,19 +9,19 @@ const callDeadlineMs = 5_000
 
 type Call = { method: 'GET' | 'POST'; url: string; body: string }
 
-/** Each call throws `ProviderDown` without a clear response. */
+/** Calls to a provider. Each throws `ProviderDown` without a clear response. */
 type IdentityApi = {
-  /** Sends JSON; returns the JSON object of a 2xx. */
+  /** Sends JSON, and returns the JSON object of a 2xx. */
   readonly post: (path: string, body: string) => Promise<Record<string, unknown>>
   /** Returns the JSON object of a 200 or 404. */
   readonly get: (path: string) => Promise<{ status: 200 | 404; body: Record<string, unknown> }>
-  /** Unix ms by the provider's clock. */
+  /** Returns the time by the provider's clock, in unix ms. */
   readonly now: () => number
 }
 
 /**
- * `headersAt` signs at a time of the provider's clock. A refused request is repeated if that clock turns
- * out to differ: the signature was too old or too new.
+ * Opens the API of a provider. `headersAt` signs at a time of the provider's clock. A refused request is
+ * repeated if that clock turns out to differ, because the signature was then too old or too new.
  */
 export function openIdentityApi(
   apiUrl: string,
@@ -97,10 +97,10 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Null unless a non-empty string. */
+/** Returns a non-empty string, or null. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** A user may get only https links, or http on this machine. */
+/** Returns the link for a user. Only https is allowed, or http on this machine. */
 export function hostedLink(value: unknown): string {
   if (typeof value === 'string' && value.length <= 2_000 && URL.canParse(value)) {
     const { protocol, hostname } = new URL(value)
@@ -110,7 +110,7 @@ export function hostedLink(value: unknown): string {
   throw new ProviderDown('the response of the identity provider has no link')
 }
 
-/** Constant time. */
+/** Returns true if one of the secrets made the signature. Compares in constant time. */
 export function signedByAny(
   secrets: readonly string[],
   algorithm: 'sha256' | 'sha512',

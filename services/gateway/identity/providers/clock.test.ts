@@ -6,7 +6,7 @@ import { accessSignature } from './sumsub/client'
 const wallet = `0x${'ab'.repeat(20)}` as const
 const hour = 3_600_000
 
-/** Sumsub, which answers "nobody" to each signed request. */
+/** Server in the role of Sumsub, which answers "nobody" to each signed request. */
 const theirs = { aheadMs: 0, asked: 0 }
 const server = Bun.serve({
   port: 0,

@@ -6,7 +6,7 @@ import { accessSignature } from './sumsub/client'
 const wallet = `0x${'ab'.repeat(20)}` as const
 const other = `0x${'cd'.repeat(20)}`
 const seen: { method: string; url: string; headers: Headers }[] = []
-/** We created every inquiry of this suite. */
+/** Set that contains every inquiry, as if we had created all inquiries of this suite. */
 const made = { has: () => true } as unknown as ReadonlySet<string>
 const none = () => new Response('nothing here', { status: 404 })
 let reply: (request: Request) => Response | Promise<Response> = none
@@ -32,7 +32,7 @@ type Over = {
   id?: null
   deleted?: boolean | null
 }
-/** As documented at docs.sumsub.com and in a recorded response, with invented data. */
+/** Applicant as documented at docs.sumsub.com and in a recorded response, with invented data. */
 const applicant = (over: Over = {}) => ({
   id: '65bd228a2a99e9196014ccc5',
   createdAt: '2026-11-20 17:12:42',
@@ -177,7 +177,7 @@ describe('a look-up at Sumsub', () => {
   })
 })
 
-/** As documented at docs.withpersona.com, with invented data. */
+/** Inquiry as documented at docs.withpersona.com, with invented data. */
 const inquiry = (status: string, over: object = {}, template: string | null = level) => ({
   type: 'inquiry',
   id: `inq_${status}${Math.random().toString(36).slice(2)}`,

@@ -4,7 +4,7 @@ import { speakers } from '../../test-support/identity-providers'
 const wallet = `0x${'ab'.repeat(20)}` as const
 const other = `0x${'cd'.repeat(20)}` as const
 const own = '65bd228a2a99e9196014ccc5'
-/** By path and query; everything else is a 404 in no known format. */
+/** Responses by path and query; everything else is a 404 in no known format. */
 let replies: Record<string, unknown> = {}
 const server = Bun.serve({
   port: 0,

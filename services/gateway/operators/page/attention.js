@@ -25,7 +25,7 @@ const kinds = [
 const whyDisabled =
   'Not available here: redriving moves money or repeats work. Use the command, which records your name and reason.'
 
-/** Everything that needs attention, with its age; dead letters grouped by error. */
+/** Returns the view of everything that needs attention, with its age; dead letters are grouped by error. */
 export function attentionView({ filters, latest, isPaused }) {
   const place = h('div')
   let seen
@@ -71,7 +71,7 @@ export function attentionView({ filters, latest, isPaused }) {
       h('div', { class: 'bar', role: 'group', 'aria-label': 'Filters' }, h('div', { class: 'choice' }, choice)),
       place,
     ),
-    // Reloads only when a count changed, not on a timer.
+    // The view reloads only when a count changed, not on a timer.
     hear: (event, data) => {
       if (event !== 'overview') return
       const now = countsIn(data)
@@ -151,7 +151,7 @@ function listOf({ exceptions, asOf, namedMax }, kind, overview) {
   ]
 }
 
-/** Links to alerts without an item, such as pauses and services that do not respond. */
+/** Returns links to alerts without an item, such as pauses and services that do not respond. */
 const elsewhere = ({ needs = [] } = {}) =>
   needs.length > 0
     ? h(

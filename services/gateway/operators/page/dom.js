@@ -18,7 +18,7 @@ export const fill = (element, ...children) => {
   element.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null))
 }
 
-/** Message shown in a view without rows. */
+/** Returns the message that a view without rows shows. */
 export const empty = (why, advice) =>
   h('div', { class: 'empty' }, h('p', {}, why), advice ? h('p', { class: 'quiet' }, advice) : undefined)
 
@@ -28,7 +28,7 @@ export function short(id) {
   return h('span', { title: id }, `${id.slice(0, 10)}…${id.slice(-6)}`)
 }
 
-/** Link to the item page of an id. */
+/** Returns a link to the item page of an id. */
 export const itemLink = (id, words) =>
   h('a', { class: 'id', href: `#/item/${encodeURIComponent(id)}`, 'aria-label': id }, words ?? short(id))
 
@@ -54,8 +54,8 @@ export const timeElement = (iso, exact) =>
   h('time', { datetime: iso, title: new Date(iso).toLocaleString() }, timeOf(iso, exact))
 
 /**
- * Returns a text as one word of a shell command; an id can come from outside. Characters that a terminal
- * obeys when they are pasted, such as Ctrl-C or the end of a pasted text, are written as numbers.
+ * Returns a text as one word of a shell command; an id can come from outside. Characters that control a
+ * terminal when they are pasted, such as Ctrl-C or the end of a pasted text, are written as numbers.
  */
 export function shellWord(text) {
   if (/^[\w.:-]+$/.test(text)) return text

@@ -8,10 +8,10 @@ const forms = [
   ['json', 'JSON'],
 ]
 
-/** Delay before reloading an item after a message about it, so that a burst causes one request. */
+/** Delay before an item is reloaded after a message about it, in ms, so that a burst causes one request. */
 const settleMs = 400
 
-/** One item across all services, found by any of its ids. */
+/** Returns the view of one item across all services, found by any of its ids. */
 export function itemView({ id, filters, isPaused }) {
   const place = h('div')
   let seen
@@ -151,7 +151,7 @@ const isId =
   /^(0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64}|pay_[\w-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|p[a-z]{1,3}-[\w-]{8,60})$/
 const valueElement = (value) => (isId.test(value) ? itemLink(value) : h('span', { class: 'value' }, value))
 
-/** Timeline rows; each wait is a row with a bar proportional to the longest one. */
+/** Returns the timeline as a table; each wait is a row with a bar proportional to the longest one. */
 function tableOf(lines, form) {
   const longest = Math.max(1, ...lines.map(({ wait }) => wait?.ms ?? 0))
   const shown = form === 'compact' ? lines.filter(({ entry, wait }) => wait || entry.isOdd || !isDetail(entry)) : lines
@@ -195,7 +195,7 @@ const entryRow = ({ at, where, what, id, says, isOdd }) =>
 
 function waitRow({ ms, to, reason }, longest) {
   const mark = h('span', { class: 'mark', 'aria-hidden': 'true' })
-  // Set from script, because the page's policy allows no inline style.
+  // The width is set from script, because the page's policy allows no inline style.
   mark.style.width = `${Math.max(2, Math.round((ms / longest) * 100))}%`
   const words = to ? `waited ${inWords(ms)} for ${reason}` : `waiting for ${reason}, ${inWords(ms)} so far`
   return h(

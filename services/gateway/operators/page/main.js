@@ -61,7 +61,7 @@ function say(words, bad = false) {
   status.dataset.bad = String(bad)
 }
 
-/** Keeps the one connection for live data open and reconnects when it is lost. */
+/** Keeps the one connection for live data open, and reconnects when it is lost. */
 async function connect() {
   const here = new AbortController()
   connection = here
@@ -146,7 +146,7 @@ function drawNavigation() {
   fill(document.getElementById('last-view'), String(links.length))
 }
 
-/** Views in the navigation; items are reached by id only. */
+/** Returns the views in the navigation; items are reached by id only. */
 const listed = () => [...views].filter(([view]) => view !== 'item')
 
 const isTyping = ({ target }) => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)

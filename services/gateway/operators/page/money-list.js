@@ -51,7 +51,7 @@ const tableOf = (caption, rows, now) =>
     ),
   )
 
-/** Money in flight and the latest items, from the last overview. */
+/** Returns the list of money in flight and the latest items, from the last overview. */
 export function moneyList() {
   const place = h('div')
   const draw = (seen) => {

@@ -9,10 +9,10 @@ function withPoint(digits, decimals) {
   return `${negative ? '−' : ''}${whole}${rest}`
 }
 
-/** 3076923 is "3.076923 AUSD". */
+/** Formats an amount of AUSD: 3076923 is "3.076923 AUSD". */
 export const ausd = (micro) => `${withPoint(String(micro), 6)} AUSD`
 
-/** 50000 of IDR is "Rp 50,000", 500 of MYR is "RM 5.00". */
+/** Formats a fiat amount: 50000 of IDR is "Rp 50,000", 500 of MYR is "RM 5.00". */
 export function fiat({ minor, currency }) {
   const [sign, decimals] = currencies[currency] ?? [currency, 0]
   return `${sign} ${withPoint(String(minor), decimals)}`

@@ -3,7 +3,7 @@ import { ausd, fiat } from '/console/money.js'
 import { moneyList } from '/console/money-list.js'
 import { setFilter } from '/console/route.js'
 
-/** Limits on messages kept and rows shown, so that a page left open for days stays fast. */
+/** Maximum numbers of messages kept and rows shown, so that a page left open for days stays fast. */
 const keptMax = 5_000
 const shownMax = 200
 
@@ -19,7 +19,7 @@ let kept = []
 let known = new Set()
 const keyOf = ({ number, at }) => `${number} ${at}`
 
-/** Stores a message, newest last; returns false for a repeat after a reconnect. */
+/** Stores a message, newest last. Returns false for a repeat after a reconnect. */
 export function remember(heard) {
   if (known.has(keyOf(heard))) return false
   known.add(keyOf(heard))
@@ -66,14 +66,14 @@ function rowOf(heard) {
   )
 }
 
-/** Cell with its column name in `data-name`, which a narrow page shows because it hides the header. */
+/** Returns a cell with its column name in `data-name`, which a narrow page shows because it hides the header. */
 const idCell = (name, id) => (id ? h('td', { class: 'ref', 'data-name': name }, id) : h('td', {}))
 
 const rowLink = (id, words) => h('a', { href: `#/item/${encodeURIComponent(id)}`, 'data-row': true }, words)
 
 const columns = ['Time', 'Flow', 'Event', 'Amount', 'Item', 'Wallet', 'Transaction']
 
-/** Money in flight, the latest items, and live messages, newest first. */
+/** Returns the view of money in flight, the latest items, and live messages, newest first. */
 export function motionView({ filters, latest, isPaused }) {
   const body = h('tbody')
   const table = h(

@@ -1,7 +1,7 @@
 import { empty, fill, h, itemLink } from '/console/dom.js'
 import { get, post } from '/console/session.js'
 
-/** Actions on a stack with a sandbox; each one asks for confirmation. */
+/** Returns the view of actions on a stack with a sandbox; each one asks for confirmation. */
 export function sandboxView({ isPaused }) {
   const place = h('div')
   const draw = async () => {

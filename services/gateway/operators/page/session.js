@@ -15,7 +15,7 @@ export const keepToken = (token) => sessionStorage.setItem(key, token.trim())
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(key) ?? ''}` })
 
-/** A request that the server refused, with its message. */
+/** Error of a request that the server refused, with its message. */
 export class Refused extends Error {
   constructor(status, message) {
     super(message)

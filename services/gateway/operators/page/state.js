@@ -1,7 +1,7 @@
 import { empty, fill, h, inWords, short, timeElement } from '/console/dom.js'
 import { ausd, fiat } from '/console/money.js'
 
-/** Age in one state above which a figure is highlighted. */
+/** Age in one state, in ms, above which a figure is highlighted. */
 const oldMs = 600_000
 const lowPercent = 70
 
@@ -50,7 +50,7 @@ function moneyCard(seen) {
   )
 }
 
-/** Alerts, as in `bun run ops status`; parts that could not be checked are listed too. */
+/** Returns the alerts, as in `bun run ops status`, and the parts that could not be checked. */
 function attentionCard({ needs, unread }) {
   const nothing =
     unread.length === 0
@@ -191,7 +191,7 @@ function flat(value, path = []) {
 const shownAs = (name, value) =>
   typeof value === 'number' && /Ms\b/.test(name) && !/AtMs/.test(name) ? inWords(value) : String(value ?? '–')
 
-/** Presence of a service; `null` if the bus could not be asked. */
+/** Returns the presence of a service; `null` means that the bus could not be asked. */
 function presenceOf(copies) {
   if (copies === null) return ['warn', 'unknown']
   return copies > 0 ? ['good', `${copies} up`] : ['bad', 'not responding']
@@ -209,7 +209,7 @@ function serviceRow({ name, copies, figures }) {
 
 const cards = [attentionCard, moneyCard, ratesCard, coverCard, lanesCard, streamsCard, queuesCard]
 
-/** Overview of the system: alerts, money in flight, coverage, and services. */
+/** Returns the overview of the system: alerts, money in flight, coverage, and services. */
 export function stateView({ latest, isPaused }) {
   const place = h('div')
   const draw = () => {

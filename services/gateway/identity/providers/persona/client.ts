@@ -5,17 +5,17 @@ import { at, keptOf, parsePersona, templateOf, verifyPersona } from './webhook'
 
 type PersonaOptions = {
   apiUrl: string
-  /** Live keys begin with `persona_production_`; all others count as sandbox. */
+  /** API key. Live keys begin with `persona_production_`; all others count as sandbox. */
   apiKey: string
   webhookSecrets: readonly string[]
   templateId: string
   clock: Clock
 }
 
-/** Pinned against changes of the account's default. */
+/** API version, pinned against changes of the account's default. */
 const version = '2025-12-08'
 const pageSize = 20
-/** No user has more decided inquiries. */
+/** Maximum number of pages; no user has more decided inquiries. */
 const pagesMax = 10
 
 export function persona(options: PersonaOptions): IdentityProvider {
@@ -52,8 +52,8 @@ export function persona(options: PersonaOptions): IdentityProvider {
     verify: (body, received, nowMs) => verifyPersona(body, received, options.webhookSecrets, nowMs),
     parse: (body) => parsePersona(body, sandbox),
     kept: keptOf,
-    // The hosted flow takes any template and reference from any visitor (docs.withpersona.com,
-    // "Creating Inquiries"), unless client-side creation is switched off for the template.
+    // The hosted flow takes any template and reference from any visitor (docs.withpersona.com, "Creating
+    // Inquiries"), unless client-side creation is switched off for the template.
     hasForeignInquiries: true,
     linkFreshMs: 60_000, // A one-time link ends once it was opened.
     async createLink(wallet) {
@@ -71,8 +71,9 @@ export function persona(options: PersonaOptions): IdentityProvider {
       return findingOf(all, { wallet, ownRefs, templateId: options.templateId, sandbox })
     },
     /**
-     * An account is one person (docs.withpersona.com, "Accounts") if Persona consolidates accounts
-     * ("Consolidate Accounts"); by default each reference has its own.
+     * Finds the wallets of the inquiry's account. An account is one person (docs.withpersona.com, "Accounts")
+     * if Persona consolidates accounts ("Consolidate Accounts"); by default each reference has an account of
+     * its own.
      */
     async findSamePerson(wallet, inquiryId, isOurs) {
       const { status, body } = await api.get(`${inquiries}/${encodeURIComponent(inquiryId)}`)
@@ -92,7 +93,7 @@ export function persona(options: PersonaOptions): IdentityProvider {
   }
 }
 
-/** Only decided inquiries: open ones, one per link, must not push a verdict off the pages. */
+/** Returns a query for decided inquiries. Open ones, one per link, must not push a verdict off the pages. */
 function queryOf(asked: Filter, after: string | undefined): URLSearchParams {
   return new URLSearchParams({
     ...Object.fromEntries(Object.entries(asked).map(([name, value]) => [`filter[${name}]`, value])),
@@ -102,7 +103,7 @@ function queryOf(asked: Filter, after: string | undefined): URLSearchParams {
   })
 }
 
-/** docs.withpersona.com, "List all Inquiries". */
+/** Filter of docs.withpersona.com, "List all Inquiries". */
 type Filter = { readonly 'reference-id': string } | { readonly 'account-id': string }
 
 const accountOf = (inquiry: unknown): string | null =>
@@ -110,7 +111,7 @@ const accountOf = (inquiry: unknown): string | null =>
 
 type Decided = {
   readonly id: string
-  /** Null if we never assigned it. */
+  /** Wallet of the inquiry; null if we never assigned its reference. */
   readonly reference: `0x${string}` | null
   readonly status: string | null
   readonly templateId: string | null
@@ -126,7 +127,7 @@ type InquiryContext = {
   readonly sandbox: boolean
 }
 
-/** Other users on the page mean that the filter was ignored. */
+/** Reads a page. Inquiries of other users on it mean that the filter was ignored. */
 function readInquiries(answer: unknown, asked: Filter): { inquiries: Decided[]; hasMore: boolean } | { fault: string } {
   const rows = at(answer, 'data')
   if (!Array.isArray(rows)) return { fault: 'the answer has no list of inquiries' }
@@ -151,7 +152,10 @@ function readInquiries(answer: unknown, asked: Filter): { inquiries: Decided[]; 
   return { inquiries, hasMore: textOf(at(at(answer, 'links'), 'next')) !== null }
 }
 
-/** A later inquiry can change an earlier verdict. A redacted one keeps its status and times. */
+/**
+ * Returns the finding of a user's inquiries. A later inquiry can change an earlier verdict; a redacted
+ * inquiry keeps its status and times.
+ */
 function findingOf(inquiries: readonly Decided[], asked: InquiryContext): Finding {
   if (inquiries.length === 0) return { nobody: true }
   const own = inquiries.filter(({ id }) => asked.ownRefs.has(id))
@@ -172,7 +176,10 @@ function findingOf(inquiries: readonly Decided[], asked: InquiryContext): Findin
 
 type InquiryVerdict = { inquiry: Decided; word: Statement['word']; atMs: number | null }
 
-/** If the time is missing or whole seconds, an approval gets the earliest time and a refusal the latest. */
+/**
+ * Returns the verdict of an inquiry. If its time is missing or in whole seconds, an approval gets the
+ * earliest time and a refusal the latest.
+ */
 function verdictIn(inquiry: Decided, { templateId }: InquiryContext): InquiryVerdict[] {
   const { status, createdAtMs, updatedAtMs, decidedAtMs } = inquiry
   if (status === 'approved' && inquiry.templateId === templateId) {
@@ -188,7 +195,7 @@ function verdictIn(inquiry: Decided, { templateId }: InquiryContext): InquiryVer
 
 const endOfSecond = (ms: number) => (ms % 1_000 === 0 ? ms + 999 : ms)
 
-/** A verdict without a time comes first: it is a refusal that may still stand. */
+/** Orders verdicts, newest first. A verdict without a time comes first: it is a refusal that may still be valid. */
 const newestFirst = (left: InquiryVerdict, right: InquiryVerdict): number =>
   (right.atMs ?? Number.MAX_SAFE_INTEGER) - (left.atMs ?? Number.MAX_SAFE_INTEGER) ||
   Number(left.word === 'approved') - Number(right.word === 'approved')

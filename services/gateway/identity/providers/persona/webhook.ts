@@ -1,14 +1,14 @@
 import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../api'
 
-/** docs.withpersona.com, "Events". `completed` only means that the user finished. */
+/** Verdicts by event (docs.withpersona.com, "Events"). `completed` only means that the user finished. */
 const words: ReadonlyMap<string, Word> = new Map([
   ['inquiry.approved', 'approved'],
   ['inquiry.declined', 'rejected'],
   ['inquiry.marked-for-review', 'none'],
 ])
 
-/** After a failed or expired inquiry the user may begin another. */
+/** Progress by event. After a failed or expired inquiry the user may begin another. */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['inquiry.created', 'unfinished'],
   ['inquiry.started', 'unfinished'],
@@ -19,8 +19,8 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 ])
 
 /**
- * Events that are not about an inquiry have no effect. They do not name their environment, so `sandbox`
- * follows from our API key.
+ * Parses a webhook. Events that are not about an inquiry have no effect. Events do not name their
+ * environment, so `sandbox` follows from our API key.
  */
 export function parsePersona(body: string, sandbox: boolean): ReadDelivery {
   const { eventId, name, createdAt, inquiryId, referenceId, templateId } = readEvent(body)
@@ -54,7 +54,7 @@ function readEvent(body: string) {
   }
 }
 
-/** No name, birthday or document. */
+/** Returns the body without name, birthday and document. */
 export function keptOf(body: string): string {
   const { eventId, name, createdAt, inquiryId, status, referenceId, templateId } = readEvent(body)
   const inquiry = {
@@ -67,14 +67,14 @@ export function keptOf(body: string): string {
   return JSON.stringify({ data: { type: 'event', id: eventId, attributes } })
 }
 
-/** Old and new inquiries store the template under different names. */
+/** Returns the template. Old and new inquiries store it under different names. */
 export function templateOf(inquiry: unknown): string | null {
   const relations = at(inquiry, 'relationships')
   const idOf = (name: string) => textOf(at(at(at(relations, name), 'data'), 'id'))
   return idOf('inquiry-template') ?? idOf('template')
 }
 
-/** Kebab, camel or snake case, depending on the webhook's inflection. */
+/** Returns a field in kebab, camel or snake case, depending on the webhook's inflection. */
 export function at(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -82,12 +82,15 @@ export function at(value: unknown, name: string): unknown {
   return key === undefined ? undefined : (value as Record<string, unknown>)[key]
 }
 
-/** A clock may be two hours wrong. A repeated delivery has no effect: its event is known. */
+/**
+ * Maximum difference to the webhook's time, in seconds, because a clock may be two hours wrong. A repeated
+ * delivery has no effect: its event is known.
+ */
 const toleranceSeconds = 3 * 3_600
 
 /**
- * The header is `t=<unix s>,v1=<hex>`, twice during a rotation, and signs the time, a dot and the raw body
- * (docs.withpersona.com, "Webhooks best practices").
+ * Verifies a signature. The header is `t=<unix s>,v1=<hex>`, twice during a rotation, and signs the time, a
+ * dot and the raw body (docs.withpersona.com, "Webhooks best practices").
  */
 export function verifyPersona(
   body: Uint8Array,

@@ -13,10 +13,10 @@ import {
 import { hostedLink, openIdentityApi } from '../api'
 import { keptOfSumsub, maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
 
-/** `secretKey` signs our requests, not webhooks. */
+/** Options of the client. `secretKey` signs our requests, not webhooks. */
 type SumsubOptions = {
   apiUrl: string
-  /** Production tokens begin with `prd:`, sandbox tokens with `sbx:`. */
+  /** Token of the app. Production tokens begin with `prd:`, sandbox tokens with `sbx:`. */
   appToken: string
   secretKey: string
   webhookSecrets: readonly string[]
@@ -25,17 +25,17 @@ type SumsubOptions = {
 }
 
 const linkTtlSeconds = 1_800
-/** docs.sumsub.com, "Generate external WebSDK link". */
+/** Path of docs.sumsub.com, "Generate external WebSDK link". */
 const linkPath = '/resources/sdkIntegrations/levels/-/websdkLink'
-/** docs.sumsub.com, "Get applicant data by externalUserId". */
+/** Path of docs.sumsub.com, "Get applicant data by externalUserId". */
 const personPath = (wallet: string) => `/resources/applicants/-;externalUserId=${wallet}/one`
 
-/** docs.sumsub.com, "Get applicant data by applicantId". */
+/** Path of docs.sumsub.com, "Get applicant data by applicantId". */
 const applicantPath = (id: string) => `/resources/applicants/${encodeURIComponent(id)}/one`
-/** docs.sumsub.com, "Get duplicate applicants check results": that of the latest automatic check. */
+/** Path of docs.sumsub.com, "Get duplicate applicants check results": the result of the latest automatic check. */
 const duplicatesPath = (id: string) =>
   `/resources/checks/latest?type=SIMILAR_SEARCH&applicantId=${encodeURIComponent(id)}`
-/** Further duplicates count as strangers. */
+/** Maximum number of duplicates that are looked up; further ones count as strangers. */
 const duplicatesMax = 10
 
 export function sumsub(options: SumsubOptions): IdentityProvider {
@@ -47,7 +47,7 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
     verify: (body, headers) => verifySumsub(body, headers, options.webhookSecrets),
     parse: parseSumsub,
     kept: keptOfSumsub,
-    hasForeignInquiries: false, // Only we can sign a link.
+    hasForeignInquiries: false, // Links are signed, and only we can sign one.
     linkFreshMs: (linkTtlSeconds * 1_000) / 2,
     async createLink(wallet) {
       const body = JSON.stringify({
@@ -69,14 +69,14 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
     },
     async findSamePerson(wallet, applicantId) {
       const { status, body } = await api.get(duplicatesPath(applicantId))
-      // No such check at this level, or not yet: that is not "no duplicates".
+      // The level has no such check, or the check has not run yet. That does not mean "no duplicates".
       if (status === 404) throw new ProviderDown('sumsub: no duplicates check of this applicant')
       const found = duplicatesIn(body)
       if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
       const ids = found.applicantIds.filter((id) => id !== applicantId)
       const walletsOf = async (id: string) => {
         const applicant = await api.get(applicantPath(id))
-        return applicant.status === 404 ? [null] : walletsIn(applicant.body) // A 404: deleted since.
+        return applicant.status === 404 ? [null] : walletsIn(applicant.body) // A 404 means that the applicant was deleted since.
       }
       const known = await Promise.all(ids.slice(0, duplicatesMax).map(walletsOf))
       const others = known.flat().filter((one) => one !== wallet)
@@ -85,7 +85,7 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
   }
 }
 
-/** All may be null; the matching items are personal data. */
+/** Result of the duplicates check. All fields may be null; the matching items are personal data. */
 const Duplicates = Type.Object({
   answer: maybe(Type.String()),
   similarSearchInfo: maybe(
@@ -96,7 +96,10 @@ const Duplicates = Type.Object({
 })
 const readDuplicates = schemaReader(Duplicates)
 
-/** Documented as the only item of `checks`, and seen without the list. Hits count whatever the answer. */
+/**
+ * Reads the result, which is documented as the only item of `checks`, and was seen without the list. Hits
+ * count whatever the answer.
+ */
 function duplicatesIn(
   body: Record<string, unknown>,
 ): { applicantIds: string[]; isUnnamed: boolean } | { fault: string } {
@@ -110,7 +113,7 @@ function duplicatesIn(
   return { applicantIds, isUnnamed: answer === 'RED' && applicantIds.length === 0 }
 }
 
-/** A duplicate without a wallet of ours counts only if it was approved. */
+/** Returns the wallet of a duplicate. A duplicate without a wallet of ours counts only if it was approved. */
 function walletsIn(body: Record<string, unknown>): (`0x${string}` | null)[] {
   const read = readApplicant(body)
   if ('fault' in read) throw new ProviderDown(`sumsub: ${read.fault}`)
@@ -118,7 +121,7 @@ function walletsIn(body: Record<string, unknown>): (`0x${string}` | null)[] {
   return wallet || wordOf(read.value.review?.reviewResult) === 'approved' ? [wallet] : []
 }
 
-/** Only a 404 in Sumsub's own format is about the user; a wrong URL gives 404s too. */
+/** Reads a 404. Only one in Sumsub's own format is about the user, because a wrong URL gives 404s too. */
 function nobody({ code }: Record<string, unknown>): Finding {
   if (code === 404) return { nobody: true }
   throw new ProviderDown('sumsub: a 404 that is not in the format of its API')
@@ -137,17 +140,17 @@ const signedHeaders = (
 })
 
 /**
- * Hex HMAC-SHA256 over time, method, path with query, body. The time must be within a minute of Sumsub's
- * (docs.sumsub.com, "Authentication").
+ * Returns the signature of a request: hex HMAC-SHA256 over time, method, path with query, and body. The time
+ * must be within a minute of Sumsub's (docs.sumsub.com, "Authentication").
  */
 export const accessSignature = (secretKey: string, ts: string, method: string, path: string, body: string): string =>
   createHmac('sha256', secretKey).update(`${ts}${method}${path}${body}`).digest('hex')
 
-/** docs.sumsub.com, "Get applicant data by externalUserId". Nothing else is read. */
+/** Applicant of docs.sumsub.com, "Get applicant data by externalUserId". No other field is read. */
 const Applicant = Type.Object({
   id: maybe(Type.String()),
   externalUserId: maybe(Type.String()),
-  /** Deactivated, or deleted: "as if it never existed". */
+  /** True if the applicant is deactivated, or deleted: "as if it never existed". */
   deleted: maybe(Type.Boolean()),
   review: maybe(
     Type.Object({
@@ -155,9 +158,9 @@ const Applicant = Type.Object({
       attemptId: maybe(Type.String()),
       reviewStatus: maybe(Type.String()),
       reviewResult: maybe(ReviewResult),
-      /** Start of the check. */
+      /** Time at which the check began. */
       createDate: maybe(Type.String()),
-      /** End of the check, to the second: `2024-02-02 18:31:57+0000`. */
+      /** Time at which the check ended, to the second: `2024-02-02 18:31:57+0000`. */
       reviewDate: maybe(Type.String()),
     }),
   ),
@@ -174,12 +177,12 @@ const turns: ReadonlyMap<string, Progress> = new Map([
   ['onHold', 'submitted'],
 ])
 
-/** `sandbox` follows from our own key: an applicant has none. */
+/** Data for reading an applicant. `sandbox` follows from our own key, because an applicant has none. */
 type ApplicantContext = {
   readonly wallet: string
   readonly level: string
   readonly sandbox: boolean
-  /** Progress counts as of the request. */
+  /** Time of the request, in unix ms, at which progress counts. */
   readonly nowMs: number
 }
 
@@ -211,7 +214,10 @@ function findingOf(answer: unknown, asked: ApplicantContext): Finding | { fault:
   return { statement: { ...known, occurredAtMs: ended.toMs } }
 }
 
-/** `init` at our level is a reset; at another level the user was only sent there. */
+/**
+ * Returns the verdict about an applicant. `init` at our level is a reset; at another level the user was only
+ * sent there.
+ */
 function standingWord({ deleted, review }: Static<typeof Applicant>, level: string): Word {
   if (deleted) return 'reset'
   if (review?.reviewStatus === 'completed') return wordOf(review.reviewResult)

@@ -3,7 +3,7 @@ import { asObject } from '#platform/schema'
 import { type Progress, type ReadDelivery, referenceOf, type Word } from '../../provider'
 import { jsonOf, signedByAny, textOf } from '../api'
 
-/** Sumsub omits unknown fields or sets them to null. */
+/** Returns the schema of an optional field: Sumsub omits unknown fields or sets them to null. */
 export const maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 export const ReviewResult = Type.Object({
@@ -11,7 +11,7 @@ export const ReviewResult = Type.Object({
   reviewRejectType: maybe(Type.String()),
 })
 
-/** docs.sumsub.com, "User verification webhooks". */
+/** Progress by event or status (docs.sumsub.com, "User verification webhooks"). */
 const turns: ReadonlyMap<string, Progress> = new Map([
   ['applicantCreated', 'unfinished'],
   ['applicantAwaitingUser', 'unfinished'],
@@ -23,7 +23,7 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
 
-/** Unknown types, and those of actions, transactions and video calls, have no effect. */
+/** Parses a webhook. Unknown types, and those of actions, transactions and video calls, have no effect. */
 export function parseSumsub(body: string): ReadDelivery {
   const event = readEvent(body)
   const { type, applicantId, correlationId, externalUserId } = event
@@ -48,7 +48,10 @@ export function parseSumsub(body: string): ReadDelivery {
   }
 }
 
-/** A workflow can refuse, but only a completed review approves: that of its level has already done so. */
+/**
+ * Returns the verdict of an event. A workflow can refuse, but only a completed review approves: the review of
+ * its level has already done so.
+ */
 function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readEvent>): Word {
   if (takenBack.has(type ?? '')) return 'reset'
   if (type !== 'applicantReviewed' && type !== 'applicantWorkflowCompleted') return 'none'
@@ -57,7 +60,7 @@ function eventWord({ type, reviewStatus, reviewResult }: ReturnType<typeof readE
   return reviewStatus === 'completed' || reviewStatus === null ? word : 'none'
 }
 
-/** The reviewers' comments are not read: they may contain the user's name. */
+/** Reads an event without the reviewers' comments, which may contain the user's name. */
 function readEvent(body: string) {
   const event = asObject(jsonOf(body)) ?? {}
   const { reviewAnswer, reviewRejectType } = asObject(event.reviewResult) ?? {}
@@ -74,14 +77,14 @@ function readEvent(body: string) {
       reviewRejectType: textOf(reviewRejectType),
     },
     createdAtMs: textOf(event.createdAtMs),
-    /** Older events, to the second: `2020-02-21 13:23:19+0000`. */
+    /** Time of older events, to the second: `2020-02-21 13:23:19+0000`. */
     createdAt: textOf(event.createdAt),
   }
 }
 
 export const keptOfSumsub = (body: string): string => JSON.stringify(readEvent(body))
 
-/** Callers check the status first: an unfinished review can be GREEN too. */
+/** Returns the verdict of a review. Callers check the status first, because an unfinished review can be GREEN too. */
 export function wordOf(result: Static<typeof ReviewResult> | null | undefined): Word {
   const { reviewAnswer, reviewRejectType } = result ?? {}
   if (reviewAnswer === 'GREEN') return 'approved'
@@ -101,13 +104,13 @@ export function timeOf(text: string | null | undefined): { fromMs: number; toMs:
   return { fromMs, toMs: fraction ? fromMs : fromMs + 999 }
 }
 
-/** Refuses HMAC_SHA1_HEX, which the provider also offers. */
+/** Accepted algorithms, without HMAC_SHA1_HEX, which the provider also offers. */
 const algorithms = new Map([
   ['HMAC_SHA256_HEX', 'sha256'],
   ['HMAC_SHA512_HEX', 'sha512'],
 ] as const)
 
-/** The signature does not cover the time, so replays are handled elsewhere. */
+/** Verifies a signature. It does not cover the time, so replays are handled elsewhere. */
 export function verifySumsub(
   body: Uint8Array,
   headers: Headers,
