@@ -148,7 +148,7 @@ describe('the decision on money after the end of its checkout', () => {
 const then = new Date(0)
 const onHold = { held: true, creditedAt: then } as const
 
-/** After one rupiah went back. */
+/** Decision after one rupiah went back. */
 const revoking = { next: 'revoking', reason: 'refunded_during_hold', leftMicro: 3_076_861n }
 
 describe('the decision on an order that is final on the chain', () => {

@@ -55,7 +55,7 @@ describe('the value of late money', () => {
     [1_000_000n, 100_000_000n, 10_100n, undefined],
     [1_000_000n, 100_000_000n, 10_101n, 99_000_099n],
     [1_000_000n, 100_000_000n, 9_000n, undefined],
-    // A debt of a millionth costs a whole rupiah: it is not worth more at any rate.
+    // A debt of a millionth costs a whole rupiah, so it is not worth more at any rate.
     [1n, 1n, 20_000n, 1n],
   ] as const)('Rp %p for %p, now at %p: %p', (fiatMinor, ausdMicro, present, worth) => {
     const late = lateWorthFloor({ ...locked, fiatMinor, ausdMicro }, present)

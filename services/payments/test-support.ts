@@ -39,7 +39,7 @@ const secretKeys = { ID: 'xnd_development_id', MY: 'xnd_development_my' }
 const txHash = `0x${'ab'.repeat(32)}`
 
 let wallets = 0
-/** A frozen wallet must not affect the next test. */
+/** Returns a new wallet, because a frozen one must not affect the next test. */
 export const newWallet = (): `0x${string}` => `0xaa${(++wallets).toString(16).padStart(38, '0')}`
 
 type Answered = {
@@ -60,7 +60,7 @@ type FreezeSeen = { readonly revision: string; readonly missing: string }
 type Holdings = { balance: bigint; drawable: bigint; ordered: bigint }
 type HoldState = 'none' | 'held' | 'released' | 'revoked'
 
-/** Under the service's own role. */
+/** Opens a database in the role of the service. */
 async function openPostgres() {
   const server = await startScratchPostgres()
   const url = server.urlAs('payments', server.passwords.payments)
@@ -73,16 +73,16 @@ function openOtherServices(clock: () => number) {
     isDown: false,
     drawn: '0',
     frozen: false,
-    /** Part of the debt owed for a day (10⁻⁶ AUSD); null: all of it. */
+    /** Part of the debt that is owed for a day (10⁻⁶ AUSD); null means all of it. */
     owedForDay: null as string | null,
     /** Unix seconds; the term is 30 days. */
     openedAt: null as number | null,
     /** 10⁻⁶ AUSD. */
     repayMax: 10n ** 15n,
-    /** `until` in unix seconds. */
+    /** State of the hold; `until` is in unix seconds. */
     hold: { state: 'released' as HoldState, until: null as number | null },
     ref: 'unused' as 'unused' | 'ordered' | 'used',
-    /** 10⁻⁶ AUSD; null: no response. */
+    /** Amounts in 10⁻⁶ AUSD; null means no response. */
     treasury: { balance: 10n ** 15n, drawable: 10n ** 15n, ordered: 0n } as Holdings | null,
     owed: 0n as bigint | null,
     /** Promises that the next requests about a wallet wait for, one each. */
@@ -129,7 +129,7 @@ function openOtherServices(clock: () => number) {
   return { chain, ...quotes, ask }
 }
 
-/** Wires the service to a real Postgres, the sandbox and stubs for the other services. */
+/** Connects the service to a real Postgres, the sandbox, and stand-ins for the other services. */
 export async function openFixture() {
   const postgres = await openPostgres()
   const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
@@ -195,7 +195,7 @@ export async function openFixture() {
     const account = call.headers.get('x-callback-token') === 'token-my' ? 'MY' : 'ID'
     const deliveryId = call.headers.get('webhook-id') ?? ''
     const [body, receivedAt] = [await call.text(), new Date().toISOString()]
-    // The gateway stores it and the bus redelivers it until it is processed.
+    // The gateway stores the webhook, and the bus redelivers it until it is processed.
     const isDone = waitUntil(
       'the delivery',
       async () => (await deliver(account, body, deliveryId, receivedAt)) === 'done',
@@ -205,7 +205,7 @@ export async function openFixture() {
       () => new Response(null, { status: 503 }),
     )
   }
-  /** The relayer reports an order as final on the chain, or abandoned. */
+  /** Reports an order as final on the chain, or as abandoned, as the relayer does. */
   const settle = (kind: RelayKind, cause: string, failed = false, of = wallet, reason = 'reverted') =>
     handleUntilDone(reader, {
       subject: `relay.${kind}.${failed ? 'failed' : 'settled'}`,
@@ -274,7 +274,7 @@ export async function openFixture() {
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
       command('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),
     pauseRevision,
-    /** With the clock ahead, so that everything is due. */
+    /** Runs rechecks with the clock ahead, so that everything is due. */
     recheck: async (aheadMs = 2_000) => {
       time.aheadMs += aheadMs
       const now = new Date(context.clock())
@@ -293,9 +293,7 @@ export async function openFixture() {
         return undefined
       })
     },
-    /**
-     * Leaves the payments of earlier tests alone: no round checks them, no `list` reads their rows.
-     */
+    /** Leaves the payments of earlier tests alone: no round checks them, and no `list` reads their rows. */
     rest: async () => {
       listedFromMs = clock() - 1_000
       await database.run((db) => db.update(payments).set({ nextCheckAt: null }))

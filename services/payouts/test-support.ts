@@ -43,7 +43,7 @@ export const unlimited = { free: '1000000000000', counted: [] as string[], byCon
 function openOtherServices() {
   const chain: {
     refused?: RefusalCode | undefined
-    /** Balance less transfers in progress; `counted` has the nonces of their takes. */
+    /** Balance without transfers in progress; `counted` has the nonces of their takes. */
     free: string
     counted: string[]
     /** Only code of the wallet accepts its signatures. */
@@ -66,7 +66,7 @@ function openOtherServices() {
 
 const ofPayout = (id: string) => sql`${outbox.payload} ->> 'payoutId' = ${id}`
 
-/** Answers for the provider; undefined passes the call to the sandbox, like `onward`. */
+/** Answers in place of the provider; undefined passes the call to the sandbox, as `onward` does. */
 export type Detour = (
   call: Request,
   onward: () => Promise<Response>,
@@ -97,7 +97,7 @@ export async function openFixture(
     webhooks?: boolean
     reversalWatchMs?: number
     payoutsApi?: PayoutApi
-    /** Lead over the database's clock. */
+    /** Time by which the clock is ahead of the database's, in ms. */
     aheadMs?: number
   } = {},
 ) {
@@ -248,7 +248,10 @@ export async function openFixture(
         outside.detour.by = undefined
       })
     },
-    /** Without a second attempt during the first, however late the provider answers. */
+    /**
+     * Runs `work` with a long interval between checks, so that no second attempt begins during the first,
+     * however late the provider answers.
+     */
     unhurried: async <T>(work: () => Promise<T>): Promise<T> => {
       context.recheckAfterMs = 60_000
       return work().finally(() => {

@@ -49,7 +49,7 @@ describe.each(kinds)('the open checkout of a %s', (kind) => {
   test('that was paid first stays paid, and the response has its state', async () => {
     const wallet = newWallet()
     const id = await open(wallet)
-    // Its webhook is lost, so only the provider knows.
+    // The webhook of the payment is lost, so only the provider knows of it.
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await pay(id)
     const { item } = (await fixture.cancel({ wallet, kind, id })).ok!

@@ -181,7 +181,7 @@ describe('while an operator has paused top-ups', () => {
     const since = expect.stringMatching(/^20[0-9-]+T[0-9:]+Z$/)
     expect(await fixture.topup(refused)).toEqual({ refused: 'topups_paused', since })
     expect(fixture.quotes.get(refused.quoteId)?.requestFingerprint).toBeUndefined()
-    // What began is not touched: its repeat is answered, and its money counts.
+    // A payment that was opened before the pause is not affected: its retry is answered, and its money counts.
     expect((await fixture.topup(before)).ok!.paymentId).toBe(paymentId)
     await fixture.control(`sessions/${paymentId}/pay`, { channel_code: 'QRIS' })
     await fixture.becomes(paymentId, { state: 'paid' })

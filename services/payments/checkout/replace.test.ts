@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 
 const settle = (wallet: string, quoteId = fixture.quote()) => fixture.settlement({ wallet, quoteId })
-/** The debt has grown by 1 AUSD, so that an open checkout no longer charges it. */
+/** Settles after the debt has grown by 1 AUSD, so that an open checkout no longer charges all of it. */
 const settleMore = (wallet: string, quoteId = fixture.quote()) => {
   fixture.chain.drawn = String(BigInt(fixture.chain.drawn) + 1_000_000n)
   return settle(wallet, quoteId)
@@ -123,7 +123,7 @@ describe('a second checkout for a debt that has grown', () => {
       expect(await settleMore(wallet, quoteId)).toEqual({ refused: 'settlement_on_its_way' })
       expect(fixture.quotes.get(quoteId)!.requestFingerprint).toBeUndefined()
       await fixture.becomes(first, { state: 'paid' })
-      // Later draws are another debt.
+      // AUSD drawn later is another debt.
       await fixture.settle('repay', first)
       expect(await settle(wallet, quoteId)).toHaveProperty('ok')
       await fixture.control('faults', {})
@@ -148,7 +148,7 @@ describe('a second checkout for a debt that has grown', () => {
   test('leaves the first as replaced when a recheck finds it ended after its request died', async () => {
     const wallet = newWallet()
     const first = (await settle(wallet)).ok!.paymentId
-    // The request of the second ended the first at the provider, and died before it opened its own.
+    // The second request ended the first checkout at the provider, and died before it opened its own.
     const { provider } = fixture
     const cancelCheckout: typeof provider.cancelCheckout = async (...checkout) => {
       await provider.cancelCheckout(...checkout)

@@ -17,7 +17,7 @@ describe.each([
   let first: Awaited<ReturnType<typeof topup>>
   beforeAll(async () => {
     await fixture.control('faults', { webhooks: { drop: 1 }, api: { clockAheadMs } })
-    // Its clock is known from its first response, which may be a refusal of an end in its past.
+    // The client knows the provider's clock from its first response, which may refuse an end in the provider's past.
     first = await topup()
   })
 

@@ -26,13 +26,13 @@ const settings = {
   providerListWholeEveryMs: 86_400_000,
   providerListWholeMs: 86_400_000,
 }
-/** The window is due a millisecond after the last reading, which may still last. */
+/** Reads the window, which is due a millisecond after the last reading; that reading may still be running. */
 const read = () =>
   waitUntil('a reading that is due', async () => {
     const reading = await readWindow(fixture.listing, settings, { account: 'ID', window: 'recent' })
     return reading === 'not due' ? undefined : reading
   })
-/** Rows of a payment that the next reading receives again. */
+/** Returns the rows of a payment that the next reading receives again. */
 async function undoneRows(id: string) {
   const rows = await fixture.listing.list('ID', new Date(fixture.context.clock() - 600_000))
   const own = rows.filter(({ reference }) => paymentIdFrom(reference ?? '') === id)
@@ -57,7 +57,7 @@ describe("the provider's list of transactions", () => {
     await fixture.list()
     await waitUntil('the refund', async () => ['refunded', 'paid'].includes(await stateOf(id)))
     await fixture.list()
-    // Whichever row comes first, what went back is not kept.
+    // Refunded money is not kept, whichever row comes first.
     const row = (await fixture.row(id))!
     expect([row.state, row.refundedMinor]).toEqual([row.state, 50_000n])
     if (row.state === 'paid') {

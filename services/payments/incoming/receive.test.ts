@@ -142,7 +142,7 @@ describe('a paid top-up', () => {
     expect(both.length).toBe(2)
     for (const session of both) await pay(session.payment_session_id, 'QRIS')
     await waitUntil('both being counted', async () => (await fixture.row(id))?.overpaidMinor === 50_000n)
-    await fixture.list() // Reported again.
+    await fixture.list() // The list reports both payments again.
     expect((await fixture.row(id))!.overpaidMinor).toBe(50_000n)
     await fixture.settle('credit', id)
     expect(await fixture.row(id)).toMatchObject({ state: 'review', reason: 'paid_twice' })
@@ -196,7 +196,7 @@ describe('a paid settlement', () => {
 })
 
 describe('money after the end of its checkout', () => {
-  // Rounds of rechecks put our clock ahead of the provider's, by which money is late.
+  // Rounds of rechecks put our clock ahead of the provider's clock, which decides what is late.
   beforeEach(() => {
     fixture.time.aheadMs = 0
   })

@@ -46,7 +46,7 @@ describe('an order without a result', () => {
     await fixture.becomes(id, { state: 'paid' })
     await fixture.recheck()
     const orders = (await fixture.orders(id)).filter(({ subject }) => subject === 'relay.credit')
-    // More than once on a machine so slow that the next check becomes due.
+    // On a slow machine the next check becomes due, and the order is resent more than once.
     expect(orders.length).toBeGreaterThan(1)
     expect(new Set(orders.map((order) => order.id)).size).toBe(orders.length)
     for (const { payload } of orders) expect(payload).toEqual(orders[0]!.payload)
@@ -61,7 +61,7 @@ describe('security: many unpaid checkouts', () => {
     const id = await open(newWallet())
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
     await fixture.control('faults', { webhooks: { drop: 0 } })
-    // Everything is due, the attacker's for the longest time; a round has few checks.
+    // All payments are due, the attacker's for the longest time; a round has few checks.
     fixture.time.aheadMs += 60_000
     const roundsMax = 3
     for (let round = 0; round < roundsMax; round++) await recheckOnce(fixture.context, 8)
@@ -97,7 +97,7 @@ describe('while the list of transactions is read', () => {
     providerListWholeMs: 1,
   }
   const readList = () => readWindow(fixture.listing, settings, { account: 'ID', window: 'latest' })
-  /** The ids that a round would look up this long after they were opened. */
+  /** Returns the ids that a round would look up this long after they were opened. */
   const asked = async (afterMs: number, ids: string[], listed: 'ID'[] = ['ID']) => {
     const now = new Date(fixture.context.clock() + afterMs)
     const leased = await fixture.database.transaction((tx) => leaseDue(tx, now, 'others', 1_000, listed))

@@ -23,7 +23,7 @@ const watched = { id, refundsCheckedAt, holdEndedAt, nextCheckAt }
 const rest = (ids: string[]) =>
   fixture.database.run((db) => db.update(payments).set({ nextCheckAt: null }).where(inArray(payments.id, ids)))
 
-/** A row as a payment leaves it, with its own ids. */
+/** Stores rows in the form in which payments leave them, each with its own ids. */
 async function stored(count: number, of: (place: number) => Partial<PaymentRow>) {
   const quoteId = fixture.quote()
   const wallet = newWallet()

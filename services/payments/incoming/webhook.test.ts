@@ -62,7 +62,7 @@ describe('a webhook that contradicts the provider', () => {
     const data = { id: 'rfd-1', payment_request_id: paymentRequestId }
     expect(await deliver('refund.succeeded', data)).toMatchObject({ retryInMs: expect.anything() })
     const body = JSON.stringify({ event: 'refund.succeeded', data })
-    // A minute ago, or by a clock of the gateway that is two hours ahead.
+    // The webhook was received a minute ago, or by a gateway whose clock is two hours ahead.
     for (const ms of [-61_000, 7_200_000]) {
       const receivedAt = new Date(Date.now() + ms).toISOString()
       expect(await fixture.deliver('ID', body, crypto.randomUUID(), receivedAt)).toBe('done')

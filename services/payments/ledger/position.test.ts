@@ -47,7 +47,7 @@ const paid = { ...received, held: true, onchainMicro: opened.ausdMicro }
 const onChain = { ...paid, creditedAt: someTime }
 const refunded = { refundedMinor: opened.fiatMinor }
 
-/** In `review`, after unmatched money. */
+/** Facts of a row in each state; the row in `review` had unmatched money. */
 const facts: { readonly [state in PaymentState]: Partial<Booked> } = {
   opening: {},
   awaiting_payment: {},
@@ -103,7 +103,7 @@ const silent: Readonly<Record<string, string>> = {
   'refunding → revoked': counted,
   'refunding → review': stands,
 }
-/** If it differs from the row of its state. */
+/** Facts of the row before a step, where they differ from those of its state. */
 const before: Readonly<Record<string, Partial<Booked>>> = {
   'held → revoking': refunded,
   'repaid → revoking': refunded,
@@ -319,7 +319,7 @@ test('the loss by a payment is what its wallet owes in the books, and a waived r
   )
 })
 
-/** What each amount of a row does in its position, or why nothing. */
+/** Effect of each amount of a row on its position, or the reason for which it has none. */
 const amounts: Readonly<Record<string, string>> = {
   rateMinorPerUsd: 'a rate; its result is in ausdMicro',
   spreadBps: 'the spread within the rate',

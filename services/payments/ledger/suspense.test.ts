@@ -35,7 +35,7 @@ async function credited(wallet = newWallet()) {
   return { id, charge }
 }
 
-/** A checkout of another shop at the same account of the provider. */
+/** Opens a checkout of another shop in the same account at the provider. */
 async function foreign(amount = 70_000) {
   const answer = await fetch(`${fixture.sandbox.url}/sessions`, {
     method: 'POST',
@@ -107,7 +107,7 @@ describe('unmatched money', () => {
     const checkoutId = await foreign(50_000)
     const { payment_id: charge } = await pay(checkoutId)
     await until(charge, suspended(50_000n))
-    // A restored row may later find its own checkout.
+    // A restored row may find its own checkout later.
     await fixture.database.run((db) => recordPayment(db, id, { checkoutId }))
     // On a busy machine the provider may answer a check too late; the next one asks again.
     await waitUntil('the payment being found', async () => {
@@ -198,7 +198,7 @@ describe('a chargeback after the credit', () => {
   })
 })
 
-/** How each is booked, or why it is not. */
+/** Booking of each anomaly, or the reason for which it is not booked. */
 const oddities: Readonly<Record<(typeof anomalyKinds)[number], string>> = {
   event_unknown: 'no money: a webhook that we cannot parse; the list has its object',
   object_unknown: 'no money: no such object; a refund reduces the unmatched money',

@@ -10,7 +10,7 @@ beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.rest()
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  // Later than any reading of the list that an earlier test has shared.
+  // This time is later than any reading of the list that an earlier test has shared.
   fixture.time.aheadMs += 10_000
 })
 
@@ -51,7 +51,7 @@ describe.each(kinds)('the hold of a %s is extended and does not mature', (kind) 
     expect(await isExtended(id)).toBe(true)
     await endHold()
     await fixture.becomes(id, { state: onHold, holdEndedAt: null })
-    // Its AUSD is free on the chain now: nothing else keeps it.
+    // The AUSD of the payment is free on the chain now, so only the freeze keeps it.
     expect(await isFrozen(id)).toBe(true)
   })
 
@@ -93,7 +93,7 @@ describe.each(kinds)('a %s on hold is revoked', (kind) => {
     await fixture.recheck(0)
     const { state, refundedMinor, fiatMinor } = (await fixture.row(id))!
     expect([state, refundedMinor]).toEqual(['revoking', fiatMinor])
-    // Before the revocation is final, the hold must not end.
+    // The hold must not end before the revocation is final.
     expect(await isExtended(id)).toBe(true)
   })
 })

@@ -29,7 +29,7 @@ describe('a wallet frozen for a hold that could not be kept', () => {
   const clear = async (wallet: `0x${string}`) =>
     expect((await fixture.clear(wallet)).ok!.done).toContain('is no longer frozen')
   const isFree = async (wallet: `0x${string}`) => !(await fixture.walletRow(wallet))!.frozen
-  /** The chain has released it, and the provider does not respond. */
+  /** Loses a hold: the chain has released it while the provider does not respond. */
   async function loseHold(wallet: `0x${string}`): Promise<string> {
     const id = await credited(wallet, 'CARDS')
     fixture.chain.hold = { state: 'released', until: 1 }

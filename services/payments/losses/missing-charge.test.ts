@@ -9,7 +9,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   await fixture.rest()
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  // Later than any reading of the list that an earlier test has shared.
+  // This time is later than any reading of the list that an earlier test has shared.
   fixture.time.aheadMs += 10_000
 })
 
@@ -17,7 +17,7 @@ const { ending, holdFor, refund, dispute, isExtended } = actionsOn(fixture)
 
 describe('a row of the list whose charge is not found', () => {
   const { account, window } = listings
-  /** The row lies before the reading of which the last look at the hold reads the rest. */
+  /** Moves the row before the time from which the last check of the hold reads the list. */
   const pastRow = () =>
     fixture.database.run((db) =>
       db

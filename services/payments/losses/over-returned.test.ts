@@ -8,14 +8,14 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 beforeEach(async () => {
   Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
   await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
-  // Later than any reading of the list that an earlier test has shared.
+  // This time is later than any reading of the list that an earlier test has shared.
   fixture.time.aheadMs += 10_000
 })
 
 const { opened, given, holdFor, refund, dispute, isFrozen } = actionsOn(fixture)
 const pay = (session: string, channel = 'QRIS') =>
   fixture.control(`sessions/${session}/pay`, { channel_code: channel, force: true })
-/** Through a channel that is never held. */
+/** Pays a further top-up through a channel that is never held. */
 async function paidAgain(wallet: `0x${string}`): Promise<void> {
   const asked = { wallet, quoteId: fixture.quote(), amount: '50000', method: 'qr' } as const
   const id = (await fixture.topup(asked)).ok!.paymentId
@@ -23,7 +23,7 @@ async function paidAgain(wallet: `0x${string}`): Promise<void> {
   await fixture.list()
   await fixture.becomes(id, { state: 'credited' })
 }
-/** 10⁻⁶ AUSD. */
+/** Returns the loss of a payment (10⁻⁶ AUSD). */
 const missingOf = async (id: string) =>
   (await fixture.reversals())
     .filter(({ paymentId }) => paymentId === id)
@@ -64,7 +64,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(false)
   })
 
-  // The list promises no order among rows of one millisecond.
+  // The list has no fixed order among rows of one millisecond.
   test.each([
     ['first', 1],
     ['last', -1],
@@ -85,7 +85,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
-  /** Returns the ids of the promise and of the second charge. */
+  /** Pays one promise twice, and returns the ids of the promise and of the second charge. */
   async function paidTwice() {
     const quoteId = fixture.quote()
     const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId } as const

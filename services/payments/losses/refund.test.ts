@@ -7,7 +7,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 const webhooks = (fault: object) => fixture.control('faults', { webhooks: fault })
 const refund = (id: string, body: object = {}) => fixture.control(`payments/${id}/refund`, body)
 
-/** What each order to revoke leaves; undefined: nothing. */
+/** Returns the amount that each revocation order leaves; undefined if it leaves nothing. */
 const revocations = async (id: string) =>
   (await fixture.orders(id)).flatMap(({ subject, payload }) =>
     subject === 'relay.revoke' ? [(payload as { left?: string }).left] : [],
@@ -99,7 +99,7 @@ describe('a refund', () => {
     await fixture.control(`refunds/${further.id}/fail`)
     await fixture.list()
     await fixture.becomes(id, { refundedMinor: 20_000n })
-    // The first left the amount that is ours again.
+    // The first revocation left the amount that is ours again.
     await fixture.settle('revoke', `${id}:1846153`)
     expect(await fixture.row(id)).toMatchObject({ state: 'revoking', leftMicro: 1_230_769n })
     await fixture.settle('revoke', `${id}:1230769`)
@@ -129,7 +129,7 @@ describe('a refund', () => {
     await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })
     await fixture.settle('revoke', id)
     await fixture.becomes(id, { state: 'paid', reason: 'refunded_in_part', refSequence: 1 })
-    // A repeated report about the revoked ref is not one about the new ref.
+    // A repeated report about the revoked ref does not count for the new ref.
     await fixture.settle('credit', id)
     await fixture.becomes(id, { state: 'paid', creditedAt: null })
     await fixture.settle('credit', `${id}.1`)

@@ -177,7 +177,7 @@ describe('no wallet is frozen by', () => {
     await waitUntil('the refund being counted', async () => (await fixture.row(id))!.refundedMinor > 0n)
     expect(await fixture.row(id)).toMatchObject({ state: 'credited', writtenOffMicro: 1_230_770n })
     expect(await fixture.walletRow(wallet)).toBeUndefined()
-    // Any other refund of the rest does freeze it.
+    // A further refund, which we did not order, does freeze the wallet.
     await refund(id, { amount: 30_000 })
     await isFrozen(wallet)
     expect(await missingOf(wallet)).toBe(1_846_153n)
@@ -235,7 +235,7 @@ describe('a frozen wallet', () => {
   })
 
   describe('whose top-up repaid its loss, but could not be credited,', () => {
-    /** 100,000: one half repaid the loss, the other is not on the chain. */
+    /** Pays 100,000, of which one half repaid the loss and the other half is not on the chain. */
     async function halfCredited(refundedMinor: bigint) {
       const wallet = await frozen()
       const id = await opened(wallet, { amount: '100000' })
@@ -321,7 +321,7 @@ describe('a frozen wallet', () => {
     })
     await locked.promise
     const both = Promise.all(['sari', 'dewi'].map((by) => fixture.clear(of, by)))
-    both.catch(() => {}) // Without the lock it fails before it is awaited.
+    both.catch(() => {}) // Without the lock, the clearing fails before it is awaited.
     const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
     await waitUntil(
       'both operators waiting for the wallet',

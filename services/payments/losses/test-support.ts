@@ -3,7 +3,7 @@ import { type Fixture, newWallet } from '../test-support'
 type Kind = 'topup' | 'settlement'
 export const kinds = [['topup'], ['settlement']] as const
 
-/** Actions on payments of 50,000 that no webhook reports. */
+/** Returns actions on payments of 50,000 that no webhook reports. */
 export function actionsOn(fixture: Fixture) {
   async function opened(kind: Kind = 'topup'): Promise<string> {
     const asked = { wallet: newWallet(), quoteId: fixture.quote() }
@@ -13,7 +13,7 @@ export function actionsOn(fixture: Fixture) {
         : await fixture.settlement(asked)
     return answer.ok!.paymentId
   }
-  /** Paid without a webhook, found by the list and final on the chain. */
+  /** Pays without a webhook; the list finds the payment, and its effect is final on the chain. */
   async function given(channel: string, kind: Kind = 'topup'): Promise<string> {
     const id = await opened(kind)
     await fixture.control(`sessions/${id}/pay`, { channel_code: channel, force: true })
@@ -30,7 +30,7 @@ export function actionsOn(fixture: Fixture) {
     opened,
     given,
     holdFor,
-    /** Within the margin before the end of its hold. */
+    /** Returns a payment whose hold ends within the margin. */
     ending: async (kind: Kind = 'topup') => {
       const id = await given('CARDS', kind)
       holdFor(4)

@@ -84,7 +84,7 @@ describe.each([
     await fixture.recheck(60_000)
     expect((await fixture.row(early))!.refundsCheckedAt).not.toBeNull()
     expect(await fixture.subjects(early)).not.toContain('relay.extend')
-    // The last check was in time: a later response of the provider changes nothing.
+    // The last check was in time, so a later response of the provider changes nothing.
     release()
     await silence()
     await fixture.recheck(6_000)
@@ -96,7 +96,7 @@ describe.each([
     holdFor(3 * 86_400)
     await fixture.recheck()
     await fixture.becomes(id, { state, holdEndedAt: null })
-    release() // The clock of the chain has passed its end; ours has not.
+    release() // The chain's clock has passed the end of the hold; ours has not.
     await fixture.recheck(fixture.context.holdRecheckMs)
     expect((await fixture.becomes(id, { state: matured })).holdEndedAt).not.toBeNull()
   })
@@ -172,7 +172,7 @@ test('a hold whose first look the budget did not allow is looked at an hour late
 })
 
 describe('a partial refund that fails within the hold', () => {
-  /** A fifth went back. */
+  /** AUSD that is left after a fifth went back. */
   const leftMicro = 2_461_538n
   async function revoking() {
     const id = await onHold('topup')

@@ -16,7 +16,7 @@ const charge = (paymentId: string, paymentRequestId: string): FetchedCharge => (
     paidAt: null,
   },
 })
-/** A request that was paid twice: it names its latest payment. */
+/** Provider with a payment request that was paid twice, and that names its latest payment. */
 const provider = {
   findCharge: async (_: string, id: string) =>
     ({

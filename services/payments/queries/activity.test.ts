@@ -27,7 +27,7 @@ describe('the activity of a wallet', () => {
     expect(inFlight).toEqual([])
     expect(items[0]).toMatchObject({ id: paymentId, status: 'expired', inFlight: false })
     expect(items[0]).not.toHaveProperty('checkoutUrl')
-    // A payment in time whose webhook is late looks the same: the payer must not pay again.
+    // A payment that was made in time, but whose webhook is late, looks the same: the payer must not pay again.
     expect(items[0]).toMatchObject({ nextAction: 'wait' })
     expect(items[0]!.sentence).toContain('We are waiting for the payment provider to confirm')
     await fixture.control(`sessions/${paymentId}/expire`)

@@ -59,7 +59,7 @@ describe('a payment in review that an operator credits', () => {
       { refId: id, ausd: '3076923' },
       { refId: `${id}.1`, ausd: '3076923' },
     ])
-    await fixture.settle('credit', id, true) // A repeated result for the old ref.
+    await fixture.settle('credit', id, true) // The relayer repeats a result for the old ref.
     await fixture.settle('credit', `${id}.1`)
     await fixture.becomes(id, { state: 'credited' })
   })

@@ -14,7 +14,7 @@ export function reviewsOf(fixture: Fixture) {
     await fixture.becomes(id, { state: 'review', reason: 'amount_differs' })
     return id
   }
-  /** Through two checkouts: the first was opened without an answer. */
+  /** Pays through two checkouts, of which the first was opened without a response. */
   async function payTwice(amount?: number): Promise<string> {
     const quoteId = fixture.quote()
     const asked = { wallet: newWallet(), amount: '50000', method: 'qr', quoteId }

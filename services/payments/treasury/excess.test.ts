@@ -24,7 +24,7 @@ beforeEach(async () => {
 const limits = (dayMicroMax = 10n ** 11n, openMicroMax = 10n ** 11n) =>
   Object.assign(fixture.context, { topupLimits: { openMax: 100, openMicroMax, dayMicroMax } })
 const settle = (wallet: string) => fixture.settlement({ wallet, quoteId: fixture.quote() })
-/** 1 AUSD. */
+/** Requests a top-up of 1 AUSD. */
 const topup = (wallet: string) => fixture.topup({ wallet, amount: '16250', method: 'qr', quoteId: fixture.quote() })
 const pay = (id: string, channel_code = 'QRIS') => fixture.control(`sessions/${id}/pay`, { channel_code, force: true })
 const opened = async (wallet: string) => (await settle(wallet)).ok!.paymentId
@@ -287,5 +287,5 @@ test('security: a wallet leaves ten settlements an hour unpaid; a further reques
   expect(await settle(wallet)).toEqual({ refused: 'settlements_too_many' })
   expect(calls).toBe(0)
   fixture.chain.drawn = '10000000'
-  expect(await settle(wallet)).toHaveProperty('ok') // The open one again.
+  expect(await settle(wallet)).toHaveProperty('ok') // The response is the open settlement again.
 })

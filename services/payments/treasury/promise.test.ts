@@ -24,7 +24,7 @@ const asJson = (row: Row) =>
     }),
   )
 
-/** 10⁻⁶ AUSD, as the trigger on the payments computes it. */
+/** Returns the AUSD (10⁻⁶) that the trigger on the payments keeps for each row. */
 async function reservedFor(rows: readonly Row[]): Promise<bigint[]> {
   const found = await scratch.database.read((db) =>
     db.execute<{ micro: string }>(sql`
@@ -96,7 +96,8 @@ describe('AUSD that the treasury keeps for payments', () => {
   test('is at least what the books owe for them, in every state for every reason', async () => {
     const reserved = await reservedFor(rows)
     const tooLittle = rows.filter((row, at) => {
-      // A refund was ordered: a payment whose refund fails returns to review, and is covered again.
+      // A payment whose refund is ordered needs no cover: if the refund fails, the payment returns to review
+      // and is covered again.
       const isGoingBack = row.state === 'refunding' && !wasCredited(row)
       return !isGoingBack && row.state !== 'accepted' && reserved[at]! < bookedFor(row)
     })

@@ -10,7 +10,7 @@ beforeEach(() => {
   Object.assign(fixture.chain, { verified: true, drawn: '0', owed: 0n })
 })
 
-/** Rp 50,000 at the fixture's rate. */
+/** AUSD (10⁻⁶) for Rp 50,000 at the fixture's rate. */
 const topupMicro = 3_076_923n
 const ask = (quoteId: string, more: object = {}) => ({
   wallet: newWallet(),
@@ -21,7 +21,7 @@ const ask = (quoteId: string, more: object = {}) => ({
 })
 const promisedMicro = (readAt = new Date(fixture.context.clock())) =>
   fixture.database.read((db) => sumPromised(db, readAt))
-/** On top of the existing promises. */
+/** Gives the treasury `moreMicro` in addition to the existing promises. */
 async function treasuryWith(moreMicro: bigint, change: object = {}) {
   const balance = (await promisedMicro()) + moreMicro
   fixture.chain.treasury = { balance, drawable: 10n ** 15n, ordered: 0n, ...change }
@@ -138,12 +138,12 @@ describe('the promised total', () => {
     })
     await fixture.becomes(paymentId, { state: 'paid' })
     expect((await promisedMicro()) - before).toBe(topupMicro)
-    const readAt = new Date(fixture.context.clock() + 900) // By a clock that is ahead of the others.
+    const readAt = new Date(fixture.context.clock() + 900) // This reading is by a clock that is ahead of the others.
     const unsettled = await promisedMicro(readAt)
     await fixture.settle('credit', paymentId)
     await fixture.becomes(paymentId, { state: 'credited' })
     expect(await promisedMicro(readAt)).toBe(unsettled)
-    // The credit stays excluded: later readings must not change because that moment passes.
+    // The credit stays excluded from later readings, even after the time of that reading has passed.
     fixture.time.aheadMs += 60_000
     expect(unsettled - (await promisedMicro())).toBe(topupMicro)
   })

@@ -9,7 +9,7 @@ import { anomalies, listings } from '../schema.store'
 import { type Detour, type Fixture, openFixture } from '../test-support'
 import { receiveEvidence } from './receive'
 
-// No webhooks, and no rechecks of paid cash-outs.
+// The fixture has no webhooks, and no rechecks of paid cash-outs.
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ webhooks: false, reversalWatchMs: 0 })
@@ -101,7 +101,7 @@ describe('a payout reversed after it was paid, without a webhook', () => {
     const { id, payoutId } = await paid()
     await reverse(payoutId)
     const own = listed((row) => (row.reference_id === id ? { ...row, ...change } : row))
-    // As observed: the provider answers 400 to an id not of its own form.
+    // The provider answers 400 to an id that is not of its own form, as observed.
     const detour: Detour = (call, onward) =>
       call.url.includes('xxxxx') ? says(400, 'API_VALIDATION_ERROR') : own(call, onward)
     await fixture.detoured(detour, () => fixture.list())

@@ -11,7 +11,7 @@ import { receiveEvidence } from './receive'
 let fixture: Fixture
 afterEach(() => fixture?.[Symbol.asyncDispose]())
 
-/** By its only attempt: no other one may arrive after it is put back. */
+/** Returns a cash-out that ended by its only attempt, so that no other attempt can arrive after it is put back. */
 const ended = ({ accountNumber = '1234567890', end = 'paid' } = {}) =>
   fixture.unhurried(async () => {
     const id = await fixture.taken({ bank: { accountNumber } })
@@ -78,7 +78,7 @@ describe('a restored cash-out with an existing payout but no order in its row', 
     await fixture.due(id)
     await waitUntil('an order', async () => (await fixture.transfers(id)).length === 1)
     const [order] = await fixture.transfers(id)
-    // It may have succeeded by itself.
+    // The payout may have succeeded already.
     await fixture.control(`payouts/${order!.id}/succeed`, {}).catch(() => {})
     await fixture.putBack(id, 'taking')
     await fixture.relayed('take', id)

@@ -11,20 +11,20 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** The lines equal the position of the row at every moment. */
+/** Checks that the lines equal the position of the row at every moment, and returns them. */
 async function booked(id: string): Promise<Record<string, bigint>> {
   const byName = (lines: ReturnType<typeof position>) =>
     Object.fromEntries(lines.map(({ account, asset, amount }) => [`${account} ${asset}`, amount]))
   const row = await fixture.row(id)
   const lines = await fixture.database.read((db) => db.select().from(journal).where(eq(journal.item, id)))
-  // The row moved meanwhile: the lines may be newer.
+  // The row has moved since it was read, so the lines may be newer.
   if (!Bun.deepEquals(await fixture.row(id), row)) return booked(id)
   const told = byName(position(lines))
   expect(told).toEqual(byName(positionOf(row)))
   return told
 }
 
-/** 5 AUSD at a rate of which 1 % is spread. */
+/** Requests 5 AUSD at a rate of which 1 % is spread. */
 const quoted = () => fixture.request({ quoteId: fixture.quote('USD/IDR', '16413', 100) })
 
 test('the books follow the row of a cash-out at every step, with the spread of its quote', async () => {

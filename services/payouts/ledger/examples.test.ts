@@ -3,7 +3,7 @@ import type { AccountName, Asset } from '#shared/ledger/chart'
 import { difference, type Position } from '#shared/ledger/position'
 import { positionOf } from './position'
 
-// 100 AUSD at Rp 16,250 per dollar.
+// All examples are 100 AUSD at Rp 16,250 per dollar.
 
 type Row = Parameters<typeof positionOf>[0]
 type Posting = Partial<Record<Asset, Partial<Record<AccountName, bigint>>>>

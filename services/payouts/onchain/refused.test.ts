@@ -60,7 +60,7 @@ test('security: after three cash-outs to one account were refused in a day, no w
 test('security: others cannot keep the owner of a bank account from it by refused cash-outs', async () => {
   const asked = (digit: string) => {
     const wallet = `0x${digit.repeat(40)}`
-    // The sandbox's bank leaves a transfer to it undecided.
+    // The sandbox's bank leaves a transfer to this account undecided.
     const bank = { accountNumber: '141414', channelCode: 'ID_BNI' }
     return fixture.request({ wallet, authorization: { from: wallet }, bank })
   }

@@ -84,7 +84,7 @@ describe('an unclear response of the provider to an order', () => {
     await faults({ errorRate: 0, timeoutAfterAccept: 0 }, { drop: 1 })
     await waitUntil('its payment', async () => {
       if ((await fixture.row(id)).state === 'paid') return true
-      await fixture.due(id) // A round that began before may postpone it again.
+      await fixture.due(id) // A round that began before may postpone the check again.
       return false
     })
     expect(await fixture.transfers(id)).toMatchObject([transfer])

@@ -91,7 +91,7 @@ describe('a cash-out that is late at its first order', () => {
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-  /** The account refuses look-ups through v3. */
+  /** Pays late while the account refuses lookups through v3. */
   const paidLate = (provider: Fixture['context']['provider']) =>
     fixture.detoured(
       (call) =>
@@ -126,7 +126,7 @@ describe('a cash-out that is late at its first order', () => {
 describe('a change of the API version during a payout', () => {
   let fixture: Fixture
   beforeAll(async () => {
-    // The test makes each check.
+    // The interval is so long that only the test makes checks.
     fixture = await openFixture({ recheckAfterMs: 600_000, webhooks: false })
   })
   afterAll(() => fixture?.[Symbol.asyncDispose]())
@@ -140,7 +140,7 @@ describe('a change of the API version during a payout', () => {
       provider: fixture.providerBy(api),
     })
     const used: string[] = []
-    // The first attempt is still arriving when the version changes, so no look-up finds it.
+    // The first attempt is still arriving when the version changes, so no lookup finds it.
     const id = await fixture.detoured(
       (call) => {
         if (call.method === 'POST') {

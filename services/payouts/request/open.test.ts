@@ -14,7 +14,7 @@ afterAll(() => fixture?.[Symbol.asyncDispose]())
 const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)
 const other = '0x1111111111111111111111111111111111111111'
 
-/** Each row fixes one more rule and shows the next one broken. */
+/** Changes of a request. Each fixes one more rule, so that the next broken one shows. */
 const mendings: [RefusalCode, (fixture: Fixture) => object][] = [
   ['wallet_not_from', () => ({})],
   ['to_not_treasury', () => ({ wallet: undefined })],

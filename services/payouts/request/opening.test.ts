@@ -4,7 +4,7 @@ import { openingMaxMs } from '../cashout'
 import { cashouts } from '../cashout.table'
 import { type Fixture, openFixture, unlimited } from '../test-support'
 
-// Stored but not accepted: the quote was not taken, or the answer was lost.
+// These cash-outs are stored but not accepted: the quote was not taken, or the response was lost.
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const requestOf = (from: string) =>
     bank: { accountNumber: from.slice(2, 12).replace(/\D/g, '7') },
   })
 
-/** Pricing fails before it takes the quote, or after. */
+/** Stores a cash-out. Pricing fails before it takes the quote (`breaks`), or after (`lost`). */
 async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Promise<CashoutRequest> {
   fixture.quotes.get(asked.quoteId)![fault] = true
   expect(await fixture.create(asked)).toEqual({ refused: 'rate_unavailable' })
@@ -30,7 +30,7 @@ async function stored(fault: 'breaks' | 'lost', asked = fixture.request()): Prom
   delete fixture.quotes.get(asked.quoteId)![fault]
   return asked
 }
-/** Also makes the check due if the row is older than a minute. */
+/** Makes a row older. The check becomes due if the row is then older than a minute. */
 const age = (asked: CashoutRequest, ms: number) =>
   fixture.database.run((db) =>
     db

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** 5 AUSD at the fixture's rate. */
+/** Rupiah for 5 AUSD at the fixture's rate. */
 const payoutMinor = 81_250n
 const { clock } = { clock: () => fixture.context.clock() + time.aheadMs }
 const unpaidMinor = () => fixture.database.read((db) => sumPromisedFiat(db, new Date(clock())))
@@ -61,7 +61,7 @@ describe("a cash-out that the provider's balance does not cover", () => {
 
 test('security: of forty concurrent cash-outs, with cover for ten, ten are accepted', async () => {
   const balance = await balanceWith(10n * payoutMinor + 1n)
-  // Each of another wallet, to another account: no other lock puts them in order.
+  // Each request is of another wallet, to another account, so that no other lock puts them in order.
   const requests = Array.from({ length: 40 }, (_, at) => {
     const from = `0x${String(at).padStart(40, '0')}`
     const bank = { accountNumber: String(1_000_000_000 + at) }
@@ -141,7 +141,7 @@ describe('a provider balance that cannot be read', () => {
 
 test('the owed and unpaid totals include a cash-out until the bank was paid or the AUSD was returned', async () => {
   await balanceWith(100n * payoutMinor)
-  const since = new Date(clock() + 900) // By a clock that is ahead of the database's.
+  const since = new Date(clock() + 900) // The time is by a clock that is ahead of the database's.
   const later = new Date(clock() + 3_600_000)
   const sums = async (at: Date) => {
     const owed = await fixture.database.read((db) => sumPromisedAusd(db, at))
@@ -162,7 +162,7 @@ test('the owed and unpaid totals include a cash-out until the bank was paid or t
 })
 
 test('an alert is raised before the rupiah balance runs out, and when it cannot be read', async () => {
-  // For a while, a payment counts as later than a reading that it precedes.
+  // For a while, a payment counts as later than a reading before which it was made.
   const later = new Date(clock() + 3_600_000)
   await waitUntil('no payment counting any more', async () => {
     const lasting = await fixture.database.read((db) => sumPromisedFiat(db, later))

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { openLog } from '#platform/log'
 import { openXendit } from './client'
 
-/** Answers each lookup with one object, whatever was asked for. */
+/** Object with which the server answers each lookup. */
 let told: object = {}
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json(told) })
 afterAll(() => server.stop(true))
