@@ -192,7 +192,7 @@ test('a draining gateway still serves requests and closes every connection', asy
   expect(await connection()).toBe('close')
 })
 
-test('a gateway that is stopped while it opens its consumers ends', async () => {
+test('a gateway that is stopped while it opens its consumers shuts down', async () => {
   for (let times = 0; times < 3; times++) {
     const copy = await startGateway(backbone)
     await within(copy[Symbol.asyncDispose](), 30_000, 'the gateway')

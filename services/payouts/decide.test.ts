@@ -75,7 +75,7 @@ describe('the decision on a payout status', () => {
     expect(receivePayoutStatus(facts(state), evidence(word))).toMatchObject(step)
   })
 
-  test.each(['REQUESTED', 'LOCKED', 'PENDING_COMPLIANCE_ASSESSMENT'])('%s: wait', (word) => {
+  test.each(['REQUESTED', 'LOCKED', 'PENDING_COMPLIANCE_ASSESSMENT'])('waits after %s', (word) => {
     expect(receivePayoutStatus(facts('paying'), evidence(word))).toEqual({ stay: true })
   })
   test.each([

@@ -146,7 +146,7 @@ describe('an entity tag', () => {
     ['*', true],
     ['"x"', false],
     [null, false],
-  ])('If-None-Match %p: %p', (header, matches) => expect(noneMatch(header, tag)).toBe(matches))
+  ])('matches If-None-Match %p: %p', (header, matches) => expect(noneMatch(header, tag)).toBe(matches))
 })
 
 describe('CORS', () => {

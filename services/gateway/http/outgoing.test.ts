@@ -31,7 +31,7 @@ test('security: beyond the limit, the body that has waited longest is dropped, a
     expect(await textOf(sent)).toBe(body(letter, 100_000))
 })
 
-test('a body that was taken, or whose client has left, counts no more', async () => {
+test('a body that was taken, or whose client has left, no longer counts', async () => {
   const send = openOutgoing(250_000)
   const stays = send(body('a', 100_000))
   for (let round = 0; round < 5; round++) await textOf(send(body('b', 100_000)))

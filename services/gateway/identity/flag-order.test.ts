@@ -47,7 +47,7 @@ const ask = (wallet: `0x${string}`, revision = '7') => {
   return answerFlagOrder(context()).answer({ ...command, wallet, revision })
 }
 
-test('an operator has a flag that the relayer gave up ordered again, once', async () => {
+test('an operator can order a flag again, once, after the relayer gave it up', async () => {
   const wallet = await verified('reverted')
   for (let times = 0; times < 2; times++) expect(await ask(wallet)).toMatchObject({ ok: { done: expect.any(String) } })
   expect(await rowOf(wallet)).toMatchObject({ flagFailedAt: null, failedAt: null, failure: null })

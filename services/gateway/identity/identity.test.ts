@@ -125,13 +125,13 @@ describe('an identity statement is ignored', () => {
   ])('%s', (_, before, said, ignored) => {
     expect(decideIdentity(before, statement(said), policy)).toEqual({ ignored } as never)
   })
-  test('but accepted in the sandbox when an approval has no environment', () => {
+  test('unless it is an approval without an environment and the gateway runs in the sandbox', () => {
     const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }
     expect(decideIdentity(undefined, statement({ sandbox: null }), sandbox)).toMatchObject({
       flag: true,
     })
   })
-  test('when production approves and the gateway runs in the sandbox', () => {
+  test('when it is an approval in production and the gateway runs in the sandbox', () => {
     const sandbox: IdentityPolicy = { ...policy, environment: 'sandbox' }
     expect(decideIdentity(undefined, statement(), sandbox)).toEqual({
       ignored: 'other environment',

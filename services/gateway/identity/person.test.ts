@@ -207,7 +207,7 @@ describe('a wrong answer about duplicates', () => {
     expect(await ordersOf(second)).toEqual([true, false])
   })
 
-  test('that named somebody is corrected by a recheck', async () => {
+  test('that named another wallet is corrected by a recheck', async () => {
     const other = await approved('sumsub', randomUUID())
     await round('sumsub')
     const wallet = await approved('sumsub', randomUUID())

@@ -41,7 +41,7 @@ describe.each(speakers.map((speaker) => [speaker.name, speaker] as const))('%s',
       ['by a clock two hours ahead', 2, true],
       ['over three hours ago', -3.1, false],
       ['over three hours from now', 3.1, false],
-    ])('security: made %s counts or not, if the provider signs the time', (_, hours, counts) => {
+    ])('security: made %s (%d h) is accepted: %p, if the provider signs the time', (_, hours, counts) => {
       const verdict = verify(body, speaker.sign(body, { atMs: nowMs + hours * 3_600_000 }))
       expect('ok' in verdict).toBe(counts || !speaker.signsTime)
     })

@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
     const known = errorCodes.map((code) => [code, statusOfCode(code)])
     expect(told.sort()).toEqual(known.sort())
   })
-  test('has the authentication of every operation', () => {
+  test('declares the authentication of every operation', () => {
     for (const { name, op } of operations) expect([name, op.security]).not.toContain(undefined)
     const open = operations.filter(({ op }) => op.security?.length === 0).map(({ name }) => name)
     expect(open.sort()).toEqual(['get /config', 'get /health', 'get /ready', 'get /verify/{wallet}', 'post /quote'])
@@ -190,7 +190,7 @@ describe('the OpenAPI document', () => {
     expect(found.length).toBeGreaterThan(1)
     expect(found.filter(([, description]) => !description.includes(words))).toEqual([])
   })
-  test('has the type of every enum', () => {
+  test('declares the type of every enum', () => {
     const lists = text.match(/\{[^{}[\]]*"enum":\["/g) ?? []
     expect(lists.length).toBeGreaterThan(10)
     expect(lists.filter((list) => !list.includes('"type":"string"'))).toEqual([])

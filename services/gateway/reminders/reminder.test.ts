@@ -92,7 +92,7 @@ test('each kind is sent at most once, in order, by day, and only while it is tru
   )
 })
 
-test('looking again only when told sends the same kinds as looking every quarter of an hour', () => {
+test('checking a debt only when the last decision planned it sends the same kinds as checking every quarter of an hour', () => {
   const run = (openedAt: number, due: number, country: string | null, isPatient: boolean) => {
     const sent = new Map<ReminderKind, number>()
     const at: CycleDates = { openedAt, dueAt: due, defaultsAt: due + day }

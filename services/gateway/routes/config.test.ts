@@ -80,14 +80,14 @@ describe('GET /config', () => {
     expect(fixture.asked.length).toBeGreaterThan(once)
   })
 
-  test('is 304 without a body for a current ETag', async () => {
+  test('answers 304 without a body for a current ETag', async () => {
     const { call } = await fixtureOf(replies)
     const etag = (await call('GET', '/config')).headers.get('etag') ?? ''
     const again = await call('GET', '/config', { headers: { 'if-none-match': etag } })
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
 
-  test.each(Object.keys(replies))('is 503, not half of it, without %s', async (subject) => {
+  test.each(Object.keys(replies))('answers 503, not a partial configuration, without %s', async (subject) => {
     const { call } = await fixtureOf({ ...replies, [subject]: refusing('chain_unavailable') })
     const response = await call('GET', '/config')
     expect(response.status).toBe(503)

@@ -43,7 +43,7 @@ describe('GET /me/export', () => {
     expect(fixture.asked.toSorted()).toEqual(asked.toSorted() as [string, unknown][])
   })
 
-  test('is a 503 while one service is down, and never a part of the rows', async () => {
+  test('answers 503, and never a part of the rows, while one service is down', async () => {
     const { 'payouts.person.read': _, ...without } = quiet
     const response = await get(await fixtureOf(without))
     expect(response.status).toBe(503)
@@ -51,7 +51,7 @@ describe('GET /me/export', () => {
     expect(refused.status).toBe(503)
   })
 
-  test('costs no export of the day when it is a 503', async () => {
+  test('does not count towards the daily limit when it answers 503', async () => {
     const replies: Replies = { ...quiet, 'chain.person.read': refusing('provider_unavailable') }
     const fixture = await fixtureOf(replies)
     for (let count = 0; count < 6; count++) expect((await get(fixture)).status).toBe(503)
@@ -78,7 +78,7 @@ describe('GET /me/export', () => {
     expect((await get(fixture, budi)).status).toBe(200)
   })
 
-  test('sends 16 at a time, reads on only as the client does, and takes a place back from a client that leaves', async () => {
+  test('sends 16 exports at a time, reads on only as the client does, and frees the slot of a client that leaves', async () => {
     const fixture = await fixtureOf({ ...quiet, 'payments.person.read': paged(1_000) })
     const open: Response[] = []
     const people = Array.from({ length: 16 }, () => privateKeyToAccount(generatePrivateKey()))

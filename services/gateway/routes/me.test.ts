@@ -84,7 +84,7 @@ describe('GET /me', () => {
     ['in its grace period', '1797836401', 'Repay by 28 December 2026, 07:00 UTC, or your debt'],
     ['at the last second of it', '1798441200', 'Repay by 28 December 2026, 07:00 UTC, or your'],
     ['after it', '1798441201', 'due on 21 December 2026, 07:00 UTC. Repay now'],
-  ])('says by the time of the chain when to repay a debt: %s', async (_, blockTime, said) => {
+  ])("states by the chain's time when to repay a debt: %s", async (_, blockTime, said) => {
     const sentence = expect.stringContaining(said)
     expect(await shownOf({ blockTime })).toMatchObject({ cycle: { ...account.cycle, sentence } })
   })
@@ -172,7 +172,7 @@ describe('GET /me/activity', () => {
       ['payments.activity', 'payouts.activity', 'chain.activity'].map((subject) => [subject, asked]),
     )
   })
-  test('is 304 without a body until the account changes', async () => {
+  test('answers 304 without a body until the account changes', async () => {
     const { fixture, response } = await get()
     const etag = response.headers.get('etag') ?? ''
     expect(etag).toMatch(/^"[\w-]+"$/)
@@ -334,7 +334,7 @@ describe('GET /me/activity/:id', () => {
     [payment, 'payments.item'],
     [payout, 'payouts.item'],
     [send, 'chain.item'],
-  ])('returns the item %s as %s has it, asked for this wallet alone', async (id, subject) => {
+  ])('returns the item %s as %s has it, asked only for this wallet', async (id, subject) => {
     const { fixture, response, answer } = await get(id, { [subject]: found(id) })
     expect(answer).toEqual([200, entryAt(9, id)])
     expect(fixture.asked).toEqual([[subject, { wallet: walletOf(ana), id }]])

@@ -114,7 +114,7 @@ describe('GET /verify/:wallet', () => {
     const fixture = await fixtureOf({ ...reader, 'chain.account': () => hanging })
     expect((await fixture.call('GET', path)).status).toBe(503)
   })
-  test('ignores the case of the wallet, and is 304 for a current ETag', async () => {
+  test('ignores the case of the wallet, and answers 304 for a current ETag', async () => {
     const fixture = await fixtureOf({ ...chain, ...reader })
     const first = await fixture.call('GET', path)
     const etag = first.headers.get('etag') ?? ''
@@ -321,7 +321,7 @@ test('the gateway answers at the deadline when a handler never ends', async () =
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
 })
 
-test('security: the gateway refuses public requests above the concurrency limit at once, and frees each place', async () => {
+test('security: the gateway refuses public requests above the concurrency limit at once, and frees each slot', async () => {
   const held = Promise.withResolvers<unknown>()
   const over = { config: { ...config, publicConcurrencyMax: 2 } }
   const fixture = await fixtureOf({ 'pricing.quote.create': () => held.promise }, over)
@@ -335,7 +335,7 @@ test('security: the gateway refuses public requests above the concurrency limit 
   expect(await errorOf(await quote())).not.toContain('too many')
 })
 
-test('security: bodies that never arrive take no place of a public request', async () => {
+test('security: bodies that never arrive take no slot of a public request', async () => {
   const over = { config: { ...config, publicConcurrencyMax: 2 } }
   const fixture = await fixtureOf({ 'pricing.quote.create': refusing('rate_unavailable') }, over)
   const slow = Array.from({ length: 2 }, () => {

@@ -181,7 +181,7 @@ describe('the receipt of an item', () => {
     expect(page).toContain('>Rekening bank</th><td>&lt;Bank&gt; •••• 7890</td>')
   })
 
-  test('is a page whose policy allows its own style sheet alone, and names no wallet', async () => {
+  test('is a page whose policy allows only its own style sheet, and names no wallet', async () => {
     const own = await fixtureOf({ 'payments.item': okay({ item }) })
     const headers = { authorization: await headerOf(ana) }
     const response = await own.call('GET', `/me/activity/${id}/receipt`, { headers })

@@ -68,7 +68,7 @@ describe('POST /webhooks/payments', () => {
     expect([response.status, await errorOf(response)]).toEqual([status, message])
     expect(fixture.stored.size).toBe(0)
   })
-  test('takes a body of exactly 64 KiB', async () => {
+  test('accepts a body of exactly 64 KiB', async () => {
     const raw = `{"a":"${'x'.repeat(65_536 - 8)}"}`
     const response = await (await fixtureOf()).call('POST', '/webhooks/payments', {
       raw,

@@ -128,7 +128,7 @@ async function bookOf(id: string) {
 }
 
 describe('a cancelled checkout', () => {
-  test('frees what it held of the daily limit and of the open top-ups', async () => {
+  test('frees its share of the daily limit and of the open top-ups', async () => {
     const wallet = newWallet()
     const whole = await leftOf(wallet)
     const limits = { ...fixture.context.topupLimits }
@@ -142,7 +142,7 @@ describe('a cancelled checkout', () => {
     Object.assign(fixture.context.topupLimits, limits)
   })
 
-  test('that is paid after all counts again, and goes to review above the daily limit', async () => {
+  test('that is paid nevertheless counts again, and goes to review above the daily limit', async () => {
     const limits = { ...fixture.context.topupLimits }
     const wallet = newWallet()
     const id = await topup(wallet)

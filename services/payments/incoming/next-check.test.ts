@@ -25,12 +25,12 @@ describe('the next check of a payment', () => {
     expect(nextCheck({ ...quiet, onHold: true }, 0, 20_000)).toEqual(when)
   })
 
-  test('that is an irrevocable settlement is never', () => {
+  test('is not planned if it is an irrevocable settlement', () => {
     const quiet = { state: 'repaid', checks: 0, createdAt: at(0), expiresAt: at(0) } as const
     expect(nextCheck({ ...quiet, onHold: false }, 0, 20_000)).toBeNull()
   })
 
-  test('with late money is scheduled for a day', () => {
+  test('is planned for a day if late money may come', () => {
     const quiet = { state: 'expired', checks: 20, createdAt: at(0), expiresAt: at(0) } as const
     expect(nextCheck(quiet, 82_800_000, 20_000)).not.toBeNull()
     expect(nextCheck(quiet, 82_800_001, 20_000)).toBeNull()

@@ -66,7 +66,7 @@ describe("the provider's list of transactions", () => {
     }
   })
 
-  test('is believed about a refund that cannot be fetched, as a full refund', async () => {
+  test('proves a full refund if the refund itself cannot be fetched', async () => {
     const id = await paid('CARDS')
     await fixture.list()
     await fixture.settle('credit', id)

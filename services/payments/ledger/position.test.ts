@@ -143,7 +143,7 @@ describe('every step of a payment has a journal entry or a documented reason for
     else expect(lines).not.toEqual([])
   })
 
-  test('no documented reason is for a missing step', () => {
+  test('each documented reason is about an existing step', () => {
     const there = new Set(edges.map(([, from, to]) => `${from} → ${to}`))
     expect(Object.keys(silent).filter((step) => !there.has(step))).toEqual([])
   })

@@ -115,7 +115,7 @@ describe('after the hold', () => {
     expect(await isFrozen(id)).toBe(false)
   })
 
-  test('a refund that fails after all undoes the freeze, and nothing is paid twice', async () => {
+  test('a refund that fails in the end undoes the freeze, and nothing is paid twice', async () => {
     const id = await given('QRIS')
     const made = await refund(id)
     await fixture.list()

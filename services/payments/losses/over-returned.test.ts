@@ -51,7 +51,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
   test.each([
     ['after its credit', [refund, dispute]],
     ['in two disputes', [dispute, dispute]],
-  ])('%s, freeze it until top-ups have repaid both', async (_, ways) => {
+  ])('%s, freeze the wallet until top-ups have repaid both', async (_, ways) => {
     const id = await given('QRIS')
     const { wallet } = (await fixture.row(id))!
     for (const way of ways) await way(id)
@@ -68,7 +68,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
   test.each([
     ['first', 1],
     ['last', -1],
-  ])('freeze it when they came before the credit, with the charge %s in the list', async (_, by) => {
+  ])('freeze the wallet when they came before the credit, with the charge %s in the list', async (_, by) => {
     const id = await opened()
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'CARDS', force: true })
     await refund(id)
@@ -104,7 +104,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     return { id, second: paid.find((one) => one !== providerPaymentId)! }
   }
 
-  test.each(['payment', 'request'])('freeze it when a row names the second %s', async (names) => {
+  test.each(['payment', 'request'])('freeze the wallet when a row names the second %s', async (names) => {
     const { id, second } = await paidTwice()
     await refund(second)
     await fixture.list()
@@ -117,7 +117,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     expect(await isFrozen(id)).toBe(true)
   })
 
-  test('freeze it at once, also while the other charge is being refunded', async () => {
+  test('freeze the wallet at once, also while the other charge is being refunded', async () => {
     const { id } = await paidTwice()
     const { providerPaymentId } = (await fixture.row(id))!
     await fixture.settle('credit', id)

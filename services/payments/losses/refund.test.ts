@@ -89,7 +89,7 @@ describe('a refund', () => {
     })
   })
 
-  test('of a further part that fails during its revocation: a repeated report of the first revocation does not end the second', async () => {
+  test('of a further part that fails during its revocation is not ended by a repeated report of the first revocation', async () => {
     const id = await onChain('CARDS')
     await refund(id, { amount: 20_000 })
     await fixture.becomes(id, { state: 'revoking', leftMicro: 1_846_153n })

@@ -249,7 +249,7 @@ describe('a frozen wallet', () => {
       return { wallet, id }
     }
 
-    test('was late, and is credited at the rate of its arrival, whatever the rate is now', async () => {
+    test('gets its late money at the rate of its arrival, whatever the rate is now', async () => {
       fixture.time.aheadMs = 0
       const wallet = await frozen()
       const id = await opened(wallet, { amount: '100000' })
@@ -355,7 +355,7 @@ describe('a frozen wallet', () => {
     expect((await fixture.clear(of)).ok!.done).toContain('is no longer frozen')
   })
 
-  test('is ordered again until the chain has it, under the same revision', async () => {
+  test('has its freeze ordered again, under the same revision, until the chain has it', async () => {
     const wallet = await frozen()
     await fixture.recheck()
     const [first, again] = await freezes(wallet)

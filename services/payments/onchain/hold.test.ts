@@ -155,7 +155,7 @@ describe.each([
   })
 })
 
-test('a hold whose first look the budget did not allow is looked at an hour later', async () => {
+test('a hold whose first check the budget did not allow is checked an hour later', async () => {
   fixture.time.aheadMs += 10_000
   const ids = [await onHold('topup'), await onHold('topup')]
   holdFor(3 * 86_400)
@@ -181,7 +181,7 @@ describe('a partial refund that fails within the hold', () => {
     return { id, bounce: () => fixture.control(`refunds/${made.id}/fail`).then(fixture.list) }
   }
 
-  test('after its revocation: the whole payment is revoked and applied again', async () => {
+  test('after its revocation leads to a full revocation, and the payment is applied again', async () => {
     const { id, bounce } = await revoking()
     await fixture.settle('revoke', `${id}:${leftMicro}`)
     await fixture.becomes(id, { state: 'held', onchainMicro: leftMicro })
@@ -191,7 +191,7 @@ describe('a partial refund that fails within the hold', () => {
     await fixture.becomes(id, { state: 'paid', refSequence: 1, onchainMicro: 3_076_923n })
   })
 
-  test('before its revocation is final: the whole payment is then revoked and applied again', async () => {
+  test('before its revocation is final leads to a full revocation afterwards, and the payment is applied again', async () => {
     const { id, bounce } = await revoking()
     await bounce()
     await fixture.becomes(id, { state: 'revoking', refundedMinor: 0n, leftMicro })

@@ -206,7 +206,7 @@ describe('AUSD of cash-outs', () => {
     expect(await fixture.topup(ask(fixture.quote()))).toHaveProperty('ok')
   })
 
-  test('is its last reading while payouts is silent, in another process too', async () => {
+  test('counts by its last reading while payouts is silent, in another process too', async () => {
     fixture.chain.owed = 5n
     await treasuryWith(2n * topupMicro + 5n)
     fixture.chain.owed = null
@@ -227,7 +227,7 @@ describe('AUSD of cash-outs', () => {
 describe('a treasury that cannot be read', () => {
   const minutesMs = 60_000
 
-  test('is used by its last reading for a while; then no top-up is opened, and a debt stays payable', async () => {
+  test('counts by its last reading for a while; then no top-up is opened, and a debt stays payable', async () => {
     await treasuryWith(2n * topupMicro)
     fixture.chain.treasury = null
     fixture.time.aheadMs += minutesMs - 5_000
@@ -241,7 +241,7 @@ describe('a treasury that cannot be read', () => {
     await treasuryWith(topupMicro)
   })
 
-  test('is not used by a reading that our clock, set back since, has in the future', async () => {
+  test('does not count by a reading that lies in the future of a clock set back since', async () => {
     await treasuryWith(2n * topupMicro)
     fixture.chain.treasury = null
     fixture.time.aheadMs -= 3_600_000

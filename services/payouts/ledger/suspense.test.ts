@@ -107,7 +107,7 @@ describe('a payout that does not match its cash-out', () => {
   })
 })
 
-describe('a payout of nobody that its row in the list reported first', () => {
+describe('an unmatched payout that its row in the list reported first', () => {
   const listed = (change: object) =>
     fixture.listing.receive('ID', {
       type: 'payout',

@@ -74,7 +74,7 @@ test('security: of forty concurrent cash-outs, with cover for ten, ten are accep
   for (const { quoteId } of refused) expect(fixture.quotes.get(quoteId)?.requestFingerprint).toBeUndefined()
 })
 
-test('security: a cash-out is not weighed while another is being stored', async () => {
+test('security: a cash-out is not checked against the balance while another is being stored', async () => {
   const balance = await balanceWith(payoutMinor)
   const from = `0x${'9'.repeat(40)}`
   const bank = { accountNumber: '9999999999' }
@@ -103,7 +103,7 @@ test('a cash-out whose quote is refused reserves nothing, unlike one that may be
 })
 
 describe('a provider balance that cannot be read', () => {
-  test('is used by its last reading for minutes; then no cash-out is accepted', async () => {
+  test('counts by its last reading for minutes; then no cash-out is accepted', async () => {
     const balance = await balanceWith(10n * payoutMinor)
     await fixture.detoured(isSilent, async () => {
       await balance.refresh()
@@ -125,7 +125,7 @@ describe('a provider balance that cannot be read', () => {
     ['"12"', undefined],
     ['1e30', undefined],
     ['null', undefined],
-  ])('%s is %p rupiah', async (written, minor) => {
+  ])('written as %s gives %p rupiah', async (written, minor) => {
     const say = async (call: Request) =>
       new URL(call.url).pathname === '/balance'
         ? new Response(`{"balance":${written}}`, {

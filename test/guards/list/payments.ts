@@ -117,7 +117,7 @@ export const paymentGuards: readonly Guard[] = [
     by: without('leftMicro >'),
     test: {
       file: at('losses/refund.test.ts'),
-      name: 'of a further part that fails during its revocation: a repeated report of the first revocation does not end the second',
+      name: 'of a further part that fails during its revocation is not ended by a repeated report of the first revocation',
     },
   },
   {

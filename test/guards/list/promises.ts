@@ -104,7 +104,7 @@ const topups: readonly Guard[] = [
     by: instead('youngerThan(readingMaxMs)', 'last'),
     test: {
       file: payments('treasury/reserve.test.ts'),
-      name: 'is used by its last reading for a while; then no top-up is opened, and a debt stays payable',
+      name: 'counts by its last reading for a while; then no top-up is opened, and a debt stays payable',
     },
   },
   {
@@ -235,7 +235,7 @@ const cashouts: readonly Guard[] = [
     by: dropped,
     test: {
       file: payouts('treasury/cover.test.ts'),
-      name: 'security: a cash-out is not weighed while another is being stored',
+      name: 'security: a cash-out is not checked against the balance while another is being stored',
     },
   },
   {

@@ -34,8 +34,8 @@ const open = () => {
   return speakers[0]!.adapter(server.url.origin, 'sandbox')
 }
 
-describe("a clock that is wrong beside Sumsub's", () => {
-  test.each([2, -2])('by %d hours costs one refused request, not the answers', async (hours) => {
+describe("a difference from Sumsub's clock", () => {
+  test.each([2, -2])('of %d hours costs one refused request, not the answers', async (hours) => {
     theirs.aheadMs = hours * hour
     const sumsub = open()
     const ask = () => sumsub.lookUp(wallet, new Set())
@@ -48,7 +48,7 @@ describe("a clock that is wrong beside Sumsub's", () => {
     expect(theirs.asked).toBe(5)
   })
 
-  test('by nothing does not repeat a refused request', async () => {
+  test('of zero repeats no refused request', async () => {
     theirs.aheadMs = 0
     const sumsub = speakers[0]!.adapter(`${server.url.origin}/elsewhere`, 'sandbox')
     theirs.asked = 0

@@ -84,7 +84,7 @@ describe('the duplicates check of Sumsub', () => {
     await expect(sumsubFinds(answer)).rejects.toThrow()
   })
 
-  test('with more hits than are looked up has strangers among them', async () => {
+  test('counts the hits beyond those that are looked up as strangers', async () => {
     const many = Array.from({ length: 12 }, () => 'second').map((id, at) => `${id}${at}`)
     const found = await sumsubFinds({ answer: 'RED', similarSearchInfo: hits('second', ...many) })
     expect(found).toContain(other)

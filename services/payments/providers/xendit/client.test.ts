@@ -41,7 +41,7 @@ describe('a lookup that the provider answers with another object', () => {
   })
 })
 
-test('a lookup is answered by an object that has no id', async () => {
+test('a lookup accepts a response without an id', async () => {
   told = { status: 'SUCCEEDED', payment_id: null }
   expect((await provider.findCharge('ID', 'py-1'))!.charge.paymentId).toBe('py-1')
 })

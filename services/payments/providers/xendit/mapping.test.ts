@@ -79,7 +79,7 @@ describe('the parser of a Xendit session', () => {
     expect(checkout(session({ status })).status).toBe(ours)
   })
 
-  test.each([7_200_000, -7_200_000])('takes off the %d ms that its clock is ahead', (ms) => {
+  test.each([7_200_000, -7_200_000])("subtracts the %d ms by which the provider's clock is ahead", (ms) => {
     const wrong = { ...client, aheadMs: () => ms }
     const { expiresAt } = checkout(session(), wrong)
     expect(expiresAt).toEqual(new Date(Date.parse('2026-08-01T02:30:00.000Z') - ms))
