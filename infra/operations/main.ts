@@ -10,9 +10,9 @@ import { fields } from './config'
 import { openConsole } from './console/console'
 import { openPruner } from './pruning/round'
 
-/** Leaves the machine to the services that start at the same time. */
+/** Delay of the first work, which leaves the machine to the services that start at the same time. */
 const firstAfterMs = 5_000
-/** Time for the last answers during a shutdown. */
+/** Time for the last answers during a shutdown, in ms. */
 const endMs = 3_500
 
 await runService('operations', fields, async (config, runtime) => {
@@ -42,7 +42,7 @@ await runService('operations', fields, async (config, runtime) => {
   const ended = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  /** The loops do not need the bus, so nothing waits for it. */
+  /** Answers the console's questions. The loops do not need NATS, so they do not wait for it. */
   const answer = async () => {
     await using bus = await openServiceBus('operations', config, runtime)
     const { treasuryLowAusd, balanceLowIdr: lowMinor, laneMinBalanceWei, laneRefillWei } = config
@@ -94,6 +94,6 @@ await runService('operations', fields, async (config, runtime) => {
     log.info('operations started')
     await runUntilStopped(config, runtime)
   }
-  // Without NATS the connection may still be opening.
+  // Without NATS the connection may still be opening, so the wait is limited.
   await Promise.race([answered, pause(endMs)])
 })

@@ -12,9 +12,9 @@ export type Place = {
   creditLine: Address
   treasury: Address
   deployBlock: bigint
-  /** Public Monad endpoints accept 100 blocks per `eth_getLogs`. */
+  /** Blocks per `eth_getLogs`. Public Monad endpoints accept 100. */
   logsRangeMax: bigint
-  /** Undefined: nothing is compared with the provider. */
+  /** Undefined if nothing is compared with the provider. */
   provider?: ProviderPlace | undefined
 }
 
@@ -55,11 +55,11 @@ function providerPlace(env: NodeJS.ProcessEnv): ProviderPlace | undefined {
   }
 }
 
-/** RPC_URL, or the first of the services' endpoints. */
+/** Returns RPC_URL, or the first of the services' endpoints. */
 export const operatorRpcUrl = (env: NodeJS.ProcessEnv): string | undefined =>
   variableIn(env, 'RPC_URL') ?? variableIn(env, 'RPC_URLS')?.split(',')[0]
 
-/** The running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
+/** Returns the running local stack, or the deployment if RPC_URL or RPC_URLS is set. */
 export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   const rpcUrl = operatorRpcUrl(env)
   if (!rpcUrl) return placeOf(runningStack(env))
@@ -79,6 +79,6 @@ export function operatorPlace(env: NodeJS.ProcessEnv = process.env): Place {
   }
 }
 
-/** In the role of the books: such a command has no more rights than they. */
+/** Returns the URL of Postgres in the role of the books. A command that uses it has no more rights than they. */
 export const booksDatabaseUrl = (env: NodeJS.ProcessEnv = process.env): string =>
   urlInRole(operatorAccess(env).databaseUrl, 'books')

@@ -1,4 +1,4 @@
-// Exits 1 unless the URL returns 200. Imports nothing, because it runs every few seconds.
+// The probe exits 1 unless the URL returns 200. It imports nothing, because it runs every few seconds.
 const url = process.argv[2] ?? ''
 try {
   const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })

@@ -4,7 +4,7 @@ import { runCommand } from '#platform/command'
 import { type Environment, type Fields, Misconfigured, readConfig } from '#platform/config'
 import { text } from '#platform/config-fields'
 
-/** An operator runs it with a key from the shell. */
+/** Processes that an operator runs, with a key from the shell. */
 const byHand: ReadonlySet<string> = new Set(['deploy'])
 
 const password = (about: string) => text({ about, secret: true })
@@ -16,7 +16,7 @@ export const backboneSettings: Fields = {
   ),
 }
 
-/** compose.yaml derives these from other variables. */
+/** Variables that compose.yaml derives from others. */
 const composed = {
   UNENCRYPTED_HOSTS: 'nats,postgres',
   NATS_URL: 'nats://nats:4222',
@@ -27,7 +27,7 @@ const composed = {
   DATABASE_ADMIN_PASSWORD: '',
 }
 
-/** Returns missing, malformed and public variables; none if the deployment may start. */
+/** Returns missing, malformed and public variables. The deployment may start if there are none. */
 export function faultsOf(env: Environment): string[] {
   const started = Object.entries({ backboneSettings: backboneSettings, ...processes }).filter(
     ([name]) => !byHand.has(name),
@@ -43,7 +43,7 @@ export function faultsOf(env: Environment): string[] {
   })
   if (env.STACK === 'local' && env.PUBLIC_SECRETS !== 'allowed')
     faults.unshift('STACK is local: .env is public, use --env-file with your own file')
-  // Several processes may report the same variable: keep the first line.
+  // Several processes may report the same variable, so only its first line is kept.
   return [...Map.groupBy(faults, (fault) => fault.trim().split(' ')[0])].map(([, [first]]) => first!.trim())
 }
 

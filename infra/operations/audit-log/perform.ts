@@ -6,12 +6,12 @@ import type { CommandOutcome } from '#shared/messages/operator-commands'
 import type { Question, RequestOf } from '#shared/messages/topic'
 import { refusals } from '#shared/refusals'
 
-/** The same verb, target and cause is the same command. */
+/** An operator's command. Two commands with the same verb, target and cause are the same command. */
 export type AuditedCommand = {
-  /** As typed, such as `dead-letters redrive`. */
+  /** The verb as the operator typed it, such as `dead-letters redrive`. */
   readonly verb: string
   readonly target: string
-  /** State of the target, such as a revision or the time of a failure. */
+  /** State of the target that the command reacts to, such as a revision or the time of a failure. */
   readonly cause: string
   readonly reason: string
   readonly by: string
@@ -19,7 +19,7 @@ export type AuditedCommand = {
 
 export type CommandReply = { readonly done: string } | { readonly refused: string }
 
-/** The outcome is not known yet, so none is recorded. */
+/** Reply of a service that does not know the outcome yet. No outcome is recorded for it. */
 export type Awaited = { readonly awaited: string }
 
 export type Earlier = {
@@ -31,8 +31,8 @@ export type Earlier = {
 export type Performed = CommandReply & { readonly id: string; readonly earlier?: Earlier }
 
 /**
- * Records the request and the response. A command that is done is not sent again. Throws if the
- * response is lost: a repeat sends the same id, which the service recognises.
+ * Asks the service, and records the command before and its outcome after. A command that is done is not sent again.
+ * Throws if the response is lost: a repeat sends the same id, which the service recognises.
  */
 export async function perform(
   { sql }: Pick<Operator, 'sql'>,
@@ -72,7 +72,7 @@ export async function askOutcome<Q extends CommandQuestion>(
 
 type RecordedCommand = { id: string; askedBy: string; askedAt: Date; reason: string; said: string | null }
 
-/** Returns the first request, and its outcome if done. */
+/** Records the command unless it exists. Returns its first request, with the outcome if it is done. */
 async function record(sql: Sql, { verb, target, cause, reason, by }: AuditedCommand): Promise<RecordedCommand> {
   await sql`
     insert into ops.commands (verb, target, cause, reason, asked_by)

@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, pgSchema, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { at } from '#platform/db/columns'
 
-/** Both tables are append-only. */
+/** Schema of the audit log. Both of its tables are append-only. */
 export const schema = pgSchema('ops')
 
-/** Written before the service is asked. */
+/** Operators' commands. Each is written before the service is asked. */
 export const commands = schema.table(
   'commands',
   {
-    /** Sent with the request; the service stores it with its change. */
+    /** Id that is sent with the request. The service stores it together with its change. */
     id: uuid('id').primaryKey().defaultRandom(),
     verb: text('verb').notNull(),
     target: text('target').notNull(),
@@ -24,7 +24,7 @@ export const commands = schema.table(
   ],
 )
 
-/** A command without an outcome is unknown until it is repeated. */
+/** Outcomes of the commands. A command without an outcome is unknown until it is repeated. */
 export const outcomes = schema.table(
   'outcomes',
   {
@@ -32,7 +32,7 @@ export const outcomes = schema.table(
     commandId: uuid('command_id')
       .notNull()
       .references(() => commands.id),
-    /** A refused command can be repeated. */
+    /** A refused command can be repeated, a done one cannot. */
     outcome: text('outcome', { enum: ['done', 'refused'] }).notNull(),
     said: text('said').notNull(),
     recordedAt: at('recorded_at').notNull().defaultNow(),

@@ -5,8 +5,8 @@ import { type Break, openBreaks } from './judge'
 import { moment, readSpan } from './span'
 
 /**
- * Debits are positive. `outside` is the balance that chain or provider reported; the credit line
- * has none, because its contract also holds its users' money and its pool.
+ * One account in one asset. Debits are positive. `outside` is the balance that chain or provider reported; the credit
+ * line has none, because its contract also holds its users' money and its pool.
  */
 export type SheetLine = {
   readonly account: AccountName
@@ -15,7 +15,7 @@ export type SheetLine = {
   readonly outside: bigint | undefined
 }
 
-/** Money of an item in progress or in need of a decision. */
+/** Money of an item that is in progress or needs a decision. */
 export type OpenItem = {
   readonly item: string
   readonly account: AccountName
@@ -75,7 +75,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
 
 const sumOf = (lines: readonly SheetLine[]) => lines.reduce((sum, { balance }) => sum + balance, 0n)
 
-/** An explained break still counts as open. */
+/** Returns true if nothing is open. A break that an operator explained still counts as open. */
 const isClosed = (lines: readonly SheetLine[], breaks: readonly Break[]): boolean =>
   breaks.length === 0 &&
   assets.every((asset) => sumOf(lines.filter((line) => line.asset === asset)) === 0n) &&

@@ -6,12 +6,12 @@ import { type Database, openDatabase } from '#platform/db/open'
 import type { Log } from '#platform/log'
 
 export type BooksContext = {
-  /** Postgres as the role `books`. */
+  /** Connection to Postgres in the role `books`. */
   readonly sql: Sql
-  /** A separate connection, because drizzle changes how its client parses times. */
+  /** Second connection, because drizzle changes how its client parses times. */
   readonly database: Database
   readonly place: Place
-  /** The database clock, as in the rows. */
+  /** The clock of the database, which also dates the rows. */
   readonly clock: Clock
 }
 

@@ -1,11 +1,11 @@
 import { type BookSpan, moment } from './span'
 
-// Three independent figures per item: from its row, computed here without the code that books it;
-// from the journal; and from the chain or the provider.
+// Each item has three independent figures: the first is computed here from its row, without the code that books it; the
+// second comes from the journal, and the third from the chain or the provider.
 
 /**
- * `on_chain` is the effect that the last ref must have had; `or_on_chain` is the alternative while
- * an effect is in progress.
+ * Amounts that each payment's row claims. `on_chain` is the effect that the last ref must have had; `or_on_chain` is
+ * the alternative while an effect is in progress.
  */
 const paymentClaims = `
   create temporary table payment_claims on commit drop as
@@ -59,8 +59,8 @@ const payoutClaims = `
   analyze payout_claims;`
 
 /**
- * A second payment's refunds may be missing in the row: those recorded elsewhere are deducted, and
- * the rest stays in suspense.
+ * Sums of the journal, the chain and the provider per item. When a payment was paid twice, the row may lack the refunds
+ * of the second charge. Those that are recorded in other tables are deducted, and the rest stays in suspense.
  */
 const sums = `
   with booked_sums as (
@@ -122,7 +122,7 @@ const figures = ({ chainReadAt, providerReadAt }: BookSpan) => `
   create index on figures (item);
   analyze figures;`
 
-/** Journal lines that the rows imply; held and final credits are separate. */
+/** Journal lines that the rows imply. Held and final credits are separate lines. */
 const rowLines = `
   create temporary table row_lines on commit drop as
     select item, journal, account, asset, sum(amount) as amount from (

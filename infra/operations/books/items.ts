@@ -11,19 +11,19 @@ const linesView = `create or replace temporary view lines as ${journals
 
 const strayMove = "m.tx_hash || ':' || m.log_index"
 
-/** Positive if AUSD came to the treasury. */
+/** Signed amount of a movement, positive if AUSD came to the treasury. */
 const signed = "case when m.kind in ('in', 'mint', 'revoke') then m.ausd_micro else -m.ausd_micro end"
 
-/** Some refunds in our rows have only the id of their row in the list. */
+/** Id of a refund. Some refunds in our rows have only the id of their row in the provider's list. */
 const refundId = `case m.type when 'chargeback' then 'chargeback:' || m.transaction_id
   else coalesce(m.product_id, 'listed:' || m.transaction_id) end`
 
-/** A number may follow the payment id in the reference of a refund that we ordered. */
+/** Payment of a refund that we ordered. In its reference, a number may follow the payment id. */
 const orderedFor = "regexp_replace(m.reference, '^ordered-(pay_.{22}).*$', '\\1')"
 
 /**
- * An item with a next check rests in these: on hold, or over and rechecked for late money or a
- * reversal. Any other is compared.
+ * States in which an item with a scheduled check does not change: it is on hold, or it is over and rechecked for late
+ * money or a reversal. Items in any other state are compared.
  */
 const resting = {
   payments: "('held', 'repaid', 'expired', 'replaced')",
@@ -31,8 +31,8 @@ const resting = {
 } as const
 
 /**
- * A return that the relayer gave up has no next check, so it is included for an hour, until
- * `overdue` opens a break.
+ * Items that changed since the last run. A return that the relayer gave up has no next check, so it is included for an
+ * hour, until the rule `overdue` opens a break.
  */
 const touched = ({ since, block }: BookSpan) => `
   create temporary table touched on commit drop as

@@ -5,7 +5,7 @@ import { rules } from './rules/catalogue'
 import type { BookRule } from './rules/rule'
 import { type BookSpan, checkpoint, moment, readSpan } from './span'
 
-/** Amounts in the asset's minor unit. */
+/** Difference that a rule found. The amount is in the asset's minor unit. */
 export type Break = {
   readonly id: string
   readonly rule: string
@@ -18,7 +18,7 @@ export type Break = {
   readonly owner: string | null
   readonly reason: string | null
   readonly restsUntil: Date | null
-  /** `young`: within its grace period. `rests`: explained by an operator. `counts`: alerts. */
+  /** `young`: within its grace period. `rests`: explained by an operator. `counts`: alerts an operator. */
   readonly standing: 'young' | 'rests' | 'counts'
 }
 
@@ -33,17 +33,17 @@ export type Agreed = { readonly item: string; readonly asset: string; readonly a
 export type Judgement = {
   readonly breaks: readonly Break[]
   readonly matched: readonly Matched[]
-  /** Empty unless requested. */
+  /** Items without a break. Empty unless the caller asked for the list. */
   readonly agreed: readonly Agreed[]
-  /** `unread`: changed after the chain or the provider was last read. */
+  /** `items`: compared items. `unread`: items that changed after the chain or the provider was last read. */
   readonly items: number
   readonly unread: number
   readonly tookMs: number
 }
 
 /**
- * Covers the time since the last run or, if `whole`, everything. Runs one at a time, in one
- * snapshot.
+ * Compares the books with rows, chain and provider: for the time since the last run or, if `whole`, from the beginning.
+ * Comparisons run one at a time, each in one snapshot.
  */
 export async function judge(
   sql: Sql,
@@ -51,7 +51,7 @@ export async function judge(
 ): Promise<Judgement> {
   const startedAt = Date.now()
   const answer = await sql.begin('isolation level repeatable read', async (tx) => {
-    // The lock comes before the snapshot, which then includes the writes of the previous run.
+    // The lock is taken before the snapshot, which then includes the writes of the previous run.
     await tx`lock table books.runs in exclusive mode`
     const span = await readSpan(tx, whole)
     await tx.unsafe(`set local jit = off; set local work_mem = '64MB';
@@ -87,7 +87,7 @@ const totalsBefore = (whole: boolean) => `
   create temporary table totals_before on commit drop as
     select source, account, asset, amount from books.totals where ${!whole}`
 
-/** Incoming movements are positive. */
+/** Sums of chain movements, with incoming ones positive. */
 const chainSums = (from: string, to: string) => `
   select 'chain' as source, 'treasury' as account, 'AUSD' as asset,
     sum(case when kind in ('in', 'mint', 'revoke') then ausd_micro else -ausd_micro end) as amount
@@ -104,7 +104,9 @@ const standing = ({ since, block }: BookSpan) => `
       union all ${chainSums(block, '9223372036854775807')}
     ) s group by source, account, asset`
 
-/** Closes breaks that are not found again, unless their source was not read since. */
+/**
+ * Stores the breaks found, and closes earlier ones that were not found again, unless their source was not read since.
+ */
 async function recordBreaks(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`
     create temporary table found on commit drop as
@@ -156,14 +158,14 @@ async function countItems(tx: TransactionSql): Promise<{ items: number; unread: 
   return counts!
 }
 
-/** Only a whole comparison reads data from before the checkpoint. */
+/** Statement timeout in ms. Only a whole comparison reads data from before the checkpoint, so it has longer. */
 const timeoutMs = 30_000
 const wholeTimeoutMs = 600_000
 
 type BreakRow = Omit<Break, 'amount' | 'standing'> & { amount: string }
 const graces = new Map(rules.map(({ name, graceMs }) => [name, graceMs]))
 
-/** Oldest first. */
+/** Returns the open breaks, oldest first. */
 export async function openBreaks(sql: Sql | TransactionSql): Promise<Break[]> {
   const rows = await sql<BreakRow[]>`
     select id::text, rule, item, asset, amount::text, about, found_at as "foundAt", owner, reason,

@@ -1,7 +1,7 @@
 import { each, gauge, type Metric, seconds } from '#platform/metrics/metric'
 import type { BooksFigures } from './reconciliation'
 
-/** Exact only below 2^53; the books have exact sums. */
+/** Metrics of the books. As floats they are exact only below 2^53; the books have exact sums. */
 export const booksMetrics = ({ breaks, value, run }: BooksFigures): Metric[] => [
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.open, { standing: 'open' }),
   gauge('books_breaks', 'Open reconciliation breaks.', breaks.beyondGrace, {

@@ -140,7 +140,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     })
     expect(answer.status).toBe(200)
     const { id } = (await answer.json()) as { id: string }
-    // Payouts may have booked it in suspense by then.
+    // payouts may have booked the money in suspense by then.
     await named(/(provider_unknown txn_|suspense disb-)\S+ -?70000 IDR: /)
     await waitUntil('the bank', () =>
       outsideOf(stack.info)

@@ -42,6 +42,6 @@ test('the check finds a credit that a relayer key sent outside the service', asy
   })
   const words = `a credit of 7000000 for ${wallet.toLowerCase()} in ${hash} under ref ${ref} belongs to no payment`
   await waitUntil('it being found', async () => (await books()).said.includes(words))
-  // The first run may precede the read of its name, so the break counts only when found again.
+  // The first run may precede the reading of the item's name, so the break counts only when it is found again.
   await waitUntil('an exit code of 1', async () => (await books()).code === 1)
 })

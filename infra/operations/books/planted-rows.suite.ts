@@ -30,7 +30,10 @@ beforeAll(async () => {
   await openCheckout(person, { pair: 'USD/MYR', amount: '1000', method: 'bank' })
 })
 
-/** A row of the list that is received while another is wrong would be judged by that one, for good. */
+/**
+ * Waits until the provider's list is read. A row of the list that is received while another row is wrong would be
+ * judged by the wrong one, permanently.
+ */
 async function untilListIsRead() {
   const [{ now }] = (await query(stack, 'select now()::text as now')) as [{ now: string }]
   const read = `select 1 from payouts.listings where "window" = 'recent' and read_at > '${now}'`
@@ -91,7 +94,7 @@ describe('the check finds a wrong row:', () => {
       payout,
       "state = 'paid'",
       "state = 'returned'",
-      // Two rules name it, in either order.
+      // Two rules report the item, in either order.
       /^(?=[\s\S]*paid: row -\d+, .* provider 0)(?=[\s\S]*1 takes and 1 returns)/,
     ],
     [
@@ -106,7 +109,7 @@ describe('the check finds a wrong row:', () => {
     const found = await check()
     await changed(`update ${set(row(), right)}`)
     expect(found.join('\n')).toMatch(words)
-    // Payouts may have booked what the wrong row did not explain, until it reads its list again.
+    // payouts may have booked what the wrong row did not explain, until it reads its list again.
     await becomes(check, [])
   })
 

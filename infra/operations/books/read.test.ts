@@ -54,7 +54,7 @@ async function live() {
 
 const place = () => ({ ...fixture.place, rpcUrl: `${counting.url}/chain`, logsRangeMax: 1n })
 
-/** Leaves out times. */
+/** Returns what was written, without times. */
 const written = async () => {
   const tables = await Promise.all([
     fixture.admin`select tx_hash, log_index, kind, key, wallet, ausd_micro, held, moved_at
@@ -69,7 +69,7 @@ const written = async () => {
   ])
   return tables.map((rows) => rows.map((row) => ({ ...row })))
 }
-/** The journal cannot be emptied with its triggers. */
+/** Empties the tables, except the journal, whose triggers refuse it. */
 const forget = async () => {
   await fixture.admin`truncate books.chain_moves, books.provider_moves, books.names,
     books.balances, books.checkpoints`

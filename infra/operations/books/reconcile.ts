@@ -8,10 +8,13 @@ import { type Judgement, judge } from './judge'
 import { readOutside } from './read'
 import { breakText } from './text'
 
-/** `unreadable`: why a source could not be read. */
+/** Result of a comparison. `unreadable` says why a source could not be read. */
 export type Reconciled = Judgement & { readonly unreadable: string | undefined }
 
-/** If a source does not respond, compares with the data read from it before. */
+/**
+ * Reads chain and provider, then compares. If a source does not respond, the comparison uses the data read from it
+ * before.
+ */
 export async function reconcile(
   context: BooksContext,
   options: { whole?: boolean; listed?: boolean } = {},
@@ -39,8 +42,8 @@ async function reconcileAsRead(books: BooksContext): Promise<Reconciled> {
 }
 
 /**
- * Repeats until the books balance or a break persists, because items in progress can be in either
- * state. `adminUrl`: Postgres as its owner.
+ * Compares repeatedly until the books balance or a break persists, because an item in progress may have reached one
+ * side only. `adminUrl` connects to Postgres as its owner. Returns the persistent breaks.
  */
 export async function checkBooks(place: Place, adminUrl: string, repeats?: Repeats): Promise<string[]> {
   await using books = await openBooksOf(place, urlInRole(adminUrl, 'books'))

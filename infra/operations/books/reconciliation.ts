@@ -3,17 +3,17 @@ import { type Log, openLogThrottled } from '#platform/log'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
 
-/** Amounts in minor units; `ageMs` is -1 before the first run. */
+/** Figures for the metrics. Amounts are in minor units; `ageMs` is -1 before the first run. */
 export type BooksFigures = {
   readonly breaks: { open: number; beyondGrace: number; oldestMs: number }
   readonly value: Record<string, { agrees: number; differs: number }>
   readonly run: { ageMs: number; tookMs: number; items: number; readable: 0 | 1 }
 }
 
-/** A source's own service has alerted by then. */
+/** Time that a source may be unreadable before the books alert, in ms. Its own service has alerted by then. */
 const unreadableMs = 15 * 60_000
 const againMs = 3_600_000
-/** Maximum alerts per run: a thousand breaks have one cause, and the metric counts them. */
+/** Maximum alerts per run. A thousand breaks have one cause, and the metric counts them. */
 const calledMax = 20
 
 export function openReconciliation(

@@ -5,10 +5,10 @@ import { journalTable } from '#shared/ledger/journal.store'
 
 export const schema = pgSchema('books')
 
-/** Postings that no service makes: capital, fees of the provider, unexplained money. */
+/** Postings that no service makes: capital, fees of the provider, and unexplained money. */
 export const journal = journalTable(schema)
 
-/** The position is a block for the chain, else a time. */
+/** How far each source was read. The position is a block for the chain, and a time for all others. */
 export const checkpoints = schema.table('checkpoints', {
   source: text('source').primaryKey(),
   block: bigint('block', { mode: 'bigint' }),
@@ -17,8 +17,8 @@ export const checkpoints = schema.table('checkpoints', {
 })
 
 /**
- * `credit`, `repay` and `revoke` are events of the credit line with a ref; the others are transfers
- * to or from the treasury. One row per log.
+ * Kinds of movements, one row per log. `credit`, `repay` and `revoke` are events of the credit line with a ref; the
+ * others are transfers to or from the treasury.
  */
 export const chainMoveKinds = ['credit', 'repay', 'revoke', 'in', 'out', 'mint', 'burn'] as const
 export const chainMoves = schema.table(
@@ -29,12 +29,9 @@ export const chainMoves = schema.table(
     block: bigint('block', { mode: 'bigint' }).notNull(),
     movedAt: at('moved_at').notNull(),
     kind: text('kind', { enum: chainMoveKinds }).notNull(),
-    /**
-     * In lower case: the ref, or `authorizer:nonce:amount` of a signed transfer; null for a plain
-     * one.
-     */
+    /** The ref, or `authorizer:nonce:amount` of a signed transfer, in lower case. Null for an unsigned transfer. */
     key: text('key'),
-    /** The account of the credit line, or the treasury's counterparty. */
+    /** Account of the credit line, or the treasury's counterparty. */
     wallet: addressColumn('wallet').notNull(),
     ausdMicro: amountColumn('ausd_micro').notNull(),
     held: boolean('held').notNull().default(false),
@@ -53,15 +50,15 @@ export const providerMoves = schema.table(
     transactionId: text('transaction_id').notNull(),
     type: text('type').notNull(),
     status: text('status').notNull(),
-    /** Ours, without the suffix that the provider adds for a payment; null if none. */
+    /** Our reference, without the suffix that the provider adds for a payment. Null if the row has none. */
     reference: text('reference'),
     productId: text('product_id'),
     currency: text('currency'),
-    /** In minor units; null if the list has no exact amount. */
+    /** Amount in minor units. Null if the list has no exact amount. */
     amountMinor: amountColumn('amount_minor'),
-    /** `in` or `out`; null if the list has no direction. */
+    /** Direction, `in` or `out`. Null if the list has none. */
     cashflow: text('cashflow'),
-    /** Including tax, in minor units; null if not reported. */
+    /** Fee including tax, in minor units. Null if not reported. */
     feeMinor: amountColumn('fee_minor'),
     createdAt: at('created_at'),
     changedAt: at('changed_at'),
@@ -78,11 +75,11 @@ export const providerMoves = schema.table(
 export const balances = schema.table(
   'balances',
   {
-    /** `treasury`, `credit_line`, `lane:0x…`, `provider_id`, `provider_my`. */
+    /** Holder of the balance: `treasury`, `credit_line`, `lane:0x…`, `provider_id` or `provider_my`. */
     place: text('place').notNull(),
     asset: text('asset').notNull(),
     amount: amountColumn('amount').notNull(),
-    /** Only for the chain: the final block of the reading, and a lane's transactions by then. */
+    /** Final block of the reading, and number of a lane's transactions by then. Both are null for the provider. */
     block: bigint('block', { mode: 'bigint' }),
     nonce: integer('nonce'),
     readAt: at('read_at').notNull(),
@@ -98,15 +95,15 @@ export const names = schema.table(
     key: text('key').primaryKey(),
     kind: text('kind', { enum: nameKinds }).notNull(),
     item: text('item').notNull(),
-    /** 0 for the first ref, one more each time the payment was applied again. */
+    /** 0 for the first ref, and one more each time the payment was applied again. */
     refSequence: integer('ref_sequence').notNull().default(0),
   },
   (table) => [index('names_item').on(table.item)],
 )
 
 /**
- * Totals at the checkpoint `rows`, so that a balance needs only later lines: of each journal (by
- * schema) up to the checkpoint's time, of the `chain` up to its block.
+ * Totals at the checkpoint `rows`, so that a balance needs only later lines. They cover each journal (by schema) up to
+ * the checkpoint's time, and the `chain` up to its block.
  */
 export const totals = schema.table(
   'totals',
@@ -119,7 +116,7 @@ export const totals = schema.table(
   (table) => [primaryKey({ columns: [table.source, table.account, table.asset] })],
 )
 
-/** The first run that does not find a break again closes it. */
+/** Breaks that comparisons found. The first run that does not find a break again closes it. */
 export const breaks = schema.table(
   'breaks',
   {
@@ -128,13 +125,13 @@ export const breaks = schema.table(
     /** Id of a payment or cash-out, a transaction, or an account. */
     item: text('item').notNull(),
     asset: text('asset').notNull(),
-    /** In the asset's minor unit; 0 if the break is not about an amount. */
+    /** Amount in the asset's minor unit; 0 if the break is not about an amount. */
     amount: amountColumn('amount').notNull(),
     about: text('about').notNull(),
     foundAt: at('found_at').notNull().defaultNow(),
     seenAt: at('seen_at').notNull().defaultNow(),
     closedAt: at('closed_at'),
-    /** An operator's explanation; the alert is muted until `rests_until`. */
+    /** Operator's explanation. It mutes the alert until `rests_until`. */
     owner: text('owner'),
     reason: text('reason'),
     restsUntil: at('rests_until'),
@@ -152,7 +149,7 @@ export const runs = schema.table(
     id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
     startedAt: at('started_at').notNull(),
     endedAt: at('ended_at').notNull(),
-    /** Compared everything from the beginning. */
+    /** True if the run compared everything from the beginning. */
     whole: boolean('whole').notNull(),
     items: integer('items').notNull(),
     open: integer('open').notNull(),

@@ -1,18 +1,18 @@
 import type { TransactionSql } from 'postgres'
 
 /**
- * Queries contain the times as literals: only then does PostgreSQL see how small the range is, and
- * use the index.
+ * Range that a comparison covers. Queries contain the times as literals, because only then does PostgreSQL see how
+ * small the range is, and use the index.
  */
 export type BookSpan = {
-  /** For rows, journal lines and provider data; `-infinity`: everything. */
+  /** Start for rows, journal lines and provider data; `-infinity` covers everything. */
   readonly since: string
-  /** Later chain movements are compared; earlier ones are in the totals. */
+  /** Block after which chain movements are compared; earlier ones are in the totals. */
   readonly block: string
-  /** This run covers everything up to here; start of the next one. */
+  /** End of this run, which is the start of the next one. */
   readonly readTo: string
   readonly readToBlock: string
-  /** Null if never read. */
+  /** Times at which chain and provider were last read; null before the first read. */
   readonly chainReadAt: string | null
   readonly providerReadAt: string | null
 }
@@ -20,7 +20,8 @@ export type BookSpan = {
 export const checkpoint = 'rows'
 
 /**
- * Rows carry the time of their statement but become visible at commit, at most ten minutes later.
+ * Returns the range of the next comparison. It ends ten minutes early, because a row carries the time of its
+ * statement but becomes visible when its transaction commits, at most ten minutes later.
  */
 export async function readSpan(tx: TransactionSql, whole: boolean): Promise<BookSpan> {
   const [found] = await tx<(Omit<BookSpan, 'since' | 'block'> & { since: string; block: string })[]>`

@@ -30,9 +30,7 @@ const linesOf = (schema: string, kind: string, at: string, lines: [string, strin
     cross join lateral (values ${lines.map(([account, asset, amount], at) => `(${at}, '${account}', '${asset}', ${amount}::numeric)`).join(', ')})
       as line (ordinal, account, asset, amount)`
 
-/**
- * Top-ups `from` to `to` of 100 AUSD for Rp 1,625,000, credited at `at` and equal in every source.
- */
+/** Inserts the top-ups `from` to `to` of 100 AUSD for Rp 1,625,000, credited at `at` and equal in every source. */
 export async function plantTopups(admin: Sql, from: number, to: number, at = 'now()') {
   const run = (text: string) => admin.unsafe(text, [from, to])
   const numbers = 'from generate_series($1::int, $2::int) n'
@@ -65,7 +63,7 @@ export async function plantTopups(admin: Sql, from: number, to: number, at = 'no
       ${at}, ${at} ${numbers}`)
 }
 
-/** Paid cash-outs of 2 AUSD for Rp 32,500, equal in every source. */
+/** Inserts paid cash-outs of 2 AUSD for Rp 32,500, equal in every source. */
 export async function plantCashouts(admin: Sql, from: number, to: number, at = 'now()') {
   const run = (text: string) => admin.unsafe(text, [from, to])
   const numbers = 'from generate_series($1::int, $2::int) n'

@@ -7,7 +7,7 @@ import { startScratchPostgres } from '#test/support/scratch-postgres'
 import type { BooksContext } from './context'
 import { connectBooks } from './context'
 
-/** Blocks are final two blocks later; no service runs. */
+/** Books on a chain whose blocks are final two blocks later. No service runs. */
 export type BooksFixture = Awaited<ReturnType<typeof openBooksFixture>>
 
 export async function openBooksFixture(provider?: ProviderPlace) {

@@ -19,7 +19,7 @@ export function breakLine(one: Break): string {
   return `#${id} ${rule}: ${item}${sum}, open for ${ageText(ageMs)}${words[standing]}`
 }
 
-/** The order is fixed; new columns go last. */
+/** Columns of the CSV file. Their order is fixed; new columns go last. */
 const columns = [
   'status',
   'rule',
@@ -35,7 +35,7 @@ const columns = [
   'about',
 ] as const
 
-/** Breaks first, then agreeing items; amounts in minor units, times in UTC. */
+/** Returns breaks, then agreeing items, as CSV. Amounts are in minor units, times in UTC. */
 export function csvOf(breaks: readonly Break[], agreed: readonly Agreed[]): string {
   const rows = [
     ...breaks.map((one) => [

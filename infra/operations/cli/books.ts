@@ -34,7 +34,10 @@ export function sheetText(sheet: Sheet): string {
   ].join('\n')
 }
 
-/** A wallet's debt for a reversed payment is an open item, although nothing is in progress. */
+/**
+ * Returns the last line of the sheet. A wallet's debt for a reversed payment is an open item, although nothing is in
+ * progress.
+ */
 function ending({ items, breaks, closed }: Sheet): string {
   if (!closed) return `the books are open: ${counted(items.length, 'item')}, ${counted(breaks.length, 'break')}`
   return items.length === 0

@@ -6,7 +6,7 @@ import type { Say } from '#platform/command'
 
 export type Verb = {
   does: string
-  /** Returns the exit code: 0 nothing needs attention, 1 something does, 2 wrong usage. */
+  /** Runs the command. Returns the exit code: 0 if nothing needs attention, 1 if something does, 2 for wrong usage. */
   run: (words: string[], say: Say) => Promise<number>
   among?: Readonly<Record<string, Verb>>
 }
@@ -16,7 +16,7 @@ export type CommandLine = {
   readonly options: Readonly<Record<string, string | boolean | undefined>>
 }
 
-/** `data` is printed for `--json`; `ok`: nothing needs attention. */
+/** Result of a command. `data` is printed for `--json`; `ok` is true if nothing needs attention. */
 export type CommandResult = { readonly text: string; readonly data: object; readonly ok: boolean }
 
 type Form = {
@@ -45,8 +45,8 @@ export const reading = (
 export type CommandWords = CommandLine & { readonly reason: string; readonly by: string }
 
 /**
- * Changes something by asking the owning service, never by writing its rows. Exit code 0 only if
- * every outcome is done.
+ * Declares a command that changes something by asking the owning service, never by writing its rows. Its exit code is 0
+ * only if every outcome is done.
  */
 export const changing = (
   form: Form & {
@@ -94,7 +94,7 @@ export const among = (does: string, verbs: Readonly<Record<string, Verb>>): Verb
   },
 })
 
-/** Exit code 0 for help, 2 for wrong usage. */
+/** Help text, with exit code 0 if it was asked for and 2 for wrong usage. */
 type Help = { readonly help: string; readonly code: 0 | 2 }
 
 function helped({ help, code }: Help, say: Say): number {
@@ -117,7 +117,7 @@ function readWords(args: string[], options: ParseArgsOptionsConfig): CommandLine
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     return { words: positionals, options: values as CommandLine['options'] }
   } catch (error) {
-    // The rest explains how to pass such an option as an argument.
+    // The rest of Node's message explains how to pass such an option as an argument.
     return { wrong: (error as Error).message.split('. ')[0]! }
   }
 }
@@ -134,6 +134,6 @@ const formFault = ({ faultIn }: Form, { words, options }: CommandLine) => faultI
 const helpOf = ({ usage, does }: Form, wrong?: string): string =>
   [`usage: bun run ops ${usage}`, `  ${does}`, ...(wrong === undefined ? [] : [`error: ${wrong}`])].join('\n')
 
-/** Amounts (bigint) become strings. */
+/** Formats JSON, with amounts (bigint) as strings. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one), 2)

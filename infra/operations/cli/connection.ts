@@ -4,7 +4,7 @@ import { readConfig, variableIn } from '#platform/config'
 import { databaseUrl, text } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
 
-/** Values that must not be printed. */
+/** Returns the values of the environment that must not be printed. */
 export const operatorSecrets = (env: NodeJS.ProcessEnv = process.env): string[] =>
   secretNames.flatMap((name) => variableIn(env, name) ?? [])
 const secretNames = [
@@ -25,14 +25,14 @@ const fields = {
   DATABASE_ADMIN_PASSWORD: text({ about: 'its password', fallback: '', secret: true }),
 }
 
-/** Postgres as the owner: DATABASE_ADMIN_URL, or the running local stack. */
+/** Returns the URL of Postgres as its owner: DATABASE_ADMIN_URL, or the running local stack. */
 export function operatorDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string {
   if (!variableIn(env, 'DATABASE_ADMIN_URL')) return runningStack(env).postgres.url
   const { databaseAdminUrl, databaseAdminPassword } = readConfig('ops', fields, env)
   return databaseUrlOf({ databaseUrl: databaseAdminUrl, databasePassword: databaseAdminPassword })
 }
 
-/** Connects on first use. The caller closes it. */
+/** Opens a pool that connects on first use. The caller closes it. */
 export const openConnection = (url: string, max: number): Sql =>
   postgres(url, {
     max,

@@ -20,7 +20,7 @@ async function schemaOf(sql: Sql, posting: string): Promise<DatabaseRole | undef
 }
 
 /**
- * Within seconds the owning service books the item again from its row: after correcting a row by
+ * Reverses a posting. Within seconds the owning service books the item again from its row, so after correcting a row by
  * hand, reverse the newest posting of its item.
  */
 export async function correct(sql: Sql, posting: string, reason: string): Promise<string> {
@@ -31,7 +31,7 @@ export async function correct(sql: Sql, posting: string, reason: string): Promis
   return `${posting} of ${made!.item} reversed by ${made!.posting}`
 }
 
-/** Runs as the owner of all tables, because the journals belong to the services. */
+/** Command that runs as the owner of all tables, because the journals belong to the services. */
 export const correctPosting = changing({
   does: 'reverse a posting',
   usage: 'correct <posting> --reason <why> [--by <who>]',
@@ -42,7 +42,7 @@ export const correctPosting = changing({
   },
 })
 
-/** Throws if the connection is lost: the reversal may be committed. */
+/** Reverses a posting and returns the reply. Throws if the connection is lost: the reversal may be committed. */
 export async function outcomeOf(url: string, posting: string, reason: string): Promise<CommandReply> {
   try {
     const work = (sql: Sql) => correct(sql, posting, reason)

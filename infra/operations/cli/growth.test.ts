@@ -29,8 +29,7 @@ test('column titles do not overlap', () => {
 })
 
 describe('the disk is full', () => {
-  // A day adds 2,000,000 bytes to the journal, which stays, and 1,000,000 to the inbox, which keeps
-  // 97 days.
+  // A day adds 2,000,000 bytes to the journal, which is permanent, and 1,000,000 to the inbox, which keeps 97 days.
   const grown = growthOf([...sizes, { ...sizes[0]!, of: 'bus', name: 'EVENTS' }], 2_000, 1_000)
   test.each([
     ['while all of it grows', 30_000_000, 10],

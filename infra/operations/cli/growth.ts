@@ -6,7 +6,7 @@ import { rules } from '#infra/operations/pruning/rules'
 import { counted } from '#infra/operations/text'
 import type { Bus } from '#platform/bus/open'
 
-/** `keptDays` is null if the contents are permanent. */
+/** Size of a table or stream. `keptDays` is null if the contents are permanent. */
 export type Size = {
   of: 'database' | 'bus'
   name: string
@@ -35,7 +35,7 @@ export const growth = reading({
   },
 })
 
-/** Reads Postgres statistics, without a scan. `payments` includes cash-outs. */
+/** Reads sizes from the statistics of Postgres, without a scan. `payments` counts cash-outs too. */
 async function readTables(sql: Sql): Promise<{ payments: number; tables: Size[] }> {
   const found = await sql<{ name: string; rows: number; bytes: number }[]>`
     select schemaname || '.' || relname as name, n_live_tup::float8 as rows,
@@ -77,8 +77,8 @@ export const growthOf = (sizes: readonly Size[], payments: number, perDay: numbe
   })
 
 /**
- * Returns Infinity if they never fill it. A table with a retention period grows until it removes as
- * much as it adds.
+ * Returns the days until the tables fill the disk, or Infinity if they never do. A table with a retention period grows
+ * until it removes as much as it adds.
  */
 export function daysUntilFull(grown: readonly Growth[], perDay: number, freeBytes: number): number {
   const tables = grown
@@ -111,11 +111,11 @@ export function fullText(days: number | undefined, payments: number): string {
 
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
-/** With this many payments, rows outweigh the first pages of tables and indexes. */
+/** Number of payments from which rows outweigh the first pages of tables and indexes. */
 const enough = 1_000
 const mib = (bytes: number) => (bytes / mebibyte).toFixed(1)
 
-/** Largest first. */
+/** Formats the projection, largest table first. */
 export function growthText(grown: readonly Growth[], payments: number, perDay: number): string {
   const line = (...cells: string[]) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(15))).join('')

@@ -7,7 +7,7 @@ import { isOpen as isOpenOperation, operations } from '../../../services/chain-r
 import { isOpen as isOpenPayment, payments } from '../../../services/payments/payment.table'
 import { cashouts, isOpen as isOpenCashout } from '../../../services/payouts/cashout.table'
 
-/** `since` is the start of the item. */
+/** Item in progress. `since` is when it started. */
 export type InFlight = {
   service: string
   what: string
@@ -16,7 +16,7 @@ export type InFlight = {
   since: Date
 }
 
-/** Oldest first. */
+/** Returns all items in progress, oldest first. */
 export async function listInFlight(sql: Sql): Promise<InFlight[]> {
   const found = await Promise.all([
     sql<InFlight[]>`
@@ -44,7 +44,7 @@ export async function listInFlight(sql: Sql): Promise<InFlight[]> {
 const lineOf = ({ service, what, id, state, since }: InFlight, now: Date): string =>
   `${ageText(now.getTime() - since.getTime()).padStart(7)}  ${service}  ${what}  ${state}  ${id}`
 
-/** Items in progress are normal: the exit code is 0. */
+/** Command with exit code 0 also for items in progress, which are normal. */
 export const inFlight = reading({
   does: 'list items in progress and unsent messages, oldest first',
   usage: 'in-flight [--json]',

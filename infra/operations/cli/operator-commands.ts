@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { reading } from '#infra/operations/cli/command'
 
-/** With its latest outcome. */
+/** Operator's command with its latest outcome. */
 export type ListedCommand = {
   at: Date
   by: string

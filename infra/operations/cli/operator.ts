@@ -16,13 +16,13 @@ export type OperatorAccess = {
   readonly nats: { readonly url: string; readonly password: string }
 }
 
-/** Connections open on first use. */
+/** An operator's connections, each opened on first use. */
 export type Operator = AsyncDisposable & {
-  /** Connects as the role `ops`, which reads every schema and inserts into its own. */
+  /** Connection in the role `ops`, which reads every schema and inserts into its own. */
   readonly sql: Sql
-  /** Throws `Unavailable`, `Overdue` or `Faulted`. */
+  /** Asks a service. Throws `Unavailable`, `Overdue` or `Faulted`. */
   readonly ask: Ask
-  /** Throws `Unavailable` if NATS cannot be reached. */
+  /** Returns the connection to NATS. Throws `Unavailable` if NATS cannot be reached. */
   readonly bus: () => Promise<Bus>
 }
 
@@ -38,7 +38,7 @@ const fields = {
   NATS_PASSWORD_OPS: text({ about: 'NATS password of ops', fallback: '', secret: true }),
 }
 
-/** The running local stack, or the deployment if DATABASE_OPS_URL is set. */
+/** Returns the access to the running local stack, or to the deployment if DATABASE_OPS_URL is set. */
 export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAccess {
   if (!variableIn(env, 'DATABASE_OPS_URL')) return accessOf(runningStack(env))
   const config = readConfig('ops', fields, env)
@@ -49,7 +49,7 @@ export function operatorAccess(env: NodeJS.ProcessEnv = process.env): OperatorAc
   }
 }
 
-/** Falls back to the login name, which a container may not have. */
+/** Returns the operator's name: `by`, or else the login name, which a container may not have. */
 export function operatorName(by: unknown): string {
   if (typeof by === 'string' && by.trim() !== '') return by.trim()
   try {
@@ -63,7 +63,7 @@ const user = 'ops'
 const inboxPrefix = `_INBOX_${user}`
 const connectMs = 3_000
 
-/** Short timeouts and no retries: an operator waits. */
+/** Opens an operator's connections, with short timeouts and no retries, because an operator waits. */
 export function openOperator(access: OperatorAccess = operatorAccess()): Operator {
   const sql = openConnection(access.databaseUrl, 2)
   let opened: Promise<Bus> | undefined

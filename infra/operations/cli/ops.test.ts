@@ -138,10 +138,10 @@ describe('ops unexplained list', () => {
     for (const [digit, kind, key] of [
       ['1', 'in', `${wallet}:0x1`],
       ['2', 'in', null],
-      ['3', 'in', `${wallet}:0x3`], // A cash-out took it.
+      ['3', 'in', `${wallet}:0x3`], // A cash-out took this AUSD.
       ['4', 'out', null],
-      ['5', 'in', null], // It is capital.
-      ['6', 'in', null], // It went back.
+      ['5', 'in', null], // This AUSD was accepted as capital.
+      ['6', 'in', null], // This AUSD was returned.
     ] as const)
       await sql`
         insert into books.chain_moves

@@ -6,7 +6,7 @@ import type { PauseQuestion } from '#shared/messages/operator-commands'
 import { TopupsPause } from '#shared/messages/payments'
 import { PayoutsPause } from '#shared/messages/payouts'
 
-// Items in progress continue during a pause; services/README.md has the details.
+// Items in progress continue during a pause. services/README.md has the details.
 
 type Stoppable = { readonly schema: string; readonly question: PauseQuestion }
 const stoppable = new Map<string, Stoppable>([
@@ -16,7 +16,10 @@ const stoppable = new Map<string, Stoppable>([
 ])
 const names = [...stoppable.keys()].join('|')
 
-/** Repeating a command before the opposite one is the same command, so it has the same cause. */
+/**
+ * Returns the current state as the cause. A command that is repeated before the opposite one is the same command, so it
+ * has the same cause.
+ */
 async function seen(sql: Sql, { schema }: Stoppable, to: 'paused' | 'running') {
   const [row] = await sql<{ revision: number; since: Date | null }[]>`
     select revision, since from ${sql(schema)}.pauses`

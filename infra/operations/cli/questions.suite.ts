@@ -27,7 +27,7 @@ describe('questions during an incident', () => {
   const withId = (words: readonly string[]) => words.map((word) => (word === '<id>' ? paymentId : word))
   const ask = (words: readonly string[]) => operate(stack, ...withId(words))
 
-  /** Retries: on a busy machine a part may not be read in time. */
+  /** Repeats a command, because on a busy machine a part may not be read in time. */
   const asked = (words: readonly string[], run = ask) =>
     waitUntil(
       `all of ${words.join(' ')}`,

@@ -64,7 +64,9 @@ type Explanation = { id: string; owner: string; reason: string; until: Date; by:
 
 const explainVerb = 'reconcile explain'
 
-/** Numbered: an explanation that replaces another one is a new command, even if it is an older one. */
+/**
+ * Returns a numbered cause. An explanation that replaces another one is a new command, even if it repeats an older one.
+ */
 async function causeOf(sql: Sql, target: string, explanation: string): Promise<string> {
   const done = await sql<{ cause: string }[]>`
     select d.cause from ops.commands d join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'

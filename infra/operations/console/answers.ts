@@ -6,7 +6,10 @@ import { ok } from '#shared/refusals'
 import type { LiveFeed } from './feed'
 import type { Items } from './items'
 
-/** The gateway passes on the page's questions with the operator's token. Answers only read. */
+/**
+ * Returns the handlers of the page's questions, which the gateway passes on with the operator's token. The handlers
+ * only read.
+ */
 export function consoleAnswers(options: {
   readonly token: string
   readonly items: Pick<Items, 'read' | 'attention'>

@@ -15,7 +15,7 @@ import { openFeed } from './feed'
 import { openLive } from './live'
 import { openOverview } from './overview'
 
-// On a real nats-server with the permissions of both processes.
+// These tests use a real nats-server with the permissions of both processes.
 
 const token = 'token-of-this-start-0001'
 const log = pino({ level: 'silent' })
@@ -25,7 +25,7 @@ const renewMs = 50
 let server: ScratchServer
 const open = new AsyncDisposableStack()
 let gateway: Bus
-/** Undefined: the rows cannot be read. */
+/** Rows that need an operator. Undefined if they cannot be read. */
 let attention: object | undefined = { exceptions: [] }
 const busAs = async (user: BusUser) => {
   const { url, passwords } = server

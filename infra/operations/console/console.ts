@@ -15,11 +15,11 @@ import { readMoney } from './money'
 import { openOverview } from './overview'
 
 export type ConsoleOptions = {
-  /** The process's own connection, which answers and publishes the feed. */
+  /** The process's own connection, which answers the questions and publishes the feed. */
   readonly bus: Bus
-  /** The NATS user `console`, which hears every message and can publish nothing. */
+  /** Login of the NATS user `console`, which receives every message and can publish nothing. */
   readonly listener: { readonly url: string; readonly password: string }
-  /** URL in the role `auditor`. */
+  /** URL of Postgres in the role `auditor`. */
   readonly databaseUrl: string
   readonly place: Place
   readonly floors: Floors
@@ -28,7 +28,7 @@ export type ConsoleOptions = {
   readonly log: Log
 }
 
-/** All readers connect on first use. */
+/** Opens the console. Each of its readers connects on first use. */
 export function openConsole(options: ConsoleOptions): AsyncDisposable & { readonly answers: readonly Handler[] } {
   const { bus, clock, log, place, floors, token } = options
   const listener = { ...options.listener, user: 'console', name: 'console', log }

@@ -8,7 +8,7 @@ import type { Topic } from '#shared/messages/topic'
 export const flows = ['in', 'out', 'users', 'webhook'] as const
 export type Flow = (typeof flows)[number]
 
-/** Amounts are strings of digits in the smallest unit. */
+/** One message of the feed. Amounts are strings of digits in the smallest unit. */
 export type FeedEntry = {
   readonly flow: Flow
   readonly subject: string
@@ -23,8 +23,8 @@ export type FeedEntry = {
 }
 
 /**
- * Shows only the fields named here, because a message can contain a signature, and a delivery the
- * user's name and bank account.
+ * Returns the entry of a message. It has only the fields named here, because a message can contain a signature, and a
+ * delivery the user's name and bank account.
  */
 export function feedEntryOf(subject: string, payload: unknown): FeedEntry | undefined {
   const topic = topics.find((one) => covers(one, subject))
@@ -62,7 +62,7 @@ const amountIn = (fields: Fields, name: string): string | undefined => {
 const given = (facts: Fields): Fields =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 
-/** `pay_….2` is a further ref of a payment, `wallet:revision` an order. */
+/** Returns the item of a cause: `pay_….2` is a further ref of a payment, `wallet:revision` an order. */
 const bare = (cause: string): string => cause.replace(/[:.].*$/, '')
 
 const orders: Readonly<Record<RelayKind, string>> = {
@@ -138,7 +138,7 @@ function deliveryOf(subject: string, delivery: Fields): FeedEntry {
   }
 }
 
-/** The id of a payment or a cash-out. */
+/** Matches the id of a payment or a cash-out. */
 const ourReference = /^(pay_[A-Za-z0-9_-]{22}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 
 const fieldsIn = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

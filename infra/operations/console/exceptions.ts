@@ -17,7 +17,7 @@ export type Exception = {
 
 export const namedMax = 100
 
-/** Oldest first. */
+/** Reads what needs an operator, oldest first. */
 export async function readAttention(sql: Sql) {
   const [exceptions, letters] = await Promise.all([
     Promise.all([reviews(sql), frozen(sql), flags(sql), anomalies(sql), breaks(sql), lanes(sql)]),
@@ -48,7 +48,7 @@ const flags = async (sql: Sql): Promise<Exception[]> =>
     since: one.since,
   }))
 
-/** Their rows are kept longer, because they prevent duplicates. */
+/** Age up to which an anomaly is listed. Its row is kept longer, because it prevents duplicates. */
 const anomaliesFor = '30 days'
 
 const anomalies = (sql: Sql) => sql<Exception[]>`

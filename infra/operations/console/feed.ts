@@ -4,13 +4,13 @@ import type { Live } from './live'
 import type { Overview } from './overview'
 
 export type LiveFeed = Disposable & {
-  /** Publishes for another `feedLeaseMs`. Returns the earlier events, if `recent`. */
+  /** Publishes for another `feedLeaseMs`. Returns the earlier events if `recent` is set. */
   readonly renew: (recent: boolean) => Promise<Recent>
 }
 
 const beginMs = 3_000
 
-/** While no gateway renews its lease, the feed listens to nothing and reads nothing. */
+/** Opens the feed. While no gateway renews its lease, the feed subscribes to nothing and reads nothing. */
 export function openFeed(options: {
   readonly live: Live
   readonly overview: Overview
@@ -42,7 +42,7 @@ export function openFeed(options: {
         () => null,
         () => 'The user console cannot subscribe at NATS.',
       )
-      if (deaf) end() // The next renewal tries again.
+      if (deaf) end() // The next renewal subscribes again.
       if (!recent) return { events: [], deaf }
       const data = overview.last()
       return {

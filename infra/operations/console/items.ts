@@ -12,22 +12,22 @@ export type Items = AsyncDisposable & {
   readonly sql: Sql
 }
 
-/** All pages that show an item share each read. */
+/** Interval of reading items. All pages that show an item share each read. */
 const collectMs = 1_000
-/** The lists are longer and change slowly. */
+/** Interval of reading lists, which are longer and change slowly. */
 const collectListsMs = 5_000
 const connectionsMax = 3
 const idleSeconds = 20
 const statementTimeoutMs = 5_000
 
 export type ItemsOptions = {
-  /** URL of a read-only role. */
+  /** URL of Postgres in a read-only role. */
   databaseUrl: string
   bus: () => Promise<Bus>
   clock: Clock
 }
 
-/** Connects on first use. */
+/** Opens the reader of items, which connects on first use. */
 export function openItems({ databaseUrl, bus, clock }: ItemsOptions): Items {
   const sql = postgres(databaseUrl, {
     max: connectionsMax,

@@ -20,7 +20,7 @@ const paid = {
 let server: ScratchServer
 const opened: Bus[] = []
 let live: Live
-/** Ends the next connection before its subscriptions are active. */
+/** If true, the next connection ends before its subscriptions are active. */
 let isRefused = false
 beforeAll(async () => {
   server = await startScratchServer()

@@ -6,14 +6,14 @@ import type { Log } from '#platform/log'
 import { topics } from '#shared/messages/catalogue'
 import { type FeedEntry, feedEntryOf } from './event-feed'
 
-/** `number` counts in this process; `at` is the time of arrival. */
+/** Entry as the page receives it. `number` counts in this process; `at` is the time of arrival. */
 export type Heard = FeedEntry & { readonly number: number; readonly at: string }
 
 export type PageWatcher = (heard: Heard) => void
 
-/** Receives only while a page watches. */
+/** Stream of messages, which is subscribed only while a page watches. */
 export type Live = AsyncDisposable & {
-  /** `listening` resolves once the subscriptions are active. */
+  /** Adds a page. `listening` resolves once the subscriptions are active. */
   readonly watch: (watcher: PageWatcher) => {
     lately: () => readonly Heard[]
     listening: Promise<unknown>
@@ -21,16 +21,16 @@ export type Live = AsyncDisposable & {
   }
 }
 
-/** Recent messages sent to a newly opened page. */
+/** Number of recent messages that a newly opened page receives. */
 const latelyMax = 500
 
-/** Keeps the connection open across a page reload or a short pause. */
+/** Time to keep the connection after the last page closes, in ms. It covers a reload or a short pause. */
 const lingerMs = 10_000
 
 const leaveDeadlineMs = 1_000
 
 export type LiveOptions = {
-  /** Connects as the NATS user `console`. */
+  /** Opens a connection as the NATS user `console`. */
   open: () => Promise<Bus>
   clock: Clock
   log: Log
@@ -38,7 +38,7 @@ export type LiveOptions = {
 }
 
 /**
- * Subscribes without consumers, rows or requests, so that watching does not affect the services.
+ * Opens the stream. It subscribes without consumers, rows or requests, so that watching does not affect the services.
  */
 export function openLive(options: LiveOptions): Live {
   const watchers = new Set<PageWatcher>()
@@ -87,7 +87,7 @@ export function openLive(options: LiveOptions): Live {
     },
     [Symbol.asyncDispose]: async () => {
       clearTimeout(leaving)
-      // The process must exit even if the bus never responds.
+      // The process must exit even if NATS never responds.
       await within(leave(), leaveDeadlineMs, 'the bus').catch(() => {})
     },
   }
@@ -103,7 +103,8 @@ async function listen(options: LiveOptions, hear: (message: Msg) => void): Promi
   try {
     await bus.nc.flush()
   } catch (error) {
-    // Its subscriptions would repeat every message to the next connection's watchers.
+    // If the connection stayed open, its subscriptions would repeat every message to the watchers of the next
+    // connection.
     await bus[Symbol.asyncDispose]()
     throw error
   }

@@ -3,7 +3,7 @@ import { operationMicro } from '#infra/operations/predicates'
 import { states, statesWith } from '../../../services/payments/payment'
 import { inFlightStates } from '../../../services/payouts/cashout'
 
-/** Amounts are strings in the smallest unit. */
+/** Money in flight of one item. Amounts are strings in the smallest unit. */
 export type MoneyRow = {
   readonly kind: string
   readonly id: string
@@ -13,7 +13,7 @@ export type MoneyRow = {
   readonly fiat: { readonly minor: string; readonly currency: string } | null
   readonly ausdMicro: string
   readonly createdAt: Date
-  /** Start of its state. */
+  /** Time at which the item entered its state. */
   readonly since: Date
 }
 
@@ -24,7 +24,7 @@ export type MoneyInFlight = {
 
 const shownMax = 20
 
-/** An open checkout has no money in flight until its payer pays. */
+/** States with money in flight. An open checkout has none until its payer pays. */
 const inFlight = {
   payments: statesWith('open').filter((state) => !states[state].unpaid),
   payouts: [...inFlightStates],

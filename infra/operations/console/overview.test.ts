@@ -68,7 +68,7 @@ test('the overview reads once for all viewers, and never without a viewer', asyn
     })
   await Promise.all([told(), told(), told()])
   for (const end of ends) end()
-  await told() // Cached.
+  await told() // The second reading comes from the cache.
   expect(count.read).toBe(1)
   await overview[Symbol.asyncDispose]()
 })

@@ -7,7 +7,7 @@ import type { Lag, ServiceFigures } from '../health/bus'
 import type { SystemFacts, Unread } from '../health/facts'
 import type { MoneyInFlight } from './money'
 
-/** `copies` is null if the bus could not be asked. */
+/** Service as the overview shows it. `copies` is the number of instances, or null if NATS could not be asked. */
 export type ServiceReport = {
   readonly name: string
   readonly copies: number | null
@@ -16,24 +16,24 @@ export type ServiceReport = {
 
 export type OverviewFacts = {
   readonly asOf: string
-  /** As in `bun run ops status`; `unread`: what could not be checked. */
+  /** Lines of `bun run ops status`; `unread` lists what could not be checked. */
   readonly needs: readonly string[]
   readonly unread: readonly string[]
   readonly services: readonly ServiceReport[]
   readonly queues: readonly Lag[]
-  /** Undefined: the rows cannot be read. */
+  /** Undefined if the rows cannot be read. */
   readonly money: MoneyInFlight | undefined
 }
 
-/** Active only while a page watches. */
+/** Readings of the whole system, which are made only while a page watches. */
 export type Overview = AsyncDisposable & {
   readonly watch: (watcher: (seen: OverviewFacts) => void) => () => void
   readonly last: () => OverviewFacts | undefined
 }
 
-/** Each reading costs every service a few database queries. */
+/** Interval of readings. Each costs every service a few database queries. */
 const everyMs = 10_000
-/** Minimum pause, as a multiple of the time the rows took. */
+/** Minimum pause between readings, as a multiple of the time that the rows took. */
 const restShare = 20
 
 export type OverviewOptions = {
@@ -56,7 +56,7 @@ export function openOverview(options: OverviewOptions): Overview {
     const restMs = Math.max(everyMs / 2, restShare * rowsMs)
     const isFresh = last && startedMs - Date.parse(last.asOf) < restMs
     if (!isFresh) {
-      // Timed without the bus, where a silent service makes every reading slow.
+      // The rows are timed without NATS, where a silent service makes every reading slow.
       const money = options.readMoney().then((found) => {
         rowsMs = clock() - startedMs
         return found

@@ -24,7 +24,7 @@ const limits: Readonly<Record<InState['what'], Limits<string>>> = {
   identity: identityLimits,
 }
 
-/** Uncommitted treasury AUSD. */
+/** Returns the uncommitted AUSD of the treasury. Undefined if the balance is unknown. */
 export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: SystemFacts): bigint | undefined => {
   if ('unknown' in treasury) return undefined
   const { balanceMicro, drawableMicro } = treasury.known
@@ -34,7 +34,7 @@ export const freeMicroOf = ({ treasury, owedMicro, promisedMicro }: SystemFacts)
 
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 
-/** Uncommitted rupiah at the provider. */
+/** Returns the uncommitted rupiah at the provider. Undefined if the balance is unknown. */
 export const freeMinorOf = ({ rupiah, unpaidMinor }: SystemFacts): bigint | undefined =>
   'unknown' in rupiah ? undefined : rupiah.known - unpaidMinor
 
@@ -79,7 +79,7 @@ export function needs(facts: SystemFacts | Unread, floors: Floors): string[] {
   return [...judged.unread, ...judged.needs]
 }
 
-/** On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
+/** Command of the local stack. On a deployment, `oper infra/operations/cli/main.ts` replaces it. */
 const ops = 'bun run ops'
 
 function stateNeeds({ what, state, count, oldestMs }: InState): string[] {
@@ -125,7 +125,7 @@ function breakNeeds({ breaks }: SystemFacts): string[] {
   return [`${counted(counting.length, 'open break')} in the books, oldest ${oldest}: ${ops} reconcile`]
 }
 
-/** If the bus is down, the state of the services is unknown. */
+/** Returns what NATS shows to be wrong. If NATS is down, the state of the services is unknown. */
 function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
   if ('unknown' in bus) return []
   const { copies, down, lags, rates } = bus.known
@@ -141,7 +141,10 @@ function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): s
   ]
 }
 
-/** nats-server drops a hung instance within seconds, so the number of instances must be known. */
+/**
+ * Compares the number of instances with the wanted one, because nats-server drops a hung instance within seconds and
+ * nothing else shows that it is missing.
+ */
 function copyNeeds(name: string, answering: number, wanted: number): string[] {
   if (answering === 0) return [`${name} does not respond`]
   return answering < wanted ? [`${answering} of ${wanted} instances of ${name} respond`] : []
@@ -174,20 +177,20 @@ function laneNeeds({ coin }: SystemFacts, { laneWei }: Floors, address: string, 
   return lines
 }
 
-/** A row only stays in an outbox this long if publishing fails. */
+/** Age of an outbox row that shows that publishing fails. */
 const outboxMaxMs = 60_000
 
-/** The books are compared every minute. */
+/** Maximum age of a comparison. The books are compared every minute. */
 const comparedMaxMs = 600_000
 
-/** Larger than the backlog that a restart leaves. */
+/** Number of waiting messages that alerts; larger than the backlog that a restart leaves. */
 const waitingMax = 1_000
-/** Single failed reads are normal. */
+/** Number of failed reads that alerts. Single failed reads are normal. */
 const failuresMax = 3
 
 const lagNeeds = (lags: readonly Lag[]): string[] =>
   lags
-    // A deployment need not have a push service.
+    // A deployment need not have a push service, which would read as `integrator`.
     .filter(({ reader, waiting }) => reader !== 'integrator' && waiting > waitingMax)
     .map(({ reader, stream, waiting }) => `${reader} is ${counted(waiting, 'message')} behind ${stream}`)
 
@@ -202,6 +205,6 @@ const listNeeds = (lists: readonly ListAge[]): string[] =>
 const unpricedNeeds = (rates: readonly RateReading[]): string[] =>
   rates.flatMap(({ pair, unavailable }) => (unavailable ? [`no rate for ${pair}: ${unavailable}`] : []))
 
-/** A blocked lane assigns no nonces. */
+/** Returns a line for a blocked lane, which assigns no nonces. */
 const blockedNeeds = (address: string, fault: string | null): string[] =>
   fault ? [`lane ${address} is blocked: ${fault}`] : []

@@ -23,18 +23,15 @@ export type ServiceFigures = Readonly<Record<string, unknown>>
 
 export type OnBus = {
   readonly copies: Readonly<Record<string, number>>
-  /**
-   * Instances that were up, did not shut down, and do not respond; only a lasting process knows
-   * them.
-   */
+  /** Instances that were up, did not shut down, and do not respond. Only a lasting process knows them. */
   readonly down: readonly DownInstance[]
   readonly lags: readonly Lag[]
   readonly rates: readonly RateReading[]
-  /** Figures of one instance per service. */
+  /** Figures that one instance of each service reports. */
   readonly figures: Readonly<Record<string, ServiceFigures>>
 }
 
-/** Throws if NATS cannot be reached. */
+/** Reads the state of services, queues and rates. Throws if NATS cannot be reached. */
 export async function readBus(open: () => Promise<Bus>, roster?: InstanceRoster): Promise<OnBus> {
   const bus = await open()
   const [stats, lags, attendance] = await Promise.all([collectStats(bus), readLags(bus), roster?.call()])
@@ -48,7 +45,7 @@ export async function readBus(open: () => Promise<Bus>, roster?: InstanceRoster)
   }
 }
 
-/** The first endpoint of a service reports its figures. */
+/** Returns the figures of a service, which its first endpoint reports. */
 const figuresIn = (stats: Stats | undefined): ServiceFigures => (stats?.endpoints?.[0]?.data ?? {}) as ServiceFigures
 
 type Stats = { name: string; endpoints?: readonly { data?: unknown }[] }
@@ -76,7 +73,7 @@ async function readLags({ nc }: Bus): Promise<Lag[]> {
   return Promise.all(readers)
 }
 
-/** Rates are nearly the same at every instance. */
+/** Returns the rates of one instance, because they are nearly the same at every instance. */
 function ratesIn(stats: readonly Stats[]): RateReading[] {
   const pricing = figuresIn(stats.find(({ name }) => name === 'pricing'))
   return Object.entries(pricing as Record<string, Omit<RateReading, 'pair'>>)

@@ -9,7 +9,7 @@ export type ExternalAnswer<T> = { known: T } | { unknown: string }
 
 export type TreasuryHolds = { balanceMicro: bigint; drawableMicro: bigint }
 
-/** At the latest final block. `drawableMicro`: what the credit line may draw. */
+/** Reads the treasury at the latest final block. `drawableMicro` is what the credit line may draw. */
 export const readTreasury = (place: Place): Promise<ExternalAnswer<TreasuryHolds>> =>
   asked(async () => {
     const node = openNode(place.rpcUrl)
@@ -23,7 +23,7 @@ export const readTreasury = (place: Place): Promise<ExternalAnswer<TreasuryHolds
     return { balanceMicro, drawableMicro: isLess ? allowanceMicro : balanceMicro }
   })
 
-/** In wei. */
+/** Reads the coin of an address, in wei. */
 export const readCoin = (place: Place, address: Hex): Promise<ExternalAnswer<bigint>> =>
   asked(() => openNode(place.rpcUrl).getBalance({ address }))
 

@@ -10,26 +10,26 @@ import { type Rows, readRows } from './rows'
 export type SystemFacts = Rows & {
   readonly treasury: ExternalAnswer<TreasuryHolds>
   readonly rupiah: ExternalAnswer<bigint>
-  /** In wei, by lane. */
+  /** Coin by lane, in wei. */
   readonly coin: ReadonlyMap<string, ExternalAnswer<bigint>>
   readonly bus: ExternalAnswer<OnBus>
 }
 
-/** The rows could not be read. */
+/** Facts when the rows could not be read. */
 export type Unread = { readonly unread: string; readonly bus: ExternalAnswer<OnBus> }
 
 export type Sources = {
   readonly sql: Sql
   readonly bus: () => Promise<Bus>
-  /** Instances that a lasting process has seen. */
+  /** Roster of the instances that a lasting process has seen. */
   readonly roster?: InstanceRoster
   readonly place: Place
 }
 
-/** A part that is late is reported as unread. */
+/** Deadline of each part, in ms. A part that exceeds it is reported as unread. */
 const partMs = 10_000
 
-/** Never throws: an unreadable part has its reason. */
+/** Reads all facts. Never throws: a part that cannot be read carries the reason. */
 export async function readFacts(sources: Sources): Promise<SystemFacts | Unread> {
   const { sql, bus, roster, place } = sources
   const part = <T>(what: string, read: () => Promise<T>) => asked(() => within(read(), partMs, what))

@@ -9,7 +9,7 @@ export type Paused = {
 
 const schemas = ['payments', 'payouts', 'chain_relayer'] as const
 
-/** Oldest first. */
+/** Returns the paused services, longest paused first. */
 export async function listPaused(sql: Sql): Promise<Paused[]> {
   const found = await Promise.all(
     schemas.map(

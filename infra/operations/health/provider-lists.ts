@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres'
 
 /**
- * `failures` counts failed reads since the last complete one, and `ageMs` is its age; null: never
- * read.
+ * State of reading a provider's list. `failures` counts failed reads since the last complete one, and `ageMs` is the
+ * age of that one; null if the list was never read.
  */
 export type ListAge = {
   readonly service: string

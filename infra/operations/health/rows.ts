@@ -11,7 +11,7 @@ import { listPaused, type Paused } from './pauses'
 import { type ListAge, listsRead } from './provider-lists'
 import { sumUnexplained, type UnexplainedSum } from './unexplained'
 
-/** Sums in smallest units, by asset. */
+/** Items in one state, with their sums in the smallest unit by asset. */
 export type InState = {
   what: 'payment' | 'payout' | 'operation' | 'identity'
   state: string
@@ -20,7 +20,7 @@ export type InState = {
   sums: Record<string, string>
 }
 
-/** Amounts in smallest units. */
+/** Facts from the rows of all services. Amounts are in the smallest unit. */
 export type Rows = {
   states: InState[]
   /** AUSD committed to payments, AUSD owed to cash-outs, and rupiah not paid out yet. */
@@ -33,13 +33,13 @@ export type Rows = {
   paused: Paused[]
   frozenWallets: number
   needlessRepayments: number
-  /** Wallets whose person has another one, without an operator's decision. */
+  /** Number of wallets whose person has another wallet, without an operator's decision. */
   secondWallets: number
-  /** Verified flags that the relayer gave up. */
+  /** Number of verified flags that the relayer gave up. */
   failedFlags: number
-  /** `ageMs`: since the last run or, if there was none, the first payment or cash-out. */
+  /** `ageMs` is the time since the last run or, if there was none, since the first payment or cash-out. */
   books: { endedAt: Date | null; ageMs: number }
-  /** Only those with standing `counts` need attention. */
+  /** Open breaks. Only those with standing `counts` need attention. */
   breaks: readonly Pick<Break, 'standing' | 'ageMs'>[]
   unexplained: UnexplainedSum
   lists: readonly ListAge[]
@@ -113,7 +113,7 @@ const operationStates = (tx: Sql) => tx<InState[]>`
   from chain_relayer.operation where ${predicate(tx, isOpenOperation(operations))}
   group by state order by state`
 
-/** Verdicts whose orders the chain has not confirmed. */
+/** Returns the identity verdicts whose orders the chain has not confirmed. */
 const identityStates = (tx: Sql) => tx<InState[]>`
   select 'identity' as what, state, count(*)::int as count, ${ageMs(tx, tx`updated_at`)} as "oldestMs",
     '{}'::jsonb as sums

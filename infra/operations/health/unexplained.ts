@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
 /**
- * Deposits in the treasury, without those returned to their sender or accepted as capital. Columns
+ * Selects the deposits in the treasury that were neither returned to their sender nor accepted as capital: the columns
  * of `books.chain_moves`, and `name` (`<transaction>:<log>`).
  */
 export const unexplainedMoves = (sql: Sql) => sql`
@@ -13,7 +13,7 @@ export const unexplainedMoves = (sql: Sql) => sql`
       where r.tx_hash = lower(m.tx_hash) and r.log_index = m.log_index)
     and not exists (${capitalOf(sql, sql`m.tx_hash || ':' || m.log_index`)})`
 
-/** Returns one row if the journal has this name as capital that was not reversed. */
+/** Selects one row if the journal has this name as capital that was not reversed. */
 export const capitalOf = (sql: Sql, name: ReturnType<Sql>) => sql`
   select from books.journal j where j.item = ${name} and j.account = 'capital'
   having sum(j.amount) <> 0`
@@ -24,10 +24,10 @@ export type UnexplainedSum = {
   readonly oldestMs: number
 }
 
-/** The row that explains a transfer may be this late. */
+/** Time within which the row that explains a transfer appears. */
 const namedWithin = '2 minutes'
 
-/** Leaves out transfers that an operator has muted. */
+/** Returns the number and sum of unexplained transfers, without those that an operator has muted. */
 export async function sumUnexplained(sql: Sql): Promise<UnexplainedSum> {
   const [found] = await sql<UnexplainedSum[]>`
     select count(*)::int as count, coalesce(sum(ausd_micro), 0)::text as "ausdMicro",

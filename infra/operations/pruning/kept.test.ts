@@ -7,7 +7,7 @@ import { topics } from '#shared/messages/catalogue'
 import { entries, periodOf } from './kept'
 import { inboxDays, type Mover, movers, rules } from './rules'
 
-/** From the newest snapshot of each schema's migrations. */
+/** Tables of the newest snapshot of each schema's migrations. */
 const tables = databaseRoles.flatMap((role) => {
   const meta = join(migrationsDir(role), 'meta')
   const newest = readdirSync(meta)

@@ -2,7 +2,7 @@ import { DiscardPolicy } from 'nats'
 import { type StreamPlan, streams } from '#infra/nats/topology'
 import { rules } from './rules'
 
-/** A statement that scans such a table gets slower every day. */
+/** Counts that rise with traffic. A statement that scans a table growing with one of them gets slower every day. */
 const traffic = [
   'payments',
   'quotes used',
@@ -28,7 +28,7 @@ type Few =
 export type KeptEntry = {
   readonly names: readonly string[]
   readonly growsWith: (typeof traffic)[number] | Few
-  /** Qualifies the period: when it starts, or which rows are exempt. */
+  /** Qualification of the period: when it starts, or which rows are exempt. */
   readonly period?: string
   readonly why: string
 }

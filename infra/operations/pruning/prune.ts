@@ -12,19 +12,19 @@ export type Pruned = {
 export type PruneSettings = {
   readonly bankDetailsDays?: number
   readonly rowsMax?: number
-  /** Ends a round between two transactions. */
+  /** Signal that ends a round between two transactions. */
   readonly signal?: AbortSignal
 }
 
 const rowsUsually = 1_000
-/** Half a year: banks may ask about a transfer for that long. */
+/** Days that bank details are kept: half a year, because banks may ask about a transfer for that long. */
 export const bankDetailsDays = 180
-/** Arbitrary, the same for every instance. */
+/** Number of the advisory lock. It is arbitrary, and the same for every instance. */
 const pruningLock = 7_262_116
 
 /**
- * Returns undefined if another instance is pruning. A table that fails does not stop the others.
- * Throws if Postgres is down.
+ * Applies all rules once. Returns undefined if another instance is pruning. A table that fails does not stop the
+ * others. Throws if Postgres is down.
  */
 export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned | undefined> {
   const pruned = { removed: {}, spared: {}, failed: {} } as {
@@ -38,7 +38,7 @@ export async function prune(sql: Sql, pace: PruneSettings = {}): Promise<Pruned 
     if (spared > 0) pruned.spared[name] = spared
     if (fault !== undefined) {
       pruned.failed[name] = fault
-      await sql`select 1` // Throws if Postgres is down.
+      await sql`select 1` // This query throws if Postgres is down.
     }
     if (isTaken) return at === 0 && removed + spared === 0 ? undefined : (pruned as Pruned)
   }
@@ -65,7 +65,7 @@ async function pruneTable(
       sum.spared += batch.seen - batch.removed
       if (batch.seen < rowsMax) break
       last = batch.last
-      // Leaves half of the time to others on the same disk.
+      // The pause leaves half of the time to others on the same disk.
       await pause(performance.now() - startedAt, signal)
     }
   } catch (fault) {
@@ -75,9 +75,8 @@ async function pruneTable(
 }
 
 /**
- * Returns undefined if another instance is pruning. Lock and settings end with the transaction: a
- * session may be lost between two batches (postgres.js 3.4.9 keeps handing out a lost reserved
- * session).
+ * Prunes one batch. Returns undefined if another instance is pruning. Lock and settings end with the transaction,
+ * because a session may be lost between two batches (postgres.js 3.4.9 keeps handing out a lost reserved session).
  */
 async function pruneBatch(
   sql: Sql,

@@ -2,7 +2,7 @@ import postgres, { type Sql } from 'postgres'
 import type { Log } from '#platform/log'
 import { type PruneSettings, prune } from './prune'
 
-/** Consecutive failed rounds of a rule before an alarm. */
+/** Number of consecutive failed rounds of a rule that alerts. */
 const failuresMax = 3
 
 export function openRounds(sql: Sql, log: Log, pace: PruneSettings = {}): (signal?: AbortSignal) => Promise<void> {
@@ -24,7 +24,7 @@ export function openRounds(sql: Sql, log: Log, pace: PruneSettings = {}): (signa
   }
 }
 
-/** `databaseUrl` connects in the role `pruning`. */
+/** Opens the pruner. `databaseUrl` connects in the role `pruning`. */
 export function openPruner(
   databaseUrl: string,
   log: Log,

@@ -1,26 +1,29 @@
-/** SQL refers to the table as `t`. */
+/** Rule for rows that are removed after `keptDays`. Its SQL refers to the table as `t`. */
 export type RetentionRule = {
   readonly table: string
   readonly of?: string
   readonly key: Readonly<Record<string, string>>
-  /** Indexed time column from which age counts. Without it, rows are read in key order. */
+  /** Indexed time column from which the age counts. Without it, rows are read in key order. */
   readonly since?: string
   readonly keptDays: number
   readonly which?: string
-  /** New values of columns to empty instead of deleting the row. */
+  /** New values of the columns that are emptied instead of deleting the row. */
   readonly empties?: Readonly<Record<string, string>>
   readonly spared?: string
-  /** Columns of other tables that these conditions read. */
+  /** Columns, by table, that these conditions read. */
   readonly reads?: Readonly<Record<string, readonly string[]>>
 }
 
 export const nameOf = ({ table, of }: RetentionRule): string => (of ? `${table} of ${of}` : table)
 
-/** By the database clock. */
+/** Returns the condition that a row is old enough by the database clock. */
 const agedOf = ({ since, keptDays, which }: RetentionRule): string =>
   [which, since && `t.${since} < now() - interval '${keptDays} days'`].filter(Boolean).join(' and ')
 
-/** Checks the age again at the deletion, because a row may have changed since it was read. */
+/**
+ * Returns the statement of a batch. It checks the age again at the deletion, because a row may have changed since it
+ * was read.
+ */
 export function batchText(rule: RetentionRule, rowsMax: number, goesOn: boolean): string {
   const { table, key, since, spared, empties } = rule
   const walk = { ...(since && { [since]: 'timestamptz' }), ...key }

@@ -3,8 +3,7 @@ import type { ServiceName } from '#shared/messages/topic'
 import type { RetentionRule } from './rule'
 import { endedStates, subjectEnded } from './subjects'
 
-// A row is removed once nothing can refer to it. services/README.md lists the guards that replace
-// it.
+// A row is removed once nothing can refer to it. services/README.md lists the guards that replace it.
 
 export const movers = {
   gateway: 'gateway',
@@ -15,7 +14,9 @@ export const movers = {
 export type Mover = keyof typeof movers
 
 const dayNanos = 86_400_000_000_000
-/** A stream may deliver late, because it was full or an operator stopped it. */
+/**
+ * Margin on the age of a stream's messages. A stream may deliver late, because it was full or an operator stopped it.
+ */
 const marginDays = 7
 
 const maxAgeDays = (stream: string): number => (streams.find(({ name }) => name === stream)!.max_age ?? 0) / dayNanos
@@ -28,10 +29,10 @@ export const inboxDays = (consumer: ServiceName): number =>
       .map(([stream]) => maxAgeDays(stream)),
   )
 
-/** For this long, a lost store can be refilled from the outboxes. */
+/** Days for which a lost stream can be refilled from the outboxes. */
 export const outboxDays = Math.max(maxAgeDays('COMMANDS'), maxAgeDays('EVENTS'))
 
-/** Rows of other consumers, such as `books`, are permanent. */
+/** Rule for an inbox. Rows of other consumers, such as `books`, are kept permanently. */
 const inbox = (schema: Mover): RetentionRule => ({
   table: `${schema}.inbox`,
   of: movers[schema],
@@ -44,7 +45,7 @@ const inbox = (schema: Mover): RetentionRule => ({
   reads: { [`${schema}.dead_letter`]: ['consumer', 'message_id', 'redriven_at'] },
 })
 
-/** Open dead letters are permanent. */
+/** Rule for dead letters. Open ones are kept permanently. */
 const deadLetter = (schema: Mover): RetentionRule => ({
   table: `${schema}.dead_letter`,
   key: { consumer: 'text', message_id: 'text' },
@@ -61,7 +62,7 @@ const outbox = (schema: Mover): RetentionRule => ({
   reads: subjectEnded[schema].reads,
 })
 
-/** Removes a retired generation of the public record, but not its cursor. */
+/** Rule that removes a retired generation of the public record, but not its cursor. */
 const generation = (table: string, place: RetentionRule['key']): RetentionRule => ({
   table: `indexer_reader.${table}`,
   key: { generation: 'int', ...place },
@@ -100,15 +101,15 @@ export const rules: readonly RetentionRule[] = [
     key: { id: 'bigint' },
     since: 'ended_at',
     keptDays: 30,
-    spared: 't.whole', // One a day: shows when everything was last compared.
+    spared: 't.whole', // One whole run a day is kept: it shows when everything was last compared.
   },
 ]
 
 const emptied = 'erased'
 
 /**
- * A cash-out that is watched for a reversal, or has a newer anomaly for manual review, keeps its
- * details.
+ * Rule that empties bank details. A cash-out that is watched for a reversal, or has a newer anomaly for manual review,
+ * keeps them.
  */
 export const bankDetails = (keptDays: number): RetentionRule => ({
   table: 'payouts.payouts',

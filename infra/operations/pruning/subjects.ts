@@ -1,11 +1,11 @@
-// An item is final if nothing will repeat its outbox message. A message without a matching row is
-// not final.
+// The item of an outbox message is final if nothing will repeat the message. A message without a matching row is not
+// final.
 
 type Subject = { ended: string; reads: Readonly<Record<string, readonly string[]>> }
 
-/** A settlement in `repaid` is final after its hold. */
+/** Final states of a payment. A settlement in `repaid` is final only after its hold. */
 export const endedPayments = ['credited', 'revoked', 'refunded', 'accepted'] as const
-/** Nothing is pending in these states, although checks may continue for a while. */
+/** Final states of a cash-out. Nothing is pending in them, although checks may continue for a while. */
 export const endedCashouts = ['expired', 'paid', 'failed', 'returned'] as const
 
 const listed = (states: readonly string[]) => states.map((state) => `'${state}'`).join(', ')
@@ -18,7 +18,7 @@ export const subjectEnded: Readonly<Record<'gateway' | 'payments' | 'payouts' | 
     reads: { 'gateway.identities': ['wallet', 'check_at', 'failed_at'] },
   },
   payments: {
-    // An order names payment and part, an event the payment, a freeze only the wallet.
+    // An order names payment and ref number, an event only the payment, a freeze only the wallet.
     ended: `case when t.payload ? 'refId' or t.payload ? 'paymentId' then
       exists (select from payments.payments p
         where p.id = split_part(coalesce(t.payload->>'refId', t.payload->>'paymentId'), '.', 1)

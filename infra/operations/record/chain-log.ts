@@ -9,7 +9,7 @@ const timeoutMs = 10_000
 const spansAtOnce = 8
 const triesMax = 5
 
-/** Independent of the services' client. */
+/** Opens a client of the chain that is independent of the services' client. */
 export const openNode = (rpcUrl: string) =>
   createPublicClient({
     transport: http(rpcUrl, { retryCount: 0, timeout: timeoutMs }),
@@ -18,8 +18,8 @@ export const openNode = (rpcUrl: string) =>
 export type LogNode = ReturnType<typeof openNode>
 
 /**
- * Returns logs in chain order. Ranges begin with `rangeMax` blocks and halve when the endpoint
- * refuses one. Throws if a log cannot be read.
+ * Returns logs in chain order. Ranges begin with `rangeMax` blocks and halve when the endpoint refuses one. Throws if a
+ * log cannot be read.
  */
 export async function readLogs(
   node: LogNode,
@@ -45,9 +45,7 @@ export async function readLogs(
   return logs
 }
 
-/**
- * Retries a failed range in halves, because it may be too wide, and a single block several times.
- */
+/** Reads a range. Retries a failed range in halves, because it may be too wide, and a single block several times. */
 async function readSpan(
   node: LogNode,
   filter: LogFilter,
@@ -66,7 +64,7 @@ async function readSpan(
       await pause(200 * tries)
       return readSpan(node, filter, span, learn, tries + 1)
     }
-    // A lost connection is no refusal of the range.
+    // A lost connection does not show that the range is too wide.
     if (typeof (error as { code?: unknown }).code === 'number') learn(span.to - span.from + 1n)
     const middle = (span.from + span.to) / 2n
     return [

@@ -20,7 +20,7 @@ export type RecordPlace = {
 
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
-/** Figures from `accountOf`, history from events, both at the finalized block. */
+/** Computes a wallet's record: figures from `accountOf`, history from events, both at the finalized block. */
 export async function recordFromChain(place: RecordPlace, wallet: Address) {
   const node = openNode(place.rpcUrl)
   const to = await finalizedBlock(node)
@@ -76,14 +76,14 @@ export async function recordFromChain(place: RecordPlace, wallet: Address) {
 }
 export type ChainRecord = Awaited<ReturnType<typeof recordFromChain>>
 
-/** Reads all accounts, because only their events together have a sequence without gaps. */
+/** Reads the events of all accounts, because only together do they have a sequence without gaps. */
 async function eventsOf(node: LogNode, place: RecordPlace, to: bigint): Promise<Event[]> {
   const { creditLine: address, deployBlock: from, logsRangeMax } = place
   const logs = await readLogs(node, { address, topics: [eventTopics] }, { from, to }, logsRangeMax)
   return parseEvents(logs)
 }
 
-/** Returns one line per gap in the sequence, including its end. */
+/** Returns one line per gap in the sequence, including a gap at its end. */
 function missingIn(all: readonly Event[], sequence: bigint): string[] {
   const numbers = all.flatMap(({ args }) => ('sequence' in args ? args.sequence : []))
   return [...numbers, sequence + 1n].flatMap((number, index) => {
@@ -98,7 +98,7 @@ function missingIn(all: readonly Event[], sequence: bigint): string[] {
   })
 }
 
-/** The logs themselves may have no time. */
+/** Returns the times of events, read from their blocks, because the logs themselves may have none. */
 async function timesOf(node: LogNode, events: readonly Event[]): Promise<(event: Event) => string> {
   const times = new Map<string, string>()
   for (const event of events) {
@@ -111,7 +111,7 @@ async function timesOf(node: LogNode, events: readonly Event[]): Promise<(event:
   return (event) => times.get(String(event.blockNumber))!
 }
 
-/** Each pause moves the due date until `end`. */
+/** Returns the due date of a cycle. Each pause moves it until `end`. */
 function dueAtOf(
   all: readonly Event[],
   dated: EventNamed<'CycleOpened' | 'CycleRedated'>,
@@ -141,7 +141,7 @@ function historyOf(all: readonly Event[], events: readonly Event[], secondsOf: (
   }
 }
 
-/** Held repayments that were revoked whole, at once or in parts. */
+/** Counts held repayments that were revoked whole, at once or in parts. */
 function revokedRefs(events: readonly Event[]): number {
   const left = new Map<Hex, bigint>()
   for (const { eventName, args } of events) {
@@ -152,7 +152,7 @@ function revokedRefs(events: readonly Event[]): number {
   return [...left.values()].filter((amount) => amount === 0n).length
 }
 
-/** Leaves out repayments that were revoked later. */
+/** Builds one cycle, without repayments that were revoked later. */
 function cycleOf(
   open: EventNamed<'CycleOpened'>,
   all: readonly Event[],
@@ -171,7 +171,7 @@ function cycleOf(
     ? end.args.totalRepaid - takenBack(since.slice(within.length))
     : sumOf(named(within, 'Repaid')) - takenBack(within)
   const outcome = end ? outcomes[end.args.outcome]! : null
-  // A restored debt brings its own dates.
+  // A restored debt has dates of its own.
   const dated = last(within, 'CycleRedated') ?? open
   const scoreAfter = (reversed ?? end)?.args.scoreAfter ?? null
   return {

@@ -1,10 +1,10 @@
 import { pause } from '#platform/deadline'
 
-/** A difference may only be in progress, so checks are repeated. */
+/** How often a check is repeated, because a difference may only be in progress. */
 export type Repeats = { checksMax: number; betweenMs: number }
 export const repeats: Repeats = { checksMax: 6, betweenMs: 1_000 }
 
-/** Returns the differences found by every check. */
+/** Repeats a check, and returns the differences that every check found. */
 export async function lasting(
   check: () => Promise<string[]>,
   { checksMax, betweenMs }: Repeats = repeats,
@@ -18,7 +18,7 @@ export async function lasting(
   return found
 }
 
-/** One line per leaf in which two JSON values differ. */
+/** Returns one line per leaf in which two JSON values differ. */
 export function differencesIn(left: unknown, right: unknown, leftName: string, rightName: string, path = ''): string[] {
   if (isTree(left) && isTree(right)) {
     const keys = new Set([...Object.keys(left), ...Object.keys(right)])

@@ -1,7 +1,7 @@
 import { type AbiEvent, type Hex, parseEventLogs, type RpcLog, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Every event that changes state has a `sequence`. */
+/** Topics of the events that change state, which all have a `sequence`. */
 export const eventTopics: Hex[] = (creditLineAbi as readonly { type: string }[])
   .filter((item): item is AbiEvent => item.type === 'event')
   .filter(({ inputs }) => inputs.some(({ name }) => name === 'sequence'))

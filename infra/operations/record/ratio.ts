@@ -1,22 +1,22 @@
 import type { Event } from '#infra/operations/record/line-events'
 
-/** From `Cycles.sol`, in basis points: the reward of a cycle, and the highest ratio. */
+/** Constants of `Cycles.sol`, in basis points: the reward of a cycle, and the highest ratio. */
 const rewardBps = 250n
 const capBps = 9_000n
-/** From `Buckets.sol`: places for the ends of holds. */
+/** Constant of `Buckets.sol`: the number of places for the ends of holds. */
 const places = 16n
 
 type RatioTerms = {
   readonly holdSeconds: bigint
   readonly initialRatioBps: bigint
-  /** Time of the block at which the ratio is asked for. */
+  /** Unix time of the block at which the ratio is computed. */
   readonly now: bigint
 }
 
 /**
- * In basis points. `CycleClosed` reports the ratio without rewards that wait for a hold. Those are
- * credited when freed holds are folded, or when another hold needs their place; the views count
- * them once their hold has ended.
+ * Returns the ratio in basis points. `CycleClosed` reports the ratio without rewards that wait for a hold. The contract
+ * credits those when it folds freed holds, or when another hold needs their place; its views count them once their hold
+ * has ended.
  */
 export function ratioFromEvents(
   events: readonly Event[],
@@ -26,10 +26,10 @@ export function ratioFromEvents(
   const step = holdSeconds < places - 1n ? 1n : (holdSeconds + places - 2n) / (places - 1n)
   const placeOf = (until: bigint) => (until / step) % places
   let ratio = initialRatioBps
-  /** End of the hold for which the open cycle will wait; 0 for none. */
+  /** End of the hold for which the open cycle will wait; 0 if it waits for none. */
   let heldUntil = 0n
   let open = 0n
-  /** Ends of the holds for which closed cycles wait, by number. */
+  /** Ends of the holds for which closed cycles wait, by cycle number. */
   const waiting = new Map<bigint, bigint>()
   const cycleOf = new Map<string, bigint>()
   const credit = (isFreed: (until: bigint) => boolean) => {

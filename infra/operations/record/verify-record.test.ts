@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** Without any configuration or local stack. */
+/** Runs the command without any configuration or local stack. */
 async function verifyRecord(...words: string[]) {
   const script = join(repositoryDir, 'infra/operations/record/verify-record.ts')
   const child = Bun.spawn([process.execPath, script, ...words], {

@@ -20,7 +20,7 @@ Exits with 0 if no event is missing and everything agrees, 1 if not, 2 for wrong
 record could not be checked.`
 
 const deadlineMs = 5_000
-/** First range; it halves as long as the endpoint refuses. */
+/** Blocks of the first range, which is halved as long as the endpoint refuses it. */
 const rangeMax = 10_000n
 
 type RecordCheck = {
@@ -109,8 +109,8 @@ function localChain(env: NodeJS.ProcessEnv) {
 }
 
 /**
- * Returns 0 if the endpoint does not keep old state, as full nodes of Monad do not. Throws if there
- * is no contract.
+ * Finds the block of the deployment. Returns 0 if the endpoint does not keep old state, as full nodes of Monad do not.
+ * Throws if there is no contract.
  */
 async function findDeployBlock({ rpcUrl, creditLine }: RecordCheck): Promise<bigint> {
   const node = openNode(rpcUrl)
@@ -134,7 +134,7 @@ async function verifyRecord(order: RecordCheck, say: (text: string) => void): Pr
   const deployBlock = order.fromBlock ?? (await findDeployBlock(order))
   const place = { rpcUrl, creditLine, deployBlock, logsRangeMax: rangeMax }
   let truth: ChainRecord | undefined
-  // The gateway serves the record of another block, so only its differences may still end.
+  // The gateway serves the record of another block, so only its differences may disappear.
   const found = await lasting(
     async () => {
       const served = gateway && (await servedRecord(gateway, wallet))
@@ -157,7 +157,7 @@ async function verifyRecord(order: RecordCheck, say: (text: string) => void): Pr
 
 if (import.meta.main) {
   const words = process.argv.slice(2)
-  // An endpoint's URL may contain a key.
+  // The URL of an endpoint may contain a key.
   const secrets = () => words.map((word) => word.replace(/^--rpc=/, '')).filter((word) => URL.canParse(word))
   await runCommand(secrets, async (say) => {
     const order = readOrder(words, process.env)

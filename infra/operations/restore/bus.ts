@@ -18,19 +18,19 @@ import type { ProviderAccount } from '#shared/money/pair'
 type EffectOrder = Static<typeof CreditOrdered.schema> | Static<typeof RepayOrdered.schema>
 
 export type RetainedMessages = {
-  /** Start of its messages; later than the backup if the store was lost. */
+  /** Time of the oldest message. It is later than the backup if the store was lost. */
   readonly since: Date
   /** Checkouts that webhooks name, by our payment id. */
   readonly checkouts: Map<string, { account: ProviderAccount; checkoutId: string }>
-  /** By ref id. */
+  /** Ordered effects, by ref id. */
   readonly orders: Map<string, EffectOrder & { kind: 'credit' | 'repay' }>
-  /** By payout id. */
+  /** Ordered takes, by payout id. */
   readonly takes: Map<string, Static<typeof TakeOrdered.schema>['authorization']>
   readonly takenMinor: Map<string, bigint>
   readonly verifies: Static<typeof VerifyOrdered.schema>[]
   readonly freezes: Static<typeof FreezeOrdered.schema>[]
   readonly drips: Set<string>
-  /** With the time of the latest erasure. */
+  /** Erased wallets, with the time of the latest erasure. */
   readonly erased: Map<string, Date>
 }
 
@@ -126,7 +126,7 @@ function record(bus: RetainedMessages, { subject, json }: StoredMessage): void {
   if (subject.startsWith(PaymentsWebhook.subject.replace('>', ''))) recordDelivery(bus, as())
 }
 
-/** Only webhooks about a checkout name it, with our reference. */
+/** Records the checkout of a webhook. Only webhooks about a checkout contain its id and our reference. */
 function recordDelivery(bus: RetainedMessages, { account, body }: Static<typeof PaymentsWebhook.schema>): void {
   const data = asObject(jsonObject(body)?.data)
   const checkoutId = data?.payment_session_id

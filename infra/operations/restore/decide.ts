@@ -24,7 +24,7 @@ export type RestoreSources = { place: Place; bus: BusPlace }
 
 export type RestoreDecision = {
   known: KnownRows
-  /** chain-relayer is running: neither lanes nor cash-outs were read. */
+  /** True if chain-relayer is running. Then neither lanes nor cash-outs were read. */
   relayerRuns: boolean
   busLostUntil: Date | undefined
   payments: FoundPayments
@@ -37,11 +37,11 @@ export type RestoreDecision = {
   treasury: string
 }
 
-/** Items open at the backup may have finished shortly before it, and clocks differ. */
+/** Margin before the backup, in ms. Items open at the backup may have finished shortly before it, and clocks differ. */
 const marginMs = 600_000
 const readFrom = (since: Date) => new Date(since.getTime() - marginMs)
 
-/** While chain-relayer runs, lanes may still send transactions. */
+/** Refusal to restore. While chain-relayer runs, its lanes may still send transactions. */
 export const mustStop = 'chain-relayer is running or stopped a moment ago, and a lane is blocked: stop it first'
 
 export async function decide(
@@ -131,7 +131,7 @@ export function tell({ known, busLostUntil, payments, payouts, sent, ...rest }: 
   ]
 }
 
-/** An accepted transaction is counted, and explains nothing else. */
+/** Returns what to put back. A transaction that the operator accepted is counted, but explains nothing else. */
 export function changeOf(
   { payments, payouts, sent, names, treasury, erased }: RestoreDecision,
   since: Date,
@@ -154,7 +154,7 @@ export function changeOf(
   }
 }
 
-/** Returns wallets with a verdict since the backup and no scheduled recheck. */
+/** Returns wallets with an identity verdict since the backup and without a scheduled recheck. */
 function peopleIn(sent: RestoreDecision['sent'], { asked, bus }: Names): string[] {
   const onChain = sent.flatMap(({ why }) =>
     why.flatMap(({ action }) => (action.does === 'verify' ? [action.wallet as string] : [])),

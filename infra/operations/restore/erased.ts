@@ -5,7 +5,7 @@ import { erasure as gateway } from '../../../services/gateway/users/erase'
 import { erasure as payments } from '../../../services/payments/review/erase'
 import { erasure as payouts } from '../../../services/payouts/person/erase'
 
-/** With the time of the latest erasure. */
+/** Erased wallets, with the time of the latest erasure. */
 export type Erased = ReadonlyMap<string, Date>
 
 /** Reads `<wallet>@<time>` as `ops persons erased` prints it. Throws on any other form. */
@@ -23,7 +23,7 @@ export function readErased(words: readonly string[]): Erased {
 
 const dialect = new PgDialect()
 
-/** Erases what a backup from before an erasure has brought back, as the services erased it. */
+/** Erases the data that a backup from before an erasure has brought back, in the way the services erased it. */
 export async function eraseAgain(tx: TransactionSql, erased: Erased): Promise<void> {
   for (const [wallet, at] of erased)
     for (const { empty } of [chainRelayer, payouts, payments, gateway])

@@ -66,7 +66,7 @@ const op = (kind: number, id: string, account: Hex) => ({
 
 type Logs = Parameters<typeof doneIn>[1]['logs']
 
-/** Each is a call of the token unless stated otherwise. */
+/** Builds a multicall. Each of its calls is a call of the token unless stated otherwise. */
 const bundle = (transfers: readonly Partial<SentTransaction>[], allowFailure = true): Partial<SentTransaction> => ({
   to: multicall3,
   data: encodeFunctionData({

@@ -5,10 +5,10 @@ import type { LaneAction } from './lane-actions'
 import { keyOf } from './lost-payouts'
 import type { LostPayment, LostPayout, LostRows } from './world'
 
-/** Everything that can explain a transaction: rows, bus, and rows about to be restored. */
+/** Everything that can explain a transaction: rows, messages, and rows about to be restored. */
 export type Names = Pick<KnownRows, 'refs' | 'takes' | 'returns' | 'givebacks' | 'asked' | 'frozen'> & {
   bus: RetainedMessages
-  /** Verified since the backup; each gets native coin. */
+  /** Wallets verified since the backup. Each of them gets native coin. */
   verified: ReadonlySet<string>
 }
 
@@ -42,7 +42,7 @@ export function namesWith(
 
 export type Explained = { action: LaneAction & { done: boolean }; line: string; unexplained: boolean }
 
-/** A reverted transaction needs no explanation. */
+/** Finds the reason of each action. A reverted transaction needs no explanation. */
 export function explain({ actions, reverted }: LaneTransaction, names: Names, treasury: string): Explained[] {
   if (!actions)
     return [

@@ -17,25 +17,25 @@ export type KnownGiveback = {
   payload: Readonly<Record<string, unknown>>
 }
 
-/** Wallets in lower case. */
+/** Contents of the restored rows. Wallets are in lower case. */
 export type KnownRows = {
   payments: Set<string>
-  /** Recent, without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
+  /** Recent payments without an effect on the chain, with the committed amount in 10⁻⁶ AUSD. */
   uncredited: Map<string, bigint>
   refs: Map<Hex, RefPayment>
   payouts: Set<string>
-  /** Stored but not accepted, by `authorizer:nonce` of the take. */
+  /** Cash-outs that are stored but not accepted, by `authorizer:nonce` of the take. */
   openings: Map<string, string>
-  /** By `authorizer:nonce` of the take, and by nonce of the return. */
+  /** Takes by `authorizer:nonce`, and returns by nonce. */
   takes: Map<string, string>
   returns: Map<Hex, { payoutId: string; wallet: string; ausdMicro: bigint }>
   /** Ordered returns of unexplained deposits, by nonce. */
   givebacks: Map<Hex, KnownGiveback>
-  /** With a scheduled identity recheck. */
+  /** Wallets with a scheduled identity recheck. */
   asked: Set<string>
   frozen: Set<string>
   lanes: LaneInRows[]
-  /** Hashes that the relayer has not finalized; it finalizes them itself. */
+  /** Hashes of transactions that the relayer has not finalized. It finalizes them itself. */
   signed: Set<string>
   /** Lowest nonce per lane that is not finalized. */
   openFrom: Map<string, number>

@@ -5,7 +5,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { canonical, type SignedTransfer } from '#shared/chain/erc3009'
 import { opKinds } from '#shared/chain/gas'
 
-/** Decoded from a lane's calldata. Amounts in 10⁻⁶ AUSD. */
+/** Action decoded from a lane's calldata. Amounts are in 10⁻⁶ AUSD. */
 export type LaneAction =
   | {
       does: 'credit' | 'repay'
@@ -13,10 +13,10 @@ export type LaneAction =
       wallet: Address
       ausdMicro: bigint
       held: boolean
-      /** Unix seconds for a repayment, otherwise 0. */
+      /** Unix seconds of a repayment; otherwise 0. */
       paidAt: bigint
     }
-  /** `leftMicro`: amount of the payment that the revocation leaves. */
+  /** `leftMicro` is the amount of the payment that the revocation leaves. */
   | { does: 'revoke'; ref: Hex; of: 'topup' | 'settlement'; leftMicro: bigint }
   | { does: 'extend'; ref: Hex }
   | { does: 'verify' | 'freeze'; wallet: Address; is: boolean }
@@ -27,7 +27,7 @@ export type LaneAction =
 export type SentTransaction = { from: Address; to: Address; data: Hex; valueWei: bigint }
 type Contracts = { ausd: Address; creditLine: Address }
 
-/** Returns undefined if our relayer does not send such a transaction. */
+/** Decodes a transaction. Returns undefined if our relayer does not send such transactions. */
 export function actionsOf(words: SentTransaction, contracts: Contracts): LaneAction[] | undefined {
   const { from, to, data, valueWei } = words
   if (data === '0x' && valueWei === 0n && isAddressEqual(from, to)) return [{ does: 'nothing' }]
@@ -38,7 +38,7 @@ export function actionsOf(words: SentTransaction, contracts: Contracts): LaneAct
     if (isAddressEqual(to, contracts.ausd)) return transferActions(data)
     if (isAddressEqual(to, multicall3)) return bundleActions(data, contracts)
   } catch {
-    // Calldata of another contract, or invalid.
+    // The calldata belongs to another contract, or it is invalid.
   }
   return undefined
 }
@@ -97,7 +97,7 @@ function transferActions(data: Hex): LaneAction[] | undefined {
   return [{ does: 'move', authorization }]
 }
 
-/** A multicall of token transfers that may fail independently. */
+/** Decodes a multicall of token transfers that may fail independently. */
 function bundleActions(data: Hex, { ausd }: Contracts): LaneAction[] | undefined {
   const call = decodeFunctionData({ abi: multicall3Abi, data })
   if (call.functionName !== 'aggregate3') return undefined
@@ -111,9 +111,9 @@ function bundleActions(data: Hex, { ausd }: Contracts): LaneAction[] | undefined
 type Logs = Parameters<typeof parseEventLogs>[0]['logs']
 
 /**
- * Returns for each action whether it took effect. Actions of a batch fail independently; a ref
- * applied before belongs to the earlier transaction. For a multicall, the token's events name the
- * used authorizations.
+ * Returns for each action whether it took effect. Actions of a batch fail independently, and a ref that was applied
+ * before belongs to the earlier transaction. For a multicall, the token's events contain the authorizations that were
+ * used.
  */
 export function doneIn(
   actions: readonly LaneAction[],

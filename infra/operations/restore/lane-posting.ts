@@ -5,7 +5,7 @@ import { postAs } from './posting'
 
 // Postings are computed from the chain, independently of the relayer.
 
-/** Also books coin that another user of the key sent. */
+/** Books the cost of a transaction, and also coin that another user of the key sent. */
 export function postTransaction(tx: TransactionSql, transaction: LaneTransaction): Promise<void> {
   const { lane, nonce, to, valueWei, paidWei, reverted, actions } = transaction
   const sentWei = reverted || to === lane ? 0n : valueWei

@@ -17,7 +17,7 @@ export type LaneTransaction = {
   actions: (LaneAction & { done: boolean })[] | undefined
 }
 
-/** Returns the last block at or before `seconds` (Unix). */
+/** Returns the last block at or before `seconds` (Unix time). */
 export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Promise<bigint> {
   let low = 0n
   let high = head
@@ -31,8 +31,8 @@ export async function blockAt(node: LogNode, seconds: bigint, head: bigint): Pro
 }
 
 /**
- * `since` is a block before `fromNonce` was used. Throws unless there is exactly one transaction
- * for each nonce up to the chain's count.
+ * Reads the transactions of a lane. `since` is a block before `fromNonce` was used. Throws unless there is exactly one
+ * transaction for each nonce up to the chain's count.
  */
 export async function readLane(
   node: LogNode,
@@ -59,10 +59,7 @@ export async function readLane(
 
 type Counting = (blockNumber: bigint) => Promise<number>
 
-/**
- * Bisects for the blocks in which nonces were used; returns every block if the node keeps no old
- * state.
- */
+/** Bisects for the blocks in which nonces were used. Returns every block if the node keeps no old state. */
 async function blocksWith(
   count: Counting,
   fromNonce: number,
@@ -114,7 +111,7 @@ async function transactionsIn(
         data,
         valueWei,
         reverted,
-        // Monad charges the gas limit if the receipt has no gas used.
+        // If the receipt has no gas used, the gas limit is booked, because Monad charges it.
         paidWei: (receipt.gasUsed ?? bid.gas) * (receipt.effectiveGasPrice ?? bid.gasPrice),
         to: (to ?? lane).toLowerCase() as Address,
         actions: actions?.map((action, position) => ({ ...action, done: done[position]! })),

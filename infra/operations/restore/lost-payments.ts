@@ -4,14 +4,13 @@ import type { ProviderAccount } from '#shared/money/pair'
 import type { ListedMoney } from './provider'
 import { type FoundPayments, type LostPayment, minorOf, type PaidFacts, type World, wordOf } from './world'
 
-/** The provider's reference may end with `_` and the attempt. */
+/** Returns the payment id of a provider's reference, which may end with `_` and the attempt. */
 const paymentIdOf = (reference: string | null): string | undefined =>
   /^(pay_[A-Za-z0-9_-]{22})(_.*)?$/.exec(reference ?? '')?.[1]
 
 /**
- * Finds paid payments without a row, or with an outdated one. The chain's effects are taken as they
- * are: deciding again could give another result, because of a later refund or another rate for late
- * money.
+ * Finds paid payments without a row, or with an outdated one. The chain's effects are taken as they are: deciding again
+ * could give another result, because of a later refund or another rate for late money.
  */
 export async function findPayments(world: World): Promise<FoundPayments> {
   const found: FoundPayments = { rows: [], lines: [], undecided: [], paid: [] }
@@ -39,7 +38,7 @@ function add(found: FoundPayments, row: LostPayment, from: string): void {
   found.lines.push(`${row.kind} ${row.id} of ${row.wallet}: ${worth}, from ${from}`)
 }
 
-/** The row may be older than its effect on the chain. */
+/** Decides on one paid payment, whose row may be older than its effect on the chain. */
 async function findPaid(world: World, found: FoundPayments, id: string, money: ListedMoney) {
   const promisedMicro = world.known.uncredited.get(id)
   const effect = promisedMicro === undefined ? undefined : effectOf(world, id)
@@ -69,7 +68,8 @@ async function findLost(world: World, found: FoundPayments, id: string, money: L
 }
 
 /**
- * Committed and credited amounts differ after late money, a partial refund, or a recovered loss.
+ * Reports different committed and credited amounts, which occur after late money, a partial refund, or a recovered
+ * loss.
  */
 function recordWorth(found: FoundPayments, id: string, promised: bigint, micro: bigint): void {
   if (promised === micro) return
@@ -113,7 +113,7 @@ async function fromCheckout(
 
 type Effect = { kind: 'credit' | 'repay'; wallet: string; micro: bigint; held: boolean }
 
-/** Looks only at the payment's first ref. */
+/** Finds the effect of the payment's first ref. Further refs are not searched. */
 function effectOf({ lanes }: World, id: string): Effect | undefined {
   const ref = refOf(id)
   for (const one of lanes.flatMap(({ actions }) => actions ?? []))
@@ -127,7 +127,7 @@ function orderOf({ bus }: World, id: string): Effect | undefined {
   return order && { ...order, micro: BigInt(order.ausd) }
 }
 
-/** The order of the paid row is sent again, and recognised. */
+/** Returns the facts of a paid row. The service sends its order again, and the relayer recognises it. */
 async function factsOf(
   { provider }: World,
   { account, productId, amountMinor }: ListedMoney,
@@ -148,7 +148,7 @@ async function factsOf(
   }
 }
 
-/** The committed amount is known only from the effect. */
+/** Builds a row from an effect, the only source that still has the committed amount. */
 const fromEffect = (
   id: string,
   { account, currency, created }: ListedMoney,

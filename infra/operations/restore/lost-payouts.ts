@@ -3,8 +3,8 @@ import { uuidFor } from '#shared/ids'
 import { type LostPayout, type LostRows, minorOf, type World, wordOf } from './world'
 
 /**
- * Finds cash-outs without a row, or with one from before they were accepted. One that was taken but
- * not ordered at the provider goes back, because only the lost row had its bank account.
+ * Finds cash-outs without a row, or with a row from before they were accepted. A cash-out that was taken but not
+ * ordered at the provider is returned, because only the lost row had its bank account.
  */
 export async function findPayouts(world: World): Promise<LostRows<LostPayout>> {
   const { known, bus, provider, listed, lanes, treasury } = world
@@ -71,7 +71,7 @@ export const keyOf = ({ from, nonce }: Pick<GivenAuthorization, 'from' | 'nonce'
   `${from}:${nonce}`.toLowerCase()
 const rateFor = (fiatMinor: bigint, ausdMicro: bigint) => (fiatMinor * 1_000_000n) / ausdMicro || 1n
 
-/** A cash-out that was not ordered is returned if it was taken, else failed. */
+/** Builds a row. A cash-out that was not ordered is returned if it was taken, else it has failed. */
 function rowOf(
   { known, bus }: World,
   id: string,

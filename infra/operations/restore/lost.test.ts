@@ -13,7 +13,7 @@ const nonce = `0x${'9'.repeat(64)}` as const
 const hash = `0x${'7'.repeat(64)}` as const
 const at = new Date('2026-11-22T01:30:00Z')
 
-/** Metadata at the provider, of a checkout and of a payout. */
+/** Metadata at the provider, as checkouts and payouts have it. */
 const words = {
   kind: 'topup',
   method: 'qr',

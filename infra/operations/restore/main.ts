@@ -24,7 +24,7 @@ const fields = {
   NATS_PASSWORD_ADMIN: text({ about: 'password of the NATS user admin', secret: true }),
 }
 
-/** Of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
+/** Returns NATS of the running local stack, or of the deployment if RPC_URL or RPC_URLS is set. */
 export function busPlace(env: NodeJS.ProcessEnv): BusPlace {
   if (operatorRpcUrl(env)) {
     const { natsUrl: url, natsPasswordAdmin: password } = readConfig('restore', fields, env)
@@ -54,7 +54,7 @@ async function restore({ asked, apply }: ReturnType<typeof askedBy>, say: Say): 
   return code
 }
 
-/** Throws `Misconfigured` with the usage. */
+/** Reads the arguments. Throws `Misconfigured` with the usage. */
 export function askedBy(args: readonly string[]) {
   const many = { type: 'string', multiple: true, default: [] as string[] } as const
   try {

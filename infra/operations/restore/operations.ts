@@ -5,9 +5,9 @@ import type { LaneAction } from './lane-actions'
 import { keyOf } from './lost-payouts'
 
 /**
- * With this record, a repeated order does nothing and names this transaction. Undefined for actions
- * that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes,
- * and a flag whose order the bus has lost.
+ * Returns the record of an operation, with which a repeated order does nothing and names this transaction. Undefined
+ * for actions that are harmless to repeat and whose order cannot be read from the chain: extensions, freezes, and a
+ * flag whose order NATS has lost.
  */
 export function operationOf(action: LaneAction, names: Names, treasury: string) {
   switch (action.does) {

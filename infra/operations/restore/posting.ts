@@ -18,7 +18,7 @@ type PaymentRow = {
   ausd_micro: string
   spread_bps: number
   paid_minor: string | null
-  /** A present row may already include refunds. */
+  /** Refunded amount. A present row may already include refunds. */
   refunded_minor: string
   provider_payment_id: string | null
 }
@@ -36,8 +36,8 @@ export const paymentColumns = [
 ]
 
 /**
- * Books the AUSD committed for the part that is not refunded. Reverses the suspense posting if a
- * service recorded the money as unmatched.
+ * Books the committed AUSD for the amount that is not refunded. Reverses the suspense posting if a service recorded the
+ * money as unmatched.
  */
 export async function postPayments(tx: TransactionSql, rows: readonly PaymentRow[]): Promise<void> {
   for (const row of rows) {

@@ -46,7 +46,7 @@ export type Provider = ReturnType<typeof openProvider>
 
 const apiVersion = '2024-11-11'
 
-/** How wrong the provider's clock or ours may be. */
+/** Maximum difference of the provider's clock and ours, in ms. */
 export const clockMs = 2 * 3_600_000
 
 export const openAccount = ({ url: baseUrl, keys, requestsPerMinute }: ProviderPlace, account: ProviderAccount) =>
@@ -58,11 +58,11 @@ export const openAccount = ({ url: baseUrl, keys, requestsPerMinute }: ProviderP
     log: openLog('operator', 'silent'),
   })
 
-/** Read-only. */
+/** Opens a client of the provider that only reads. */
 export function openProvider(place: ProviderPlace) {
   const clients = { ID: openAccount(place, 'ID'), MY: openAccount(place, 'MY') }
   return {
-    /** Throws if a list is incomplete. */
+    /** Returns the rows of the list. Throws if the list is incomplete. */
     list: async (types: ('payment' | 'payout')[], since: Date): Promise<ListedMoney[]> => {
       const order = { types, updatedFrom: new Date(since.getTime() - clockMs) }
       const lists = providerAccounts.map(async (account) =>
@@ -74,7 +74,7 @@ export function openProvider(place: ProviderPlace) {
       found(await clients[account].get(`/sessions/${id}`, { schema: Session })),
     payment: async (account: ProviderAccount, id: string) =>
       found(await clients[account].get(`/v3/payments/${id}`, { schema: Payment, apiVersion })),
-    /** Throws if the provider refuses. */
+    /** Returns the payouts of a cash-out. Throws if the provider refuses. */
     payoutsOf: async (id: string) => {
       const query = new URLSearchParams({ reference_id: id, limit: '10' })
       const answer = await clients.ID.get(`/v2/payouts?${query}`, { schema: Payouts })

@@ -13,14 +13,14 @@ export type PutBack = {
   /** Present rows, with newer facts from provider and chain. */
   paid: FoundPayments['paid']
   payouts: readonly LostPayout[]
-  /** Erased since the backup. */
+  /** Wallets erased since the backup. */
   erased: Erased
-  /** Their identity must be rechecked. */
+  /** Wallets whose identity must be rechecked. */
   asked: readonly { wallet: string; provider: string }[]
   transactions: readonly { transaction: LaneTransaction; operations: readonly LostOperation[] }[]
 }
 
-/** One transaction. Changes a present row only if chain or provider is ahead of it. */
+/** Restores rows in one transaction. Changes a present row only if chain or provider is ahead of it. */
 export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
   sql.begin(async (tx) => {
     const leased = await tx`select 1 from chain_relayer.lane where leased_until > now() for update`
@@ -34,10 +34,10 @@ export const putBack = (sql: Sql, what: PutBack): Promise<unknown> =>
         values (${wallet}, ${provider}, now()) on conflict do nothing`
     for (const { transaction, operations } of what.transactions) await insertTransaction(tx, transaction, operations)
     await readListsAgain(tx, what.since)
-    await eraseAgain(tx, what.erased) // Last, because the rows above are of erased wallets too.
+    await eraseAgain(tx, what.erased) // Erasure comes last, because the rows above belong to erased wallets too.
   })
 
-/** The provider list, with its refunds, is read before a payment is credited. */
+/** Delay in ms in which the provider's list, with its refunds, is read before a payment is credited. */
 const checkAfterMs = 5_000
 
 type RestoredPayments = Parameters<typeof postPayments>[1][number][]
@@ -51,7 +51,7 @@ const insertPayment = (tx: TransactionSql, row: LostPayment) => {
     on conflict do nothing returning ${tx(paymentColumns)}`
 }
 
-/** Refunds since then are applied once the payment is credited. */
+/** Updates a payment to `paid`. Refunds that were made since are applied once the payment is credited. */
 const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
   const { onchain_micro, paid_minor, ...rest } = facts
   const values = {
@@ -68,8 +68,8 @@ const updatePaid = (tx: TransactionSql, id: string, facts: PaidFacts) => {
 }
 
 /**
- * Only the provider has the bank details: nothing more is ordered for it. A row from before it was
- * accepted keeps its own terms and takes the state.
+ * Inserts a cash-out for which no transfer will be ordered, because only the provider has its bank details. A row from
+ * before the cash-out was accepted keeps its own terms and takes the state.
  */
 const insertPayout = (tx: TransactionSql, row: LostPayout) => {
   const { wallet, providerPayoutId, createdAt } = row
@@ -135,7 +135,7 @@ async function insertTransaction(
     const settled = await insertOperation(tx, one, { lane, nonce, ...place })
     if (settled.count === 1 && one.kind === 'giveback') await postGiveback(tx, one)
   }
-  // Operations that the rows assigned to this nonce, but another transaction used it.
+  // The rows assigned operations to this nonce, but another transaction used it.
   await tx`update chain_relayer.operation set state = 'waiting', not_before = now()
     where lane = ${lane} and nonce = ${nonce} and state = 'assigned'`
   await tx`update chain_relayer.lane set fault = null, updated_at = now(),
@@ -143,7 +143,8 @@ async function insertTransaction(
 }
 
 /**
- * Replaces a row of the same cause that was never sent. One that settled before stays unchanged.
+ * Inserts an operation. Replaces a row of the same cause that was never sent; a row that settled before stays
+ * unchanged.
  */
 const insertOperation = (tx: TransactionSql, one: LostOperation, place: Record<string, unknown>) => {
   const { id, kind, cause, wallet, payload, revision } = one

@@ -41,7 +41,7 @@ export type LostPayout = {
 }
 export type LostRows<Row> = { rows: Row[]; lines: string[]; undecided: string[] }
 
-/** `paid`: present rows that are older than their effect on the chain. */
+/** Result of the search. `paid` has the present rows that are older than their effect on the chain. */
 export type FoundPayments = LostRows<LostPayment> & { paid: { id: string; facts: PaidFacts }[] }
 
 export type World = {
@@ -51,18 +51,18 @@ export type World = {
   listed: readonly ListedMoney[]
   lanes: readonly LaneTransaction[]
   treasury: string
-  /** The operator's decisions: checkouts found in the dashboard, and takes to return. */
+  /** Operator's decisions: checkouts found in the dashboard, and takes to return. */
   checkouts: readonly string[]
   giveBack: readonly string[]
 }
 
-/** In the currency's smallest unit. */
+/** Converts an amount of the provider to the currency's smallest unit. Throws if it has too many decimals. */
 export const minorOf = (amount: { decimal: string }, currency: string): bigint => {
   const exact = fromProviderAmount(amount, currency as Fiat)
   if (!exact) throw new Error(`${amount.decimal} ${currency} has too many decimals`)
   return exact.minor
 }
-/** Empty if missing. */
+/** Returns a string of the metadata, or an empty one if it is missing. */
 export const wordOf = (words: Record<string, unknown> | null | undefined, name: string): string => {
   const word = words?.[name]
   return typeof word === 'string' ? word : ''

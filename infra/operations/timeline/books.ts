@@ -62,7 +62,7 @@ async function movesOf(sql: Sql, items: readonly string[]): Promise<TimelineEntr
   }))
 }
 
-/** As last recorded. */
+/** Returns the rows of the provider's list, as the books last recorded them. */
 async function listedOf(sql: Sql, items: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<
     {

@@ -8,8 +8,8 @@ import type { Bus } from '#platform/bus/open'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { providerAccounts } from '#shared/money/pair'
 
-// A delivery names a payment only in its body, so all deliveries while an item was in progress are
-// searched. Only the event of a body is shown.
+// A delivery names a payment only in its body, so all deliveries while an item was in progress are searched. Only the
+// event of a body is shown.
 const stream = 'WEBHOOKS'
 const lookedThroughMax = 3_000
 const atOnce = 32
@@ -17,7 +17,7 @@ const deadlineMs = 5_000
 
 type Delivery = { deliveryId: string; receivedAt: string; body: string; account: string }
 
-/** Connects on the first call. Throws if the bus is unavailable. */
+/** Opens NATS on the first call. Throws if NATS is unavailable. */
 export type OpenBus = () => Promise<Bus>
 
 const managerOf = async (bus: OpenBus): Promise<JetStreamManager> =>
@@ -78,7 +78,7 @@ const entryOf = (
   isOdd: handled.length === 0 || handled.some(({ attempts }) => attempts > 0),
 })
 
-/** Searches from the start of the window if there are too many. */
+/** Searches the deliveries of a window, from its start if there are too many. */
 async function lookThrough(manager: JetStreamManager, { from, to }: Window, names: readonly string[]) {
   const { state } = await manager.streams.info(stream)
   const first = await firstSince(manager, state.first_seq, state.last_seq, from.getTime())
@@ -109,8 +109,8 @@ type Window = { from: Date; to: Date }
 type WindowOfNames = Window & { names: string[] }
 
 /**
- * While these items were paid, around the last change of their rows, and around refunds. `names`:
- * ids by which a delivery names them.
+ * Returns the windows to search: while the items were paid, around the last change of their rows, and around refunds.
+ * `names` are ids by which a delivery names the items.
  */
 const spansOf = (sql: Sql, { payments, cashouts }: Roots): Promise<WindowOfNames[]> => sql<WindowOfNames[]>`
   with known as (

@@ -11,13 +11,13 @@ export type TimelineSource =
   | 'operators'
 
 export type TimelineEntry = {
-  /** Null: time not recorded. */
+  /** Null if the time was not recorded. */
   readonly at: Date | null
   readonly where: TimelineSource
   readonly what: string
   readonly id: string
   readonly says: string
-  /** Deserves a closer look. */
+  /** True if the entry deserves a closer look. */
   readonly isOdd?: boolean
 }
 
@@ -34,12 +34,12 @@ export type TracedItem = {
 export type Trace = {
   readonly id: string
   readonly items: readonly TracedItem[]
-  /** Oldest first; entries without a time come last. */
+  /** Entries, oldest first; those without a time come last. */
   readonly entries: readonly TimelineEntry[]
   readonly unseen: readonly { readonly what: string; readonly why: string }[]
 }
 
-/** `unseen`: why it is incomplete. */
+/** Contribution of one source. `unseen` says why it is incomplete. */
 export type TimelinePart = {
   readonly items?: readonly TracedItem[]
   readonly entries?: readonly TimelineEntry[]
@@ -49,9 +49,9 @@ export type TimelinePart = {
 export type Roots = {
   readonly payments: readonly string[]
   readonly cashouts: readonly string[]
-  /** Those of no payment or cash-out: sends, verifications, drips, freezes, returned deposits. */
+  /** Operations of no payment or cash-out: sends, verifications, drips, freezes, returned deposits. */
   readonly operations: readonly string[]
   readonly wallets: readonly string[]
-  /** The id itself, and its other names in the books and operator commands. */
+  /** The id itself, and its other names in the books and in operators' commands. */
   readonly others: readonly string[]
 }

@@ -9,7 +9,7 @@ export const isWallet = (id: string) => /^0x[0-9a-fA-F]{40}$/.test(id)
 const isHash = (id: string) => /^0x[0-9a-fA-F]{64}$/.test(id)
 const isUuid = (id: string) => /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(id)
 
-/** `wallet:nonce` of a signed authorization. */
+/** Tests for `wallet:nonce` of a signed authorization. */
 const isSigned = (id: string) => /^0x[0-9a-fA-F]{40}:0x[0-9a-fA-F]{64}$/.test(id)
 
 export async function findRoots(sql: Sql, bus: OpenBus, asked: string): Promise<Roots> {
@@ -51,16 +51,16 @@ function rootsOf(found: readonly Found[], id: string): Roots {
   }
 }
 
-/** Finds a wallet by its id at the identity provider. Tried last, because there is no index. */
+/** Finds a wallet by its id at the identity provider. This search comes last, because it has no index. */
 async function byApplicant(sql: Sql, id: string): Promise<string[]> {
   const found = await sql<{ wallet: string }[]>`
     select wallet from gateway.identities where provider_ref = ${id}`
   return found.map(({ wallet }) => wallet)
 }
 
-/** Each of these columns is indexed, or its table is small. */
+/** Finds items by id. Each of these columns is indexed, or its table is small. */
 const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
-  // A further ref appends a number, an extension a time, a revocation an amount.
+  // A further ref appends a number to the payment id, an extension a time, a revocation an amount.
   const id = /^pay_[\w-]{22}/.exec(asked)?.[0] ?? asked
   return sql<Found[]>`
     select 'payment' as kind, id from payments.payments
@@ -80,14 +80,14 @@ const byId = async (sql: Sql, asked: string): Promise<Found[]> => {
     where id = ${id} or kind in ('send', 'giveback') and cause = ${id}`
 }
 
-/** The payment or cash-out of an operation's cause, or the operation itself. */
+/** Selects the payment or cash-out of an operation's cause, or the operation itself. */
 const ofOperation = (sql: Sql) => sql`
   case when o.cause ~ '^pay_' then 'payment' when o.kind in ('take', 'return') then 'cashout'
     else 'operation' end,
   case when o.cause ~ '^pay_' then substring(o.cause from '^pay_[A-Za-z0-9_-]{22}')
     when o.kind in ('take', 'return') then o.cause else o.id end`
 
-/** Accepts a transaction that we signed or the books recorded, or a contract ref. */
+/** Finds items by a transaction that we signed or the books recorded, or by a contract ref. */
 const byTransaction = (sql: Sql, hash: string): Promise<Found[]> => sql<Found[]>`
   select kind, id from (
     select ${ofOperation(sql)} from chain_relayer.attempt a
@@ -112,7 +112,7 @@ async function byAuthorization(sql: Sql, id: string): Promise<Found[]> {
     union select 'cashout', item from books.names where key = ${id}`
 }
 
-/** `transaction:log`, as transfers are named in the books and in commands. */
+/** Returns `transaction:log` of transfers, as the books and the commands name them. */
 async function logsOf(sql: Sql, hash: string): Promise<string[]> {
   const found = await sql<{ name: string }[]>`
     select tx_hash || ':' || log_index as name from books.chain_moves where tx_hash = ${hash}`

@@ -3,7 +3,7 @@ import { counted, factsOf, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { moneyText } from '#shared/money/text'
 
-/** Newest first. */
+/** Number of transactions that are shown, the newest. */
 const shownMax = 20
 
 type Row = {

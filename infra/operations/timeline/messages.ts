@@ -10,15 +10,13 @@ import { topics } from '#shared/messages/catalogue'
 import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Topic } from '#shared/messages/topic'
 
-/** Later repeats only show in their operation. */
+/** Number of repeats of a message that are shown. Later ones show only in their operation. */
 const repeatsMax = 40
 
 const returningStates = ['taking', 'taken', 'paying', 'returning', 'failed'] as const
 const said = topics.filter(({ stream }) => stream !== 'WEBHOOKS')
 
-/**
- * Message ids are derived from causes, so they can be computed: an outbox has no index on payloads.
- */
+/** Reads the messages of items. Their ids are computed from causes, because an outbox has no index on payloads. */
 export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart> {
   if (roots.payments.length + roots.cashouts.length + roots.operations.length === 0) return {}
   const operations = await findOperations(sql, roots)
@@ -26,7 +24,7 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart
   const ids: string[] = []
   for (const cause of causes) {
     ids.push(...said.flatMap((topic) => idsOf(topic, cause)))
-    await endOfTurn() // Thousands of digests: yields to other requests of this process.
+    await endOfTurn() // Thousands of digests are computed, so the loop yields to other requests of this process.
   }
   const messages = (await Promise.all(messengers.map((schema) => sentBy(sql, schema, ids)))).flat()
   const handled = await handledAmong(
@@ -45,7 +43,7 @@ export async function readMessages(sql: Sql, roots: Roots): Promise<TimelinePart
   }
 }
 
-/** Ids of the first message, and of repeats by number, or by state and check. */
+/** Returns the ids of the first message, and of repeats by number, or by state and check. */
 function idsOf(topic: Topic, cause: string): string[] {
   const numbers = Array.from({ length: repeatsMax }, (_, number) => number)
   const ofChecks =
@@ -70,7 +68,7 @@ const sentBy = (sql: Sql, schema: Messenger, ids: readonly string[]) =>
 
 type Handled = { consumer: string; attempts: number; lastError: string | null; doneAt: Date | null }
 
-/** Deliveries are messages too. */
+/** Returns which messages were handled. Deliveries are messages too. */
 export async function handledAmong(sql: Sql, ids: readonly string[]) {
   const rows = await Promise.all(
     messengers.map(
@@ -109,14 +107,14 @@ const entryOf = (message: Message, handled: readonly Handled[], now: Date): Time
     (isAwaited(message, handled) && message.createdAt.getTime() < now.getTime() - usualMs),
 })
 
-/** A message is marked as published some seconds late, and most are handled before that. */
+/** Usual delay in ms. A message is marked as published some seconds late, and most are handled before that. */
 const usualMs = 60_000
 
-/** Ordered by request instead of a message; the caller reads the operation. */
+/** Kinds that are ordered by a request instead of a message. The caller reads their operation. */
 const unordered: readonly RelayKind[] = ['send', 'giveback']
 const unread = new Set(unordered.flatMap((kind) => [relaySettled(kind).subject, relayFailed(kind).subject]))
 
-/** Consumed by one of our services: orders and their outcomes. */
+/** Subjects that one of our services consumes: orders and their outcomes. */
 export const readSubjects: ReadonlySet<string> = new Set(
   said
     .filter(({ stream, publishers }) => stream === 'COMMANDS' || publishers.includes('chain-relayer'))

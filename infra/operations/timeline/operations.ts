@@ -23,8 +23,8 @@ type Operation = {
 }
 
 /**
- * The cause of an order is the item's id, optionally with the number of a further ref, and a time
- * or an amount.
+ * Selects the operations of items. The cause of an order is the item's id, optionally with the number of a further ref,
+ * and a time or an amount.
  */
 const causes = (sql: Sql, { payments, cashouts }: Roots) => sql`
   kind = any(${[...relayKinds]}) and (cause = any(${[...payments, ...cashouts]})

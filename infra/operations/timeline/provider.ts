@@ -53,7 +53,7 @@ async function readProvider(sql: Sql, place: Place['provider'], { payments, cash
   return { entries: (await Promise.all([...ofPayments, ...ofCashouts])).flat() }
 }
 
-/** As the provider names them, without personal data. */
+/** Formats status and channel in the provider's terms, without personal data. */
 function saysOf(found: object): string {
   const { status, channel_code: channel } = found as { status?: unknown; channel_code?: unknown }
   return ['found', status, channel].filter((word) => typeof word === 'string').join(', ')

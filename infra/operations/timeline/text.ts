@@ -13,7 +13,7 @@ export function traceText({ id, items, entries, unseen }: Trace): string {
     .trim()
 }
 
-/** Events can exist without an item of ours. */
+/** Returns the heading for an unknown id. Events can exist without an item of ours. */
 const unknownText = (id: string, isSeen: boolean) =>
   isSeen ? `no item has the id ${id}; related events:` : `nothing found for ${id}`
 

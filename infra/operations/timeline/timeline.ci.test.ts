@@ -35,7 +35,7 @@ const wholeTraceOf = (id: string) =>
     const trace = await traceOf(id)
     return trace.unseen.length === 0 && trace
   })
-/** As `source event`. */
+/** Returns the entries as `source event`. */
 const seenIn = ({ entries }: Trace) => new Set(entries.map(({ where, what }) => `${where} ${what}`))
 
 describe('trace of a top-up', () => {
@@ -239,7 +239,7 @@ test('trace names the parts it cannot read and shows all others', async () => {
 
 test('trace knows from the consumers which messages were read', () => {
   const { WEBHOOKS: _, ...ours } = consumers
-  // The integrator records nothing here.
+  // The integrator records nothing in this database.
   const plans = Object.values(ours)
     .flat()
     .filter(({ durable_name: reader }) => reader !== 'integrator')

@@ -19,7 +19,7 @@ export type TraceSources = {
   }[]
 }
 
-/** Needs no running service. */
+/** Reads a trace. No service needs to run. */
 export async function readTrace({ sql, bus, others = [] }: TraceSources, id: string): Promise<Trace> {
   const roots = await findRoots(sql, bus, id.trim()).catch(wordsOf)
   if (typeof roots === 'string') return { id, items: [], entries: [], unseen: [{ what: 'the database', why: roots }] }

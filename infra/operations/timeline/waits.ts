@@ -17,7 +17,7 @@ type Entry = {
 
 export type Wait = {
   readonly from: Date
-  /** Null while it lasts. */
+  /** Null while the wait lasts. */
   readonly to: Date | null
   readonly ms: number
   readonly reason: string
@@ -25,10 +25,13 @@ export type Wait = {
 
 export type TimelineLine<E extends Entry> = { readonly entry: E } | { readonly wait: Wait }
 
-/** Shorter gaps are processing time, not waits. */
+/** Shortest gap that counts as a wait, in ms. Shorter gaps are processing time. */
 const shownFromMs = 400
 
-/** A state that awaits nothing is final, as `paid` of a cash-out, unlike that of a payment. */
+/**
+ * Returns the limits of an item's states. A state that awaits nothing is final, as `paid` is for a cash-out, but not
+ * for a payment.
+ */
 const limitsOf = (kind: string): Limits<string> => {
   if (kind === 'topup' || kind === 'settlement') return paymentLimits
   return kind === 'cashout' ? cashoutLimits : operationLimits(0)
@@ -36,7 +39,7 @@ const limitsOf = (kind: string): Limits<string> => {
 const awaitedBy = ({ kind, state }: { kind: string; state: string }): string | undefined =>
   limitsOf(kind)[state]?.awaits
 
-/** Reasons by the event that ended the wait. */
+/** Reasons of a wait, by the event that ended it. */
 const endedBy: ReadonlyMap<string, string> = new Map([
   ['provider delivery', "the payer or the provider's webhook"],
   ['payments paid', "the payer or the provider's webhook"],
@@ -50,7 +53,7 @@ const endedBy: ReadonlyMap<string, string> = new Map([
   ['books booked', 'the books'],
 ])
 
-/** Includes the wait still in progress. */
+/** Adds the waits between entries, and the one that still lasts. */
 export function withWaits<E extends Entry>(
   { items, entries }: ToldWaits & { readonly entries: readonly E[] },
   now: Date,
@@ -73,7 +76,7 @@ export function withWaits<E extends Entry>(
   return lines.toSpliced(after, 0, { wait: { from: last, to: null, ms, reason } })
 }
 
-/** A delivery for a cash-out is about the bank, not about a payer. */
+/** Returns the reason of a wait. A delivery for a cash-out is about the bank, not about a payer. */
 function reasonOf({ where, what }: Entry, items: ToldWaits['items']): string {
   const isDelivery = where === 'provider' && what === 'delivery'
   if (isDelivery && items.some(({ kind }) => kind === 'cashout')) return "the bank and the provider's webhook"

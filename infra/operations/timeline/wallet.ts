@@ -4,7 +4,7 @@ import { factsOf, sentence } from '#infra/operations/text'
 import type { TimelineEntry, TimelinePart, TracedItem } from '#infra/operations/timeline/entry'
 import { moneyText } from '#shared/money/text'
 
-/** Per kind, newest first. */
+/** Number of items per kind that are shown, the newest. */
 const itemsMax = 20
 
 export async function readWallet(sql: Sql, wallets: readonly string[]): Promise<TimelinePart> {

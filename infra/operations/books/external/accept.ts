@@ -8,7 +8,7 @@ import { ownMoveOf, positionOfMove } from './positions'
 import { findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
 import { givebackOf } from './treasury'
 
-/** The message is for the operator. */
+/** Thrown for an item that cannot be accepted as capital. The message is for the operator. */
 export class NotAcceptable extends Error {
   override name = 'NotAcceptable'
 }
@@ -16,8 +16,8 @@ export class NotAcceptable extends Error {
 type Accepting = Pick<BooksContext, 'database' | 'place'>
 
 /**
- * `item`: a treasury transfer (`<tx hash>:<log index>`) or a row of the provider's list (`txn_…`).
- * Repeating it changes nothing.
+ * Books unexplained money as capital. `item` is a treasury transfer (`<tx hash>:<log index>`) or a row of the
+ * provider's list (`txn_…`). Repeating the call changes nothing.
  */
 export async function acceptAsCapital(context: Accepting, item: string, reason: string): Promise<void> {
   const because = reason.trim()
@@ -63,7 +63,10 @@ async function acceptOwnMove({ database }: Accepting, item: string, event: strin
   })
 }
 
-/** Updates accepted items to the list's current amounts; reverses those that did not take place. */
+/**
+ * Updates the postings of accepted items to the list's current amounts, and reverses those of movements that did not
+ * take place.
+ */
 export const bookAccepted = (tx: Tx, moves: readonly ProviderMove[]): Promise<void> => {
   const byItem = new Map(moves.map((move) => [move.transactionId, move]))
   return bookItems(tx, [...byItem.keys()], (item, { isAccepted }) => {

@@ -7,7 +7,7 @@ export type BalanceRow = typeof balances.$inferSelect
 export const findBalance = async (db: Db, place: string): Promise<BalanceRow | undefined> =>
   (await db.select().from(balances).where(eq(balances.place, place)))[0]
 
-/** The later reading of concurrent instances wins. */
+/** Stores a balance, unless another instance has stored a later reading. */
 export const recordBalance = (db: Db, balance: typeof balances.$inferInsert) =>
   db
     .insert(balances)

@@ -21,7 +21,7 @@ test('the job stores the AUSD of treasury and credit line at the block up to whi
   const block = await fixture.chain.client.getBlock({ blockTag: 'finalized' })
   const held = await fixture.chain.balanceOf(actors.treasury.address)
   const lent = await fixture.chain.balanceOf(fixture.place.creditLine)
-  // Not final yet, so it is in neither balance.
+  // This transfer is not final yet, so it is in neither balance.
   await fixture.chain.send('treasury', 'ausd', 'transfer', [actors.ana.address, 5_000_000n])
   await readOutside(fixture.copy())
   const [at] = await fixture.admin`select block from books.checkpoints where source = 'chain'`

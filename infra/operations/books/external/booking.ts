@@ -7,8 +7,8 @@ import { type BookedMove, bookedOn, standingPostings } from './journal.store'
 export type WantedBooking = { readonly event: string; readonly lines: Position }
 
 /**
- * Books the difference to the wanted position; an empty one reverses the item's postings. Run
- * within `withJournal`, so that a second instance, or a repeat after a kill, books nothing twice.
+ * Books the difference between an item's postings and its wanted position; an empty position reverses the postings.
+ * Call it within `withJournal`, so that a second instance, or a repeat after a kill, books nothing twice.
  */
 export async function bookItems(
   tx: Tx,

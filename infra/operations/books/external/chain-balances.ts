@@ -4,7 +4,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import type { BooksContext } from '../context'
 import { recordBalance } from './balance.store'
 
-/** `nonce`: transactions sent by the end of `block`. */
+/** Coin of a lane at the end of `block`, and its `nonce`: the number of transactions it had sent by then. */
 export type LaneReading = {
   readonly lane: Address
   readonly block: bigint
@@ -13,7 +13,10 @@ export type LaneReading = {
   readonly readAt: Date
 }
 
-/** Returns the lanes' coin, which is stored only once the relayer has booked that far. */
+/**
+ * Stores the AUSD balances at `block`, and returns the lanes' coin. `bookLanes` stores the coin once the relayer has
+ * booked up to `block`.
+ */
 export async function readChainBalances(
   { sql, database, place, clock }: BooksContext,
   block: bigint,

@@ -5,10 +5,10 @@ import { chainMoves } from '../schema.store'
 export type ChainMove = typeof chainMoves.$inferSelect
 type NewChainMove = typeof chainMoves.$inferInsert
 
-/** Below Postgres's limit on parameters. */
+/** Rows per statement, which keeps it below Postgres's limit on parameters. */
 const rowsMax = 1_000
 
-/** Existing rows stay, because a log never changes. */
+/** Inserts movements. Existing rows stay as they are, because a log never changes. */
 export async function insertMoves(tx: Tx, moves: readonly NewChainMove[]): Promise<void> {
   for (let start = 0; start < moves.length; start += rowsMax)
     await tx

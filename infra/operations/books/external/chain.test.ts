@@ -206,7 +206,7 @@ describe('reading the chain', () => {
   })
 })
 
-/** Fails after a given number of calls, or omits the logs of receipts. */
+/** Opens an endpoint that fails after a given number of calls, or omits the logs of receipts. */
 function openFailing(target: string) {
   const endpoint = { after: 0, isBare: false, url: '', close: () => {} }
   const server = Bun.serve({

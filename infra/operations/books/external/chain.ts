@@ -7,13 +7,13 @@ import { advance, findCheckpoint } from './checkpoint.store'
 import { type AusdMove, lineTopics, movementsOf, named, transferTopic } from './moves'
 
 const source = 'chain'
-/** Ranges of `logsRangeMax` blocks per commit. */
+/** Ranges of `logsRangeMax` blocks that one transaction commits. */
 const rangesKept = 40n
 const receiptsAtOnce = 8
 
 /**
- * Returns the last block read. Rows and checkpoint are committed together, so a kill or a second
- * instance neither skips nor repeats a movement.
+ * Reads movements up to the finalized block, and returns that block. Rows and checkpoint are committed together, so a
+ * kill or a second instance neither skips nor repeats a movement.
  */
 export async function readChain({ database, place }: BooksContext): Promise<bigint> {
   const node = openNode(place.rpcUrl)
@@ -26,8 +26,8 @@ export async function readChain({ database, place }: BooksContext): Promise<bigi
     if (from > head) return read ?? head
     const last = from + rangesKept * place.logsRangeMax - 1n
     const to = last < head ? last : head
-    // Read the block first: a lagging node fails here, but would return no logs for a missing
-    // range.
+    // The block is read before its logs: for a block that a lagging node does not have yet, this call fails, but the
+    // logs would come back empty.
     const readTo = await timeOf(node, to)
     const rows = await readMoves(node, place, { from, to })
     await database.transaction(async (tx) => {
@@ -79,7 +79,7 @@ async function readMoves(node: LogNode, place: Place, span: BlockRange) {
   return rows
 }
 
-/** Only the preceding log in its receipt contains the key of a transfer. */
+/** Adds the key of a transfer, which only the preceding log of its receipt contains. */
 async function explained(node: LogNode, place: Place, move: AusdMove): Promise<AusdMove> {
   if (move.kind !== 'in' && move.kind !== 'out') return move
   const hash = move.txHash as Hex

@@ -8,8 +8,8 @@ export const findCheckpoint = async (db: Db, source: string): Promise<Checkpoint
   (await db.select().from(checkpoints).where(eq(checkpoints.source, source)))[0]
 
 /**
- * Returns false if another instance advanced it from `from` first; the tables then already contain
- * the data.
+ * Moves a checkpoint forward from `from`. Returns false if another instance did so first; the tables then already
+ * contain the data.
  */
 export async function advance(
   tx: Tx,
@@ -32,7 +32,7 @@ export async function advance(
   return moved.length === 1
 }
 
-/** Never moves back. */
+/** Records the last block that was read. The checkpoint never moves back. */
 export const recordBlock = (tx: Tx, source: string, block: bigint, readTo: Date) =>
   tx
     .insert(checkpoints)
@@ -43,7 +43,7 @@ export const recordBlock = (tx: Tx, source: string, block: bigint, readTo: Date)
       setWhere: sql`checkpoints.block < excluded.block`,
     })
 
-/** Never moves back. */
+/** Records up to when a source was read. The checkpoint never moves back. */
 export const recordRead = (tx: Tx, source: string, readTo: Date) =>
   tx
     .insert(checkpoints)

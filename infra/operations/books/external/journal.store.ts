@@ -5,8 +5,8 @@ import type { JournalLine } from '#shared/ledger/position'
 import { journal } from '../schema.store'
 
 /**
- * One at a time across instances. The lock is the first statement, so each reads everything that
- * earlier ones wrote.
+ * Runs `work` in a transaction, one at a time across instances. The lock is the first statement, so `work` reads
+ * everything that earlier ones wrote.
  */
 export const withJournal = <T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {

@@ -17,7 +17,7 @@ afterAll(() => fixture.close())
 const coin = () => fixture.chain.client.getBalance({ address: lane })
 const nonceNow = () => fixture.chain.client.getTransactionCount({ address: lane })
 let refs = 0
-/** Returns the nonce and its cost in wei. */
+/** Sends a transaction. Returns its nonce and its cost in wei. */
 async function send() {
   const [nonce, before] = [await nonceNow(), await coin()]
   const args = [refOf(++refs), actors.ana.address, 1_000n, false] as const

@@ -9,13 +9,13 @@ import { findBalance, recordBalance } from './balance.store'
 import type { LaneReading } from './chain-balances'
 import { withJournal } from './journal.store'
 
-/** The relayer concludes a transaction shortly after its block is final. */
+/** The relayer finalizes a transaction shortly after its block is final, so a lane is tried this often. */
 const triesMax = 5
 const betweenMs = 1_000
 
 /**
- * Surplus coin is capital, because only the operator funds lanes; missing coin goes to suspense,
- * for manual review.
+ * Books the difference between the lanes' coin and the journal. Surplus coin is capital, because only the operator
+ * funds lanes; missing coin goes to suspense, for manual review.
  */
 export async function bookLanes({ database }: BooksContext, readings: readonly LaneReading[]): Promise<void> {
   let left = readings
@@ -27,7 +27,7 @@ export async function bookLanes({ database }: BooksContext, readings: readonly L
   }
 }
 
-/** Returns false while the relayer has not booked up to the reading. */
+/** Books one lane. Returns false while the relayer has not booked up to the reading. */
 async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
   const { lane, block, wei, nonce, readAt } = reading
   const place = `lane:${lane}`
@@ -50,8 +50,8 @@ async function bookLane(tx: Tx, reading: LaneReading): Promise<boolean> {
 }
 
 /**
- * Booked costs in wei of the nonces in [from, to). Undefined until all are concluded, or if the
- * lane sent unknown transactions.
+ * Returns the booked costs, in wei, of the nonces in [from, to). Returns undefined until all of them are finalized, or
+ * if the lane sent transactions that the relayer does not know.
  */
 async function paidBy(tx: Tx, lane: string, { from, to }: { from: number; to: number }): Promise<bigint | undefined> {
   const [row] = await tx.execute<{ open: number; next: number; wei: string }>(sql`

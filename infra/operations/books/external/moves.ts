@@ -3,7 +3,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { chainMoveKinds } from '../schema.store'
 
-/** Addresses and hashes are in lower case. */
+/** Movement of AUSD on the chain, with addresses and hashes in lower case. */
 export type AusdMove = {
   readonly txHash: string
   readonly logIndex: number
@@ -42,9 +42,9 @@ const chosenTopics = ['Drawn', 'CollateralWithdrawn'].map((name) => topicOf(cred
 const placeIn = (log: RpcLog) => Number(log.logIndex)
 
 /**
- * Omits a transfer between treasury and credit line that equals the sum of the events before it: it
- * only carries them out. Any other, such as the treasury key funding the pool, is a movement of its
- * own.
+ * Returns the movements of the given logs. A transfer between treasury and credit line that equals the sum of the
+ * events before it only carries them out, so it is omitted. Any other transfer, such as the treasury key funding the
+ * pool, is a movement of its own.
  */
 export function movementsOf(
   lineLogs: readonly RpcLog[],
@@ -92,7 +92,7 @@ const commonOf = (log: RpcLog) => ({
   block: BigInt(log.blockNumber!),
 })
 
-/** Repayments by the account itself have no ref and are ignored. */
+/** Reads an event of the credit line that has a ref. Repayments by the account itself have none and are ignored. */
 function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefined {
   const [event] = parseEventLogs({
     abi: creditLineAbi,
@@ -112,7 +112,7 @@ function refMoveOf(log: RpcLog, heldRefs: ReadonlySet<Hex>): AusdMove | undefine
   }
 }
 
-/** Returns undefined if the amount is 0 or both sides are the treasury. */
+/** Reads a transfer. Returns undefined if its amount is 0 or both sides are the treasury. */
 function transferMoveOf(log: RpcLog, { treasury }: BookedPlaces): AusdMove | undefined {
   const [from, to] = [addressOf(log.topics[1]), addressOf(log.topics[2])]
   const ausdMicro = BigInt(log.data)
@@ -125,14 +125,14 @@ function transferMoveOf(log: RpcLog, { treasury }: BookedPlaces): AusdMove | und
 }
 
 /**
- * Includes the amount in 10⁻⁶ AUSD: the owner can sign a nonce twice, with another amount than was
- * agreed.
+ * Returns the key of a signed transfer. It includes the amount in 10⁻⁶ AUSD, because the owner can sign a nonce twice,
+ * the second time with another amount than was agreed.
  */
 export const transferKey = (authorizer: string, nonce: string, ausdMicro: bigint | string) =>
   `${authorizer}:${nonce}:${ausdMicro}`.toLowerCase()
 
 /**
- * The log right before a transfer has the key of a signed one, or the user who sent AUSD from the
+ * Adds what the log right before a transfer says: the key of a signed transfer, or the user who sent AUSD from the
  * credit line to the treasury.
  */
 export function named(move: AusdMove, logs: readonly RpcLog[], { ausd, creditLine }: BookedContracts): AusdMove {

@@ -6,7 +6,7 @@ export type Name = typeof names.$inferInsert
 
 const rowsMax = 1_000
 
-/** The last name of a key wins, because a key may be named before its row exists. */
+/** Stores names. The last name of a key wins, because a key may be named before its row exists. */
 export async function recordNames(tx: Tx, rows: readonly Name[]): Promise<void> {
   const unique = [...new Map(rows.map((row) => [row.key, row])).values()]
   for (let start = 0; start < unique.length; start += rowsMax)

@@ -51,7 +51,7 @@ test('rows that changed at the same moment are all read once, also by two instan
       fiat_minor, ausd_micro, quote_id, request_fingerprint, account)
     select 'many_' || n, 'topup', 'opening', '0x1', 'USD/IDR', 'IDR', 1, 1, 1, 'many ' || n, 'x', 'ID'
     from generate_series(1, 1200) n`
-  // Equal times, which differ only in their ids.
+  // The rows get equal times, so that they differ only in their ids.
   await fixture.admin`alter table payments.payments disable trigger stamp_change`
   await fixture.admin`update payments.payments set changed_at = '2026-01-01' where id like 'many_%'`
   await fixture.admin`alter table payments.payments enable trigger stamp_change`

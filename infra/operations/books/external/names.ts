@@ -8,7 +8,9 @@ import { transferKey } from './moves'
 import { type Name, recordNames } from './name.store'
 import { bookMoves } from './treasury'
 
-/** A row's `changed_at` is set before its transaction commits. */
+/**
+ * Reading starts this long before the checkpoint, because a row gets its `changed_at` before its transaction commits.
+ */
 const overlapMs = 120_000
 const rowsMax = 500
 
@@ -39,10 +41,10 @@ export async function readNames(context: BooksContext): Promise<void> {
   })
 }
 
-/** As text, because the driver's dates lose microseconds. */
+/** Selects the time as text, because the driver's dates lose microseconds. */
 const asText = (sql: BooksContext['sql']) => sql`changed_at::text`
 
-/** Also reverses unexplained transfers that now have a name. */
+/** Stores the names of changed rows, and reverses the postings of unexplained transfers that now have a name. */
 async function readSource<R extends Row>(context: BooksContext, source: Source<R>): Promise<void> {
   const { sql, database } = context
   const noted = await database.read((db) => findCheckpoint(db, source.name))
@@ -80,7 +82,7 @@ const namesOfPayment = ({ id: item, refSequence: last }: PaymentRow): Name[] =>
     refSequence,
   }))
 
-/** The user's signature for the take, the treasury's for the return. */
+/** Returns the keys of a cash-out: the user's signature for the take, the treasury's for the return. */
 const namesOfCashout = ({ id: item, authorizer, nonce, ausd }: CashoutRow, treasury: string): Name[] => [
   { key: transferKey(authorizer, nonce, ausd), kind: 'take', item },
   { key: transferKey(treasury, refOf(`return:${item}`), ausd), kind: 'return', item },

@@ -9,7 +9,7 @@ import type { ProviderMove } from './provider-move.store'
 export type MoveFacts = {
   readonly isNamed: boolean
   readonly isAccepted: boolean
-  /** Old enough that its row would exist. */
+  /** True if the movement is so old that a row explaining it would exist by now. */
   readonly isRipe: boolean
 }
 
@@ -32,8 +32,8 @@ export function openingOf(account: ProviderAccount, minor: bigint): Position {
 }
 
 /**
- * Returns an empty position if a service books the movement, undefined if nothing is booked yet.
- * Unexplained outgoing transfers are never booked, so that they stay a break.
+ * Returns where a movement's AUSD is booked. The position is empty if a service books the movement, and undefined if
+ * nothing is booked yet. Unexplained outgoing transfers are never booked, so that they stay a break.
  */
 export function positionOfMove(
   move: Pick<ChainMove, 'kind' | 'wallet' | 'key' | 'ausdMicro'>,
@@ -57,8 +57,8 @@ export function positionOfMove(
 }
 
 /**
- * Returns an empty position if the accepted move did not take place, undefined if the list has no
- * exact amount.
+ * Returns the position of a row of the provider's list that was accepted as capital. It is empty if the movement did
+ * not take place, and undefined if the list has no exact amount.
  */
 export function ownMoveOf(
   move: Pick<ProviderMove, 'account' | 'currency' | 'status' | 'amountMinor' | 'cashflow'>,
@@ -71,8 +71,8 @@ export function ownMoveOf(
 }
 
 /**
- * Returns undefined while the fee is not reported, an empty position if it is not in the account's
- * currency.
+ * Returns the position of a provider fee. It is undefined while the fee is not reported, and empty if the fee is not in
+ * the account's currency.
  */
 export function feeOf(move: Pick<ProviderMove, 'account' | 'currency' | 'feeMinor'>): Position | undefined {
   const { place, asset } = accountOf(move.account as ProviderAccount)

@@ -18,8 +18,9 @@ const saysOther = sql.raw(
 )
 
 /**
- * Returns the rows that changed; `read_at` is when their content was first read. Of concurrent
- * instances the row that changed later wins. At most 1,000 distinct rows.
+ * Stores rows of the provider's list, at most 1,000 distinct ones, and returns those that changed. Of the rows that
+ * concurrent instances store, the one that changed later wins. `read_at` is the time at which the row's present content
+ * was first read.
  */
 export async function recordMoves(tx: Tx, rows: readonly NewProviderMove[]): Promise<ProviderMove[]> {
   if (rows.length === 0) return []

@@ -13,13 +13,13 @@ import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
 import { type ProviderMove, recordMoves } from './provider-move.store'
 
-/** How long after its change a row may appear in the list. */
+/** Time within which a changed row appears in the list. */
 const lateMs = 2 * 3_600_000
 const overlapMs = clockMs + lateMs
-/** A fee may appear without a new change time. */
+/** Interval of a deeper read, because a fee may appear in a row without a new change time. */
 const deepEveryMs = 86_400_000
 const deepMs = 7 * 86_400_000
-/** Each step is committed: the provider's rate limit may interrupt a first read. */
+/** Length of one step. Each step is committed, because the provider's rate limit may interrupt a first read. */
 const stepMs = 86_400_000
 const rowsMax = 500
 
@@ -56,8 +56,8 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
 }
 
 /**
- * The books of an account start a day before our first row, with the balance at that time as
- * capital. Earlier movements are ignored.
+ * Returns the start of an account's books: a day before our first row, with the balance at that time as capital.
+ * Earlier movements are ignored.
  */
 async function beginning(context: BooksContext, client: ProviderClient): Promise<Date> {
   const { database } = context
@@ -79,7 +79,7 @@ async function beginning(context: BooksContext, client: ProviderClient): Promise
   })
 }
 
-/** Stores the checkpoint together with the last rows of the window. */
+/** Stores the rows of a window, and the checkpoint together with the last of them. */
 async function keep(
   { database, clock }: BooksContext,
   account: ProviderAccount,
@@ -87,7 +87,7 @@ async function keep(
   note: (tx: Tx) => Promise<unknown>,
 ): Promise<void> {
   const readAt = new Date(clock())
-  // A row that changed while pages were read may occur twice: the later one wins.
+  // A row that changed while pages were read may occur twice, and the later one wins.
   const rows = [...new Map(listed.map((row) => [row.transactionId, row])).values()]
   for (let start = 0; start === 0 || start < rows.length; start += rowsMax) {
     const some = rows.slice(start, start + rowsMax).map((row) => moveOf(account, row, readAt))
@@ -100,7 +100,7 @@ async function keep(
   }
 }
 
-/** No service books the provider's fees. */
+/** Books the provider's fees, which no service books. */
 async function bookFees(tx: Tx, moves: readonly ProviderMove[]): Promise<void> {
   const byItem = new Map(moves.map((move) => [`${move.account}:${move.transactionId}`, move]))
   await bookItems(tx, [...byItem.keys()], (item) => {
@@ -136,8 +136,8 @@ const moveOf = (account: ProviderAccount, row: Listed, readAt: Date) => ({
 })
 
 /**
- * Returns the payment id: the provider appends `_` and the attempt, and our refunds have the prefix
- * `ordered-`.
+ * Returns the payment id of a reference. The provider appends `_` and the attempt to it, and references of our refunds
+ * have the prefix `ordered-`.
  */
 export function ownReference(reference: string | null): string | null {
   const [, id] = /^(?:ordered-)?(pay_[A-Za-z0-9_-]{22})(?:_.*)?$/s.exec(reference ?? '') ?? []

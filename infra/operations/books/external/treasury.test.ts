@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-/** `afterMs`: since the last block. */
+/** Reads the chain with the clock `afterMs` after the last block, in as many concurrent instances as `copies`. */
 async function read({ afterMs = 0, copies = 1 } = {}) {
   await fixture.finalize()
   const { timestamp } = await fixture.chain.client.getBlock()

@@ -10,17 +10,20 @@ import { namedAmong, recordNames } from './name.store'
 import { itemOf, positionOfMove } from './positions'
 
 const source = 'treasury'
-/** How long a transfer may be without a row. */
+/** Time that a transfer may be without a row before it counts as unexplained, in ms. */
 export const graceMs = 600_000
 const movesMax = 500
 
-/** The checkpoint stays before the first movement whose row may still appear. */
+/**
+ * Books unexplained transfers up to `toBlock`. The checkpoint stays before the first movement whose row may still
+ * appear.
+ */
 export async function bookTreasury(context: BooksContext, toBlock: bigint): Promise<void> {
   const { database } = context
   const [recorded, chain] = await Promise.all(
     [source, 'chain'].map((one) => database.read((db) => findCheckpoint(db, one))),
   )
-  // A test chain's clock may be ahead of ours.
+  // The clock of a test chain may be ahead of ours.
   const nowMs = Math.max(context.clock(), chain?.readTo.getTime() ?? 0)
   let behind: LogPlace | undefined = { block: recorded?.block ?? -1n, logIndex: maxLogIndex }
   let waits = false
@@ -41,8 +44,8 @@ export async function bookTreasury(context: BooksContext, toBlock: bigint): Prom
 const maxLogIndex = 2 ** 31 - 1
 
 /**
- * Returns the first movement that is not decided yet. Run within `withJournal`, so that a name
- * stored later finds the postings made here.
+ * Books the given movements, and returns the first that is not decided yet. Call it within `withJournal`, so that a
+ * name stored later finds the postings made here.
  */
 export async function bookMoves(
   tx: Tx,
@@ -69,7 +72,7 @@ export async function bookMoves(
   return unnamed.find((move) => !isRipe(move))
 }
 
-/** The key that a transfer back to the sender would have. */
+/** Returns the key that a transfer back to the sender would have. */
 export function givebackOf(move: ChainMove, treasury: string) {
   const item = itemOf(move)
   const key = transferKey(treasury, refOf(`giveback:${item}`), move.ausdMicro)

@@ -3,8 +3,9 @@ import { moment } from '../span'
 import { accountHasBegun, atOnceMs, type BookRule, listGraceMs, wentBack } from './rule'
 
 /**
- * `exchange` and income may be on both sides of 0. So may `suspense`, whose items are checked one
- * by one, and `capital`: user payments are withdrawn at the provider, and AUSD is added in return.
+ * Condition that an account is on one of these sides. `exchange` and the income accounts may be on both sides of 0. So
+ * may `suspense`, whose items are checked one by one, and `capital`: user payments are withdrawn at the provider, and
+ * AUSD is added in return.
  */
 const onSides = (...sides: Side[]) =>
   `(${accountNames
@@ -20,7 +21,7 @@ const hasBegun = (account: string, asset: string) => `case
   when ${account} in ('provider_id', 'provider_my') then ${accountHasBegun(account)}
   else true end`
 
-/** Other items of these journals come from the provider and have no row. */
+/** Forms of our ids. Other items of these journals come from the provider and have no row. */
 const isPayment = "'^pay_[A-Za-z0-9_-]{22}$'"
 const isCashout = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 

@@ -1,7 +1,8 @@
 import { type BookRule, chainGraceMs, listGraceMs, sureMs } from './rule'
 
 /**
- * Effects per ref: a settlement repays the debt and credits the excess; each refund revokes a part.
+ * Effects that each ref should have had: a settlement repays the debt and credits the excess, and each refund revokes a
+ * part.
  */
 const effects = `(
   select item, ref_sequence,

@@ -1,6 +1,6 @@
 import { type BookRule, chainGraceMs, listGraceMs } from './rule'
 
-/** Transfers that have reached the bank or still may. */
+/** Statuses of a transfer that has reached the bank or still may. */
 const alive = "('pending', 'succeeded', 'unknown')"
 
 export const payoutRules: readonly BookRule[] = [

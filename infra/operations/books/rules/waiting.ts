@@ -1,7 +1,7 @@
 import { type Messenger, messengers } from '#infra/migrations/databases'
 import { atOnceMs, type BookRule } from './rule'
 
-/** Longest time in each state. Deliberately independent of the services' own limits. */
+/** Longest time in each state. These limits are deliberately independent of the services' own. */
 const payments: readonly [state: string, minutes: number, from: string, only?: string][] = [
   ['opening', 45, 'created_at'],
   ['awaiting_payment', 90, 'coalesce(expires_at, created_at)'],
@@ -12,7 +12,7 @@ const payments: readonly [state: string, minutes: number, from: string, only?: s
   ['repaid', 9 * 1_440, 'updated_at', 'held and hold_ended_at is null'],
   ['revoking', 15, 'updated_at'],
   ['refunding', 1_500, 'updated_at'],
-  // A manual review has no limit of its own, but AUSD that is still promised is owed to the user.
+  // A manual review has no limit of its own, but AUSD that is still committed is owed to the user.
   ['review', 1_440, 'updated_at', "exists (select from booked b where b.item = id and b.account = 'promises')"],
 ]
 const payouts: readonly [state: string, minutes: number][] = [

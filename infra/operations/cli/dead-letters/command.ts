@@ -57,7 +57,7 @@ const show = reading({
   },
 })
 
-/** A service starts a redrive within ten seconds. */
+/** Time to wait for a redrive to start, in ms. A service starts one within ten seconds. */
 const waitMs = 30_000
 const lookMs = 250
 

@@ -83,7 +83,7 @@ describe('ops dead-letters', () => {
       insert into ${sql(schema)}.dead_letter (consumer, message_id, subject, payload, reason)
       values (${service}, ${id}, ${subject}, ${sql.json(payload as never)}, 'gave up')`
   }
-  /** Harmless when handled: it only logs. */
+  /** Dead-letters a message that is harmless when handled, because the handler only logs. */
   const failed = (id: string) =>
     bury('payments', id, 'relay.extend.failed', {
       operationId: `op-${id}`,

@@ -3,20 +3,20 @@ import { type Messenger, messengers, serviceOf } from '#infra/migrations/databas
 import { fieldRemover } from '#platform/redaction'
 import type { LetterReader } from '#shared/messages/dead-letters'
 
-/** Without the payload, which may contain personal data. */
+/** Dead letter without its payload, which may contain personal data. */
 export type DeadLetterSummary = {
   service: LetterReader
   messageId: string
   subject: string
   reason: string
   diedAt: Date
-  /** First failure; each redrive is a recorded command with the time of the failure before it. */
+  /** Time of the first failure. Each redrive is a recorded command with the time of the failure before it. */
   firstDiedAt: Date
   redriveRequestedAt: Date | null
 }
 
 export type Group = {
-  /** Derived from service, subject and error, so that it stays the same. */
+  /** Id that is derived from service, subject and error, so that it stays the same. */
   id: string
   service: LetterReader
   subject: string
@@ -30,7 +30,7 @@ export type Group = {
 const schemas = new Map<string, Messenger>(messengers.map((schema) => [serviceOf(schema), schema]))
 const schemaOf = (service: LetterReader): Messenger => schemas.get(service)!
 
-/** Open ones, oldest first. */
+/** Returns the open dead letters, oldest first. */
 export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
   const found = await Promise.all(
     [...schemas].map(
@@ -46,11 +46,14 @@ export async function listDeadLetters(sql: Sql): Promise<DeadLetterSummary[]> {
   return found.flat().sort((left, right) => left.diedAt.getTime() - right.diedAt.getTime())
 }
 
-/** Two services may have dead-lettered the same message. */
+/**
+ * Returns the letters that `word` selects: a message, a group or `all`. Two services may have dead-lettered the same
+ * message.
+ */
 export const lettersNamed = (letters: readonly DeadLetterSummary[], word: string): DeadLetterSummary[] =>
   letters.filter((letter) => word === 'all' || letter.messageId === word || groupIdOf(letter) === word)
 
-/** Largest group first. */
+/** Groups letters by service, subject and error, largest group first. */
 export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
   const groups = [...Map.groupBy(letters, keyOf).values()].map((same): Group => {
     const [oldest] = same
@@ -71,7 +74,7 @@ export function groupsOf(letters: readonly DeadLetterSummary[]): Group[] {
 
 const firstMs = ({ firstDiedAt }: DeadLetterSummary): number => firstDiedAt.getTime()
 
-/** Short to type, and unique among few groups. */
+/** Returns an id that is short to type, and unique among few groups. */
 export const groupIdOf = (letter: DeadLetterSummary): string =>
   new Bun.CryptoHasher('sha256').update(keyOf(letter)).digest('hex').slice(0, 8)
 
@@ -87,7 +90,7 @@ const sameIn = (reason: string): string =>
     .replace(/\b[a-z]{2,4}[_-][\w-]{16,}/g, '…')
     .replace(/[0-9]+/g, '#')
 
-/** Omits personal and provider data. */
+/** Returns a letter without personal and provider data. */
 export async function readLetter(sql: Sql, { service, messageId }: DeadLetterSummary) {
   const [row] = await sql<{ payload: unknown; attempts: number | null }[]>`
     select d.payload, i.attempts from ${sql(schemaOf(service))}.dead_letter d

@@ -7,13 +7,13 @@ import { FlagOrder, PersonRule } from '#shared/messages/person'
 
 type Wallet = `0x${string}`
 
-/** A wallet that is not verified, because its person has a record in the name of another one. */
+/** Wallet that is not verified, because the same person has a record in the name of another wallet. */
 export type Duplicate = {
   wallet: string
-  /** The wallet with the record; null if the provider's other applicant is none of our wallets. */
+  /** The wallet with the record. Null if the provider's other applicant is none of our wallets. */
   sameAs: string | null
   since: Date
-  /** An operator's decision; null while it waits for one. */
+  /** Operator's decision; null while the wallet waits for one. */
   ruling: 'allowed' | 'linked' | null
 }
 
@@ -22,7 +22,7 @@ export const listDuplicates = (sql: Sql): Promise<Duplicate[]> => sql<Duplicate[
   from gateway.identities i left join gateway.persons p on p.wallet = i.wallet
   where i.state = 'duplicate' order by p.ruling is not null, i.decided_at`
 
-/** The relayer gave up the verified flag of this wallet. */
+/** Wallet whose verified flag the relayer gave up. */
 export type FailedFlag = {
   wallet: string
   state: string
@@ -31,7 +31,7 @@ export type FailedFlag = {
   since: Date
 }
 
-/** Oldest first. */
+/** Returns the failed flags, oldest first. */
 export const listFailedFlags = (sql: Sql): Promise<FailedFlag[]> => sql<FailedFlag[]>`
   select wallet, state, revision::text, failure, flag_failed_at as since
   from gateway.identities where flag_failed_at is not null order by flag_failed_at`
@@ -62,7 +62,9 @@ export const list = reading({
   },
 })
 
-/** Each failure has its revision; the order that followed has the next one. */
+/**
+ * Command that orders a flag again. Each failure has its own revision, and the order that follows it has the next one.
+ */
 export const order = changing({
   does: 'order the verified flag again that the relayer gave up',
   usage: 'persons order <wallet> --reason <why> [--by <who>]',
@@ -84,8 +86,8 @@ export const order = changing({
 type PersonDecision = { linkedTo: string | null; command: string; replaced: string | null }
 
 /**
- * The decision that the operator sees is the cause: the same one after another decision is a new
- * command.
+ * Performs a decision. Its cause is the decision that the operator sees now, so the same decision after a different one
+ * is a new command.
  */
 async function decide(operator: Operator, { words, reason, by }: CommandWords, verb: string) {
   const [wallet, linkedTo = null] = words.map((word) => word.toLowerCase()) as Wallet[]

@@ -13,7 +13,7 @@ import { erasure as payouts } from '../../../../services/payouts/person/erase'
 import { eraseWallet, listErased } from './erase'
 import { readPerson } from './read'
 
-// The four services answer in this process, each with its own role.
+// The four services respond in this process, each with its own role.
 
 let server: ScratchPostgres
 let owner: Sql
@@ -51,7 +51,7 @@ afterAll(async () => {
 })
 
 const base = { pair: 'USD/IDR', currency: 'IDR', account: 'ID', rate_minor_per_usd: 1 }
-/** Stands for a wallet in ids at the providers, which do not contain it. */
+/** Returns the part of provider ids that stands for the wallet, because such ids do not contain the wallet itself. */
 const mark = (of: string) => of.slice(2, 6)
 const insertPayment = (of: string, state: string) =>
   owner`insert into payments.payments ${owner({
@@ -144,7 +144,7 @@ const asked = { wallet, reason: 'request of 3 November', by: 'budi' }
 const run = (apply = true) => eraseWallet({ ask, sql }, { ...asked, apply })
 
 const personal = /Sari|applicant-|inquiry-|https:|country":"ID"|ID_BCA|in_review|sealed|"mark"/
-/** With the dead letters about its items. */
+/** Returns the stored data of a wallet, including the dead letters about its items. */
 const storedAbout = async (of: string) => {
   const dead = await owner`
     select payload::text from gateway.dead_letter where payload::text like ${`%-${mark(of)}%`}
@@ -297,7 +297,7 @@ test('an erasure that a service leaves unanswered is completed by the same comma
 })
 
 test('an erasure that ends halfway does not claim that nothing was done', async () => {
-  let left = 6 // Four checks, and two services that erase.
+  let left = 6 // The first six questions are answered: four checks, and two services that erase.
   const half = ((question: never, request: never) =>
     left-- > 0 ? ask(question, request) : Promise.reject(new Unavailable('gone'))) as Ask
   const asked = { wallet, reason: 'ticket 9', by: 'olga', apply: true }

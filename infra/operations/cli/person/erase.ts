@@ -10,7 +10,7 @@ const verb = 'persons erase'
 type Wallet = `0x${string}`
 type ErasureOrder = { command: string; by: string; reason: string; wallet: Wallet; check: boolean }
 
-/** Stops at the first refusal, unless it only checks. */
+/** Asks each service to erase. Stops at the first refusal, unless the order is only a check. */
 async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Promise<CommandReply> {
   const refusals: string[] = []
   for (const [service, question] of Object.entries(personErasures)) {
@@ -22,8 +22,8 @@ async function askAll(operator: Pick<Operator, 'ask'>, asked: ErasureOrder): Pro
 }
 
 /**
- * Repeating the command is the same one until the wallet has new personal data. Data stored since
- * the last order counts as new: its service may have been emptied before.
+ * Returns the cause, which stays the same until the wallet has new personal data. Data stored since the last order
+ * counts as new, because its service may have been emptied before.
  */
 async function causeOf(sql: Sql, wallet: string): Promise<string> {
   const [row] = await sql<{ done: number; isNew: boolean }[]>`
@@ -83,7 +83,7 @@ export const listErased = (sql: Sql) => sql<{ wallet: string; at: Date }[]>`
   join ops.outcomes o on o.command_id = d.id and o.outcome = 'done'
   where d.verb = ${verb} group by d.target order by 2`
 
-/** Kept beside each backup, so that a restore without the bus erases them again. */
+/** Command whose output is kept with each backup, so that a restore without the bus erases the same wallets. */
 export const erased = reading({
   does: 'list the erased wallets with their times, to keep beside a backup',
   usage: 'persons erased [--json]',

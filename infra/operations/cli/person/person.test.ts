@@ -157,7 +157,7 @@ describe('the pages that a service returns', () => {
   })
 
   test('are read by an index, for a wallet with few rows and for one with many', async () => {
-    await owner`set session_replication_role = replica` // Disables triggers.
+    await owner`set session_replication_role = replica` // In this role, triggers do not run.
     await owner`insert into payments.payments (id, kind, state, wallet, pair, currency, account, rate_minor_per_usd,
         fiat_minor, ausd_micro, quote_id, request_fingerprint)
       select 'pay_' || md5(n::text), 'topup', 'expired', '0x' || lpad(to_hex(case when n % 10 = 0 then 0 else n / 4 end), 40, '0'),

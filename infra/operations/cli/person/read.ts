@@ -8,7 +8,7 @@ export type Stored = { readonly table: string; readonly rows: readonly PersonRow
 
 const dialect = new PgDialect()
 
-/** Reads all schemas, as `GET /me/export` does, with operators' notes. */
+/** Reads a person's data from all schemas, as `GET /me/export` does, and operators' notes. */
 export async function readPerson(sql: Sql, wallet: string): Promise<Stored[]> {
   const run: Run = (statement) => {
     const { sql: text, params } = dialect.sqlToQuery(statement)
