@@ -4,7 +4,7 @@ import { openSandboxFixture, payoutBody, type SandboxFixture, sessionBody } from
 
 let fixture: SandboxFixture
 beforeAll(async () => {
-  // A failing payout must be out of the balance for long enough to be seen.
+  // A failing payout must be out of the balance for long enough that the test sees it.
   fixture = await openSandboxFixture({ floatIdrMinor: 1_000_000n, payoutSettleMs: 3_000 })
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
@@ -49,7 +49,7 @@ test('a control deposits or withdraws until the balance has the given amount, wi
   expect(await balance()).toEqual({ balance: 12_345 })
   await fixture.control('balance', { amount: 20_000 })
   const { json } = await fixture.get('ID', '/transactions?types=TOPUP&types=WITHDRAWAL')
-  // Entries of one millisecond may come in either order.
+  // Two entries of the same millisecond may come in either order.
   const byType = json.data.toSorted((a: { type: string }, b: { type: string }) => a.type.localeCompare(b.type))
   expect(byType).toMatchObject([
     { type: 'TOPUP', cashflow: 'MONEY_IN', amount: 7_655, status: 'SUCCESS' },

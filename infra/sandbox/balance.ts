@@ -7,7 +7,7 @@ import { Problem } from './provider/problem'
 import { keptMinor } from './provider/transaction'
 import type { Payment, Payout } from './records'
 
-/** Needs the key permission `Balance Read`. */
+/** Endpoint of the balance. The real one needs the key permission `Balance Read`. */
 export const balanceEndpoints: readonly ProviderEndpoint[] = [{ method: 'GET', path: '/balance', run: balance }]
 
 const accountTypes: readonly string[] = ['CASH', 'HOLDING']
@@ -30,7 +30,10 @@ const gone = (status: Payout['status']) => status === 'FAILED' || status === 'CA
 
 const isVoided = ({ forced }: Payment) => forced?.listed === 'VOIDED' || forced?.listed === 'REVERSED'
 
-/** Movements that had started by then, a payout with its request, count with their final outcome. */
+/**
+ * Returns the sum of movements that had started by `byMs`. They count with their final outcome; a payout starts with
+ * its request.
+ */
 function movedMinor(context: Context, account: Account, byMs: number): bigint {
   const { book } = context
   const counts = (one: { account: Account; createdAt: string; capturedAt?: string | null }) =>
@@ -50,7 +53,7 @@ export function cashMinor(context: Context, account: Account, atMs = Infinity): 
   return floatMinor + movedMinor(context, account, atMs)
 }
 
-/** A top-up or withdrawal of the account's owner makes the difference. */
+/** Sets the balance by a top-up or withdrawal of the account's owner that makes the difference. */
 export function setCash(context: Context, account: Account, minor: bigint): void {
   const amountMinor = minor - cashMinor(context, account)
   if (amountMinor === 0n) return

@@ -31,7 +31,7 @@ export type Records = {
 
 type Kind = keyof Records
 
-/** Records are replaced, never mutated. */
+/** Everything that the sandbox stores. Records are replaced, never mutated. */
 export type Book = {
   get<K extends Kind>(kind: K, id: string): Records[K] | undefined
   all<K extends Kind>(kind: K): Records[K][]
@@ -73,7 +73,7 @@ export function openBook(path: string | null): Book {
   }
 }
 
-/** In insertion order. */
+/** Records of one kind, in insertion order. */
 type Shelf<R> = {
   get(id: string): R | undefined
   all(): R[]

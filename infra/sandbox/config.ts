@@ -1,7 +1,7 @@
 import type { Account } from './account'
 import type { IdentityProvider } from './records'
 
-/** Durations in ms; `publicUrl` null means the listening address. */
+/** Settings of the sandbox. Durations are in ms; a `publicUrl` of null means the listening address. */
 export type Config = {
   readonly host: string
   readonly port: number
@@ -22,9 +22,9 @@ export type Config = {
   }
   readonly webhookRetryScale: number
   readonly payoutSettleMs: number
-  /** In basis points before tax, on each payment and payout. */
+  /** Fee on each payment and payout, in basis points before tax. */
   readonly feeBps: number
-  /** Opening balance of the Indonesian account. */
+  /** Opening balance of the Indonesian account, in rupiah. */
   readonly floatIdrMinor: bigint
 }
 

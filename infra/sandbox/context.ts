@@ -5,12 +5,12 @@ import type { Random } from './random'
 import type { Webhook } from './records'
 import type { Timers } from './timers'
 
-/** Before faults are applied. */
+/** Webhook before faults are applied. */
 export type Draft = Pick<Webhook, 'source' | 'account' | 'event' | 'body'>
 
 export type Webhooks = {
   send(draft: Draft): void
-  /** Ignores faults. */
+  /** Sends a stored webhook again, without faults. Returns undefined if it is unknown. */
   resend(id: string): Promise<Webhook | undefined>
   resume(): void
   close(): void
@@ -18,7 +18,7 @@ export type Webhooks = {
 
 export type Context = {
   readonly config: Config
-  /** Without a trailing slash. */
+  /** Public URL without a trailing slash. */
   readonly publicUrl: string
   readonly book: Book
   readonly chance: Random
@@ -27,10 +27,10 @@ export type Context = {
   faults: Faults
 }
 
-/** The provider's clock, unix ms. */
+/** Returns the provider's clock, in Unix ms. */
 export const nowMs = ({ faults }: Pick<Context, 'faults'>): number => Date.now() + faults.api.clockAheadMs
 
-/** `whenMs`: the provider's clock, unix ms. */
+/** Plans `run` for `whenMs` by the provider's clock, in Unix ms. */
 export const planAt = ({ timers, faults }: Context, whenMs: number, run: () => void): void =>
   timers.at(whenMs - faults.api.clockAheadMs, run)
 

@@ -1,54 +1,54 @@
-/** Probabilities are 0 to 1; zero means no fault. */
+/** Faults of the sandbox. Probabilities are 0 to 1, and zero means that the fault does not occur. */
 export type Faults = {
   readonly webhooks: {
     readonly drop: number
     readonly duplicate: number
-    /** Delays each copy by up to half a second. */
+    /** True if each delivery is delayed by up to half a second. */
     readonly reorder: boolean
     readonly delayMs: number
-    /** Sends only these events; empty: all. */
+    /** Events that are sent. If empty, all are. */
     readonly only: readonly string[]
     readonly times: number
-    /** Gives every copy its own webhook-id. */
+    /** True if every delivery gets its own webhook-id. */
     readonly newIds: boolean
   }
   readonly api: {
-    /** Responds 500 without processing. */
+    /** Probability of a response with 500 without processing. */
     readonly errorRate: number
-    /** Processes, then responds 500 (writes only). */
+    /** Probability of a response with 500 after processing (writes only). */
     readonly errorAfterAccept: number
-    /** Processes, then does not respond for a minute (writes only). */
+    /** Probability of no response for a minute after processing (writes only). */
     readonly timeoutAfterAccept: number
-    /** Responds 500 and processes `acceptLaterMs` later (writes only). */
+    /** Probability of a response with 500 and processing `acceptLaterMs` later (writes only). */
     readonly acceptLater: number
     readonly acceptLaterMs: number
     readonly delayMs: number
-    /** Responds 429; only at a rate of 1 do the headers show no calls left. */
+    /** Probability of 429. Only at a probability of 1 do the headers show that no calls are left. */
     readonly rateLimitRate: number
-    /** Responds 403, as to an address outside the allow-list. */
+    /** Probability of 403, as to an address outside the allow-list. */
     readonly forbidSender: number
-    /** Captures one minor unit too little. */
+    /** Probability of capturing one minor unit too little. */
     readonly wrongAmount: number
-    /** Responds 404 to reads of refunds. */
+    /** Probability of 404 to a read of refunds. */
     readonly hideRefunds: number
-    /** Responds 404 to reads of payments, as shortly after their webhook. */
+    /** Probability of 404 to a read of payments, as shortly after their webhook. */
     readonly hidePayments: number
-    /** Returns payments that succeeded as `FAILED`. */
+    /** Probability that a payment which succeeded is returned as `FAILED`. */
     readonly failPayments: number
-    /** Returns year 1, the epoch as a number, or no time zone. */
+    /** Probability of odd times: year 1, the epoch as a number, or no time zone. */
     readonly oddTimes: number
-    /** Also of the `Date` of responses. */
+    /** Advance of the provider's clock in ms, which also the `Date` of responses shows. */
     readonly clockAheadMs: number
-    /** Opens a checkout over a tenth of the amount. */
+    /** Probability of opening a checkout over a tenth of the amount. */
     readonly otherCheckout: number
     readonly namelessRefunds: number
-    /** Treats a refund repeated under its idempotency key as new. */
+    /** Probability of treating a refund that is repeated under its idempotency key as new. */
     readonly forgetKeys: number
     /** Refuses new payouts as for an unavailable bank. */
     readonly closedChannels: number
     /** Responds 403, as for a key without its permission. */
     readonly forbidList: number
-    /** Delay until a row or change appears in the list of transactions. */
+    /** Delay in ms until a row or change appears in the list of transactions. */
     readonly listDelayMs: number
   }
   readonly seed: number | null
@@ -69,7 +69,7 @@ export const noFaults: Faults = {
     errorAfterAccept: 0,
     timeoutAfterAccept: 0,
     acceptLater: 0,
-    // By then a client has retried and looked the item up in vain.
+    // By then, a client has retried and looked the item up in vain.
     acceptLaterMs: 4_000,
     delayMs: 0,
     rateLimitRate: 0,
@@ -144,7 +144,7 @@ const checks = new Map<string, Check>([
   ['api.listDelayMs', waitMs],
 ])
 
-/** Replaces each given section, resetting its omitted faults; `{}` ends all. */
+/** Replaces each given section, and resets the faults that the section omits. `{}` ends all faults. */
 export function changeFaults(
   current: Faults,
   change: Record<string, unknown>,

@@ -3,13 +3,13 @@ import type { Tariff } from './records'
 
 type Rate = Pick<Tariff, 'since' | 'bps'>
 
-/** Oldest first. */
+/** Returns the fee rates, oldest first. */
 export const ratesOf = ({ book, config }: Context): readonly Rate[] => [
   { since: new Date(0).toISOString(), bps: config.feeBps },
   ...book.all('tariffs'),
 ]
 
-/** In minor units; the tax comes on top. */
+/** Fee in minor units. The tax is added to it. */
 export type Fee = {
   readonly feeMinor: bigint
   readonly taxMinor: bigint
@@ -26,7 +26,7 @@ type Moved = {
   readonly createdAt: string
 }
 
-/** Due once the payment or payout has succeeded. */
+/** Returns the fee of a movement, which is due once the payment or payout has succeeded. */
 export function feeOf(rates: readonly Rate[], row: Moved): Fee {
   const bps = rates.findLast(({ since }) => since <= row.createdAt)?.bps ?? 0
   if (bps === 0 || (row.type !== 'PAYMENT' && row.type !== 'DISBURSEMENT')) return none

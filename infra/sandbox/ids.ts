@@ -19,7 +19,7 @@ export const newSessionId = (): string => `ps-${randomHex(12)}`
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** The provider refuses an id of another format with 400. */
+/** Tests the format of an id. The provider refuses an id of another format with 400. */
 export const hasForm = (kind: keyof typeof prefixes | 'session', id: string): boolean =>
   (kind === 'session' ? /^ps-[0-9a-f]{24}$/ : new RegExp(`^${prefixes[kind]}${uuid}$`, 'i')).test(id)
 

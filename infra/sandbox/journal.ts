@@ -4,12 +4,12 @@ export type Entry = { readonly kind: string; readonly record: { readonly id: str
 
 export type Journal = { append(entry: Entry): void; close(): void }
 
-/** For a sandbox that is never restarted. */
+/** Journal of a sandbox that is never restarted. */
 export const noJournal: Journal = { append() {}, close() {} }
 
-/** An entry survives a kill once `append` has returned. */
+/** Opens a journal. An entry survives a kill once `append` has returned. */
 export function openJournal(path: string): Journal {
-  // End a line that a kill cut short.
+  // A kill may have cut the last line short, so it is ended first.
   const torn = existsSync(path) && !readFileSync(path, 'utf8').endsWith('\n')
   const file = openSync(path, 'a')
   if (torn) writeSync(file, '\n')
@@ -19,7 +19,7 @@ export function openJournal(path: string): Journal {
   }
 }
 
-/** Skips a truncated line. */
+/** Reads the entries, without a line that was cut short. */
 export function readJournal(path: string): Entry[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').flatMap(decode)
@@ -36,6 +36,6 @@ function decode(line: string): Entry[] {
   }
 }
 
-// Amounts are the only bigints; their names end in `Minor`.
+// Amounts are the only bigints, and their names end in `Minor`.
 const reviveMinor = (key: string, value: unknown): unknown =>
   key.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value

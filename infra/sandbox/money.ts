@@ -2,9 +2,9 @@ export type ProviderCurrency = 'IDR' | 'MYR'
 
 const decimals: Record<ProviderCurrency, number> = { IDR: 0, MYR: 2 }
 
-/** Null if it is negative, not finite, or has too many decimals. */
+/** Converts to minor units. Returns null if the amount is negative, not finite, or has too many decimals. */
 export function minorFromMajor(amount: number, currency: ProviderCurrency): bigint | null {
-  // The shortest decimal text is exact for every amount a bank transfers.
+  // The shortest decimal text of the number is exact for every amount that a bank transfers.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount))
   if (!match) return null
   const [, whole = '0', fraction = ''] = match
@@ -15,7 +15,7 @@ export function minorFromMajor(amount: number, currency: ProviderCurrency): bigi
 export const majorFromMinor = (amountMinor: bigint, currency: ProviderCurrency): number =>
   Number(plainText(amountMinor, currency))
 
-/** `Rp 50.000`, `RM 1,234.50`. */
+/** Formats an amount: `Rp 50.000`, `RM 1,234.50`. */
 export function formatMoney(amountMinor: bigint, currency: ProviderCurrency): string {
   const [whole = '0', fraction] = plainText(amountMinor, currency).split('.')
   const separator = currency === 'IDR' ? '.' : ','

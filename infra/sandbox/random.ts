@@ -21,7 +21,7 @@ export function openRandom(): Random {
   }
 }
 
-// Mulberry32 (Tommy Ettinger, public domain): small, and deterministic on every machine.
+// Mulberry32 (Tommy Ettinger, public domain) is small, and deterministic on every machine.
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0
   return () => {

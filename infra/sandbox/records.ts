@@ -1,6 +1,6 @@
 import type { Account } from './account'
 
-/** Times are ISO 8601 UTC with milliseconds. */
+/** Session of the hosted checkout. Times of all records are ISO 8601 UTC with milliseconds. */
 export type PaymentSession = {
   readonly id: string
   readonly account: Account
@@ -8,7 +8,7 @@ export type PaymentSession = {
   readonly referenceId: string
   readonly amountMinor: bigint
   readonly captureMethod: 'AUTOMATIC' | 'MANUAL'
-  /** Empty: every channel of the country. */
+  /** Allowed channels. If empty, every channel of the country is allowed. */
   readonly allowedChannels: readonly string[]
   readonly customerId: string | null
   readonly customerReference: string | null
@@ -16,7 +16,7 @@ export type PaymentSession = {
   readonly locale: string
   readonly successReturnUrl: string | null
   readonly cancelReturnUrl: string | null
-  /** Only echoed, such as items, metadata and notification_channels. */
+  /** Fields that responses only echo, such as items, metadata and notification_channels. */
   readonly echoed: Record<string, unknown>
   readonly attempts: number
   readonly requestId: string | null
@@ -56,7 +56,7 @@ export type Payment = {
   readonly referenceId: string
   readonly channelCode: string
   readonly requestMinor: bigint
-  /** Zero until captured. */
+  /** Captured amount, which is zero until the capture. */
   readonly capturedMinor: bigint
   readonly captureId: string | null
   readonly capturedAt: string | null
@@ -68,7 +68,7 @@ export type Payment = {
   readonly updatedAt: string
 }
 
-/** Set by a control: `status` is the object's own word, `listed` that of its row in the list of transactions. */
+/** Statuses that a control set: `status` of the object itself, `listed` of its row in the list of transactions. */
 export type ForcedStatus = { readonly status?: string; readonly listed?: string }
 
 export type Refund = {
@@ -83,9 +83,9 @@ export type Refund = {
   readonly status: 'PENDING' | 'SUCCEEDED' | 'FAILED'
   readonly failureCode: string | null
   readonly metadata: unknown
-  /** Absent without an idempotency key. */
+  /** Absent if the request had no idempotency key. */
   readonly asked?: { readonly key: string; readonly body: string; readonly replays: number }
-  /** Pending until a control ends it. */
+  /** Set if the refund stays pending until a control ends it. */
   readonly stays?: true
   readonly forced?: ForcedStatus
   readonly createdAt: string
@@ -95,19 +95,19 @@ export type Refund = {
 export const transactionStatuses = ['PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'] as const
 export type TransactionStatus = (typeof transactionStatuses)[number]
 
-/** Visible only in the list of transactions. */
+/** Chargeback, which is visible only in the list of transactions. */
 export type Chargeback = {
   readonly id: string
   readonly account: Account
   readonly requestId: string
   readonly paymentId: string
-  /** The payment's. */
+  /** Reference of the payment. */
   readonly referenceId: string
   readonly channelCode: string
   readonly amountMinor: bigint
-  /** What its row names besides our reference; absent: nothing. */
+  /** Object that its row names besides our reference. If absent, the row names none. */
   readonly names?: 'payment' | 'request'
-  /** Currency of the dispute; absent: the account's. */
+  /** Currency of the dispute. If absent, it is the account's. */
   readonly currency?: string
   readonly status: TransactionStatus
   readonly createdAt: string
@@ -116,7 +116,7 @@ export type Chargeback = {
 
 export type Payout = {
   readonly id: string
-  /** API version; absent: 2. */
+  /** API version. If absent, it is 2. */
   readonly version?: 3
   readonly account: Account
   readonly idempotencyKey: string
@@ -127,7 +127,7 @@ export type Payout = {
   readonly accountNumber: string
   readonly accountHolderName: string
   readonly amountMinor: bigint
-  /** The balance was too low, so it will fail. */
+  /** Set if the balance was too low, so that the payout will fail. */
   readonly unfunded?: true
   readonly echoed: Record<string, unknown>
   readonly status: 'ACCEPTED' | 'REQUESTED' | 'SUCCEEDED' | 'FAILED' | 'REVERSED' | 'CANCELLED'
@@ -155,21 +155,21 @@ export type OwnMove = {
 /** Fee in basis points, on movements that started at `since` or later. */
 export type Tariff = { readonly id: string; readonly since: string; readonly bps: number }
 
-/** `id` is `<provider>:<wallet>`. */
+/** Applicant at an identity provider. `id` is `<provider>:<wallet>`. */
 export type Applicant = {
   readonly id: string
   readonly provider: IdentityProvider
   readonly wallet: string
   readonly providerRef: string
-  /** Equal keys are one person; null: one of its own. */
+  /** Key of the person. Applicants with equal keys are one person; null stands for a person of its own. */
   readonly person: string | null
   readonly verdict: string | null
-  /** For look-ups; null before the first event. */
+  /** Verdict that look-ups return. Null before the first event. */
   readonly standing: VendorVerdict | null
   readonly updatedAt: string
 }
 
-/** Latest event in this environment, by the provider's clock. */
+/** Latest event of this environment, by the provider's clock. */
 export type VendorVerdict = {
   readonly verdict: string
   /** Sumsub's verification level or Persona's inquiry template. */
@@ -186,7 +186,7 @@ export type IdentityLink = {
   readonly expiresAt: string
 }
 
-/** `status`: null without a response. */
+/** Attempt to deliver a webhook. `status` is null if there was no response. */
 export type WebhookAttempt = {
   readonly at: string
   readonly status: number | null
@@ -194,7 +194,7 @@ export type WebhookAttempt = {
   readonly tookMs: number
 }
 
-/** One copy of an event. */
+/** Delivery of an event. A duplicated event has several. */
 export type Webhook = {
   readonly id: string
   readonly webhookId: string

@@ -12,7 +12,7 @@ export type JsonObject = Record<string, unknown>
 
 type Table = Record<string, Partial<Record<SandboxRoute['method'], SandboxRoute['run']>>>
 
-/** As Bun.serve expects: by path, then by method. */
+/** Returns the routes as Bun.serve expects them: by path, then by method. */
 export function routeTable(routes: readonly SandboxRoute[]): Table {
   const table: Table = {}
   for (const { method, path, run } of routes) table[path] = { ...table[path], [method]: run }

@@ -32,7 +32,7 @@ import { openWebhookSender } from './webhooks/sender'
 
 export type Sandbox = AsyncDisposable & { readonly url: string }
 
-// Longer than `timeoutAfterAccept` stays silent.
+// Timeout of an idle connection, which is longer than `timeoutAfterAccept` stays silent.
 const idleTimeoutSeconds = 120
 const bodyBytesMax = 1_048_576
 
@@ -111,7 +111,7 @@ const routesOf = (context: Context): SandboxRoute[] => [
   ]),
 ]
 
-// Changes that fell due while it was down happen now.
+// Makes the changes that fell due while the sandbox was down.
 function resume(context: Context): void {
   const { book, webhooks } = context
   for (const session of book.all('sessions')) {

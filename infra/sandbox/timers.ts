@@ -1,10 +1,10 @@
 export type Timers = {
-  /** `whenMs`: unix ms; runs at once if that has passed. */
+  /** Runs at `whenMs` (Unix ms), or at once if that time has passed. */
   at(whenMs: number, run: () => void): void
   close(): void
 }
 
-// A longer delay overflows setTimeout, which then fires at once.
+// Longest wait in ms. A longer delay overflows setTimeout, which then fires at once.
 const longestWaitMs = 2 ** 31 - 1
 
 export function openTimers(): Timers {

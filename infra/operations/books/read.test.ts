@@ -69,7 +69,7 @@ const written = async () => {
   ])
   return tables.map((rows) => rows.map((row) => ({ ...row })))
 }
-/** Empties the tables, except the journal, whose triggers refuse it. */
+/** Empties the tables of the books. The triggers of the journal refuse this, so they are disabled meanwhile. */
 const forget = async () => {
   await fixture.admin`truncate books.chain_moves, books.provider_moves, books.names,
     books.balances, books.checkpoints`

@@ -1,4 +1,4 @@
-/** Limits are in whole rupiah. */
+/** Bank or e-wallet that payouts can reach. Limits are in whole rupiah. */
 export type Bank = {
   readonly code: string
   readonly category: 'BANK' | 'EWALLET'
@@ -9,7 +9,7 @@ export type Bank = {
 
 type Limits = readonly [minMinor: bigint, maxMinor: bigint]
 
-// The provider's sample row for a bank without a maximum.
+// Maximum of the provider's sample row for a bank without a maximum.
 const noMost = 1_999_999_999_999n
 const ordinary: Limits = [10_000n, 100_000_000n]
 const biFast: Limits = [5_000n, 250_000_000n]
@@ -43,7 +43,7 @@ const named = new Map<string, readonly [name: string, ...limits: Limits]>([
 
 const ewallets = ['DANA', 'GOPAY', 'LINKAJA', 'OVO', 'SHOPEEPAY']
 
-// From a live integration.
+// Codes from a live integration.
 const bankCodes = `
   ACEH ACEH_UUS AGRONIAGA ALADIN ALLO AMAR ANZ ARTHA BALI BAML BANTEN BCA BCA_DIGITAL BCA_SYR
   BENGKULU BISNIS_INTERNASIONAL BJB BJB_SYR BNC BNI BNP_PARIBAS BOC BRI BSI BTN BTN_UUS

@@ -13,14 +13,14 @@ export type Channel = {
   readonly name: string
   readonly type: ChannelType
   readonly minMinor: bigint
-  /** Null: none is documented. */
+  /** Null if the provider documents no maximum. */
   readonly maxMinor: bigint | null
   readonly refunds: 'no' | 'whole' | 'partly'
-  /** Null: none is documented. */
+  /** Null if the provider documents no refund period. */
   readonly refundDays: number | null
 }
 
-/** With limits of the provider's channel table, in minor units. */
+/** Row of a channel with the limits of the provider's channel table, in minor units. */
 export type ChannelRow = readonly [
   string,
   string,

@@ -4,7 +4,7 @@ import type { ProviderEndpoint } from '../provider/auth'
 import type { AccountHolder } from '../records'
 import type { JsonObject } from '../route'
 
-/** By the last digit of the account number. */
+/** Holder's name by the last digit of the account number. */
 const names: readonly (string | null)[] = [
   'SARI DEWI',
   'BUDI SANTOSO',
@@ -17,7 +17,7 @@ const names: readonly (string | null)[] = [
   'TAN MEI LING',
   null,
 ]
-/** As for payouts: the bank does not know it. */
+/** Account that the bank does not know, as for payouts. */
 const unknownAccount = '121212'
 
 const idOf = (bank: string, number: string) => `${bank}:${number}`
@@ -34,7 +34,7 @@ function holderOf({ book }: Context, bank: string, number: string): AccountHolde
 
 const holderBody = ({ found, name }: AccountHolder) => ({ found, account_holder_name: name })
 
-/** Our own: the real provider has no proven endpoint for this. */
+/** Endpoint of the sandbox alone: the real provider has no proven endpoint for this. */
 export const holderEndpoints: readonly ProviderEndpoint[] = [
   {
     method: 'POST',

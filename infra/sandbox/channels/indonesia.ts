@@ -2,7 +2,7 @@ import type { ChannelRow } from './channel'
 
 const vaMost = 50_000_000_000n
 
-/** In whole rupiah, from the provider's channel table of July 2026. */
+/** Channels with limits in whole rupiah, from the provider's channel table of July 2026. */
 export const indonesia: readonly ChannelRow[] = [
   ['QRIS', 'QRIS', 'QR CODE', 1n, 20_000_000n, 'whole', 30],
   ['BCA_VIRTUAL_ACCOUNT', 'BCA', 'BANK TRANSFER', 10_000n, 50_000_000n, 'no'],

@@ -1,6 +1,6 @@
 import type { ChannelRow } from './channel'
 
-/** Stem of the code, name, FPX network. */
+/** Banks of FPX: stem of the code, name, and network. */
 const fpxBanks: readonly (readonly [string, string, 'both' | 'retail' | 'business'])[] = [
   ['MAYB2U', 'Maybank2u', 'retail'],
   ['CIMB', 'CIMB Clicks', 'both'],
@@ -44,7 +44,7 @@ const business = fpxBanks
     ],
   )
 
-/** In sen, from the provider's channel table of July 2026, which has no DuitNow QR. */
+/** Channels with limits in sen, from the provider's channel table of July 2026, which has no DuitNow QR. */
 export const malaysia: readonly ChannelRow[] = [
   ['DUITNOW_PAY', 'DuitNow', 'ONLINE BANKING', 100n, 3_000_000n, 'partly', 90],
   ...retail,

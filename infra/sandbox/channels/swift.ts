@@ -1,4 +1,4 @@
-/** Payouts v3 use SWIFT codes and cannot pay banks that are not listed. */
+/** SWIFT codes by bank. Payouts v3 use them and cannot pay banks that are not listed. */
 export const swiftCodes: ReadonlyMap<string, string> = new Map([
   ['ID_BCA', 'CENAIDJA'],
   ['ID_BRI', 'BRINIDJA'],

@@ -6,7 +6,7 @@ import { refundBody } from '../provider/refund'
 import { sessionBody } from '../provider/session'
 import type { Webhook } from '../records'
 
-/** Every object in the provider's format, oldest first. */
+/** Returns every object in the provider's format, oldest first. */
 export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]> {
   return {
     sessions: book.all('sessions').map((session) => ({

@@ -22,7 +22,7 @@ export const bookControls = (context: Context): Control[] => [
   },
 ]
 
-/** Earlier movements keep their fee. */
+/** Sets the fee of later movements. Earlier ones keep theirs. */
 function setFees(context: Context, { bps }: JsonObject): unknown {
   if (typeof bps !== 'number' || !Number.isInteger(bps) || bps < 0 || bps > 10_000)
     throw new Refusal(400, 'bps must be a whole number from 0 to 10000')

@@ -2,13 +2,16 @@ import { createTestClient, http, publicActions } from 'viem'
 import type { Context } from '../context'
 import { type Control, Refusal } from './control'
 
-/** Enough for any term. */
+/** Longest step in seconds, which is enough for any term. */
 const secondsMax = 366 * 86_400
 const nodeTimeoutMs = 5_000
-/** A node of this repository needs three. */
+/** Maximum number of blocks to mine. A node of this repository needs three. */
 const blocksMax = 100
 
-/** In each answer, so that no test waits for a clock that stands still. */
+/**
+ * What follows the chain's clock and what does not. Each response contains this, so that no test waits for a clock that
+ * stands still.
+ */
 const follows = {
   moved: ['due dates', 'grace periods', 'reminders', 'holds', 'validity of signed transfers'],
   unmoved: ['quotes', 'sessions', 'checkouts', 'daily limits', 'retries', 'the providers'],
@@ -17,7 +20,7 @@ const follows = {
     'not moved, up to a day before chainTime: it is Late from a day after dueAt.',
 }
 
-/** The local chain's clock can only go forward. */
+/** Controls of the local chain's clock, which can only go forward. */
 export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] => [
   {
     method: 'POST',
@@ -32,7 +35,7 @@ export const chainControls = ({ config }: Pick<Context, 'config'>): Control[] =>
   },
 ]
 
-/** Mines until the new time is `finalized`. */
+/** Moves the clock, and mines until the new time is `finalized`. */
 async function advance(rpcUrl: string, seconds: number): Promise<bigint> {
   const client = createTestClient({
     mode: 'anvil',

@@ -2,7 +2,7 @@ import { jsonObject } from '#platform/schema'
 import { isOfOtherOrigin } from '#shared/api/origin'
 import { type Call, type JsonObject, param, type SandboxRoute } from '../route'
 
-/** Becomes `{ error }` with this status. */
+/** Thrown for a request that gets `{ error }` with this status. */
 export class Refusal extends Error {
   readonly status: 400 | 403 | 404 | 409
 

@@ -13,7 +13,7 @@ export const payerControls = (context: Context): Control[] => [
     method: 'POST',
     path: '/control/sessions/:id/pay',
     run(id, body) {
-      // Also after its end: a bank settles late, or the payer kept the code.
+      // A session can be paid after its end too: a bank settles late, or the payer kept the code.
       const session = sessionIn(context, id, ['ACTIVE', 'EXPIRED', 'CANCELED'])
       const capturedMinor = amountMinorOf(body, session.account, session.amountMinor)
       const request = shownRequest(context, session) ?? choose(context, session, body)
@@ -54,7 +54,7 @@ function sessionIn({ book }: Context, id: string, states: PaymentSession['status
   throw new Refusal(409, `the session is ${session.status}`)
 }
 
-// The one that the payer saw before the session ended.
+// Returns the payment request that the payer saw before the session ended.
 function shownRequest({ book }: Context, session: PaymentSession): PaymentRequest | undefined {
   const request = session.requestId ? book.get('requests', session.requestId) : undefined
   if (session.status === 'ACTIVE' || request?.latestPaymentId) return undefined
@@ -76,6 +76,6 @@ function choose(context: Context, session: PaymentSession, body: JsonObject): Pa
   if (open && isOpen && open.channelCode === code) return open
   const request = openRequest(context, session, code)
   if (session.status !== 'EXPIRED') return request
-  // Opened for the late payment only, so it expires like its session.
+  // The request was opened only for the late payment, so it expires like its session.
   return context.book.save('requests', { ...request, status: 'EXPIRED' })
 }

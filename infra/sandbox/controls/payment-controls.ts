@@ -96,7 +96,7 @@ function paymentIn({ book }: Context, id: string, status: Payment['status']): Pa
   throw new Refusal(409, `the payment is ${payment.status}`)
 }
 
-// As from the provider's dashboard: ignores channel rules, but not the amount left.
+// Refunds as the provider's dashboard does: ignores channel rules, but not the amount left.
 function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   const leftMinor = refundableMinor(context.book, payment)
   const amountMinor = amountMinorOf(body, payment.account, leftMinor)
@@ -115,7 +115,7 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   return endRefund(context, opened.id, optionalText(body, 'failure_code')) ?? opened
 }
 
-// Neither channel rules nor earlier refunds limit the card network.
+// Opens a chargeback. Neither channel rules nor earlier refunds limit the card network.
 function chargeBack(context: Context, payment: Payment, body: JsonObject): Chargeback {
   const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
   if (amountMinor > payment.capturedMinor) throw new Refusal(409, 'amount exceeds the payment')
@@ -128,7 +128,7 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
   })
 }
 
-/** By default the words of the record. */
+/** Returns the statuses to force. Statuses that the body omits stay those of the record. */
 function forcedIn(body: JsonObject): ForcedStatus {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
   return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }

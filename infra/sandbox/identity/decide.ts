@@ -9,7 +9,7 @@ export type Bend = {
   readonly levelName?: string
   readonly sandboxMode?: boolean
   readonly ageMs?: number
-  /** The same for all applicants of one person. */
+  /** Key that all applicants of one person share. */
   readonly person?: string
 }
 
@@ -29,7 +29,7 @@ export function applicantOf(context: Context, provider: IdentityProvider, wallet
   })
 }
 
-/** Sends the signed webhook. Null if the provider has no such verdict. */
+/** Records a verdict and sends the signed webhook. Returns null if the provider has no such verdict. */
 export function decide(
   context: Context,
   provider: IdentityProvider,
@@ -60,7 +60,7 @@ export function decide(
   return decided
 }
 
-/** Decided ones only, as at the provider. */
+/** Returns the person's other applicants, only decided ones, as at the provider. */
 export function samePerson({ book }: Context, applicant: Applicant): Applicant[] {
   const { id, person, provider } = applicant
   if (person === null) return []
@@ -76,7 +76,7 @@ function standingAfter({ standing }: Applicant, next: VendorVerdict, bend: Bend)
   return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
 }
 
-// Receivers order events by this time.
+// Returns a time later than every earlier decision, because receivers order events by it.
 function strictlyLaterMs(context: Context): number {
   const decidedMs = context.book.all('applicants').map(({ updatedAt }) => Date.parse(updatedAt))
   return decidedMs.reduce((latest, ms) => Math.max(latest, ms + 1), nowMs(context))

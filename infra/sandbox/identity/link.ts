@@ -13,5 +13,5 @@ export function openLink(
   return `${publicUrl}/identity/${link.id}`
 }
 
-/** Identity providers get lower-case addresses. */
+/** Tests for a wallet in lower case, the form that identity providers get. */
 export const isWallet = (text: unknown): text is string => typeof text === 'string' && /^0x[0-9a-f]{40}$/.test(text)

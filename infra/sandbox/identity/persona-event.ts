@@ -8,18 +8,18 @@ const statuses = new Map<string, { name: string; status: string }>([
   ['approved', { name: 'inquiry.approved', status: 'approved' }],
   ['rejected', { name: 'inquiry.declined', status: 'declined' }],
   ['retry', { name: 'inquiry.marked-for-review', status: 'needs_review' }],
-  // Everything is answered, nothing decided.
+  // The user has answered everything, and nothing is decided.
   ['pending', { name: 'inquiry.completed', status: 'completed' }],
 ])
 
-/** One per person, as after a consolidation. */
+/** Returns the account id, one per person, as after a consolidation. */
 const accountId = ({ wallet, person }: Pick<Applicant, 'wallet' | 'person'>): string =>
   `act_${createHash('sha256')
     .update(person ?? wallet)
     .digest('hex')
     .slice(0, 24)}`
 
-/** Contains personal data, like every real response. */
+/** Returns the inquiry. It contains personal data, like every real response. */
 export function inquiryBody({ providerRef, wallet, updatedAt, person }: Applicant, standing: VendorVerdict | null) {
   const { verdict, at = updatedAt, level } = standing ?? {}
   const { status = 'created' } = statuses.get(verdict ?? '') ?? {}

@@ -1,4 +1,7 @@
-/** Clients must not store it. The values occur nowhere else, so a suite can search for them. */
+/**
+ * Personal data in responses, which clients must not store. The values occur nowhere else, so a suite can search for
+ * them.
+ */
 export const personal = {
   firstName: 'Ratnasandboxa',
   lastName: 'Wirasandboxa',

@@ -9,7 +9,7 @@ type ReviewFields = {
   readonly reviewResult?: Record<string, unknown>
 }
 
-/** The real provider returns null if a result lacks them. */
+/** Fields of a result without reasons. The real provider returns null for them. */
 const noReasons = { reviewRejectType: null, rejectLabels: null }
 const withoutEnvironment = new Set(['applicantReset', 'applicantDeleted'])
 
@@ -45,7 +45,7 @@ const words: Record<Verdict, ReviewFields> = {
   deactivated: { type: 'applicantDeactivated', reviewStatus: 'completed' },
   deleted: { type: 'applicantDeleted', reviewStatus: 'completed' },
   pending: { type: 'applicantPending', reviewStatus: 'pending' },
-  // Green while another check is running: not an approval.
+  // A green result while another check is running is not an approval.
   awaiting_service: {
     type: 'applicantAwaitingService',
     reviewStatus: 'awaitingService',
@@ -112,7 +112,7 @@ export function applicantBody(
   }
 }
 
-/** With the personal data that matched. */
+/** Returns the applicants of the same person, with the personal data that matched. */
 export const duplicatesBody = (found: readonly Applicant[]): Record<string, unknown> => {
   const answer = found.length > 0 ? 'RED' : 'GREEN'
   return {
@@ -130,8 +130,8 @@ export const duplicatesBody = (found: readonly Applicant[]): Record<string, unkn
   }
 }
 
-/** An applicant's times have a precision of one second. */
+/** Formats an applicant's time, which has a precision of one second. */
 const sumsubSecond = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)}+0000`
 
-/** Sumsub's createdAtMs is a string in UTC, not a number. */
+/** Formats `createdAtMs`, which at Sumsub is a string in UTC, not a number. */
 const sumsubTime = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').replace('Z', '')

@@ -8,7 +8,7 @@ import { isWallet, openLink } from './link'
 import { misbehaving } from './misbehaving'
 import { applicantBody, duplicatesBody } from './sumsub-event'
 
-// Before and after the timestamp.
+// Maximum difference between the request's timestamp and the clock, in either direction.
 const clockSkewMaxSeconds = 60
 
 export const sumsubRoutes = (context: Context): SandboxRoute[] => [

@@ -1,4 +1,4 @@
-/** The last two must never verify a user. */
+/** Verdicts that a control can set. The last two must never verify a user. */
 export const verdicts = [
   'approved',
   'rejected',

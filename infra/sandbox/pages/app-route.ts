@@ -5,7 +5,10 @@ import { notice } from './layout'
 
 const folder = join(import.meta.dir, '../../reference-app/page')
 
-/** Built on the first request. Its origin is not that of gateway and chain, as for any app. */
+/**
+ * Routes of the reference app, which is built on the first request. Its origin differs from those of gateway and chain,
+ * as for any app.
+ */
 export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
   if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]
   const { gatewayUrl, rpcUrl } = config
@@ -13,7 +16,7 @@ export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
   const script = () => {
     built ??= bundled()
     built.catch(() => {
-      built = undefined // The source may be fixed by the next request.
+      built = undefined // The developer may fix the source before the next request.
     })
     return built
   }
@@ -56,7 +59,7 @@ async function bundled(): Promise<string> {
   return script.text()
 }
 
-/** A receipt, opened from a Blob, inherits it and has inline styles. */
+/** Returns the content security policy. A receipt, opened from a Blob, inherits it and has inline styles. */
 const policyOf = (reached: readonly string[]): string =>
   [
     "default-src 'none'",

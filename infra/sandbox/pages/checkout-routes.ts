@@ -24,7 +24,7 @@ async function act(context: Context, request: Call): Promise<Response> {
   const form = await request.formData()
   const channel = payableChannels(session).find(({ code }) => code === form.get('channel_code'))
   const here = `/checkout/${session.id}`
-  // The button was pressed twice, or the page is out of date.
+  // The payer pressed the button twice, or the page is out of date.
   if (session.status !== 'ACTIVE' || !channel) return seeOther(here)
   const opened = openRequest(context, session, channel.code)
   if (form.get('action') === 'decline') {

@@ -1,4 +1,4 @@
-/** Without the script the page shows the time of expiry. */
+/** Script that shows the time left. Without it the page shows the time of expiry. */
 export const countdown = `
 const clock = document.querySelector('[data-expires]')
 const endsMs = Date.parse(clock.dataset.expires)

@@ -1,4 +1,4 @@
-/** Created by `html` and `trusted` only, so all other text is escaped. */
+/** HTML that only `html` and `trusted` create, so all other text is escaped. */
 export type Html = { readonly html: string }
 
 type Piece = string | number | Html | null | false | readonly Html[]
@@ -17,7 +17,7 @@ export function html(parts: TemplateStringsArray, ...pieces: Piece[]): Html {
   }
 }
 
-/** For our own styles and scripts; never for input. */
+/** Marks our own styles and scripts as HTML. Never call it with input. */
 export const trusted = (text: string): Html => ({ html: text })
 
 function toText(piece: Piece | undefined): string {

@@ -2,7 +2,7 @@ import { randomHex } from '../ids'
 import { type Html, html, trusted } from './html'
 import { styles } from './styles'
 
-/** `script` is our own code. */
+/** Renders a page. `script` must be our own code. */
 export function pageLayout(title: string, main: Html, script = '', status = 200): Response {
   const nonce = randomHex(16)
   const document = html`<!doctype html>

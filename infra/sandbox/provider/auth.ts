@@ -9,13 +9,13 @@ import { type Call, type JsonObject, param, type SandboxRoute } from '../route'
 import { Problem } from './problem'
 import { openRateLimit } from './rate-limit'
 
-/** With a valid key. */
+/** Request that has a valid key. */
 export type ProviderCall = {
   readonly account: Account
   readonly headers: Headers
   readonly query: URLSearchParams
   readonly body: JsonObject
-  /** Throws for a path id of another kind, as observed. */
+  /** Returns an id of the path. Throws for an id of another kind, as observed at the provider. */
   id(kind: Parameters<typeof hasForm>[0]): string
 }
 
@@ -27,7 +27,7 @@ export type ProviderEndpoint = {
   readonly run: (context: Context, call: ProviderCall) => HttpAnswer
 }
 
-// Longer than any client's timeout.
+// Time without a response in ms, longer than any client's timeout.
 const silenceMs = 60_000
 
 export function authenticated(context: Context, endpoints: readonly ProviderEndpoint[]): SandboxRoute[] {
@@ -44,7 +44,7 @@ export function authenticated(context: Context, endpoints: readonly ProviderEndp
         const budget = count(account, `${method} ${path}`)
         headers = budget.headers
         const { rateLimitRate } = faults.api
-        // As observed, an occasional 429 comes with calls left.
+        // As observed, an occasional 429 comes although calls are left.
         if (rateLimitRate === 1) headers = { ...headers, 'Rate-Limit-Remaining': '0' }
         if (budget.exceeded || chance.hits(rateLimitRate)) throw tooMany()
         if (chance.hits(faults.api.forbidSender)) throw forbidden()

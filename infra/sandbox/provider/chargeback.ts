@@ -4,7 +4,7 @@ import { newId } from '../ids'
 import { majorFromMinor } from '../money'
 import type { Chargeback, Payment } from '../records'
 
-/** For controls and book; the provider has no such endpoint. */
+/** Returns a chargeback for the controls. The provider has no such endpoint. */
 export function chargebackBody(chargeback: Chargeback): Record<string, unknown> {
   const currency = chargeback.currency ?? currencyOf[chargeback.account]
   return {
@@ -21,7 +21,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
   }
 }
 
-/** For the card network; there is no webhook. */
+/** Opens a chargeback as the card network does. There is no webhook. */
 export function openChargeback(
   context: Context,
   payment: Payment,
@@ -41,7 +41,7 @@ export function openChargeback(
   })
 }
 
-/** A dispute's amount may grow; the merchant has won one that is `REVERSED`. */
+/** Changes a dispute. Its amount may grow; the merchant has won a dispute that is `REVERSED`. */
 export const moveChargeback = (
   context: Context,
   chargeback: Chargeback,

@@ -6,7 +6,7 @@ import { deliverEvent } from '../webhooks/payment-event'
 import { paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
-/** The reference has a suffix per attempt, the more difficult of two documented forms. */
+/** Opens a payment request. Its reference has a suffix per attempt, the more difficult of two documented forms. */
 export function openRequest(context: Context, session: PaymentSession, channelCode: string): PaymentRequest {
   const now = nowText(context)
   const attempts = session.attempts + 1
@@ -29,7 +29,7 @@ export function openRequest(context: Context, session: PaymentSession, channelCo
   return request
 }
 
-/** An active session sends both webhooks, in random order; an expired one only the payment's. */
+/** Captures a payment. An active session sends both webhooks, in random order; an expired one only the payment's. */
 export function captureRequest(context: Context, request: PaymentRequest, capturedMinor: bigint): Payment {
   const now = nowText(context)
   const short = context.chance.hits(context.faults.api.wrongAmount) ? 1n : 0n

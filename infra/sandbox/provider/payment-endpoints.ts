@@ -7,7 +7,7 @@ import { paymentBody, paymentRequestBody } from './payment'
 import { Problem } from './problem'
 import { shapeOf } from './shape'
 
-/** Both objects contain the channel that was charged. */
+/** Endpoints of payments and payment requests. Both objects contain the channel that was charged. */
 export const paymentEndpoints: readonly ProviderEndpoint[] = [
   {
     method: 'GET',
@@ -18,7 +18,7 @@ export const paymentEndpoints: readonly ProviderEndpoint[] = [
   { method: 'GET', path: '/v3/payments/:id', run: getPayment },
 ]
 
-// Test mode only.
+// Pays a request. The provider has this endpoint in test mode only.
 function simulate(context: Context, call: ProviderCall) {
   const shape = shapeOf(call.body)
   const amount = shape.number('amount')
@@ -48,7 +48,7 @@ function getPayment({ book, chance, faults }: Context, call: ProviderCall) {
   return { body: chance.hits(faults.api.oddTimes) ? withOddTimes(body) : body }
 }
 
-/** As some systems print a missing time. */
+/** Replaces times by those that some systems print for a missing time. */
 function withOddTimes(body: Record<string, unknown>): Record<string, unknown> {
   const captures = body.captures as Record<string, unknown>[]
   const odd = captures.map((one) => ({ ...one, capture_timestamp: '0001-01-01T00:00:00Z' }))

@@ -3,7 +3,7 @@ import { findChannel } from '../channels/channels'
 import { majorFromMinor } from '../money'
 import type { Payment, PaymentRequest } from '../records'
 
-/** As in webhooks and `GET /v3/payments/:id`. */
+/** Returns a payment as in webhooks and `GET /v3/payments/:id`. */
 export function paymentBody(payment: Payment): Record<string, unknown> {
   const currency = currencyOf[payment.account]
   return {
@@ -35,7 +35,7 @@ export function paymentBody(payment: Payment): Record<string, unknown> {
   }
 }
 
-/** As in `GET /v3/payment_requests/:id`. */
+/** Returns a payment request as in `GET /v3/payment_requests/:id`. */
 export function paymentRequestBody(request: PaymentRequest): Record<string, unknown> {
   const currency = currencyOf[request.account]
   return {
@@ -64,7 +64,7 @@ export function paymentRequestBody(request: PaymentRequest): Record<string, unkn
   }
 }
 
-// Invented, in the provider's format.
+// Returns invented details in the provider's format.
 function paymentDetails({ account, channelCode, status }: Payment): Record<string, unknown> {
   switch (findChannel(account, channelCode)?.type) {
     case 'CARDS':

@@ -23,7 +23,8 @@ export const payoutEndpoints: readonly ProviderEndpoint[] = [
   { method: 'GET', path: '/payouts_channels', run: listBanks },
 ]
 
-// As observed, a repeat returns the payout's current state, even with reordered keys in its body.
+// Creates a payout. As observed, a repeat returns the payout's current state, even if the keys of its body are
+// reordered.
 function create(context: Context, { account, headers, body }: ProviderCall): HttpAnswer {
   if (account !== 'ID') {
     throw new Problem('REQUEST_FORBIDDEN_ERROR', 'This API key cannot create payouts')

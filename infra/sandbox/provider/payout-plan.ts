@@ -1,13 +1,13 @@
 import type { Payout } from '../records'
 
-/** `afterMs`: since the last change. */
+/** Next stage of a payout, `afterMs` after its last change. */
 export type PayoutStage = {
   readonly status: Payout['status']
   readonly failureCode: string | null
   readonly afterMs: number
 }
 
-// Account numbers of the provider's test mode; the last one is documented only for an older API.
+// Failures by account number of the provider's test mode. The last one is documented only for an older API.
 const failures = new Map([
   ['123456', 'TEMPORARY_TRANSFER_ERROR'],
   ['999999', 'REJECTED_BY_CHANNEL'],
@@ -20,7 +20,7 @@ const reversedAfterSuccess = '654321'
 
 type Planned = Pick<Payout, 'status' | 'accountNumber' | 'channelCode' | 'unfunded'>
 
-/** `settleMs`: from requested to paid. */
+/** Returns the next stage. `settleMs` is the time from requested to paid. */
 export function planNext(
   { status, accountNumber, channelCode, unfunded }: Planned,
   settleMs: number,
@@ -33,7 +33,7 @@ export function planNext(
     case 'REQUESTED': {
       if (unfunded) return { status: 'FAILED', failureCode: 'INSUFFICIENT_BALANCE', afterMs: settleMs - halfMs }
       if (accountNumber === staysRequested) return null
-      // Bank Rakyat Indonesia stores these numbers with a leading zero and rejects them without.
+      // Bank Rakyat Indonesia stores these numbers with a leading zero and rejects them without it.
       const lacksZero = channelCode === 'ID_BRI' && accountNumber.length === 14
       const failureCode = failures.get(accountNumber) ?? (lacksZero ? 'INVALID_DESTINATION' : null)
       const outcome = failureCode ? 'FAILED' : 'SUCCEEDED'

@@ -68,7 +68,7 @@ export function refuseOutside(bank: Bank, amountMinor: bigint): void {
   }
 }
 
-/** Equal for equal requests: sorts the keys. */
+/** Returns JSON with sorted keys, which is equal for equal requests. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,

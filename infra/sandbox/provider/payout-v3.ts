@@ -24,7 +24,7 @@ const routingTypes = [
   'NATIONAL_ID',
 ]
 
-/** Payouts and keys of one version are unknown to the other. */
+/** Endpoints of payouts v3. Payouts and keys of one version are unknown to the other. */
 export const payoutV3Endpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/v3/payouts', run: create },
   { method: 'GET', path: '/v3/payouts', run: list },

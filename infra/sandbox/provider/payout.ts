@@ -27,7 +27,7 @@ const sharedFields = (payout: Payout) => {
   }
 }
 
-/** As in API responses. */
+/** Returns a payout as in API responses. */
 export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   business_id: businessIdOf[payout.account],
@@ -37,7 +37,7 @@ export const payoutBody = (payout: Payout): Record<string, unknown> => ({
   },
 })
 
-/** As in webhooks: flat as observed, unlike the documentation. */
+/** Returns a payout as in webhooks: flat as observed, unlike the documentation. */
 const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   ...sharedFields(payout),
   channel_category: banks.find((bank) => bank.code === payout.channelCode)?.category ?? 'BANK',
@@ -49,7 +49,7 @@ const payoutEventBody = (payout: Payout): Record<string, unknown> => ({
   }),
 })
 
-/** As in API responses and webhooks. */
+/** Returns a v3 payout as in API responses and webhooks. */
 export function payoutV3Body(payout: Payout): Record<string, unknown> {
   const currency = currencyOf[payout.account]
   return {
@@ -89,7 +89,7 @@ export function movePayout(
   return moved
 }
 
-/** As documented, a payout above the balance is accepted and fails later. */
+/** Opens a payout. As documented, a payout above the balance is accepted and fails later. */
 export function openPayout(context: Context, asked: Payout): Payout {
   const isFunded = asked.amountMinor <= cashMinor(context, asked.account)
   const payout = context.book.save('payouts', isFunded ? asked : { ...asked, unfunded: true })

@@ -1,12 +1,12 @@
 import type { Account } from '../account'
 
-// The real limits are 60 (test) and 600 (live) per minute; load tests need far more.
+// Limit of this sandbox. The real limits are 60 (test) and 600 (live) per minute; load tests need far more.
 const callsPerMinuteMax = 60_000
 const windowMs = 60_000
 
 type Budget = { readonly exceeded: boolean; readonly headers: Record<string, string> }
 
-/** Per endpoint and account in windows of a minute, as the provider does. */
+/** Counts calls per endpoint and account in windows of a minute, as the provider does. */
 export function openRateLimit(): (account: Account, endpoint: string) => Budget {
   const windows = new Map<string, { startedMs: number; calls: number }>()
   return (account, endpoint) => {

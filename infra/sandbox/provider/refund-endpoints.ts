@@ -49,7 +49,7 @@ function create(context: Context, { account, headers, body }: ProviderCall) {
   return { body: refundBody(refund) }
 }
 
-/** The provider's client sends the idempotency key, but its reference omits it. */
+/** Finds a refund by its idempotency key, which the provider's client sends, but its reference omits. */
 function findByKey({ book, faults, chance }: Context, account: Account, key: string) {
   if (chance.hits(faults.api.forgetKeys)) return undefined
   return book.find('refunds', (one) => one.account === account && one.asked?.key === key)
@@ -110,7 +110,7 @@ function list(context: Context, { account, query }: ProviderCall) {
   return { body: { has_more: false, data } }
 }
 
-// In the provider's SDK but no longer in its reference.
+// Hides refunds. Reading them is in the provider's SDK but no longer in its reference.
 function refuseHidden({ chance, faults }: Context): void {
   if (chance.hits(faults.api.hideRefunds)) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
 }

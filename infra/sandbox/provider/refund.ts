@@ -13,7 +13,7 @@ const methodTypes = new Map([
   ['ONLINE BANKING', 'DIRECT_DEBIT'],
 ])
 
-/** As in API responses and webhooks: flat. */
+/** Returns a refund as in API responses and webhooks, which are flat. */
 export function refundBody(refund: Refund): Record<string, unknown> {
   const currency = currencyOf[refund.account]
   const type = findChannel(refund.account, refund.channelCode)?.type ?? ''
@@ -43,7 +43,7 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
     .filter((refund) => refund.paymentId === payment.id && refund.status !== 'FAILED')
     .reduce((left, refund) => left - refund.amountMinor, payment.capturedMinor)
 
-/** There is no webhook before a refund ends. */
+/** Opens a refund. There is no webhook before the refund ends. */
 export function openRefund(
   context: Context,
   payment: Payment,
@@ -64,7 +64,9 @@ export function openRefund(
   })
 }
 
-/** Sends the webhook. A refund that succeeded may still fail: the payer's bank sends the money back. */
+/**
+ * Ends a refund and sends the webhook. A refund that succeeded may still fail: the payer's bank sends the money back.
+ */
 export function endRefund(context: Context, id: string, failureCode: string | null): Refund | null {
   const refund = context.book.get('refunds', id)
   const bounces = refund?.status === 'SUCCEEDED' && failureCode !== null
@@ -81,7 +83,7 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
   return ended
 }
 
-/** After the same time as a payout. */
+/** Plans the end of a refund, after the same time as for a payout. */
 export function planRefund(context: Context, { id, createdAt, stays }: Refund): void {
   if (stays) return
   const dueMs = Date.parse(createdAt) + context.config.payoutSettleMs

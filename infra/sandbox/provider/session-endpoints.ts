@@ -24,7 +24,7 @@ function create(context: Context, { account, body }: ProviderCall) {
   return { status: 201, body: isOther ? { ...shown, amount: Number(shown.amount) / 10 } : shown }
 }
 
-// No webhook: the merchant itself cancelled.
+// Cancels a session. There is no webhook, because the merchant itself cancelled.
 function cancel(context: Context, call: ProviderCall) {
   const session = ownSession(context, call)
   if (session.status !== 'ACTIVE') {

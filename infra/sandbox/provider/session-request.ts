@@ -99,7 +99,7 @@ function checkChannels(account: Account, codes: string[], captureMethod: string)
   }
 }
 
-// The provider's schema and its error message differ; this is the stricter.
+// Checks metadata. The provider's schema and its error message differ; this is the stricter of the two.
 function checkMetadata(metadata: unknown): void {
   if (metadata === undefined || metadata === null) return
   const fits =
@@ -117,7 +117,7 @@ function checkReturnUrls(urls: (string | null)[]): void {
   }
 }
 
-// The real provider refuses plain http. A local stack has no certificate, so loopback addresses are allowed.
+// The real provider refuses plain http. A local stack has no certificate, so this sandbox allows loopback addresses.
 function isReturnUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

@@ -2,7 +2,7 @@ import { businessIdOf, currencyOf } from '../account'
 import { majorFromMinor } from '../money'
 import type { PaymentSession } from '../records'
 
-/** As in API responses; like the real one, without a channel. */
+/** Returns a session as in API responses. Like the real one, it has no channel. */
 export function sessionBody(session: PaymentSession, publicUrl: string): Record<string, unknown> {
   const currency = currencyOf[session.account]
   return {
@@ -41,7 +41,7 @@ export function sessionBody(session: PaymentSession, publicUrl: string): Record<
   }
 }
 
-/** As in webhooks; has the payment's ids only once completed. */
+/** Returns a session as in webhooks. It has the payment's ids only once it is completed. */
 export function sessionEventBody(session: PaymentSession, publicUrl: string): Record<string, unknown> {
   const {
     capture_method: _method,

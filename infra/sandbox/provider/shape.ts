@@ -15,7 +15,7 @@ export function shapeOf(body: JsonObject, path = '/body', wrong: ProblemDetail[]
     wrong.push({ path: `${path}/${name}`, message })
     return null
   }
-  /** Null stands for an absent optional field only. */
+  /** Reads a field. Null stands only for an absent optional field. */
   const given = (name: string, required: boolean): unknown => {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (required && value === undefined) fault(name, `must have required property '${name}'`)

@@ -6,7 +6,7 @@ import type { HttpAnswer, ProviderCall, ProviderEndpoint } from './auth'
 import { Problem, type ProblemDetail } from './problem'
 import { channelCategories, type Transaction, transactionBody, transactionsOf } from './transaction'
 
-/** Needs the key permission `Transaction Read`. */
+/** Endpoint of the list. The real one needs the key permission `Transaction Read`. */
 export const transactionEndpoints: readonly ProviderEndpoint[] = [{ method: 'GET', path: '/transactions', run: list }]
 
 const pageDefault = 10
@@ -142,7 +142,7 @@ function shown(context: Context, row: Transaction): Record<string, unknown> {
   }
 }
 
-/** By `created`, as documented; rows of one millisecond have a fixed order too. */
+/** Orders rows by `created`, as documented. Rows of one millisecond have a fixed order too. */
 function newestFirst(a: Transaction, b: Transaction): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1

@@ -18,14 +18,14 @@ export type Transaction = {
   readonly account: Account
   readonly productId: string
   readonly type: 'PAYMENT' | 'REFUND' | 'CHARGEBACK' | 'DISBURSEMENT' | 'TOPUP' | 'WITHDRAWAL'
-  /** Usually a `TransactionStatus`; a control may set any word. */
+  /** Usually a `TransactionStatus`, but a control may set any text. */
   readonly status: string
   readonly category: ChannelCategory
   readonly channelCode: string
   readonly referenceId: string
   readonly accountIdentifier: string | null
   readonly amountMinor: bigint
-  /** Absent: the account's. */
+  /** Currency of the row. If absent, it is the account's. */
   readonly currency?: string
   readonly productData: Record<string, unknown> | null
   readonly createdAt: string
@@ -39,7 +39,7 @@ export function transactionsOf(context: Context, account: Account): Transaction[
   return listDelayMs === 0 ? rows : rows.flatMap((row) => asSeenAt(row, seenMs))
 }
 
-/** On movements that started by `byMs`. */
+/** Returns the fees that the provider kept of movements which started by `byMs`. */
 export function keptMinor(context: Context, account: Account, byMs: number): bigint {
   const rates = ratesOf(context)
   if (rates.every(({ bps }) => bps === 0)) return 0n
@@ -66,7 +66,7 @@ function movedOf({ book }: Context, account: Account): Transaction[] {
   ]
 }
 
-/** By record, which is replaced and never mutated. */
+/** Rows by record, which is replaced and never mutated. */
 const made = new WeakMap<object, Transaction>()
 const once =
   <R extends object>(make: (record: R) => Transaction) =>
@@ -76,7 +76,7 @@ const once =
     return row
   }
 
-/** As in the reference's samples. */
+/** Returns a row as in the samples of the provider's reference. */
 export function transactionBody(context: Context, row: Transaction): Record<string, unknown> {
   const currency = currencyOf[row.account]
   const amount = majorFromMinor(row.amountMinor, currency)
@@ -169,7 +169,7 @@ const fromOwnMove = (move: OwnMove): Transaction => ({
   amountMinor: move.amountMinor > 0n ? move.amountMinor : -move.amountMinor,
 })
 
-/** Stable: the UUID of the product's id. */
+/** Returns the fields that all rows have. The id is stable, because it is the UUID of the product's id. */
 const commonOf = (product: Pick<Transaction, 'id' | 'account' | 'createdAt' | 'updatedAt'>) => ({
   id: `txn_${product.id.replace(/^[a-z]+-/, '')}`,
   account: product.account,
@@ -206,7 +206,7 @@ const categories: Record<ChannelType, ChannelCategory> = {
   PAYLATER: 'PAYLATER',
 }
 
-/** The list has its own codes: `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
+/** Returns channel and category. The list has its own codes: `ID_SHOPEEPAY`, and `BNI` for a virtual account. */
 function channelOf({ account, channelCode }: { account: Account; channelCode: string }) {
   const type = findChannel(account, channelCode)?.type
   const category: ChannelCategory = type ? categories[type] : 'OTHER'
@@ -214,7 +214,7 @@ function channelOf({ account, channelCode }: { account: Account; channelCode: st
   return { category, channelCode: channelCode.replace(/_VIRTUAL_ACCOUNT$/, '') }
 }
 
-/** In a delayed list a row is absent, in its earlier state, or as it is. */
+/** Returns the row as a delayed list has it: absent, in its earlier state, or as it is. */
 function asSeenAt(row: Transaction, seenMs: number): Transaction[] {
   if (Date.parse(row.createdAt) > seenMs) return []
   if (Date.parse(row.updatedAt) <= seenMs) return [row]

@@ -1,4 +1,4 @@
-/** Monad's transaction pool; all have code -32603. */
+/** Errors of Monad's transaction pool, which all have the code -32603. */
 export const poolWords = [
   'Transaction nonce too low',
   'Transaction fee too low',
@@ -14,64 +14,64 @@ export const poolWords = [
 ] as const
 type PoolWord = (typeof poolWords)[number]
 
-/** Rates are 0 to 1. The first four are Monad's normal behaviour. */
+/** Faults of the proxy. Rates are 0 to 1. The first four are Monad's normal behaviour. */
 export type RpcFaults = {
-  /** So the nonce in the pool cannot be read. */
+  /** True if `pending` means `latest`, so that the nonce in the pool cannot be read. */
   readonly pendingIsLatest: boolean
-  /** Hides a transaction and its receipt until it is in a block. */
+  /** True if a transaction and its receipt are hidden until it is in a block. */
   readonly hideUnincluded: boolean
-  /** `toBlock` less `fromBlock`; 0 for no limit. */
+  /** Maximum of `toBlock` less `fromBlock`; 0 for no limit. */
   readonly logsRangeMax: number
-  /** HTTP status of that refusal; one public endpoint has 413. */
+  /** HTTP status of that refusal, which is 413 at one public endpoint. */
   readonly logsRangeStatus: number
-  /** Logs in the answer for more than one block; 0 for no limit. */
+  /** Maximum number of logs in a response for more than one block; 0 for no limit. */
   readonly logsResultsMax: number
 
-  /** Refuses a send with `poolWord` without forwarding it. */
+  /** Rate of sends that are refused with `poolWord` and not forwarded. */
   readonly poolErrorRate: number
   readonly poolWord: PoolWord
-  /** Refuses the same bytes permanently. */
+  /** True if the same bytes are refused permanently. */
   readonly stickyRefusals: boolean
-  /** Returns the hash without forwarding. */
+  /** Rate of sends that get their hash but are not forwarded. */
   readonly swallowSendRate: number
-  /** Returns the hash and forwards `delaySendMs` later. */
+  /** Rate of sends that get their hash and are forwarded `delaySendMs` later. */
   readonly delaySendRate: number
   readonly delaySendMs: number
   readonly timeoutAfterAcceptRate: number
 
-  /** Returns null for this many reads after a receipt was first returned. */
+  /** Number of reads that return null after a receipt was first returned. */
   readonly vanishReceiptReads: number
-  /** Lag of every head (latest, safe, finalized); later blocks do not exist. */
+  /** Lag of every head (latest, safe, finalized). Later blocks do not exist. */
   readonly headLagBlocks: number
   readonly headStandsStill: boolean
   readonly finalizedIsNull: boolean
-  /** Share of receipts that name another block, as of a discarded one. */
+  /** Rate of receipts that name another block, as of a discarded one. */
   readonly discardedBlockRate: number
   readonly otherGenesis: boolean
-  /** Share of requests that reach a node `headBackBlocks` further behind. */
+  /** Rate of requests that reach a node `headBackBlocks` further behind. */
   readonly headBackRate: number
   readonly headBackBlocks: number
   /** Lag of the node that serves `eth_getLogs`, which clamps the range silently. */
   readonly logsClampBlocks: number
   readonly partialLogsRate: number
-  /** First reads that omit each log. */
+  /** Number of first reads that omit each log. */
   readonly lateLogsReads: number
 
   readonly tooManyRequestsRate: number
-  /** Calls, also of a batch, before a 429; 0 for no limit. */
+  /** Calls per second before a 429, also in a batch; 0 for no limit. */
   readonly requestsPerSecondMax: number
-  /** For `eth_call` and `eth_estimateGas`. */
+  /** Maximum of `eth_call` and `eth_estimateGas` per second. */
   readonly ethCallsPerSecondMax: number
   readonly takesBatches: boolean
-  /** Closes the connection without forwarding. */
+  /** Rate of requests whose connection is closed without forwarding. */
   readonly disconnectRate: number
-  /** Neither forwards nor responds. */
+  /** Rate of requests that are neither forwarded nor answered. */
   readonly hangRate: number
   readonly delayMs: number
   readonly seed: number | null
 }
 
-/** Monad without faults. */
+/** Behaviour of Monad without faults. */
 export const monad: RpcFaults = {
   pendingIsLatest: true,
   hideUnincluded: true,
@@ -106,7 +106,7 @@ export const monad: RpcFaults = {
   seed: null,
 }
 
-/** `{}` ends all faults. */
+/** Merges a change of faults. `{}` ends all faults. */
 export function changeFaults(
   current: RpcFaults,
   change: Record<string, unknown>,

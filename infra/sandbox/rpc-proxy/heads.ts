@@ -1,6 +1,6 @@
 import { askNode, type RpcReply, toHex } from './rpc'
 
-/** Of a request: blocks above `latest` do not exist. */
+/** Heads that a request sees. Blocks above `latest` do not exist. */
 export type ProxyHeads = { readonly latest: number; readonly finalized: number }
 
 export async function readHeads(target: string, lagBlocks: number): Promise<ProxyHeads> {

@@ -10,12 +10,12 @@ export type SendOutcome =
   | 'refused again'
   | 'refused by the node'
 
-/** The failure suites check against it. */
+/** Counts of the proxy, against which the failure suites check. */
 export type ProxyJournal = {
   readonly calls: Record<string, number>
   readonly sends: { hash: Hex; outcome: SendOutcome }[]
   requests: number
-  /** Refused with 429. */
+  /** Number of calls refused with 429. */
   tooMany: number
 }
 

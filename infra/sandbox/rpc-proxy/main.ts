@@ -1,6 +1,9 @@
 import { openRpcProxy } from './proxy'
 
-/** `RPC_TARGET=http://127.0.0.1:8545 PORT=8546 bun infra/sandbox/rpc-proxy/main.ts` */
+/**
+ * Node that the proxy forwards to. Start it with `RPC_TARGET=http://127.0.0.1:8545 PORT=8546 bun
+ * infra/sandbox/rpc-proxy/main.ts`.
+ */
 const target = process.env.RPC_TARGET
 if (!target || !URL.canParse(target)) throw new Error('RPC_TARGET must be the URL of the real node')
 const proxy = openRpcProxy({ target, port: Number(process.env.PORT ?? 8546) })

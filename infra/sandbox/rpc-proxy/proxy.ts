@@ -12,7 +12,7 @@ export type RpcProxy = AsyncDisposable & {
   readonly url: string
   readonly journal: ProxyJournal
   readonly faults: () => RpcFaults
-  /** Merges; `{}` ends all. */
+  /** Merges a change of faults. `{}` ends all faults. */
   readonly setFaults: (change: Partial<RpcFaults>) => void
 }
 
@@ -25,7 +25,7 @@ type Context = {
   readonly quota: Quota
   readonly closing: AbortController
   faults: RpcFaults
-  /** Heads since they stand still. */
+  /** Heads at which the chain stands still; undefined while it moves. */
   still: Promise<ProxyHeads> | undefined
 }
 
@@ -99,7 +99,7 @@ async function answer(
   return Response.json(Array.isArray(asked) ? replies : replies[0], { status })
 }
 
-/** All calls of a request reach the same node, so the lag is drawn once. */
+/** Answers all calls of a request. They reach the same node, so the lag is drawn once. */
 async function answerAll(context: Context, asks: readonly RpcAsk[]): Promise<RpcReply[] | 'hang'> {
   const { faults, chance, target, reads } = context
   const back = chance.hits(faults.headBackRate) ? faults.headBackBlocks : 0
@@ -135,7 +135,7 @@ const laterIn = (context: Context) => (work: () => void, ms: number) => {
   context.closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
 }
 
-/** Until the proxy closes. */
+/** Waits until the proxy closes. */
 const hang = (context: Context): Promise<Response> =>
   new Promise((resolve) => {
     context.closing.signal.addEventListener('abort', () => resolve(new Response(null)), {
@@ -143,13 +143,13 @@ const hang = (context: Context): Promise<Response> =>
     })
   })
 
-/** The caller sees a connection reset. */
+/** Returns a response that the caller sees as a connection reset. */
 const cut = (): Response =>
   new Response(
     new ReadableStream({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode('['))
-        controller.error(undefined) // Bun would print an `Error`.
+        controller.error(undefined) // With undefined, Bun prints nothing; it would print an `Error`.
       },
     }),
   )

@@ -8,7 +8,7 @@ export type Quota = { readonly admits: (asks: readonly RpcAsk[], limits: Limits)
 const windowMs = 1_000
 const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 
-/** Counts the calls of the last second, also in a batch, except refused ones. */
+/** Counts the calls of the last second, also those in a batch, except refused ones. */
 export function openQuota(now: () => number = Date.now): Quota {
   let admitted: { at: number; apart: boolean }[] = []
   return {

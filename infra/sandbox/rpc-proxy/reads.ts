@@ -3,7 +3,7 @@ import type { RpcFaults } from './faults'
 import { isAbove, type ProxyHeads, pin } from './heads'
 import { type RpcAsk, type RpcReply, refuseTo, replyTo, toHex } from './rpc'
 
-/** Position among the parameters. */
+/** Position of the block tag among the parameters. */
 const tagAt: ReadonlyMap<string, number> = new Map([
   ['eth_getBlockByNumber', 0],
   ['eth_getTransactionCount', 1],
@@ -16,7 +16,7 @@ const tagAt: ReadonlyMap<string, number> = new Map([
 
 export type RawLogFilter = { fromBlock?: unknown; toBlock?: unknown; blockHash?: unknown }
 
-/** Receipts by hash, logs by position. */
+/** Number of reads so far, of receipts by hash and of logs by position. */
 export type Reads = Map<string, number>
 
 export function rewrite(
@@ -47,7 +47,7 @@ function rewriteLogs(ask: RpcAsk, faults: RpcFaults, heads: ProxyHeads | null) {
   }
   if (heads) {
     const seen = heads.latest - faults.logsClampBlocks
-    // Above its own head, which only a lag of every head lowers.
+    // The range is above the node's own head, which only a lag of every head lowers.
     if (Number(from) > heads.latest) {
       return { reply: refuseTo(ask, -32602, 'Block requested not found') }
     }

@@ -4,7 +4,7 @@ import type { RpcFaults } from './faults'
 import type { ProxyJournal, SendOutcome } from './journal'
 import { askNode, type RpcAsk, type RpcReply, refuseTo, replyTo } from './rpc'
 
-/** By hash: the same bytes do not enter the pool again. */
+/** Outcomes by hash. The same bytes do not enter the pool again. */
 export type Verdicts = Map<Hex, { refused: string } | 'tracked'>
 
 type Parts = {
@@ -18,7 +18,7 @@ type Parts = {
 
 type SendReply = RpcReply | 'hang'
 
-/** As Monad's pool does, with the active faults. */
+/** Sends a transaction as Monad's pool does, with the active faults. */
 export async function send(ask: RpcAsk, parts: Parts): Promise<SendReply> {
   const { faults, chance, verdicts, target } = parts
   const raw = ask.params?.[0] as Hex

@@ -1,7 +1,10 @@
 import { type Account, businessIdOf } from '../account'
 import { type Context, nowText } from '../context'
 
-/** As observed, payment events have api_version v3 and payout events v2, session and refund events none. */
+/**
+ * Sends an event. As observed, payment events have api_version v3 and payout events v2; session and refund events have
+ * none.
+ */
 export function deliverEvent(context: Context, account: Account, event: string, data: Record<string, unknown>): void {
   const envelope = {
     created: nowText(context),

@@ -4,7 +4,7 @@ import type { Webhook } from '../records'
 
 const hmacHex = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex')
 
-/** For every attempt: Persona's signature includes the time. */
+/** Signs a webhook. Every attempt has its own signature, because Persona's signature includes the time. */
 export function signedHeaders(webhook: Webhook, config: Config, nowMs: number): Record<string, string> {
   const json = { 'content-type': 'application/json', 'user-agent': 'sandbox-webhooks' }
   const secret = config.identity.webhookSecret
