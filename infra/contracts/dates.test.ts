@@ -159,7 +159,7 @@ describe('the events report each change of the dates', () => {
   const unpause = () => act('unpause')
   const settle = () => act('repayFor', 2, ausd('50'))
   const revoke = () => act('revokeRepayment', 2)
-  /** The revocation brings the dates of the first cycle into a younger one. */
+  /** Steps in which the revocation brings the dates of the first cycle into a younger one. */
   const redraw = [
     () => act('repayFor', 2, ausd('10')),
     () => act('repay', ausd('40')),

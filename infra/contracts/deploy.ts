@@ -20,7 +20,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** AUSD in micro-AUSD, times in seconds. */
+/** Terms of a deployment. AUSD is in micro-AUSD, times are in seconds. */
 export type DeployTerms = {
   rpcUrl: string
   adminKey: Hex
@@ -31,15 +31,15 @@ export type DeployTerms = {
   liquidityMicro: bigint
   holdSeconds: number
   minCycleSeconds: number
-  /** A cycle counts if debt × seconds reaches this × `minCycleSeconds`. */
+  /** Minimum debt: a cycle counts if debt × seconds reaches this × `minCycleSeconds`. */
   minDebtMicro: bigint
   termSeconds: number
   graceSeconds: number
-  /** In basis points; 5000 by default. */
+  /** Initial ratio in basis points; 5000 by default. */
   initialRatioBps?: number
 }
 
-/** `genesisHash` tells this chain from an earlier one at the same URL. */
+/** Addresses of a deployment. `genesisHash` tells its chain from an earlier one at the same URL. */
 export type DeployedContracts = {
   ausd: Address
   creditLine: Address
@@ -51,7 +51,7 @@ export type DeployedContracts = {
 type LocalClient = ReturnType<typeof openClient>
 type DeployCall = { to?: Address; data: Hex }
 
-/** All steps together fit into anvil's block of 30 million. */
+/** Gas of one deployment. All steps together fit into anvil's block of 30 million. */
 const deployGas = 12_000_000n
 const callGas = 200_000n
 const maxFeePerGas = parseGwei('1000')
@@ -59,8 +59,8 @@ const nativeFloorWei = parseEther('1000')
 const waitMs = 10_000
 
 /**
- * Deploys, funds and connects both contracts, on anvil only. The same keys on a fresh chain give
- * the same addresses. Throws if a step reverts.
+ * Deploys, funds and connects both contracts, on anvil only. The same keys on a fresh chain give the same addresses.
+ * Throws if a step reverts.
  */
 export async function deployContracts(terms: DeployTerms): Promise<DeployedContracts> {
   const client = openClient(terms.rpcUrl)
@@ -74,7 +74,7 @@ export async function deployContracts(terms: DeployTerms): Promise<DeployedContr
   const creditLine = addressAt(admin.address, firstNonce + 1)
   const steps = adminSteps(terms, admin.address, treasury.address, { ausd, creditLine })
   const [, deployed] = await sendAll(client, admin, steps)
-  // Approving before the token has code succeeds without effect.
+  // The approval comes last: before the token has code, it would succeed without effect.
   await sendAll(client, treasury, [approval(ausd, creditLine, maxUint256)])
 
   const genesis = await client.getBlock({ blockNumber: 0n })

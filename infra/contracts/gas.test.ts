@@ -10,9 +10,9 @@ import { ausd } from '#test/support/contract-actions'
 import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, expectCovered, expectTight, gasOn, type Op, op, show } from '#test/support/gas'
 
-// Ends before a term, but lasts while fifty accounts are prepared.
+// Length of a hold, which ends before a term, but lasts while fifty accounts are prepared.
 const holdSeconds = 1_000
-/** Longer than the distance between two ends of a hold. */
+/** Time that is longer than the distance between two ends of a hold. */
 const stepSeconds = 70
 const fixture = await openContractsFixture({ holdSeconds })
 const { measure, many } = gasOn(fixture)
@@ -24,7 +24,7 @@ afterEach(fixture.rewind)
 const ana = actors.ana.address
 const relayer = actors.relayer.address
 const { ausd: token, creditLine } = fixture.deployment
-/** Never received the token: its balance is a new slot. */
+/** Address that never received the token, so its balance is a new slot. */
 const nobody: Address = '0x00000000000000000000000000000000000000aa'
 
 const manyCall = (ops: readonly Op[]) => call('many', [ops])
@@ -38,7 +38,7 @@ function singleCall({ kind, ref, account, amount, paidAt }: Op) {
 
 const refsOf = (index: number) => 1_000 * (index + 1)
 
-/** No repayment was held before, so the first uses a new slot. */
+/** Returns accounts in debt. No repayment was held before, so the first hold uses a new slot. */
 async function indebted(count: number): Promise<Address[]> {
   const accounts = Array.from({ length: count }, () => privateKeyToAccount(generatePrivateKey()).address)
   await many(accounts.map((one, index) => op('topUp', refsOf(index), one, ausd('100'))))
@@ -53,7 +53,7 @@ async function indebted(count: number): Promise<Address[]> {
   return accounts
 }
 
-/** 10 AUSD, then a repayment that closes the cycle with an excess of 20. */
+/** Repays 10 AUSD, then an amount that closes the cycle with an excess of 20. */
 async function closeWithTwo(accounts: readonly Address[]) {
   const each = (make: (account: Address, ref: number) => Op) =>
     many(accounts.map((account, index) => make(account, refsOf(index))))
@@ -66,7 +66,7 @@ async function closeWithTwo(accounts: readonly Address[]) {
 const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
   topUp: async (count) => freshAccounts(count).map(([one, ref]) => op('topUp', ref, one, 77_123_456n)),
   heldTopUp: async (count) => freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n)),
-  // Closes a cycle with held money, so its reward waits; with an excess.
+  // The operation closes a cycle with held money, so its reward waits; it has an excess.
   repayFor: async (count) => {
     const accounts = await indebted(count)
     await many(accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('10'))))
@@ -77,21 +77,21 @@ const dearest: Record<OpKind, (count: number) => Promise<Op[]>> = {
     const accounts = await indebted(count)
     return accounts.map((one, at) => op('heldRepayFor', refsOf(at) + 1, one, ausd('60')))
   },
-  // In part, and not the last of its account.
+  // The operation revokes a part, which is not the last hold of its account.
   revokeTopUp: async (count) => {
     const ops = freshAccounts(count).map(([one, ref]) => op('heldTopUp', ref, one, 77_123_456n))
     await many(ops)
     await many(ops.map((one) => ({ ...one, ref: numberToHex(BigInt(one.ref) + 1n, { size: 32 }) })))
     return ops.map((one) => ({ ...one, kind: opKinds.revokeTopUp, amount: 1n }))
   },
-  // Excess and most of the debt of a closed cycle whose reward waits for another.
+  // The operation revokes the excess and most of the debt of a closed cycle whose reward waits for another hold.
   revokeRepayment: async (count) => {
     const accounts = await indebted(count)
     const each = await closeWithTwo(accounts)
     await each((one, ref) => op('extendHold', ref + 1, one))
     return accounts.map((one, at) => op('revokeRepayment', refsOf(at) + 2, one, 1n))
   },
-  // Debt and excess to new buckets, with the reward of the closed cycle.
+  // The operation moves debt and excess to new buckets, with the reward of the closed cycle.
   extendHold: async (count) => {
     const accounts = await indebted(count)
     await closeWithTwo(accounts)
@@ -149,7 +149,7 @@ describe('the fixed gas limit of a relayed operation', () => {
 test('the limit of a transfer from a contract wallet covers a check of 100,000 gas', async () => {
   const limit = gasLimits.transferWithAuthorizationFromContract
   const wallet = '0x0000000000000000000000000000000bbbbbbbbb'
-  // Burns 100,000 gas, then returns the magic value of ERC-1271.
+  // This code burns 100,000 gas, then returns the magic value of ERC-1271.
   const code = '0x5a5b5a8103620186a011600157631626ba7e60e01b5f5260205ff3'
   await fixture.client.setCode({ address: wallet, bytecode: code })
   await fixture.send('admin', 'ausd', 'mint', [wallet, ausd('100')])

@@ -3,7 +3,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { actionsOn, ausd, heldOps, holdEnd, named } from '#test/support/contract-actions'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
-// Small, so that lending held money would show.
+// The pool is small, so that lending held money would show.
 const fixture = await openContractsFixture({ liquidityMicro: ausd('60') })
 const { act, answer, read, holdOf, now, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)

@@ -4,7 +4,7 @@ import { actors, openContractsFixture } from '#test/support/contracts'
 import { call, gasOn, type Measured, op, show } from '#test/support/gas'
 
 const holdSeconds = 3_000
-/** Distance between two ends of a hold. */
+/** Distance between two ends of a hold, in seconds. */
 const step = 200n
 const buckets = 16
 const fixture = await openContractsFixture({ holdSeconds })

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { actionsOn, ausd, heldOps } from '#test/support/contract-actions'
 import { openContractsFixture } from '#test/support/contracts'
 
-// No hold ends while the others are made.
+// The hold is so long that none ends while the others are made.
 const fixture = await openContractsFixture({ holdSeconds: 100_000 })
 const { act, answer, read, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)

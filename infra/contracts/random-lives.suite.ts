@@ -36,7 +36,7 @@ const worlds = [
   },
 ] as const
 
-/** In the order of `RandomCalls.Kind`. */
+/** Minimum number of accepted calls, in the order of `RandomCalls.Kind`. */
 const leastAccepted = {
   topUp: 3_000,
   heldTopUp: 3_000,
@@ -78,7 +78,7 @@ function pauseSeconds(longPauses: bigint): bigint {
 }
 
 /**
- * `all`: more than 100,000 calls. `SEED=7` changes them, `SHOW_CALLS=1` counts them.
+ * Declares the tests. `all` makes more than 100,000 calls. `SEED=7` changes them, `SHOW_CALLS=1` counts them.
  * `src/test/RandomCalls.sol` checks each.
  */
 export function randomLives(which: 'some' | 'all'): void {
@@ -119,7 +119,7 @@ async function live(world: (typeof worlds)[number]): Promise<void> {
       await transact(fixture, harness, callOf('run', [nextRandom(), callsPerTransaction]))
     }
     await transact(fixture, harness, callOf('rest', []))
-    // Past every hold and term, including extensions and pauses.
+    // The chain moves past every hold and term, including extensions and pauses.
     const { termSeconds, graceSeconds } = fixtureTerms
     await fixture.warp(holdSeconds + termSeconds + graceSeconds + 100 * 86_400)
     await transact(fixture, harness, callOf('finish', []))

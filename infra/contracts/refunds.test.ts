@@ -3,8 +3,8 @@ import { actionsOn, ausd } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture } from '#test/support/contracts'
 
 /**
- * Ana (100 AUSD of collateral, debt of 50) pays, takes out all she can, is refunded, and takes out
- * all she can before and after a default. She must not gain.
+ * In each case Ana, who has 100 AUSD of collateral and a debt of 50, pays, takes out all she can, is refunded, and
+ * takes out all she can before and after a default. She must not gain.
  */
 const fixture = await openContractsFixture()
 const { act, answer, read, now, until, holdOf } = actionsOn(fixture)
@@ -32,10 +32,10 @@ const rows = channels.flatMap((channel) =>
 type Row = (typeof rows)[number]
 
 const paidRef = 2
-/** Rest of a payment that was partly refunded before its credit. */
+/** Ref of the rest of a payment that was partly refunded before its credit. */
 const restRef = 3
 
-/** If another payment closes the cycle, 0.01 less than the debt. */
+/** Returns the amount of the payment. It is 0.01 less than the debt if another payment closes the cycle. */
 function amountOf({ payment, closer }: Row): bigint {
   if (payment === 'top-up') return ausd('40')
   if (payment === 'settlement with excess') return ausd('58')
@@ -116,7 +116,7 @@ describe.each(payments)('the refund of a %s', (wanted) => {
     await fixture.warp(120)
 
     const paidAt = await now()
-    // A payment with an excess closes the cycle, so the other comes first.
+    // A payment with an excess closes the cycle, so the other payment comes first.
     if (row.payment === 'settlement with excess') await payByAnother(row)
     let loss = 0n
     if (row.time === 'before the credit') {

@@ -24,7 +24,7 @@ const read = (functionName: 'refUsed' | 'holdOf', ref: number) =>
 const topUp = (ref: number, amountMicro = 100_000_000n, held = false, account = ana) =>
   fixture.send('relayer', 'creditLine', 'topUp', [refOf(ref), account, amountMicro, held])
 const revoke = (ref: number) => fixture.send('relayer', 'creditLine', 'revokeTopUp', [refOf(ref), 0n])
-/** Longer than a hold with its end rounded up. */
+/** Moves past every hold, whose end is rounded up. */
 const pastHolds = () => fixture.warp(64)
 const named = (sent: Awaited<ReturnType<typeof topUp>>) => sent.events.map((one) => one.eventName)
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { actionsOn, ausd, closedAs, named } from '#test/support/contract-actions'
 import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support/contracts'
 
-// Outlasts term and grace, so that a revocation can come at any time.
+// The hold outlasts term and grace, so that a revocation can come at any time.
 const fixture = await openContractsFixture({ holdSeconds: 200_000 })
 const { act, answer, read, holdOf, now, until, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -242,7 +242,7 @@ describe('a closed cycle of which a repayment is revoked', () => {
       await act('revokeRepayment', ref)
       scores.push((await seen()).score)
     }
-    // 10 + 10 + 10 - 20; the short cycle gave nothing, and the late one returns nothing.
+    // The cycles gave 10 + 10 + 10 and took 20. The short cycle gave nothing, and the late one returns nothing.
     expect(scores).toEqual([10n, 10n, 10n, 0n, 0n])
   })
 

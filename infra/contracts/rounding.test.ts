@@ -53,7 +53,7 @@ const steps: fc.Arbitrary<Move[]> = fc.array(
   { minLength: 4, maxLength: 14 },
 )
 
-/** A revocation concerns the latest payment, held or not. */
+/** Returns the call of a move. A revocation concerns the latest payment, held or not. */
 function callOf({ kind, user, amountMicro }: Move) {
   const account = actors[user].address
   const fresh = () => refOf(++refs)
@@ -106,7 +106,7 @@ const worth = (seen: Balances, user: User) =>
 
 function expectSound(before: Balances, after: Balances, step: Move) {
   const revokes = step.kind.startsWith('revoke')
-  // A revocation costs all other shares less than one share's value; nothing else costs them any.
+  // A revocation costs all other shares less than one share's value. No other call costs them anything.
   const lost =
     (before.collateral + 1n) * (after.shares + virtualShares) -
     (after.collateral + 1n) * (before.shares + virtualShares)
@@ -116,7 +116,7 @@ function expectSound(before: Balances, after: Balances, step: Move) {
   expect(worth(after, 'ana') + worth(after, 'budi')).toBeLessThanOrEqual(after.collateral)
   if (step.kind === 'yield') return
   if (revokes) {
-    // A share is worth a unit at most.
+    // A share is worth at most a unit.
     for (const user of ['ana', 'budi'] as const) {
       if (after[user].pendingShares < before[user].pendingShares) continue
       expect(worth(after, user)).toBeGreaterThanOrEqual(worth(before, user) - 1n)

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(fixture.rewind)
 
 const seen = () => fixture.accountOf('ana')
-/** Debt × seconds for one reward. */
+/** Debt × seconds that earns one reward. */
 const leastDebtTime = fixtureTerms.minDebtMicro * BigInt(fixtureTerms.minCycleSeconds)
 
 type Farm = { first: number; pieces: number; piece: bigint }
@@ -169,7 +169,7 @@ describe('debt whose repayment was revoked', () => {
     await at(start + 102n)
     await act('revokeRepayment', 10)
     await fixture.checkpoint()
-    // 10 AUSD-seconds until the restoration, then 1.1 per second.
+    // The cycle has 10 AUSD-seconds until the restoration, then 1.1 per second.
     await at(start + 102n + 45n)
     expect(closedAs(await act('repay', ausd('1.1')))).toBe('Short')
     await fixture.rewind()
@@ -225,7 +225,7 @@ const startOf = ([min, max]: readonly [number, number]): fc.Arbitrary<Move[]> =>
       { kind: end, amount: ausd('0.25'), seconds: 1, pick: 0 },
     ])
 
-// Half a unit reaches it after 120 s; larger debts within seconds, but are repaid too soon.
+// Half a unit reaches the least debt-time after 120 s. Larger debts reach it within seconds, but are repaid too soon.
 test.each([
   ['small', 1n, [100, 140], 9n],
   ['large', 40n, [50, 62], 5n],
@@ -242,7 +242,7 @@ test.each([
       const times = new Map<bigint, bigint>()
       const timeOf = (cycle: bigint) => times.get(cycle) ?? 0n
       const reversed = new Set<bigint>()
-      /** Restored debt may be older than its cycle. */
+      /** Opening times of cycles. Restored debt may be older than its cycle. */
       const opened = new Map<bigint, bigint>()
       let since = await now()
       let peak = 0n

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { actionsOn } from '#test/support/contract-actions'
 import { openContractsFixture } from '#test/support/contracts'
 
-// Outlasts term and grace, so that a default can meet held collateral.
+// The hold outlasts term and grace, so that a default can meet held collateral.
 const fixture = await openContractsFixture({ holdSeconds: 100_000, initialRatioBps: 9_000 })
 const { act, answer, holdOf, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
@@ -12,8 +12,8 @@ afterEach(fixture.rewind)
 const seen = () => fixture.accountOf('ana')
 
 /**
- * Ana owes 69 units with 60 shares worth 59. Only rounding leaves a debt above the collateral: near
- * the highest share price, each unit repaid from collateral burns two shares.
+ * Leaves Ana with a debt of 69 units and 60 shares worth 59. Only rounding leaves a debt above the collateral: near the
+ * highest share price, each unit repaid from collateral burns two shares.
  */
 async function owe() {
   await act('topUp', 100, 1n, false, 'budi')

@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 
 describe('the outcome Late', () => {
-  // Payment times more than a day ago are clamped.
+  // The contract clamps payment times of more than a day ago.
   test.each([
     ['paid in time and relayed late', hour, -1n, 'Qualified'],
     ['paid at the due date', hour, 0n, 'Qualified'],
@@ -64,7 +64,7 @@ describe('the outcome Late', () => {
     await act('draw', ausd('5'))
     await at(due + 20n)
     await act('repay', ausd('5'))
-    // The new cycle has the first one's due date.
+    // The new cycle has the due date of the first one.
     await act('revokeRepayment', 2)
     await at(due + 85n)
     const sent = await act('repayFor', 3, ausd('50'), { paidAt: due - 5n })
@@ -184,7 +184,7 @@ describe('a pause', () => {
 })
 
 describe('the least debt-time of a cycle', () => {
-  // 60 AUSD-seconds, and at least a minute.
+  // A cycle needs 60 AUSD-seconds, and at least a minute.
   test.each([
     ['the least debt for the least time', 'Qualified', [['1', 60n]]],
     ['less debt for the least time', 'Short', [['0.999999', 60n]]],

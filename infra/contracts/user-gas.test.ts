@@ -15,7 +15,7 @@ afterEach(fixture.rewind)
 
 const ana = actors.ana.address
 const { ausd: token, creditLine } = fixture.deployment
-/** Never received the token: its balance is a new slot. */
+/** Address that never received the token, so its balance is a new slot. */
 const nobody: Address = '0x00000000000000000000000000000000000000aa'
 
 const permitFields = [
@@ -30,7 +30,7 @@ describe('the gas limits of users', () => {
   const fixed = 400_000n
   const step = 67n
 
-  /** The next call folds all sixteen buckets of ana and of the pool. */
+  /** Fills all sixteen buckets of Ana and of the pool, which the next call folds. */
   async function fillBuckets() {
     await act('topUp', 2, ausd('1000'), false, 'budi')
     await act('draw', ausd('100'), 'budi')
@@ -65,7 +65,7 @@ describe('the gas limits of users', () => {
   const approve = (amount: bigint) => fixture.send('ana', 'ausd', 'approve', [creditLine, amount])
 
   const cases = {
-    // First draw of an account, of the whole pool, to a new wallet.
+    // This draw is the first of the account and of the whole pool, to a new wallet.
     draw: async () => {
       await fillBuckets()
       await act('topUp', 1, ausd('500000'))
@@ -108,7 +108,7 @@ describe('the gas limits of users', () => {
     },
   )
 
-  /** Ana's limit exceeds the pool; she owes 300 AUSD less her repayments. */
+  /** Frees holds. Ana's limit exceeds the pool; she owes 300 AUSD less her repayments. */
   async function release(count: number) {
     await act('topUp', 1, ausd('500000'))
     await act('topUp', 2, ausd('1000'), false, 'budi')

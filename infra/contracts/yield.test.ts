@@ -75,7 +75,7 @@ describe('yield', () => {
       state: 'Held',
     })
     await untilReleased(2)
-    // The other shares share the yield of the revoked ones.
+    // The other shares receive the yield of the revoked ones.
     const { collateral } = await fixture.accountOf('budi')
     expect(collateral).toBe((ausd('135') * 20n) / 120n - 1n)
     await act('withdraw', collateral, 'budi')

@@ -44,9 +44,9 @@ export type Faults = {
     readonly namelessRefunds: number
     /** Probability of treating a refund that is repeated under its idempotency key as new. */
     readonly forgetKeys: number
-    /** Refuses new payouts as for an unavailable bank. */
+    /** Probability of refusing a new payout as for an unavailable bank. */
     readonly closedChannels: number
-    /** Responds 403, as for a key without its permission. */
+    /** Probability of 403 for the list, as for a key without its permission. */
     readonly forbidList: number
     /** Delay in ms until a row or change appears in the list of transactions. */
     readonly listDelayMs: number

@@ -15,8 +15,8 @@ contract Ausd is Eip3009, AccessControl {
     bytes32 public constant MINTER_ROLE = keccak256("MINTER_ROLE");
 
     mapping(address account => bool) public isAccountFrozen;
-    /// @dev Frozen accounts are looked up only if there are any: the real token stores the flag in
-    /// the balance's slot, so checking it adds no gas there either.
+    /// @dev Number of frozen accounts. They are looked up only if there are any: the real token
+    /// stores the flag in the balance's slot, so checking it adds no gas there either.
     uint64 private _frozenCount;
     bool public isTransferPaused;
     bool public isSignatureVerificationPaused;

@@ -11,17 +11,17 @@ library Buckets {
     uint256 internal constant COUNT = 16;
     uint256 private constant STEPS = COUNT - 1;
 
-    /// @dev Distance between two possible ends, in seconds.
+    /// @dev Returns the distance between two possible ends, in seconds.
     function stepOf(uint256 holdSeconds) internal pure returns (uint256) {
         return holdSeconds < STEPS ? 1 : (holdSeconds + STEPS - 1) / STEPS;
     }
 
-    /// @dev Earliest possible end that is not before `time`.
+    /// @dev Returns the earliest possible end that is not before `time`.
     function endOf(uint256 time, uint256 step) internal pure returns (uint256) {
         return (time + step - 1) / step * step;
     }
 
-    /// @dev Bucket of an end that is ahead or already in the ring.
+    /// @dev Finds the bucket of an end that is ahead or already in the ring.
     function find(CreditLineTypes.Bucket[COUNT] storage buckets, uint256 until, uint256 step)
         internal
         view
@@ -30,8 +30,8 @@ library Buckets {
         return buckets[until / step % COUNT];
     }
 
-    /// @dev Sums what was freed and what is still held. The times are those of the last ends ahead,
-    /// 0 if there is none.
+    /// @dev Sums of what was freed and of what is still held. The times are those of the last ends
+    /// ahead, 0 if there is none.
     struct Sums {
         uint256 shares;
         uint256 repaid;
@@ -69,7 +69,7 @@ library Buckets {
     }
 
     /// @dev Empties the buckets that `survey` counted as freed. Their ends stay, because on Monad a
-    /// word that becomes zero costs as a new one when it is used again.
+    /// word that becomes zero costs as much as a new one when it is used again.
     function clearFreed(CreditLineTypes.Bucket[COUNT] storage buckets) internal {
         for (uint256 i = 0; i < COUNT; i++) {
             CreditLineTypes.Bucket memory bucket = buckets[i];

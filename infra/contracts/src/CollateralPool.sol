@@ -19,7 +19,7 @@ abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
     uint256 internal constant VIRTUAL_AUSD = 1;
 
     IERC20 internal immutable _token;
-    /// @dev Pays top-ups and relayed repayments, receives revoked amounts.
+    /// @dev Account that pays top-ups and relayed repayments, and receives revoked amounts.
     address internal immutable _treasury;
 
     uint128 internal _totalCollateral;
@@ -31,7 +31,7 @@ abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
         _treasury = treasury_;
     }
 
-    /// @dev AUSD value of `shares`, rounded down.
+    /// @dev Returns the AUSD value of `shares`, rounded down.
     function _ausdOfSharesFloor(uint256 shares) internal view returns (uint256) {
         return shares * (_totalCollateral + VIRTUAL_AUSD) / (_totalShares + VIRTUAL_SHARES);
     }
@@ -45,14 +45,15 @@ abstract contract CollateralPool is CreditLineTypes, ReentrancyGuardTransient {
         _totalCollateral += amount.toUint128();
     }
 
-    /// @dev Shares to burn for `amount` AUSD, rounded up.
+    /// @dev Returns the shares to burn for `amount` AUSD, rounded up.
     function _sharesOfAusdCeil(uint256 amount) internal view returns (uint256) {
         return Math.ceilDiv(
             amount * (_totalShares + VIRTUAL_SHARES), _totalCollateral + VIRTUAL_AUSD
         );
     }
 
-    /// @dev The caller takes `shares` from an account and moves `amount` out of the pool.
+    /// @dev Burns shares. The caller takes `shares` from an account and moves `amount` out of the
+    /// pool.
     function _burnShares(uint256 shares, uint256 amount) internal {
         _totalShares -= shares.toUint128();
         _totalCollateral -= amount.toUint128();

@@ -17,7 +17,8 @@ import {RelayedOps} from "./RelayedOps.sol";
 contract CreditLine is RelayedOps, Proxy {
     using SafeERC20 for IERC20;
 
-    /// @dev Immutable code that runs on this contract's storage, deployed with the same terms.
+    /// @dev Address of immutable code that runs on this contract's storage, deployed with the same
+    /// terms.
     address private immutable _extension;
 
     constructor(Terms memory terms) CreditLineBase(terms) {
@@ -44,8 +45,8 @@ contract CreditLine is RelayedOps, Proxy {
         _repay(amount);
     }
 
-    /// @notice As `repay`, after setting the allowance by signature. If the permit was already
-    /// submitted, the allowance it gave is used.
+    /// @notice Sets the allowance by signature, then repays as `repay` does. If the permit was
+    /// already submitted, the allowance it gave is used.
     function repayWithPermit(uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s)
         external
         nonReentrant
@@ -82,7 +83,7 @@ contract CreditLine is RelayedOps, Proxy {
         _token.safeTransferFrom(msg.sender, address(this), repaid);
     }
 
-    /// @dev Returns the debt that is still encumbered.
+    /// @dev Takes collateral. Returns the debt that is still encumbered.
     function _takeCollateral(uint256 amount, address to) private returns (uint256 encumbered) {
         Line storage line = _lineOf(msg.sender);
         encumbered = _fold(line);
@@ -102,8 +103,9 @@ contract CreditLine is RelayedOps, Proxy {
         return amount < drawn ? amount : drawn;
     }
 
-    /// @dev Apps show the treasury as the address for cash-outs; AUSD that a user sends there from
-    /// here would be a deposit that no cash-out explains.
+    /// @dev Refuses recipients to which users must not send. Apps show the treasury as the address
+    /// for cash-outs, so AUSD that a user sends there from here would be a deposit that no cash-out
+    /// explains.
     function _requireUserPayable(uint256 amount, address to) private view {
         _requirePayable(amount, to);
         // guard: users send no AUSD of the line to the treasury
@@ -117,7 +119,7 @@ contract CreditLine is RelayedOps, Proxy {
         if (used > limit) revert LimitExceeded(limit, used);
     }
 
-    /// @dev Functions this contract lacks are delegated to the extension.
+    /// @dev Returns the extension, to which functions that this contract lacks are delegated.
     function _implementation() internal view override returns (address) {
         return _extension;
     }

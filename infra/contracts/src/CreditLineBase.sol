@@ -20,7 +20,8 @@ abstract contract CreditLineBase is Cycles, AccessControl, Pausable {
         _grantRole(PAUSER_ROLE, terms.admin);
     }
 
-    /// @dev AUSD sent to the contract itself or to its token would be lost.
+    /// @dev Refuses recipients and amounts. AUSD sent to the contract itself or to its token would
+    /// be lost.
     function _requirePayable(uint256 amount, address to) internal view {
         if (amount == 0) revert ZeroAmount();
         if (to == address(0) || to == address(this) || to == address(_token)) {

@@ -8,13 +8,13 @@ import {CreditLineBase} from "./CreditLineBase.sol";
 import {Buckets} from "./Buckets.sol";
 
 /// @title Views of the credit line, and functions for operators and helpers
-/// @notice Called at the credit line's address, which runs this code on its own storage.
+/// @notice This code is called at the credit line's address, which runs it on its own storage.
 contract CreditLineExtension is CreditLineBase {
     using SafeERC20 for IERC20;
     using SafeCast for uint256;
     using Buckets for Bucket[16];
 
-    /// @notice Version of this interface; clients check it at startup.
+    /// @notice Version of this interface, which clients check at startup.
     uint256 public constant version = 3;
 
     /// @dev Address of this code. A direct call there would act on empty storage.
@@ -27,77 +27,80 @@ contract CreditLineExtension is CreditLineBase {
 
     constructor(Terms memory terms) CreditLineBase(terms) {}
 
-    /// @notice Length of a hold before any extension, in seconds.
+    /// @notice Returns the length of a hold before any extension, in seconds.
     function holdSeconds() external view returns (uint256) {
         return _holdSeconds;
     }
 
-    /// @notice Minimum length of a cycle that counts, in seconds.
+    /// @notice Returns the minimum length of a cycle that counts, in seconds.
     function minCycleSeconds() external view returns (uint256) {
         return _minCycleSeconds;
     }
 
-    /// @notice A cycle counts if debt × seconds reaches this × `minCycleSeconds`.
+    /// @notice Returns the minimum debt: a cycle counts if debt × seconds reaches this ×
+    /// `minCycleSeconds`.
     function minDebt() external view returns (uint256) {
         return _minDebt;
     }
 
-    /// @notice Time after which an open cycle is overdue, in seconds.
+    /// @notice Returns the time after which an open cycle is overdue, in seconds.
     function termSeconds() external view returns (uint256) {
         return _termSeconds;
     }
 
-    /// @notice Time after the term before an account can be defaulted, in seconds.
+    /// @notice Returns the time after the term before an account can be defaulted, in seconds.
     function graceSeconds() external view returns (uint256) {
         return _graceSeconds;
     }
 
-    /// @notice Share of its collateral a new account may draw, in basis points.
+    /// @notice Returns the share of its collateral that a new account may draw, in basis points.
     function initialRatioBps() external view returns (uint256) {
         return _initialRatioBps;
     }
 
-    /// @notice The AUSD token.
+    /// @notice Returns the AUSD token.
     function token() external view returns (address) {
         return address(_token);
     }
 
-    /// @notice Account that pays top-ups and relayed repayments, and receives revoked amounts.
+    /// @notice Returns the account that pays top-ups and relayed repayments, and receives revoked
+    /// amounts.
     function treasury() external view returns (address) {
         return _treasury;
     }
 
-    /// @notice AUSD backing all shares, including held ones.
+    /// @notice Returns the AUSD backing all shares, including held ones.
     function totalCollateral() external view returns (uint256) {
         return _totalCollateral;
     }
 
-    /// @notice Shares of all accounts, including held ones.
+    /// @notice Returns the number of shares of all accounts, including held ones.
     function totalShares() external view returns (uint256) {
         return _totalShares;
     }
 
-    /// @notice AUSD value of `shares`, rounded down.
+    /// @notice Returns the AUSD value of `shares`, rounded down.
     function ausdOfSharesFloor(uint256 shares) external view returns (uint256) {
         return _ausdOfSharesFloor(shares);
     }
 
-    /// @notice AUSD in the lending pool that can be drawn.
+    /// @notice Returns the AUSD in the lending pool that can be drawn.
     function liquidity() external view returns (uint256) {
         return _liquidity();
     }
 
-    /// @notice AUSD in the lending pool that is not lent: `liquidity` plus held repayments.
+    /// @notice Returns the AUSD in the lending pool that is not lent: `liquidity` plus held
+    /// repayments.
     function poolBalance() external view returns (uint256) {
         return _poolBalance();
     }
 
-    /// @notice Number of events so far, which is the `sequence` of the last one.
+    /// @notice Returns the number of events so far, which is the `sequence` of the last one.
     function sequence() external view returns (uint256) {
         return _pool.sequence;
     }
 
-    /// @notice State of the account at this block's time, including matured holds.
+    /// @notice Returns the state of the account at this block's time, including matured holds.
     function accountOf(address account) external view returns (Account memory answer) {
         Line storage line = _lineOf(account);
         Buckets.Sums memory sums = line.buckets.survey();
@@ -123,7 +126,8 @@ contract CreditLineExtension is CreditLineBase {
         answer.defaultsAt = answer.dueAt + _graceSeconds;
     }
 
-    /// @notice The hold under the ref of a top-up or repayment; all zero if there never was one.
+    /// @notice Returns the hold under the ref of a top-up or repayment. All values are zero if
+    /// there never was one.
     /// @return account Account of the hold.
     /// @return encumbered Debt it repaid, in AUSD, less what was revoked.
     /// @return collateral AUSD it added as collateral, less what was revoked.
@@ -151,7 +155,7 @@ contract CreditLineExtension is CreditLineBase {
         else state = _isHeld(payment) ? HoldState.Held : HoldState.Released;
     }
 
-    /// @notice Sets whether the holder of `account` is verified. Repeating it has no effect.
+    /// @notice Sets whether the holder of `account` is verified. Repeating the call has no effect.
     function setVerified(address account, bool verified) external onlyRole(VERIFIER_ROLE) {
         if (account == address(0)) revert ZeroAddress();
         Line storage line = _lineOf(account);
@@ -160,7 +164,7 @@ contract CreditLineExtension is CreditLineBase {
         emit VerifiedSet(account, verified, _next(account));
     }
 
-    /// @notice Blocks or unblocks drawing and withdrawing. Repeating it has no effect.
+    /// @notice Blocks or unblocks drawing and withdrawing. Repeating the call has no effect.
     function setFrozen(address account, bool frozen) external onlyRole(VERIFIER_ROLE) {
         if (account == address(0)) revert ZeroAddress();
         Line storage line = _lineOf(account);
@@ -217,8 +221,8 @@ contract CreditLineExtension is CreditLineBase {
         _startClock();
     }
 
-    /// @notice Adds the caller's AUSD to the value of all shares. Not open to anyone, because it
-    /// changes what every account owns.
+    /// @notice Adds the caller's AUSD to the value of all shares. Only the admin may call it,
+    /// because it changes what every account owns.
     function addYield(uint256 amount)
         external
         onlyThroughLine
@@ -228,7 +232,7 @@ contract CreditLineExtension is CreditLineBase {
     {
         if (amount == 0) revert ZeroAmount();
         _totalCollateral += amount.toUint128();
-        // Else rounding to whole shares could cost an account more than a unit.
+        // Without this check, rounding to whole shares could cost an account more than a unit.
         bool dear = _totalCollateral + VIRTUAL_AUSD > _totalShares + VIRTUAL_SHARES;
         // guard: a share is never worth more than a unit by yield
         if (dear) revert YieldTooLarge(amount);

@@ -11,10 +11,10 @@ abstract contract CreditLineTypes {
         address admin;
         uint256 holdSeconds;
         uint256 minCycleSeconds;
-        /// A cycle counts if debt × seconds reaches `minDebt` × `minCycleSeconds`.
+        /// Minimum debt: a cycle counts if debt × seconds reaches `minDebt` × `minCycleSeconds`.
         uint256 minDebt;
         uint256 termSeconds;
-        /// At least a day, because a relayed payment may be a day old.
+        /// Grace of at least a day, because a relayed payment may be a day old.
         uint256 graceSeconds;
         uint256 initialRatioBps;
     }
@@ -23,11 +23,11 @@ abstract contract CreditLineTypes {
     struct Account {
         bool verified;
         bool defaulted;
-        /// Cannot draw or withdraw until the verifier unfreezes it.
+        /// True if the account cannot draw or withdraw until the verifier unfreezes it.
         bool frozen;
         uint256 score;
         uint256 ratioBps;
-        /// Closed cycles, reversed ones included.
+        /// Number of closed cycles, reversed ones included.
         uint256 cycles;
         /// AUSD value of the matured shares, rounded down.
         uint256 collateral;
@@ -53,8 +53,8 @@ abstract contract CreditLineTypes {
         uint256 events;
     }
 
-    /// @notice One relayed operation. Kinds: 0 top-up, 1 held top-up, 2 repayFor, 3 revokeTopUp,
-    /// 4 held repayFor, 5 revokeRepayment, 6 extendHold. Fields a kind does not use are 0; the
+    /// @notice One relayed operation. Kinds: 0 top-up, 1 held top-up, 2 repayFor, 3 revokeTopUp, 4
+    /// held repayFor, 5 revokeRepayment, 6 extendHold. Fields that a kind does not use are 0; the
     /// `amount` of kinds 3 and 5 is how much of the payment is left.
     struct Op {
         uint8 kind;
@@ -70,7 +70,7 @@ abstract contract CreditLineTypes {
     /// @notice Outcome of a cycle. `Reversed`: a payment that counted in it was revoked.
     enum Outcome { Qualified, Short, Late, Defaulted, Reversed }
 
-    /// @dev Everything held until the same time.
+    /// @dev Everything that an account holds until the same time.
     struct Bucket {
         uint40 until;
         /// Shares of held top-ups and held excess.
@@ -84,12 +84,12 @@ abstract contract CreditLineTypes {
     /// @dev Stored account, packed by storage word. `ratioBps` 0 means the initial ratio.
     struct Line {
         uint104 drawn;
-        /// Opening time of the current cycle, or of an older one whose debt was restored to it; 0 if
-        /// none is open.
+        /// Opening time of the current cycle, or of an older one whose debt was restored to it; 0
+        /// if no cycle is open.
         uint40 openedAt;
-        /// End of its term, on the clock that stops during a pause.
+        /// Due date of the open cycle, on the clock that stops during a pause.
         uint40 dueAt;
-        /// Time of its latest payment.
+        /// Time of the open cycle's latest payment.
         uint40 paidAt;
         uint32 score;
         uint112 shares;
@@ -117,8 +117,8 @@ abstract contract CreditLineTypes {
 
     event VerifiedSet(address indexed account, bool verified, uint256 sequence);
     event FrozenSet(address indexed account, bool frozen, uint256 sequence);
-    /// @notice Collateral from a top-up, or from the excess of a repayment. `heldUntil` is 0 if the
-    /// shares count at once.
+    /// @notice Collateral was added by a top-up, or by the excess of a repayment. `heldUntil` is 0
+    /// if the shares count at once.
     event CollateralAdded(
         bytes32 indexed ref,
         address indexed account,
@@ -136,8 +136,8 @@ abstract contract CreditLineTypes {
         uint256 shares,
         uint256 sequence
     );
-    /// @notice `to` is this contract if the collateral repaid the account's debt; a `Repaid`
-    /// follows.
+    /// @notice Collateral was withdrawn. `to` is this contract if the collateral repaid the
+    /// account's debt; a `Repaid` follows.
     event CollateralWithdrawn(
         address indexed account,
         address indexed to,
@@ -152,7 +152,7 @@ abstract contract CreditLineTypes {
         uint256 drawnAfter,
         uint256 sequence
     );
-    /// @notice `ref` is 0 for repayments by the account itself.
+    /// @notice Debt was repaid. `ref` is 0 for repayments by the account itself.
     event Repaid(
         bytes32 indexed ref,
         address indexed account,
@@ -161,8 +161,9 @@ abstract contract CreditLineTypes {
         uint256 drawnAfter,
         uint256 sequence
     );
-    /// @notice Emitted directly before `Repaid`: the same amount stays encumbered until
-    /// `heldUntil`. The amount is 0, and no `Repaid` follows, if the payment was all excess.
+    /// @notice A repayment is held. Emitted directly before `Repaid`: the same amount stays
+    /// encumbered until `heldUntil`. The amount is 0, and no `Repaid` follows, if the payment was
+    /// all excess.
     event RepaymentHeld(
         bytes32 indexed ref,
         address indexed account,
@@ -170,8 +171,9 @@ abstract contract CreditLineTypes {
         uint256 heldUntil,
         uint256 sequence
     );
-    /// @notice The amount is owed again and was returned to the treasury. `openedAt` belongs to the
-    /// cycle it is owed in; 0 if the account is defaulted and has no cycle.
+    /// @notice A repayment was revoked: its amount is owed again and was returned to the treasury.
+    /// `openedAt` belongs to the cycle in which it is owed; 0 if the account is defaulted and has
+    /// no cycle.
     event RepaymentRevoked(
         bytes32 indexed ref,
         address indexed account,
@@ -183,8 +185,8 @@ abstract contract CreditLineTypes {
     event HoldExtended(
         bytes32 indexed ref, address indexed account, uint256 heldUntil, uint256 sequence
     );
-    /// @notice Numbers start at 1. `openedAt` is in the past if the cycle continues a restored
-    /// debt. `dueAt` is the due date, as in `accountOf`.
+    /// @notice A cycle opened. Numbers start at 1. `openedAt` is in the past if the cycle continues
+    /// a restored debt. `dueAt` is the due date, as in `accountOf`.
     event CycleOpened(
         address indexed account,
         uint256 indexed number,
@@ -202,7 +204,8 @@ abstract contract CreditLineTypes {
     );
     /// @notice A pause ended: the due dates of all open cycles moved by its length.
     event TermsExtended(uint256 seconds_, uint256 sequence);
-    /// @notice `totalRepaid` includes collateral seized by a default, and excludes revoked amounts.
+    /// @notice A cycle closed. `totalRepaid` includes collateral seized by a default, and excludes
+    /// revoked amounts.
     event CycleClosed(
         address indexed account,
         uint256 indexed number,
@@ -213,7 +216,7 @@ abstract contract CreditLineTypes {
         uint256 ratioBpsAfter,
         uint256 sequence
     );
-    /// @notice A closed cycle becomes `Reversed`: a repayment of `amount` that counted was revoked.
+    /// @notice A closed cycle became `Reversed`: a repayment of `amount` that counted was revoked.
     event CycleReversed(
         address indexed account,
         uint256 indexed number,
@@ -221,7 +224,7 @@ abstract contract CreditLineTypes {
         uint256 scoreAfter,
         uint256 sequence
     );
-    /// @notice Emitted directly before its `CycleClosed`.
+    /// @notice An account defaulted. Emitted directly before its `CycleClosed`.
     event DefaultMarked(
         address indexed account,
         uint256 indexed number,
@@ -229,7 +232,7 @@ abstract contract CreditLineTypes {
         uint256 stillOwed,
         uint256 sequence
     );
-    /// @notice Collateral seized for a defaulted debt after `DefaultMarked`.
+    /// @notice Collateral was seized for a defaulted debt after `DefaultMarked`.
     event CollateralSeized(
         address indexed account,
         uint256 amount,
@@ -241,7 +244,7 @@ abstract contract CreditLineTypes {
     event LiquidityFunded(address indexed payer, uint256 amount, uint256 sequence);
     event LiquidityWithdrawn(address indexed to, uint256 amount, uint256 sequence);
 
-    // Events that report a call without effect.
+    // The following events report a call without effect.
 
     event AlreadyApplied(bytes32 indexed ref);
     event OpFailed(uint256 indexed index, bytes32 indexed ref, bytes reason);

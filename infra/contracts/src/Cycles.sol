@@ -6,11 +6,12 @@ import {Holds} from "./Holds.sol";
 import {LendingPool} from "./LendingPool.sol";
 
 /// @title Debt, its cycles, and their effect on score and ratio
-/// @notice A cycle opens with the first draw and closes when nothing is owed. Repaid within the
-/// term, it qualifies for a reward; too short or with too little debt, it is neutral. Score and
-/// outcome change when it closes, the ratio reward comes when no payment of the cycle can be
-/// revoked any more. Revoking a payment makes the cycle `Reversed` permanently, and its debt-time
-/// earns nothing: restored debt keeps its dates, but time and debt-time count from its restoration.
+/// @notice A cycle opens with the first draw and closes when nothing is owed. If it is repaid
+/// within the term, it qualifies for a reward; if it was too short or had too little debt, it is
+/// neutral. Score and outcome change when it closes. The ratio reward comes when no payment of the
+/// cycle can be revoked any more. Revoking a payment makes the cycle `Reversed` permanently, and
+/// its debt-time earns nothing: restored debt keeps its dates, but time and debt-time count from
+/// its restoration.
 abstract contract Cycles is Holds {
     using SafeCast for uint256;
 
@@ -32,13 +33,13 @@ abstract contract Cycles is Holds {
     struct ClosedCycle {
         uint40 openedAt;
         uint40 dueAt;
-        /// End of its held repayment that ends last; its ratio reward waits in that bucket.
+        /// End of its held repayment that ends last. Its ratio reward waits in that bucket.
         uint40 heldUntil;
         uint16 scoreGiven;
         bool reversed;
     }
 
-    /// @dev Only cycles that closed with a payment that could still be revoked.
+    /// @dev Cycles that closed with a payment which could still be revoked.
     mapping(address account => mapping(uint256 number => ClosedCycle)) private _closedCycles;
 
     constructor(Terms memory terms) LendingPool(terms.holdSeconds) {
@@ -54,7 +55,7 @@ abstract contract Cycles is Holds {
         _initialRatioBps = terms.initialRatioBps;
     }
 
-    // A clock that stops during a pause, so that a pause makes no cycle late.
+    // The terms run on a clock that stops during a pause, so that a pause makes no cycle late.
 
     function _stopClock() internal {
         _pool.pausedSince = uint40(block.timestamp);
@@ -66,14 +67,14 @@ abstract contract Cycles is Holds {
         emit TermsExtended(paused, _next());
     }
 
-    /// @dev Length of the current pause so far; 0 without one.
+    /// @dev Returns the length of the current pause so far, or 0 without one.
     function _currentPause() private view returns (uint256) {
         uint256 since = _pool.pausedSince;
         return since == 0 ? 0 : block.timestamp - since;
     }
 
-    /// @dev Due date of the open cycle. A pause moves it at its end, so that an event reports each
-    /// change.
+    /// @dev Returns the due date of the open cycle. A pause moves it at its end, so that an event
+    /// reports each change.
     function _dueAt(Line storage line) internal view returns (uint256) {
         return line.dueAt + _pool.pausedSeconds;
     }
@@ -92,7 +93,7 @@ abstract contract Cycles is Holds {
         if (bps > RATIO_CAP_BPS) bps = RATIO_CAP_BPS;
     }
 
-    /// @dev Limit that `shares` give the account, rounded down; 0 after a default.
+    /// @dev Returns the limit that `shares` give the account, rounded down; 0 after a default.
     function _limitFloor(Line storage line, uint256 shares, uint256 rewards)
         internal
         view
@@ -102,8 +103,8 @@ abstract contract Cycles is Holds {
         return _ausdOfSharesFloor(shares) * _ratioBpsOf(line, rewards) / 10_000;
     }
 
-    /// @dev Counts debt × seconds up to now. Called before every change of the debt of a cycle that
-    /// may still earn a reward.
+    /// @dev Counts debt × seconds up to now. It must run before every change of the debt of a cycle
+    /// that may still earn a reward.
     function _count(Line storage line) private {
         uint256 seconds_ = block.timestamp - line.countedAt;
         uint256 total = line.debtSeconds + uint256(line.drawn) * seconds_;
@@ -121,7 +122,7 @@ abstract contract Cycles is Holds {
         emit CycleOpened(account, _openNumber(line), openedAt, _dueAt(line), _next(account));
     }
 
-    /// @dev Number of the open cycle, or of the next one if none is open.
+    /// @dev Returns the number of the open cycle, or of the next one if none is open.
     function _openNumber(Line storage line) internal view returns (uint256) {
         return uint256(line.cyclesClosed) + 1;
     }
@@ -145,7 +146,8 @@ abstract contract Cycles is Holds {
         return _raiseDebt(line, amount);
     }
 
-    /// @dev `amount` is at most the debt. The caller moves the AUSD to the pool or the queue.
+    /// @dev Subtracts `amount`, which is at most the debt. The caller moves the AUSD to the pool or
+    /// the queue.
     function _subtractDebt(
         bytes32 ref,
         address account,
@@ -166,7 +168,7 @@ abstract contract Cycles is Holds {
         if (drawnAfter == 0 && line.openedAt != 0) _closeRepaid(account, line);
     }
 
-    /// @dev Clamps `paidAt` to the range the contract accepts; never reverts.
+    /// @dev Clamps `paidAt` to the range the contract accepts. Never reverts.
     function _paidAtWithin(address account, uint256 paidAt) internal view returns (uint256) {
         uint256 least = block.timestamp - PAID_AGO_MAX;
         uint256 openedAt = _lineOf(account).openedAt;
@@ -202,7 +204,8 @@ abstract contract Cycles is Holds {
         _closeCycle(account, line, outcome);
     }
 
-    /// @dev Late is decided by the time of the latest payment, not by when it was relayed.
+    /// @dev Returns the outcome of the cycle. The time of the latest payment decides whether it is
+    /// late, not the time at which that payment was relayed.
     function _outcomeOf(Line storage line) private view returns (Outcome) {
         // guard: a late cycle gives no reward
         if (line.paidAt > _dueAt(line) + _currentPause()) return Outcome.Late;
@@ -228,7 +231,7 @@ abstract contract Cycles is Holds {
             line.totalRepaid -= uint112(amount);
         } else {
             ClosedCycle storage closed = _closedCycles[account][number];
-            // Without an entry it ended in a default, which is permanent.
+            // A cycle without an entry ended in a default, which is permanent.
             if (closed.openedAt != 0) _reverse(account, line, closed, number, amount);
             if (!line.defaulted) _reopen(account, line, closed);
         }
@@ -273,7 +276,7 @@ abstract contract Cycles is Holds {
         emit CycleRedated(account, number, line.openedAt, _dueAt(line), _next(account));
     }
 
-    /// @dev Extends a hold that has not ended. Its cycle's reward waits for the last end.
+    /// @dev Extends a hold that has not ended. The reward of its cycle waits for the last end.
     function _extend(bytes32 ref) internal {
         uint256 until = _extendPayment(ref);
         Payment storage payment = _paymentOf(ref);
@@ -296,7 +299,7 @@ abstract contract Cycles is Holds {
         closed.heldUntil = uint40(until);
     }
 
-    /// @dev Seizes the collateral; remaining debt stays without a cycle.
+    /// @dev Seizes the collateral of an account. Debt that remains stays without a cycle.
     function _default(address account) internal {
         Line storage line = _lineOf(account);
         if (line.defaulted) revert AccountDefaulted(account);
@@ -313,8 +316,8 @@ abstract contract Cycles is Holds {
         _closeCycle(account, line, Outcome.Defaulted);
     }
 
-    /// @dev Turns collateral into liquidity and reduces the debt by its value. Held collateral is
-    /// left alone: what is not held covers debt and encumbered debt, and may be seized again later.
+    /// @dev Turns collateral into liquidity and reduces the debt by its value. Held collateral
+    /// stays: what is not held covers debt and encumbered debt, and more may be seized later.
     function _seizeForDebt(Line storage line) internal returns (uint256 amount, uint256 shares) {
         _fold(line);
         uint256 drawn = line.drawn;

@@ -6,10 +6,10 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title ERC-3009: token transfers authorised by an off-chain signature
-/// @notice Errors, overloads and the order of checks follow Agora's AUSD, with one difference:
-/// a high-s ECDSA signature is refused here and accepted there.
-/// @dev Type hashes are those of https://eips.ethereum.org/EIPS/eip-3009. Shares the EIP-712 domain
-/// and its `eip712Domain()` with permit.
+/// @notice Errors, overloads and the order of checks follow Agora's AUSD, with one difference: a
+/// high-s ECDSA signature is refused here and accepted there.
+/// @dev Type hashes are those of https://eips.ethereum.org/EIPS/eip-3009. The EIP-712 domain and
+/// its `eip712Domain()` are those of permit.
 abstract contract Eip3009 is ERC20Permit {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,"
@@ -22,7 +22,7 @@ abstract contract Eip3009 is ERC20Permit {
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
 
-    /// @dev The signed authorization; a struct so that both overloads share one path.
+    /// @dev The signed authorization. It is a struct so that both overloads share one path.
     struct Authorization {
         address from;
         address to;
@@ -48,7 +48,7 @@ abstract contract Eip3009 is ERC20Permit {
     /// @notice The (authorizer, nonce) pair was used or cancelled before.
     error UsedOrCanceledAuthorization();
 
-    /// @notice True once the nonce was used or cancelled; the events show which.
+    /// @notice Returns true once the nonce was used or cancelled. The events show which.
     function authorizationState(address authorizer, bytes32 nonce) external view returns (bool) {
         return _authorizationStates[authorizer][nonce];
     }
@@ -72,7 +72,8 @@ abstract contract Eip3009 is ERC20Permit {
         );
     }
 
-    /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
+    /// @notice Moves `value` as the overload above does, for signatures of any length (ERC-1271
+    /// wallets).
     function transferWithAuthorization(
         address from,
         address to,
@@ -109,7 +110,8 @@ abstract contract Eip3009 is ERC20Permit {
         );
     }
 
-    /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
+    /// @notice Pulls `value` as the overload above does, for signatures of any length (ERC-1271
+    /// wallets).
     function receiveWithAuthorization(
         address from,
         address to,
@@ -138,7 +140,7 @@ abstract contract Eip3009 is ERC20Permit {
         _cancel(authorizer, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// @notice As the overload above, for signatures of any length (ERC-1271 wallets).
+    /// @notice Cancels as the overload above does, for signatures of any length (ERC-1271 wallets).
     function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature)
         external
     {
@@ -172,7 +174,7 @@ abstract contract Eip3009 is ERC20Permit {
         emit AuthorizationCanceled(authorizer, nonce);
     }
 
-    /// @dev True if the issuer allows transfers by signature; checked first.
+    /// @dev Reverts unless the issuer allows transfers by signature. This is checked first.
     function _requireSignaturesAccepted() internal view virtual;
 
     function _onlyPayee(address to) private view {
@@ -183,8 +185,8 @@ abstract contract Eip3009 is ERC20Permit {
         if (_authorizationStates[authorizer][nonce]) revert UsedOrCanceledAuthorization();
     }
 
-    /// @dev ECDSA is tried first even for accounts with code, because a delegated EOA keeps its
-    /// key.
+    /// @dev Reverts unless the signature is valid. ECDSA is tried first even for accounts with
+    /// code, because a delegated EOA keeps its key.
     function _requireSigned(address signer, bytes32 structHash, bytes memory signature)
         private
         view

@@ -18,7 +18,7 @@ abstract contract Holds is LendingPool {
     /// @dev Longest extension by one call.
     uint256 private constant EXTENSION = 1 hours;
 
-    /// @dev A payment under its ref. Those that were never held have only the content.
+    /// @dev A payment under its ref. Payments that were never held have only the content.
     struct Payment {
         /// Content hash, see `contentOf`.
         bytes32 content;
@@ -26,18 +26,19 @@ abstract contract Holds is LendingPool {
         uint40 until;
         /// Total extension to date, in seconds.
         uint24 extendedSeconds;
-        /// Cycle in which it counted; 0 for none.
+        /// Cycle in which the payment counted; 0 for none.
         uint32 cycle;
-        /// What is not revoked of it: repaid debt and collateral in AUSD, and the shares of the
-        /// latter.
+        /// Amounts that are not revoked: repaid debt and collateral in AUSD, and the shares of that
+        /// collateral.
         uint72 repaid;
         uint72 collateral;
         uint104 shares;
         bool isRepayment;
     }
 
-    /// @dev The fields of an account or a payment are consecutive words of one page of 128, the unit
-    /// by which Monad charges for storage (MIP-8, https://mips.monad.xyz/MIPs/MIP-8).
+    /// @dev Returns the page of an account or a payment. Its fields are consecutive words of one
+    /// page of 128, the unit by which Monad charges for storage (MIP-8,
+    /// https://mips.monad.xyz/MIPs/MIP-8).
     function _pageOf(bytes32 kind, bytes32 key) private pure returns (bytes32) {
         return keccak256(abi.encode(kind, key)) & ~bytes32(uint256(127));
     }
@@ -75,16 +76,16 @@ abstract contract Holds is LendingPool {
             && uint256(payment.repaid) + payment.collateral > 0;
     }
 
-    /// @dev Ratio in effect after `rewards` more rewards.
+    /// @dev Returns the ratio in effect after `rewards` more rewards.
     function _ratioBpsOf(Line storage line, uint256 rewards) internal view virtual returns (uint256);
 
-    /// @dev Adds what was freed to the account's own.
+    /// @dev Adds freed shares and rewards to the account's own.
     function _credit(Line storage line, uint256 shares, uint256 rewards) private {
         if (shares > 0) line.shares += shares.toUint112();
         if (rewards > 0) line.ratioBps = _ratioBpsOf(line, rewards).toUint16();
     }
 
-    /// @dev Folds everything freed. Returns the debt that is still encumbered.
+    /// @dev Folds everything freed into the account. Returns the debt that is still encumbered.
     function _fold(Line storage line) internal returns (uint256 encumbered) {
         Buckets.Sums memory sums = line.buckets.survey();
         if (sums.shares + sums.repaid + sums.rewards > 0) {
@@ -94,7 +95,7 @@ abstract contract Holds is LendingPool {
         return sums.heldRepaid;
     }
 
-    /// @dev Adds to the bucket, after crediting what an earlier end left in its place.
+    /// @dev Adds to the bucket of `until`, after crediting what an earlier end left in its place.
     function _hold(Line storage line, uint256 until, uint256 shares, uint256 repaid) private {
         Bucket storage bucket = _bucketOf(line, until);
         if (bucket.until != until) {
@@ -139,8 +140,8 @@ abstract contract Holds is LendingPool {
         _hold(_lineOf(account), until, shares, 0);
     }
 
-    /// @dev Revokes `amount` of the collateral. Its shares go, and what they are worth more than
-    /// that stays with the other shares, so the treasury gets back exactly what it paid.
+    /// @dev Revokes `amount` of the collateral. Its shares are burned, and their value above
+    /// `amount` stays with the other shares, so the treasury gets back exactly what it paid.
     function _revokeCollateral(bytes32 ref, uint256 amount) internal {
         Payment storage payment = _paymentOf(ref);
         address account = payment.account;

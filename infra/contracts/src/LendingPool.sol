@@ -27,7 +27,7 @@ abstract contract LendingPool is CollateralPool {
     uint256 internal immutable _step;
 
     Pool internal _pool;
-    /// @dev Only `until` and `repaid` are used.
+    /// @dev Held repayments of all accounts. Only `until` and `repaid` are used.
     Bucket[16] private _heldLiquidity;
 
     constructor(uint256 holdSeconds_) {
@@ -41,13 +41,13 @@ abstract contract LendingPool is CollateralPool {
         return ++_pool.sequence;
     }
 
-    /// @dev AUSD in the lending pool that can be drawn.
+    /// @dev Returns the AUSD in the lending pool that can be drawn.
     function _liquidity() internal view returns (uint256) {
         // guard: held AUSD is not lent
         return _pool.free + _heldLiquidity.survey().repaid;
     }
 
-    /// @dev AUSD in the lending pool, held repayments included.
+    /// @dev Returns the AUSD in the lending pool, held repayments included.
     function _poolBalance() internal view returns (uint256) {
         Buckets.Sums memory sums = _heldLiquidity.survey();
         return _pool.free + sums.repaid + sums.heldRepaid;

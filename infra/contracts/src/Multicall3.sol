@@ -2,8 +2,8 @@
 pragma solidity ^0.8.28;
 
 /// @title The functions of Multicall3 that clients use for batched reads
-/// @notice ABI-compatible with the contract at 0xcA11bde05977b3631167028862bE2a173976CA11, so that
-/// a local chain behaves like the public ones. Stateless.
+/// @notice The contract is stateless. Its ABI is that of the contract at
+/// 0xcA11bde05977b3631167028862bE2a173976CA11, so that a local chain behaves like the public ones.
 contract Multicall3 {
     struct Call3 {
         address target;
@@ -29,17 +29,17 @@ contract Multicall3 {
         }
     }
 
-    /// @notice Number of the block the batch runs in.
+    /// @notice Returns the number of the block in which the batch runs.
     function getBlockNumber() external view returns (uint256) {
         return block.number;
     }
 
-    /// @notice Unix time of the block the batch runs in.
+    /// @notice Returns the Unix time of the block in which the batch runs.
     function getCurrentBlockTimestamp() external view returns (uint256) {
         return block.timestamp;
     }
 
-    /// @notice Native balance of `account` in wei.
+    /// @notice Returns the native balance of `account` in wei.
     function getEthBalance(address account) external view returns (uint256) {
         return account.balance;
     }

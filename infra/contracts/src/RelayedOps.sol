@@ -20,16 +20,17 @@ abstract contract RelayedOps is CreditLineBase {
     uint8 internal constant KIND_REVOKE_REPAYMENT = 5;
     uint8 internal constant KIND_EXTEND_HOLD = 6;
 
-    /// @notice Gas required before each operation of `many`. More than any operation uses, so a
-    /// short gas limit reverts the batch and cannot look like a failed operation.
+    /// @notice Gas required before each operation of `many`. It is more than any operation uses, so
+    /// a short gas limit reverts the batch and cannot look like a failed operation.
     uint256 public constant OP_GAS_FLOOR = 300_000;
 
-    /// @notice Content hash applied under a ref, as computed by `contentOf`; 0 if unused.
+    /// @notice Returns the content hash applied under a ref, as `contentOf` computes it; 0 if the
+    /// ref is unused.
     function refUsed(bytes32 ref) external view returns (bytes32) {
         return _paymentOf(ref).content;
     }
 
-    /// @notice Content hash of an operation; kinds as in `Op`.
+    /// @notice Returns the content hash of an operation. `kind` is as in `Op`.
     function contentOf(uint8 kind, address account, uint256 amount, uint64 paidAt)
         public
         pure
@@ -82,7 +83,7 @@ abstract contract RelayedOps is CreditLineBase {
         _extendHold(ref);
     }
 
-    /// @notice Runs the operations in order. One that reverts only emits `OpFailed`.
+    /// @notice Runs the operations in order. An operation that reverts only emits `OpFailed`.
     function many(Op[] calldata ops) external onlyRole(RELAYER_ROLE) nonReentrant {
         for (uint256 i = 0; i < ops.length; i++) {
             // guard: a batch that runs out of gas reports no operation as failed
@@ -94,7 +95,7 @@ abstract contract RelayedOps is CreditLineBase {
         }
     }
 
-    /// @notice Runs one operation of `many`. Called only by this contract, to isolate a revert.
+    /// @notice Runs one operation of `many`. Only this contract calls it, to isolate a revert.
     function applyOp(Op calldata op) external {
         // guard: an operation of a batch is run only by its batch
         if (msg.sender != address(this)) revert OnlySelf();
@@ -125,7 +126,8 @@ abstract contract RelayedOps is CreditLineBase {
         if (!_claim(ref, kind, account, amount, paidAt)) return;
         Line storage line = _lineOf(account);
         uint256 repaid = amount < line.drawn ? amount : line.drawn;
-        // Held before the cycle closes, so that its reward waits for this hold.
+        // The payment is held before the cycle closes, so that the cycle's reward waits for this
+        // hold.
         if (held) {
             _holdRepayment(ref, account, repaid, line.openedAt == 0 ? 0 : _openNumber(line));
         } else if (repaid > 0) {

@@ -8,22 +8,23 @@ import {CreditLineTypes} from "../CreditLineTypes.sol";
 import {Person} from "./Person.sol";
 
 /// @title Model of the credit line that checks it with plain sums
-/// @notice Has no buckets: each hold stores its end, and sums run over the holds that have not
-/// ended. Amounts in micro-AUSD. Without yield every value is exact; with yield, values differ by
-/// the rounding of each call.
+/// @notice The model has no buckets: each hold stores its end, and sums run over the holds that
+/// have not ended. Amounts are in micro-AUSD. Without yield every value is exact; with yield,
+/// values differ by the rounding of each call.
 abstract contract LineModel {
     struct User {
         Person person;
         uint256 walletBefore;
-        /// Credited by the relayer, less revoked amounts.
+        /// Amount that the relayer credited, less revoked amounts.
         uint256 relayed;
         uint256 drawn;
         uint256 encumbered;
         uint256 cycles;
-        /// Closed cycles that earned a reward, and those of them without a held repayment.
+        /// Number of closed cycles that earned a reward, and of those among them without a held
+        /// repayment.
         uint256 earned;
         uint256 settled;
-        /// Most that rounding may have cost, once there is yield.
+        /// Maximum amount that rounding may have cost, once there is yield.
         uint256 slack;
         bool verified;
         bool frozen;
@@ -37,7 +38,7 @@ abstract contract LineModel {
         uint40 until;
         uint40 first;
         uint32 cycle;
-        /// What is not revoked.
+        /// Amounts that are not revoked.
         uint256 repaid;
         uint256 excess;
     }
@@ -49,12 +50,12 @@ abstract contract LineModel {
     }
 
     struct Cycle {
-        /// Held repayments that counted in it.
+        /// Number of held repayments that counted in the cycle.
         uint32 held;
         bool reversed;
         bool earned;
         uint40 startedAt;
-        /// Debt × seconds since then.
+        /// Debt × seconds since `startedAt`.
         uint256 debtTime;
     }
 
@@ -76,7 +77,7 @@ abstract contract LineModel {
     bytes32[] internal _live;
     mapping(uint256 user => mapping(uint256 number => Cycle)) private _cycles;
     uint256 private immutable _treasuryBefore;
-    /// @dev Credited by the relayer to all users, less revoked amounts.
+    /// @dev Amount that the relayer credited to all users, less revoked amounts.
     uint256 private _credited;
     uint256 private _pool;
     uint256 private _encumbered;
@@ -84,7 +85,7 @@ abstract contract LineModel {
     uint256 internal _donated;
     uint256 private _tickedAt;
     bool internal _paused;
-    /// @dev State before the call that is being checked.
+    /// @dev Number and kind of the call that is being checked.
     uint256 internal _call;
     uint256 internal _kind;
 
@@ -123,7 +124,7 @@ abstract contract LineModel {
         return _views.accountOf(_addressOf(user));
     }
 
-    // Updates of the model.
+    // The following functions update the model.
 
     /// @dev Lets the time since the last block pass: debt-time grows and holds end.
     function _tick() internal {
@@ -142,7 +143,7 @@ abstract contract LineModel {
         }
     }
 
-    /// @dev `amount` of the hold's debt is encumbered no longer.
+    /// @dev Frees `amount` of the hold's debt, which is encumbered no longer.
     function _release(Hold storage hold, uint256 amount) private {
         if (!hold.encumbers) return;
         User storage user = _users[hold.user];
@@ -175,7 +176,7 @@ abstract contract LineModel {
         _cycles[user][hold.cycle].held++;
     }
 
-    /// @dev Holds end at multiples of a fifteenth of their length.
+    /// @dev Returns the end of a hold, which is a multiple of a fifteenth of its length.
     function _endOf(uint256 time) private view returns (uint256) {
         return (time + _step - 1) / _step * _step;
     }
@@ -190,8 +191,8 @@ abstract contract LineModel {
         hold.until = uint40(_extended(hold));
     }
 
-    /// @dev True if the contract must accept it. A default never needs held money, so held money
-    /// can always be revoked.
+    /// @dev Returns true if the contract must accept the operation. A default never needs held
+    /// money, so held money can always be revoked.
     function _expected(Step memory step) internal view returns (bool) {
         uint8 kind = step.op.kind;
         if (kind > 6) return false;
@@ -228,14 +229,16 @@ abstract contract LineModel {
         hold.repaid -= back;
     }
 
-    /// @dev The cycle earns nothing. Its debt-time was spent on money that was taken back.
+    /// @dev Makes the cycle earn nothing, because its debt-time was repaid with money that was
+    /// taken back.
     function _reverse(uint256 index, uint256 number) private {
         Cycle storage cycle = _cycles[index][number];
         if (cycle.earned) _users[index].earned--;
         (cycle.earned, cycle.reversed) = (false, true);
     }
 
-    /// @dev A call of this user rounded at most three values, each by less than a unit and a share.
+    /// @dev Adds the rounding of a call. A call of this user rounds at most three values, each by
+    /// less than a unit and a share.
     function _round(User storage user) internal {
         if (_yield == 0) return;
         uint256 share = (_views.totalCollateral() + 1) / (_views.totalShares() + 1e6);
@@ -255,7 +258,7 @@ abstract contract LineModel {
         _pool -= amount;
     }
 
-    /// @dev Closes the cycle if nothing is owed any more.
+    /// @dev Repays `amount`, and closes the cycle if nothing is owed any more.
     function _payBack(uint256 index, uint256 amount) internal {
         User storage user = _users[index];
         user.drawn -= amount;
@@ -277,7 +280,7 @@ abstract contract LineModel {
         _users[index].defaulted = true;
     }
 
-    // Invariants.
+    // The following functions check the invariants.
 
     function _checkTotals() internal view {
         uint256 pool = _views.poolBalance();
@@ -285,7 +288,7 @@ abstract contract LineModel {
         _same("treasury", _token.balanceOf(_treasury), _treasuryBefore - _credited);
         uint256 owned = _views.totalCollateral() + pool;
         _same("balance", _token.balanceOf(address(_line)), owned + _donated);
-        // Excludes all held money, and includes matured money even of inactive accounts.
+        // Liquidity excludes all held money, and includes matured money even of inactive accounts.
         _same("liquidity", _views.liquidity(), _pool - _encumbered);
     }
 
@@ -337,7 +340,7 @@ abstract contract LineModel {
         view
     {
         uint256 used = account.drawn + account.encumbered;
-        // Even if all held money is revoked now, collateral covers the debt.
+        // Even if all held money were revoked now, collateral would cover the debt.
         _atMost("secured", used, account.collateral + user.slack);
         if (account.defaulted) _same("limit", account.limit, 0);
         bool open = account.verified && !account.defaulted && !account.frozen;
@@ -348,8 +351,8 @@ abstract contract LineModel {
         _same("defaulted", account.defaulted ? 1 : 0, user.defaulted ? 1 : 0);
     }
 
-    /// @dev One reward for one debt-time: score for cycles that earned it, ratio for those of them
-    /// that can no longer be revoked.
+    /// @dev Checks that one debt-time gave one reward: score for cycles that earned it, ratio for
+    /// those of them that can no longer be revoked.
     function _checkRecord(uint256 index, CreditLineTypes.Account memory account) private view {
         User storage user = _users[index];
         _atMost("score", account.score, 10 * user.earned);

@@ -5,8 +5,8 @@ import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
 /// @title A contract wallet for tests
-/// @notice Accepts its owner's ECDSA signature wrapped as `abi.encode(bytes32, bytes)` with a tag:
-/// longer than 65 bytes, so only the ERC-1271 path can accept it.
+/// @notice Accepts its owner's ECDSA signature, wrapped as `abi.encode(bytes32, bytes)` with a tag.
+/// The result is longer than 65 bytes, so only the ERC-1271 path can accept it.
 contract OwnedWallet is IERC1271 {
     bytes32 public constant TAG = keccak256("OwnedWallet");
     address public immutable owner;

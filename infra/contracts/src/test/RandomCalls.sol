@@ -8,8 +8,8 @@ import {RelayedOps} from "../RelayedOps.sol";
 import {LineModel} from "./LineModel.sol";
 
 /// @title Random calls to a credit line by all roles, checked after each call
-/// @notice Holds the relayer's, verifier's and pauser's role and owns the users. Time passes
-/// between the transactions that run it. The same seeds and times make the same calls.
+/// @notice The contract holds the relayer's, verifier's and pauser's role and owns the users. Time
+/// passes between the transactions that run it. The same seeds and times make the same calls.
 contract RandomCalls is LineModel {
     enum Kind {
         TopUp,
@@ -35,7 +35,7 @@ contract RandomCalls is LineModel {
         Donate
     }
 
-    /// @dev Kinds by weight.
+    /// @dev Kinds of calls, repeated by weight.
     bytes private constant WEIGHTS = hex"000000000000" hex"010101010101010101" hex"02020202020202"
         hex"03030303" hex"0404040404040404040404040404" hex"050505050505050505"
         hex"06060606060606" hex"070707" hex"0808080808" hex"0909090909090909090909090909"
@@ -51,19 +51,19 @@ contract RandomCalls is LineModel {
     Step[] private _history;
     bool private immutable _withYield;
 
-    /// @dev The harness needs AUSD, and with yield the admin's role.
+    /// @dev The contract needs AUSD, and with yield the admin's role.
     constructor(address line, uint256 users, bool withYield) LineModel(line, users) {
         _withYield = withYield;
         _token.approve(line, type(uint256).max);
     }
 
-    /// @notice Accounts that need AUSD before `begin`.
+    /// @notice Returns the accounts that need AUSD before `begin`.
     function people() external view returns (address[] memory all) {
         all = new address[](_users.length);
         for (uint256 i = 0; i < all.length; i++) all[i] = _addressOf(i);
     }
 
-    /// @notice Number of calls made and accepted, by kind.
+    /// @notice Returns the number of calls made and accepted, by kind.
     function counts() external view returns (uint256[21] memory, uint256[21] memory) {
         return (_tried, _accepted);
     }
@@ -80,7 +80,7 @@ contract RandomCalls is LineModel {
 
     /// @notice Makes `calls` random calls and checks the invariants after each.
     function run(uint256 seed, uint256 calls) external {
-        // Hashed again, because seeds may be a chain of the same hash.
+        // The seed is hashed again, because seeds may be a chain of the same hash.
         _random = uint256(keccak256(abi.encode(seed, address(this))));
         _tick();
         for (uint256 i = 0; i < calls; i++) {
@@ -89,7 +89,7 @@ contract RandomCalls is LineModel {
             Kind kind = Kind(uint8(WEIGHTS[_pick(WEIGHTS.length)]));
             if (_paused && _pick(25) == 0) kind = Kind.Unpause;
             else if (!_paused && _pick(400) == 0) kind = Kind.Pause;
-            // Runs before the others, which repay most overdue debt.
+            // These calls run before the others, which repay most overdue debt.
             else if (i < 2 && _pick(3) == 0) kind = Kind.MarkDefault;
             _kind = uint256(kind);
             _tried[_kind]++;
@@ -107,8 +107,8 @@ contract RandomCalls is LineModel {
         _paused = false;
     }
 
-    /// @notice Called after every hold and term ended: closes all debts, withdraws every account's
-    /// exact balance and checks that nothing is left.
+    /// @notice Closes all debts, withdraws every account's exact balance and checks that nothing is
+    /// left. It must be called after every hold and term ended.
     function finish() external {
         _tick();
         for (uint256 i = 0; i < _users.length; i++) {
@@ -144,7 +144,7 @@ contract RandomCalls is LineModel {
         return _random % below;
     }
 
-    /// @dev An amount from one unit to `most`, biased towards both ends.
+    /// @dev Returns an amount from one unit to `most`, biased towards both ends.
     function _amount(uint256 most) private returns (uint256) {
         if (most == 0) return 1;
         uint256 way = _pick(8);
@@ -163,7 +163,7 @@ contract RandomCalls is LineModel {
         return _operate(kind, user);
     }
 
-    /// @dev A refused call must revert with an error of the contract, never panic.
+    /// @dev Returns `accepted`. A refused call must revert with an error of the contract, not panic.
     function _sane(bool accepted, bytes memory answer) private view returns (bool) {
         if (accepted) return true;
         _same("a refusal says why", answer.length >= 4 ? 1 : 0, 1);
@@ -181,7 +181,7 @@ contract RandomCalls is LineModel {
         return _sane(accepted, answer);
     }
 
-    /// @dev A new operation, or one on a current or past hold.
+    /// @dev Returns a new operation, or one on a current or past hold.
     function _step(uint8 kind, uint8 user) private returns (Step memory step) {
         CreditLineTypes.Op memory op = step.op;
         step.user = user;
@@ -194,7 +194,7 @@ contract RandomCalls is LineModel {
             }
             if (!fromLive && _history.length > 0) op.ref = _history[_pick(_history.length)].op.ref;
             step.user = _holds[op.ref].user;
-            // All of it, a part, or none.
+            // The amount left is everything, a part, or nothing.
             if (kind != 6 && _pick(3) == 0) op.amount = _pick(50 * AUSD);
             return step;
         }
@@ -207,7 +207,7 @@ contract RandomCalls is LineModel {
         else if (way == 0) op.amount = drawn;
         else if (way == 1) op.amount = _amount(drawn);
         else op.amount = drawn + _amount(10 * AUSD);
-        // From three days ago to a day ahead, or zero.
+        // The time is from three days ago to a day ahead, or zero.
         if (repays && _pick(4) > 0) op.paidAt = uint64(block.timestamp + _pick(4 days) - 3 days);
     }
 
@@ -254,7 +254,8 @@ contract RandomCalls is LineModel {
         else _history[_pick(HISTORY_MAX)] = step;
     }
 
-    /// @dev Repeating the content has no effect, other content is refused; neither changes state.
+    /// @dev Repeats an operation. The same content has no effect, and other content is refused;
+    /// neither changes state.
     function _repeat() private returns (bool accepted) {
         if (_history.length == 0) return false;
         Step memory step = _history[_pick(_history.length)];
@@ -287,7 +288,7 @@ contract RandomCalls is LineModel {
     function _draw(uint8 user) private returns (bool accepted) {
         CreditLineTypes.Account memory account = _account(user);
         uint256 amount = _amount(_pick(4) == 0 ? account.limit + AUSD : account.available);
-        // A small debt has about the least debt-time after a while.
+        // A small debt reaches about the least debt-time after a while.
         if (_pick(3) == 0) amount = 1 + _pick(AUSD);
         (address to, bool right) = _recipient(user);
         accepted = _sendAs(user, abi.encodeCall(CreditLine.draw, (amount, to)));
@@ -318,7 +319,7 @@ contract RandomCalls is LineModel {
         _atMost("left", account.drawn + account.encumbered, account.limit);
     }
 
-    /// @dev The user, or now and then an address that the line must refuse.
+    /// @dev Returns the user or, now and then, an address that the line must refuse.
     function _recipient(uint8 user) private returns (address to, bool right) {
         if (_pick(20) > 0) return (_addressOf(user), true);
         return ([_treasury, address(_token), address(_line), address(0)][_pick(4)], false);
@@ -381,13 +382,14 @@ contract RandomCalls is LineModel {
         return true;
     }
 
-    /// @dev AUSD that is transferred to the line without a call is credited to no account.
+    /// @dev Transfers AUSD to the line without a call, which credits it to no account.
     function _donate(uint256 amount) private returns (bool) {
         _donated += amount;
         return _token.transfer(address(_line), amount);
     }
 
-    /// @dev Only while shares exist, because yield for nobody raises the price of the next one.
+    /// @dev Adds yield only while shares exist, because yield for nobody raises the price of the
+    /// next share.
     function _addYield(uint256 amount) private returns (bool) {
         if (!_withYield || _views.totalShares() == 0) return false;
         _views.addYield(amount);

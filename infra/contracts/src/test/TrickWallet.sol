@@ -17,7 +17,7 @@ contract TrickWallet is IERC1271 {
     Tell public immutable tell;
     address public immutable lane;
 
-    /// @param lane_ a sender it accepts; used only if `tell_` is `Origin`
+    /// @param lane_ sender that the wallet accepts; used only if `tell_` is `Origin`
     constructor(Tell tell_, address lane_) {
         tell = tell_;
         lane = lane_;
