@@ -5,7 +5,7 @@ import type { BunPlugin } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
-/** A service, or the command line of operators. */
+/** Name of a service, or of the command line of operators. */
 export type Program = ServiceName | 'ops'
 
 const entryOf = (name: Program): string =>
@@ -15,10 +15,9 @@ const entryOf = (name: Program): string =>
 export const bundleOf = (dir: string, name: Program): string => join(dir, `${name}.js`)
 
 /**
- * Bundles each program into one file. From sources a service loads some seven hundred files, which
- * is most of its startup: 0.4 to 0.8 s of processor time, against 0.15 to 0.25 s from one file
- * (measured), so a killed instance is back sooner. Pages, styles and external packages are still
- * read from the repository.
+ * Bundles each program into one file. From sources a service loads some seven hundred files, which is most of its
+ * startup: 0.4 to 0.8 s of processor time, against 0.15 to 0.25 s from one file (measured). So a killed instance is
+ * back sooner. Pages, styles and external packages are still read from the repository.
  * @throws Error with Bun's output if a program cannot be bundled.
  */
 export async function bundlePrograms(into: string, programs: readonly Program[] = serviceNames): Promise<void> {
@@ -38,10 +37,10 @@ export async function bundlePrograms(into: string, programs: readonly Program[] 
   }
 }
 
-/** Packages that read files next to their code. */
+/** Packages that read files next to their code, so they are not bundled. */
 const asFiles = ['tiny-secp256k1', 'swagger-ui-dist']
 
-/** Replaces `import.meta.dir`, so that a module finds the files next to its source. */
+/** Plugin that replaces `import.meta.dir`, so that a module finds the files next to its source. */
 const ownFolders: BunPlugin = {
   name: 'own folders',
   setup: (build) => {
@@ -60,7 +59,7 @@ const sets = {
   operators: { programs: ['ops'], folders: ['services', 'shared', 'infra'] },
 } as const
 
-/** In node_modules, where external packages resolve and git and linters do not look. */
+/** Folder of the bundles. It is in node_modules, where external packages resolve and git and linters do not look. */
 const home = join(repositoryDir, 'node_modules/.services')
 
 /**
@@ -80,14 +79,12 @@ export async function currentBundles(set: keyof typeof sets = 'services'): Promi
   try {
     renameSync(draft, dir)
   } catch {
-    rmSync(draft, { recursive: true, force: true }) // Another process created it first.
+    rmSync(draft, { recursive: true, force: true }) // Another process created the bundles first.
   }
   return dir
 }
 
-/**
- * Hashes the sources and their location: a bundle contains paths, so another clone cannot use it.
- */
+/** Hashes the sources and their location. A bundle contains paths, so another clone cannot use it. */
 function stateOfSources(folders: readonly string[]): string {
   const hash = createHash('sha256').update(repositoryDir)
   const update = (path: string) => hash.update(path).update(readFileSync(join(repositoryDir, path)))

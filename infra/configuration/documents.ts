@@ -10,7 +10,7 @@ import { neverKept, testnetValues } from './testnet'
 
 export const examplePath = join(repositoryDir, 'infra/env.example')
 
-/** Returns the variables an env file may set: those passed to services and those substituted. */
+/** Returns the variables that an env file may set: those passed to services and those that compose.yaml substitutes. */
 export function variablesOf(composition: Composition): string[] {
   const services = Object.values(composition.services)
   const handedOn = services.flatMap(({ environment }) =>
@@ -21,9 +21,7 @@ export function variablesOf(composition: Composition): string[] {
   return [...new Set([...referencesIn(composition.name), ...own, ...putIn, ...handedOn])]
 }
 
-/**
- * Returns the current text of env.example: the variables compose.yaml takes, then those it sets.
- */
+/** Returns the current text of env.example: the variables that compose.yaml takes, then those that it sets. */
 export function exampleDocument(): string {
   const rows: Row[] = [...rowsOf(processes), ...composeVariables]
   const taken = variablesOf(deployment())

@@ -18,12 +18,12 @@ export type Section = {
 }
 
 export type Proposals = {
-  /** Values that differ from the defaults; an empty one must be filled in. */
+  /** Values that differ from the defaults. The operator must fill in an empty one. */
   readonly values: ReadonlyMap<string, string>
   readonly neverKept: ReadonlyMap<string, string>
 }
 
-/** Returns env.example: each variable of every process once, under the first that reads it. */
+/** Returns env.example. It has each variable of every process once, under the first process that reads it. */
 export function exampleOf(sections: readonly Section[], rows: readonly Row[], proposals: Proposals): string {
   const meaningsOf = (name: string) => rows.filter((row) => row.name === name)
   const body = sections

@@ -1,14 +1,14 @@
 /**
- * Values proposed for the public test chain (docs.monad.xyz; the issuer of AUSD on chain 10143).
- * The provider allows 60 calls a minute in test mode. Monad reserves 10 coins per account and
- * reverts transfers out of them; the lane floor adds one coin for pending gas.
+ * Values proposed for the public test chain (docs.monad.xyz; the issuer of AUSD on chain 10143). The provider allows 60
+ * calls a minute in test mode. Monad reserves 10 coins per account and reverts transfers out of them; the minimum
+ * balance of a lane adds one coin for pending gas.
  */
 export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['STACK', 'testnet'],
   ['IMAGE_TAG', 'testnet'],
-  // docs.monad.xyz/developer-essentials/testnet
+  // Source: docs.monad.xyz/developer-essentials/testnet
   ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],
-  // About three blocks.
+  // One second is about three blocks.
   ['POLL_MS', '1000'],
   ['READS_EVERY_MS', '800'],
   ['CHAIN_ID', '10143'],
@@ -20,7 +20,7 @@ export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['IDENTITY_APP_TOKEN', ''],
   ['GENESIS_HASH', ''],
   ['RATE_SOURCES', 'frankfurter,bnm,open-er-api'],
-  // Each deployment decides; pricing does not start without it.
+  // Each deployment decides on its spreads; pricing does not start without them.
   ['SPREADS_BPS', ''],
 ])
 

@@ -11,7 +11,7 @@ import { answers } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { unlessStopped } from '#infra/local/wait'
 
-/** `bun run demo`: plays a customer journey on the running stack or a temporary one. */
+/** Plays a customer journey on the running stack or a temporary one (`bun run demo`). */
 const stopping = openStopping()
 const dir = resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local'))
 const ownDir = `${dir}-demo`
@@ -37,7 +37,7 @@ async function inFolder(folder: string, work: () => Promise<void>): Promise<void
     usableDir(folder, folder)
     await work()
   } catch (error) {
-    if (error instanceof FolderTaken) isOurs = false // Another demo created it in the meantime.
+    if (error instanceof FolderTaken) isOurs = false // Another demo created the folder in the meantime.
     throw error
   } finally {
     if (isOurs) rmSync(folder, { recursive: true, force: true })

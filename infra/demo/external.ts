@@ -26,7 +26,7 @@ export function outsideOf(stack: Pick<StackFile, 'sandbox'>) {
     expire: (session: string) => control(`sessions/${session}/expire`),
     refund: (payment: string) => control(`payments/${payment}/refund`),
     identity: (wallet: string, verdict: Verdict) => control(`identity/${wallet.toLowerCase()}`, { verdict }),
-    /** Returns the chain's new time in unix seconds. */
+    /** Returns the chain's new time in Unix seconds. */
     advance: (seconds: number): Promise<{ chainTime: string }> => control('chain/advance', { seconds }),
     faults: (faults: unknown) => control('faults', faults),
     calm: () =>

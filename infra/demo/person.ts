@@ -16,10 +16,10 @@ export type Reply = { status: number; body: any; headers: Headers }
 
 export type Person = ReturnType<typeof personOf>
 
-/** The chain charges the gas limit, not the gas used. */
+/** Gas limit of every transaction. The chain charges the limit, not the gas used. */
 const gas = 400_000n
 
-/** `signer` is a private key, or an account that signs its own way (contract wallets). */
+/** Opens a user of the stack. `signer` is a private key, or an account that signs its own way (contract wallets). */
 export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   const account = typeof signer === 'string' ? privateKeyToAccount(signer) : signer
   const chain = createWalletClient({
@@ -35,7 +35,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     chainId: stack.chain.chainId,
     verifyingContract: stack.chain.ausd as Address,
   }
-  /** Returns the raw reply, including those that the client would hide. */
+  /** Returns the raw reply, including replies that the client would hide. */
   const call = async (
     method: string,
     path: string,
@@ -53,7 +53,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
   }
   const get = (path: string) => call('GET', path)
   const post = (path: string, body: unknown) => call('POST', path, body)
-  /** Repeats the request on 503, which is safe. */
+  /** Repeats a request that gets 503, which is safe. */
   const insist = (path: string, body: unknown) =>
     waitUntil(`a response from ${path}`, async () => {
       const reply = await post(path, body)
@@ -82,7 +82,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
     call,
     get,
     post,
-    /** The Authorization header, a secret. */
+    /** Returns the Authorization header, which is a secret. */
     authorization: () => session.header(),
     insist,
     me: () =>
@@ -91,7 +91,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         return reply.status === 200 && reply.body
       }),
     quote: async (pair: 'USD/IDR' | 'USD/MYR') => (await insist('/quote', { pair })).body,
-    /** Validity follows the chain's clock, which the sandbox may have moved ahead. */
+    /** Signs a transfer. Its validity follows the chain's clock, which the sandbox may have moved ahead. */
     sign: async ({ validForSeconds = 3_600, ...terms }: TransferTerms) => {
       const { timestamp } = await chain.getBlock()
       const now = BigInt(Math.max(Math.floor(Date.now() / 1_000), Number(timestamp)))
@@ -112,7 +112,7 @@ export function personOf(stack: StackFile, signer: Hex | LocalAccount) {
         transfer.nonce,
         transfer.signature,
       ]),
-    /** Reverts if the transfer was used before. */
+    /** Cancels a transfer. Reverts if the transfer was used before. */
     cancel: async ({ nonce }: SignedTransfer) => {
       const what = { authorizer: account.address, nonce }
       const signature = await account.signTypedData(typedCancel(token, what))

@@ -3,7 +3,7 @@ import { StartFault } from '#infra/local/start/faults'
 import { answers } from '#infra/local/start/running'
 import { pause } from '#platform/deadline'
 
-/** A gateway that died is restarted sooner than this. */
+/** Time without a gateway after which the stack counts as gone. A gateway that died is restarted sooner. */
 const silentMaxMs = 8_000
 const everyMs = 500
 
@@ -28,7 +28,7 @@ async function untilGone(stack: StackFile, dir: string, signal: AbortSignal): Pr
   }
 }
 
-/** Throws within seconds once the stack is gone, instead of waiting for timeouts. */
+/** Runs `work`. Throws within seconds once the stack is gone, instead of waiting for timeouts. */
 export async function watchStack<T>(stack: StackFile, dir: string, work: () => Promise<T>): Promise<T> {
   const over = new AbortController()
   const never = new Promise<never>(() => {})

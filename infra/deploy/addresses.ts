@@ -7,7 +7,7 @@ import { schemaReader } from '#platform/schema'
 const AddressText = Type.Unsafe<Address>(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' }))
 const HexText = Type.Unsafe<Hex>(Type.String({ pattern: '^0x([0-9a-f]{2})*$' }))
 
-/** Signed and possibly sent. Its attempts differ only in fees, so at most one can be mined. */
+/** Transaction that is signed and possibly sent. Its attempts differ only in fees, so at most one can be mined. */
 const Pending = Type.Object({
   step: Type.String(),
   from: AddressText,
@@ -26,12 +26,12 @@ const AddressBook = Type.Object({
   lanes: Type.Optional(Type.Array(AddressText)),
   pending: Type.Optional(Pending),
 })
-/** An address is added once it is final. */
+/** File of addresses. An address is added once it is final. */
 export type AddressBook = Static<typeof AddressBook>
 
 const readBook = schemaReader(AddressBook)
 
-/** Throws if the file is not ours, so that it is not overwritten. */
+/** Reads the file. Throws if it is not ours, so that it is not overwritten. */
 export function loadAddresses(path: string): AddressBook | null {
   let raw: string
   try {

@@ -23,7 +23,7 @@ const atLeast = (least: number, inner: Field<number>): Field<number> => ({
     return value
   },
 })
-/** A relayed payment may be a day old, and a default must not be marked before it arrives. */
+/** Minimum grace in seconds. A relayed payment may be a day old, and a default must not be marked before it arrives. */
 const graceLeastSeconds = 86_400
 
 export const fields = {

@@ -3,8 +3,8 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { DeployNode } from './node'
 
 /**
- * Its `RoleGranted` event must confirm the result, because a node without historical state may
- * return anything. Returns null if the node cannot answer.
+ * Finds the block of a deployment. Its `RoleGranted` event must confirm the result, because a node without historical
+ * state may return anything. Returns null if the node cannot answer.
  */
 export async function findDeployBlock(
   { reader }: Pick<DeployNode, 'reader'>,

@@ -71,7 +71,7 @@ describe('deploying on a fresh anvil', () => {
     const { hash, gas } = transactions.find(({ to }) => to === null)!
     const { gasUsed } = await fixture.client.getTransactionReceipt({ hash })
     expect(gas).toBeLessThanOrEqual(gasReckoned({ do: 'deploy_credit_line' }))
-    // Storage and accounts cost more on Monad than here.
+    // Storage and accounts cost more on Monad than on anvil.
     expect(gas).toBeGreaterThan((gasUsed * 115n) / 100n)
   })
 
@@ -178,8 +178,7 @@ describe('deploying on a chain with the real AUSD', () => {
   test('an admin without funds gets only a list of manual tasks', async () => {
     const answer = await run(fixture)
     expect(answer).toMatchObject({ done: [], exitCode: 1 })
-    // The amount follows from the chain's base fee, which falls while nothing happens; plan.test.ts
-    // has the sums.
+    // The amount follows from the chain's base fee, which falls while nothing happens. plan.test.ts has the sums.
     expect(answer.text).toMatch(/send (?!0+(\.0+)? )\d+(\.\d+)? MON to admin 0x\w{40}: for gas/)
     expect(answer.text).toMatch(/send 1000 AUSD to treasury .* requestFunds\(0x/)
     expect(await sentBy(fixture, admin)).toBe(0)

@@ -22,7 +22,7 @@ export type Job = {
   readonly addressesFile: string
   readonly finalWithinMs: number
   readonly dryRun: boolean
-  /** Defaults to the limits of this release. */
+  /** Gas limits to check, by default those of this release. */
   readonly gasLimits?: GasLimits
   readonly say: (line: string) => void
 }
@@ -42,7 +42,7 @@ type Run = {
 
 const answersWithinMs = 20_000
 
-/** Throws when a step reverts or is not final in time; the next run continues from there. */
+/** Sends the missing steps. Throws when a step reverts or is not final in time; the next run continues from there. */
 export async function deploy(job: Job): Promise<Deployment> {
   const { wanted, say } = job
   const node = await openNode(job.rpcUrls, answersWithinMs)
@@ -164,8 +164,8 @@ async function finish(run: Run, pending: Pending): Promise<void> {
 }
 
 /**
- * If another transaction of ours took the nonce and created a contract there (two concurrent runs
- * with different fees for the same bytes), uses that contract.
+ * Returns the addresses of a step. If another transaction of ours took the nonce and created a contract there (two
+ * concurrent runs with different fees for the same bytes), that contract is used.
  */
 async function placesFrom({ node }: Run, pending: Pending, outcome: FinalOutcome) {
   const { step, from, nonce } = pending
@@ -196,6 +196,6 @@ function keep(run: Run, book: AddressBook): void {
   saveAddresses(run.job.addressesFile, book)
 }
 
-/** Unique within a plan. */
+/** Returns a name that is unique within a plan. */
 export const nameOf = ({ do: action, ...rest }: DeployStep): string =>
   [action, ...Object.values(rest).map(String)].join(' ')

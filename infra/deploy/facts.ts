@@ -14,7 +14,7 @@ export type Domain = {
   readonly verifyingContract: Address
 }
 
-/** Null fields: the contract has no such function. */
+/** Facts of a token. A field is null if the contract has no such function. */
 export type TokenFacts = {
   readonly address: Address
   readonly hasCode: boolean
@@ -23,7 +23,7 @@ export type TokenFacts = {
   readonly mintable: boolean
 }
 
-/** Null fields: the contract has no such function, or unknown. */
+/** Facts of a credit line. A field is null if it is unknown or the contract has no such function. */
 export type LineFacts = {
   readonly address: Address
   readonly hasCode: boolean
@@ -49,7 +49,7 @@ export type Holder = {
   readonly ausdMicro: bigint
 }
 
-/** `token` and `line` are null until deployed. */
+/** Facts of the chain. `token` and `line` are null until they are deployed. */
 export type DeployFacts = ChainFacts & {
   readonly hasMulticall: boolean
   readonly maxFeeWei: bigint

@@ -7,10 +7,10 @@ import type { DeployFacts } from './facts'
 import { type DeployNode, textOf } from './node'
 import type { Signers, WantedDeployment } from './wanted'
 
-// Fixed gas limits were measured on an anvil with a stand-in token, so they are compared with
-// `eth_estimateGas` of the real chain. No transaction is sent.
+// The fixed gas limits were measured on an anvil with a stand-in token, so they are compared with `eth_estimateGas` of
+// the real chain. No transaction is sent.
 
-/** The other operations need debts and holds. */
+/** Operations that a fresh chain can estimate. The others need debts and holds. */
 const estimable = [
   'topUp',
   'heldTopUp',
@@ -23,12 +23,12 @@ const estimable = [
 ] as const
 type Estimable = (typeof estimable)[number]
 export type GasLimits = Readonly<Record<Estimable, bigint>>
-/** Gas, or the node's error message. */
+/** Gas, or the node's error message, of each operation. */
 export type Estimates = ReadonlyMap<Estimable, bigint | string>
 
-/** An account that the chain has never seen. */
+/** Returns an account that the chain has never seen. */
 const stranger = (salt: string): Address => `0x${keccak256(toHex(salt)).slice(-40)}`
-/** The signed transfer pays our own lane, so submitting it does no harm. */
+/** Amount of the signed transfer. It pays our own lane, so submitting it does no harm. */
 const micro = 1n
 const validSeconds = 60
 

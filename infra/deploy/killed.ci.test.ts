@@ -17,7 +17,7 @@ import {
 
 const local = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
 
-/** In order: each run continues where the last one died. */
+/** Points at which a run dies, in order. Each run continues where the last one died. */
 const killPoints = [
   'signed:deploy_ausd',
   'recorded:deploy_ausd',
@@ -60,7 +60,7 @@ describe('a deployment that is killed repeatedly', () => {
     const { ausd, creditLine, pending } = bookOf(fixture)
     expect(pending).toBeUndefined()
     expect(await creditLinesOf(fixture, admin)).toEqual([creditLine])
-    // Both contracts, two roles for each of two lanes, two mints, approval and funding.
+    // The transactions are both contracts, two roles for each of two lanes, two mints, approval and funding.
     expect(await fixture.client.getTransactionCount({ address: admin })).toBe(10)
     expect(await fixture.client.getTransactionCount({ address: treasury })).toBe(1)
     const token = { address: ausd, abi: erc20Abi } as const

@@ -5,11 +5,11 @@ import type { ChainFacts } from './facts'
 
 const timeoutMs = 10_000
 
-/** viem's own retries are off: the deployment decides when to retry. */
+/** Node of the deployment. viem's own retries are off, because the deployment decides when to retry. */
 export type DeployNode = {
   readonly chain: ChainFacts
   readonly reader: PublicClient
-  /** Sends to every endpoint. Returns null if one accepted, else the last error message. */
+  /** Sends to every endpoint. Returns null if one accepted the transaction, else the last error message. */
   readonly sendRaw: (raw: Hex) => Promise<string | null>
   readonly tell: (method: string, params: readonly unknown[]) => Promise<void>
 }
@@ -68,7 +68,7 @@ function senderTo(rpcUrls: readonly string[]): DeployNode['sendRaw'] {
   }
 }
 
-/** The node's message without viem's wrapping, which repeats the URL and the request. */
+/** Returns the node's message without viem's wrapping, which repeats the URL and the request. */
 export function textOf(error: unknown): string {
   if (error instanceof BaseError) return error.details || error.shortMessage
   return error instanceof Error ? error.message : String(error)

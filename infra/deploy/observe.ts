@@ -39,7 +39,7 @@ export async function observe(
   }
 }
 
-/** Monad rejects fees below 100 gwei. It charges the base fee, so headroom is free. */
+/** Returns the maximum fee per gas. Monad rejects fees below 100 gwei. It charges the base fee, so headroom is free. */
 export const maxFeeOver = (baseFeeWei: bigint): bigint =>
   baseFeeWei * 3n > 100_000_000_000n ? baseFeeWei * 3n : 100_000_000_000n
 
@@ -140,7 +140,7 @@ async function termsOf(reader: Reader, address: Address): Promise<DeployedTerms 
   return Object.fromEntries(termNames.map((name, index) => [name, values[index]])) as DeployedTerms
 }
 
-/** Returns null if the contract has no such function; rethrows other errors. */
+/** Returns null if the contract has no such function. Rethrows other errors. */
 async function answered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked

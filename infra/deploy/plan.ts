@@ -5,7 +5,7 @@ import { type DeployStep, gasReckoned, type SentStep, senderOf } from './step'
 import { type Todo, todosOf } from './todo'
 import { termNames, type WantedDeployment } from './wanted'
 
-/** With refusals, nothing is sent. */
+/** What a deployment will do. If there are refusals, nothing is sent. */
 export type Plan = {
   readonly refusals: readonly string[]
   readonly steps: readonly DeployStep[]
@@ -81,7 +81,7 @@ function payable(
     const needWei = own.reduce((sum, step) => sum + gasReckoned(step) * maxFeeWei, 0n)
     if (wei >= needWei || given.includes(address) || broke.has(address)) continue
     broke.add(address)
-    // Twice the current need: the base fee moves, and funding the pool may come later.
+    // The amount is twice the current need: the base fee moves, and funding the pool may come later.
     const who = address === admin.address ? 'admin' : 'treasury'
     todos.push({ send: 'native', to: address, who, amount: 2n * needWei - wei, why: 'for gas' })
   }

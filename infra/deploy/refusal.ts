@@ -31,7 +31,7 @@ export function chainRefusals(
   return []
 }
 
-/** A disposable test chain loses its state at each start. */
+/** Returns true for a disposable test chain, which loses its state at each start. */
 export const mayBeginAnew = (chain: ChainFacts, wanted: WantedDeployment): boolean => chain.isAnvil && wanted.testFunds
 
 export const contractRefusals = ({ token, line }: DeployFacts, wanted: WantedDeployment): string[] => {
@@ -39,7 +39,7 @@ export const contractRefusals = ({ token, line }: DeployFacts, wanted: WantedDep
   return faults.length > 0 || !line ? faults : lineRefusals(line, token, wanted)
 }
 
-/** As read from the chain; published source code names another domain. */
+/** EIP-712 domain as read from the chain. Published source code names another domain. */
 const rightDomain = { name: 'Agora Dollar', version: '1' } as const
 
 function tokenRefusals({ address, hasCode, domain, separator }: TokenFacts, wanted: WantedDeployment) {

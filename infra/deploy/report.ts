@@ -4,11 +4,11 @@ import type { DeployFacts } from './facts'
 import { wordsOf } from './todo'
 import type { WantedDeployment } from './wanted'
 
-/** 0: complete; 1: work remains; 2: refused. */
+/** Returns the exit code: 0 if complete, 1 if work remains, 2 if refused. */
 export const exitCodeOf = ({ plan }: Deployment): 0 | 1 | 2 =>
   plan.refusals.length > 0 ? 2 : plan.steps.length + plan.todos.length > 0 ? 1 : 0
 
-/** Contains no key and no endpoint, whose path may be a key. */
+/** Formats the outcome. It contains no key and no endpoint, whose path may be a key. */
 export function report(deployment: Deployment, wanted: WantedDeployment): string {
   const { plan, facts } = deployment
   if (plan.refusals.length > 0)

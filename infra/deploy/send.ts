@@ -18,7 +18,7 @@ import type { Signers } from './wanted'
 const priorityWei = 2_000_000_000n
 /** Monad's gas limit for one transaction. */
 const gasMax = 30_000_000n
-/** Monad nodes stop forwarding a transaction after about 5 s. */
+/** Intervals of sending, in ms. Monad nodes stop forwarding a transaction after about 5 s. */
 export type SendTimes = {
   readonly pollMs: number
   readonly resendAfterMs: number
@@ -26,7 +26,7 @@ export type SendTimes = {
 }
 const usualPace: SendTimes = { pollMs: 250, resendAfterMs: 3_000, bumpAfterMs: 12_000 }
 
-/** A call that would revert fails at the estimate, at no cost. */
+/** Signs a transaction. A call that would revert fails at the estimate, at no cost. */
 export async function prepare(
   node: DeployNode,
   signers: Signers,
@@ -61,7 +61,8 @@ const sign = (signers: Signers, from: Address, fields: TransactionSerializableEI
 }
 
 /**
- * `superseded`: another transaction with the same nonce is final, so this one can never be mined.
+ * Outcome of a transaction at finality. `superseded`: another transaction with the same nonce is final, so this one can
+ * never be mined.
  */
 export type FinalOutcome =
   | { readonly final: 'done' | 'reverted'; readonly hash: Hex; readonly blockNumber: bigint }
@@ -74,8 +75,8 @@ type Options = {
 }
 
 /**
- * Sends until one attempt is final: first the same bytes, later a higher fee, which `keep` stores
- * first. Throws when no attempt is final in time; the outcome is then unknown.
+ * Sends until one attempt is final: first the same bytes, later a higher fee, which `keep` stores first. Throws when no
+ * attempt is final in time; the outcome is then unknown.
  */
 export async function untilFinal(
   node: DeployNode,
@@ -103,7 +104,7 @@ export async function untilFinal(
       return null
     })
     if (outcome && outcome.final !== 'superseded') return outcome
-    // One missing receipt proves nothing: the node may index slowly.
+    // One missing receipt proves nothing, because the node may index slowly.
     absences = outcome ? absences + 1 : 0
     if (outcome && absences > 12) return outcome
     await pause(pace.pollMs)
@@ -133,7 +134,7 @@ async function bumped(node: DeployNode, signers: Signers, pending: Pending): Pro
   return { ...pending, attempts: [...pending.attempts, raw] }
 }
 
-/** Final: the receipt's block is at or below `finalized` with the same hash. */
+/** Returns the outcome if it is final: the receipt's block is at or below `finalized` with the same hash. */
 async function outcomeNow({ reader }: DeployNode, { from, nonce, attempts }: Pending): Promise<FinalOutcome | null> {
   const [finalized, count] = await Promise.all([
     reader.getBlock({ blockTag: 'finalized' }),

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 const hexOf = (text: string) => Buffer.from(text).toString('hex')
 
-/** `enough` ends the wait and the service. */
+/** Starts a service. `enough` ends the wait and the service. */
 async function start(name: string, more: Env, enough: (text: string) => boolean = () => false) {
   const child = Bun.spawn([process.execPath, join('services', name, 'main.ts')], {
     cwd: repositoryDir,

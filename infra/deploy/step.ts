@@ -5,7 +5,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { Role } from './facts'
 import type { WantedDeployment } from './wanted'
 
-/** The first two are anvil methods, not transactions. */
+/** Step of a deployment. The first two are anvil methods, not transactions. */
 export type DeployStep =
   | { readonly do: 'give_native'; readonly to: Address }
   | { readonly do: 'install_multicall3' }
@@ -19,19 +19,19 @@ export type SentStep =
   | { readonly do: 'approve_funding'; readonly amountMicro: bigint }
   | { readonly do: 'fund_liquidity'; readonly amountMicro: bigint }
 
-/** Without `to` it creates a contract. */
+/** Transaction of a step. Without `to` it creates a contract. */
 export type DeployCall = { readonly from: Address; readonly to?: Address; readonly data: Hex }
 export type KnownAddresses = { readonly ausd?: Address; readonly creditLine?: Address }
 
 export const roleHash = (role: string): Hex => keccak256(stringToHex(role))
 
 /**
- * Upper bound of a step's gas on Monad, for planning funds. The limit sent is an estimate, because
+ * Returns an upper bound of a step's gas on Monad, for planning funds. The limit that is sent is an estimate, because
  * Monad charges the limit.
  */
 export const gasReckoned = (step: SentStep): bigint => {
   if (step.do === 'deploy_ausd') return 3_000_000n
-  // Two contracts of 37 KB in total, 200 gas per byte: 7.7 million on an anvil.
+  // Two contracts of 37 KB in total, at 200 gas per byte, took 7.7 million on an anvil.
   return step.do === 'deploy_credit_line' ? 12_000_000n : 200_000n
 }
 

@@ -5,7 +5,7 @@ import type { DeployFacts } from './facts'
 import { grantData } from './step'
 import type { WantedDeployment } from './wanted'
 
-/** `amount` is in wei for `native`, in micro-AUSD for `ausd`. */
+/** Task for the operator. `amount` is in wei for `native`, in micro-AUSD for `ausd`. */
 export type Todo =
   | {
       readonly send: 'native' | 'ausd'
@@ -16,7 +16,7 @@ export type Todo =
     }
   | { readonly say: string }
 
-/** `given` are accounts that anvil is about to fund. */
+/** Returns the operator's tasks. `given` are accounts that anvil is about to fund. */
 export function todosOf(facts: DeployFacts, wanted: WantedDeployment, given: readonly Address[]): Todo[] {
   const { line } = facts
   const says: string[] = []
@@ -73,7 +73,7 @@ function sendTodos(facts: DeployFacts, wanted: WantedDeployment, given: readonly
   ]
 }
 
-/** Faucet of the real AUSD on 10143: 10,000 AUSD per call, 60 s between calls. */
+/** Faucet of the real AUSD on chain 10143. It gives 10,000 AUSD per call, with 60 s between calls. */
 const faucet = '0xd236c18D274E54FAccC3dd9DDA4b27965a73ee6C'
 
 export function wordsOf(todo: Todo, ausd: Address | 'deploy'): string {

@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { ConfigOf } from '#platform/config'
 import type { fields } from './config'
 
-/** Immutable: times in seconds, debt in micro-AUSD, ratio in basis points. */
+/** Immutable terms: times in seconds, debt in micro-AUSD, ratio in basis points. */
 export type DeployedTerms = Readonly<Record<TermName, bigint>>
 export const termNames = [
   'holdSeconds',
@@ -15,7 +15,7 @@ export const termNames = [
 ] as const
 export type TermName = (typeof termNames)[number]
 
-/** Addresses are checksummed. Contains no key. */
+/** Wanted deployment. Addresses are checksummed. It contains no key. */
 export type WantedDeployment = {
   readonly chainId: number
   readonly genesisHash: string

@@ -142,7 +142,7 @@ const units = [
   ['s', 1_000],
 ] as const
 
-/** Uses the largest unit that divides it: `8 days`, `2 h`, `10 min`. */
+/** Formats a duration in the largest unit that divides it: `8 days`, `2 h`, `10 min`. */
 function durationText(ms: number): string {
   const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1]
   const count = ms / size

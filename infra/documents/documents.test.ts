@@ -33,7 +33,7 @@ const documents = ['*.md', '.github/*.md', '{services,shared,infra,test}/**/*.md
   ...new Glob(glob).scanSync({ cwd: repositoryDir, dot: true }),
 ])
 const read = (path: string) => readFileSync(join(repositoryDir, path), 'utf8')
-/** First group of every match, as `page: match`, which shows where it failed. */
+/** Returns the first group of every match, as `page: match`, which shows where it failed. */
 const foundIn = (pattern: RegExp) =>
   documents.flatMap((page) => [...read(page).matchAll(pattern)].map(([, name]) => ({ page, name: name! })))
 

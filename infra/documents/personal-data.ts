@@ -11,7 +11,7 @@ export type Personal = {
   readonly how: string
 }
 
-/** A test fails for a column or field that is neither here nor plain. */
+/** List of personal data. A test fails for a column or field that is neither here nor plain. */
 export const personalData: readonly Personal[] = [
   {
     what: 'wallet address',
@@ -144,7 +144,7 @@ export const plainNames =
   'request_id delivery_id deliveryId object_id operation_ids nonce authorization_nonce provider provider_status ' +
   'failure_code resolution lost_hold asset spending cashflow held_repayments payout_api bank_details_key_id hash tx_hash ' +
   'block_hash content_hash genesis_hash open_tx_hash close_tx_hash take_tx_hash return_tx_hash ' +
-  // Numbers and times whose names do not match `measured`.
+  // These are numbers and times whose names do not match `measured`.
   'micro minor amount total gas wei ref_sequence checks requests revision sweeps failures attempts attempt broadcasts ' +
   'tries repeats generation chain_id block_number at_seconds items position sequence line epoch score score_after cycle cycles_opened ' +
   'cycles_closed open block since day held frozen is_second signed_by_contract complete verified defaulted whole number'

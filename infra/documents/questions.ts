@@ -1,7 +1,7 @@
 /** A question during an incident, and the words after `bun run ops`. */
 export type ListedQuestion = { readonly question: string; readonly words: readonly string[] }
 
-/** `<id>` stands for any id that `trace` understands. */
+/** Questions of the runbook. `<id>` stands for any id that `trace` understands. */
 export const questions: readonly ListedQuestion[] = [
   { question: 'Is money moving, and does anything need attention?', words: ['status'] },
   { question: 'Where is the money of this payment or cash-out?', words: ['trace', '<id>'] },

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { StackFile, StackPart } from '#infra/local/stack-file'
 import { triedBun } from '#infra/local/start/install'
 
-/** npx keeps the bun it fetched in `_npx`. */
+/** Command that runs a script. npx keeps the bun that it fetched in `_npx`. */
 export const bunRun = process.execPath.includes('/_npx/') ? `npx -y bun@${triedBun} run` : 'bun run'
 
 export const natsContext = ({ nats, ops }: StackFile): string =>

@@ -9,7 +9,7 @@ export type Command = {
   env: Readonly<Record<string, string>>
   logFile: string
   restMaxMs?: number | undefined
-  /** Postgres refuses to run as root. */
+  /** User id of the child. Postgres refuses to run as root. */
   uid?: number
 }
 
@@ -17,11 +17,11 @@ export type Child = {
   readonly pid: number
   readonly exited: Promise<string>
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Sends SIGKILL after `withinMs`. */
+  /** Sends `signal`, then SIGKILL after `withinMs`. */
   readonly end: (signal?: NodeJS.Signals, withinMs?: number) => Promise<void>
 }
 
-/** With setpriv the kernel kills a child whose parent died, even by kill -9. */
+/** Path of setpriv, with which the kernel kills a child whose parent died, even by kill -9. */
 const setpriv = Bun.which('setpriv')
 
 export function startChild(command: Command): Child {
@@ -29,7 +29,7 @@ export function startChild(command: Command): Child {
   const [bin, args] = tied(command)
   const child = spawn(bin, args, {
     stdio: ['pipe', log, log],
-    // Own process group: Ctrl-C reaches only this process, which ends the others in order.
+    // The child has its own process group: Ctrl-C reaches only this process, which ends the others in order.
     detached: true,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', TZ: 'UTC', ...command.env },
   })

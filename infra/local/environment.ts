@@ -8,7 +8,7 @@ import type { ProcessName, ServiceName } from '#shared/messages/topic'
 export type Env = Record<string, string>
 export type OwnProcess = ServiceName | 'sandbox' | 'operations'
 
-/** From the user's environment if set there, else newly generated. */
+/** Returns the secrets: those that the user's environment sets, and new ones for the rest. */
 export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
   return {
@@ -44,7 +44,7 @@ export type Places = {
   sandbox: string
   sandboxPort: number
   natsUrl: string
-  /** Without user and password: one or more `host:port`, and the name with parameters. */
+  /** Database without user and password: one or more `host:port`, and the name with parameters. */
   database: { host: string; name: string }
   rpcUrl: string
   chainId: number
@@ -57,7 +57,7 @@ export const databaseUrlAs = (role: LoginRole, places: Places, secrets: Secrets)
 
 const sweeps: Env = { RECHECK_AFTER_MS: '8000', RECHECK_EVERY_MS: '2000' }
 
-/** Shorter than in production, because a developer is watching. */
+/** Intervals that are shorter than in production, because a developer is watching. */
 export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
   gateway: {
     IDENTITY_RECHECK_OPEN_MS: '10000',
@@ -79,7 +79,7 @@ export const soonerTimes: Partial<Record<OwnProcess, Env>> = {
 const unlimitedChain: Env = { RPC_REQUESTS_PER_SECOND: '100000' }
 const unlimitedProvider: Env = { PROVIDER_REQUESTS_PER_MINUTE: '60000' }
 
-/** Lifted for load tests, unless `--limits` is given. */
+/** Limits that are lifted for load tests, unless `--limits` is given. */
 export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
   gateway: {
     IDENTITY_RECHECKS_PER_MINUTE: '1200',
@@ -171,7 +171,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
-      // About ten actions at the fixed gas limits and Monad's minimum gas price.
+      // This amount pays about ten actions at the fixed gas limits and Monad's minimum gas price.
       DRIP_WEI: '500000000000000000',
       DRIP_DAY_MAX_WEI: '10000000000000000000000',
       DRIP_BELOW_WEI: '100000000000000000',
@@ -208,7 +208,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       IDENTITY_WEBHOOK_SECRET: secrets.identity.webhookSecret,
       REFERENCE_APP: 'yes',
       SANDBOX_BOOK: places.bookPath,
-      RPC_URL: places.rpcUrl.split(',')[0]!, // The first of the services' endpoints.
+      RPC_URL: places.rpcUrl.split(',')[0]!, // The sandbox uses the first of the services' endpoints.
     },
   }
 }

@@ -1,4 +1,4 @@
-/** A tip that every node accepts, and room for the base fee to double. */
+/** Returns fees in wei per gas: a tip that every node accepts, and room for the base fee to double. */
 export async function feeBid(chain: {
   getBlock: () => Promise<{ baseFeePerGas: bigint | null }>
 }): Promise<{ maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }> {

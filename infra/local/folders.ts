@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 
 export const repositoryDir = dirname(dirname(import.meta.dir))
 
-/** `nobody` exists everywhere and owns nothing; Postgres refuses to run as root. */
+/** User id of `nobody`, which exists everywhere and owns nothing. Postgres refuses to run as root. */
 export const nobodyUid = 65_534
 export const asRoot = process.getuid?.() === 0
 
-/** False for most paths in root's home. */
+/** Returns whether `nobody` can reach a path. False for most paths in root's home. */
 export function openToNobody(path: string): boolean {
   for (let step = path; ; step = dirname(step)) {
     if ((statSync(step).mode & constants.S_IXOTH) === 0) return false

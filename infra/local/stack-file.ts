@@ -6,10 +6,12 @@ import { isAbandoned } from '#infra/local/start/folder-owner'
 
 export type StackPart = 'gateway' | 'ops' | 'sandbox' | 'nats' | 'monitor' | 'postgres' | 'chain'
 
-/** `.local/stack.json`, for tools and tests. */
+/** Content of `.local/stack.json`, for tools and tests. */
 export type StackFile = {
   gateway: string
-  /** `console` has its token after a `#`, which browsers do not send. */
+  /**
+   * Addresses and credentials of operators. The URL `console` has its token after a `#`, which browsers do not send.
+   */
   ops: { gateway: string; console: string; databaseUrl: string; natsPassword: string }
   sandbox: string
   nats: {
@@ -24,17 +26,17 @@ export type StackFile = {
   provider: { ID: { secretKey: string }; MY: { secretKey: string } }
   accounts: DevAccount[]
   services: Record<string, { pid: number }>
-  /** Well-known ports that were taken, by the part that moved. */
+  /** Well-known ports that were taken, by the part that uses another one. */
   moved?: Partial<Record<StackPart, number>>
 }
 
-/** The stack in LOCAL_DIR, or the usual one. */
+/** Returns the stack in LOCAL_DIR, or in the usual folder. */
 export const runningStack = (env: NodeJS.ProcessEnv = process.env): StackFile =>
   readStackFile(resolve(env.LOCAL_DIR || join(repositoryDir, '.local')))
 
 export const stackFilePath = (dir: string) => join(dir, 'stack.json')
 
-/** Atomic, so that no reader sees half of it; only its owner can read it. */
+/** Writes the file atomically, so that no reader sees half of it. Only its owner can read it. */
 export function writeStackFile(dir: string, content: StackFile): void {
   const draft = `${stackFilePath(dir)}.draft`
   writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })

@@ -18,7 +18,7 @@ test('a process that is stopped and started while it waits for its restart start
     const { restartInMs } = await died.promise
     await one.stop()
     one.start()
-    // Set after the supervisor's own timer, so it fires later.
+    // This timer is set after the supervisor's own one, so it fires later.
     await pause(restartInMs)
     expect(started).toHaveLength(2)
   } finally {

@@ -13,7 +13,7 @@ export type Supervised = {
   readonly name: string
   readonly pid: () => number
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Stays down until `start`. */
+  /** Ends the process, which stays down until `start`. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>
   readonly start: () => void
 }
@@ -25,7 +25,7 @@ export type ProcessWatcher = {
 
 const backoffMinMs = 100
 const backoffMaxMs = 5_000
-/** After this time the next death starts the backoff from the minimum. */
+/** Time in ms after which the next death starts the backoff from the minimum. */
 const recoveredMs = 10_000
 
 export function supervise(command: Command, watcher: ProcessWatcher): Supervised {

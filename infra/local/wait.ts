@@ -4,7 +4,7 @@ export class Hopeless extends Error {
   override name = 'Hopeless'
 }
 
-/** Throws `Hopeless` when the signal aborts, without waiting for the work. */
+/** Waits for the work. Throws `Hopeless` when the signal aborts, without waiting for the work. */
 export async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   const stopped = Promise.withResolvers<never>()
@@ -18,13 +18,16 @@ export async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal | u
   }
 }
 
-/** Most conditions hold at once, and polls are dear: `/me` costs some 10 ms of processor time. */
+/**
+ * First pause of a poll in ms. Most conditions hold at once, and polls are expensive: `/me` costs some 10 ms of
+ * processor time.
+ */
 const soonestMs = 20
 const latestMs = 400
 
 export const pollPauseMs = (waitedMs: number): number => Math.min(latestMs, Math.max(soonestMs, waitedMs / 10))
 
-/** Ends at once if `ask` throws `Hopeless`. */
+/** Polls until `ask` returns a value. Ends at once if `ask` throws `Hopeless`. */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,

@@ -1,10 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/**
- * Each owns a schema of the same name. `books` (reconciliation) and `ops` (operators) read every
- * schema.
- */
+/** Roles that own a schema of the same name. `books` (reconciliation) and `ops` (operators) read every schema. */
 export const databaseRoles = [
   'gateway',
   'pricing',
@@ -17,7 +14,7 @@ export const databaseRoles = [
 ] as const
 export type DatabaseRole = (typeof databaseRoles)[number]
 
-/** With an outbox, an inbox and dead letters. */
+/** Roles whose schemas have an outbox, an inbox and dead letters. */
 export const messengers = ['gateway', 'payments', 'payouts', 'chain_relayer'] as const
 export type Messenger = (typeof messengers)[number]
 
@@ -33,10 +30,7 @@ export const loginRoles = [
 ] as const
 export type LoginRole = (typeof loginRoles)[number]
 
-/**
- * Roles without a login. The process `operations` has no rights of its own and takes one of these
- * per connection.
- */
+/** Roles without a login. The process `operations` has no rights of its own and takes one of these per connection. */
 export const assumedRoles = ['books', 'pruning', 'auditor'] as const
 export type AssumedRole = (typeof assumedRoles)[number]
 
@@ -54,6 +48,6 @@ const journalFile = (role: DatabaseRole) => join(migrationsDir(role), 'meta/_jou
 
 export const hasMigrations = (role: DatabaseRole): boolean => existsSync(journalFile(role))
 
-/** In order of application; `when` in Unix ms. */
+/** Returns the migrations in order of application; `when` is in Unix ms. */
 export const journalOf = (role: DatabaseRole): { readonly tag: string; readonly when: number }[] =>
   JSON.parse(readFileSync(journalFile(role), 'utf8')).entries

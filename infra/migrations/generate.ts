@@ -5,7 +5,7 @@ import { type DatabaseRole, databaseRoles, migrationsDir, serviceOf, tablesDir }
 
 const repositoryDir = dirname(dirname(import.meta.dir))
 
-/** Returns the new file's name, `unchanged` or `no tables`. */
+/** Generates a migration. Returns the new file's name, `unchanged` or `no tables`. */
 export function generate(role: DatabaseRole, name: string, out = migrationsDir(role)): string {
   const service = serviceOf(role)
   const tables = tablesDir(role)
@@ -41,7 +41,7 @@ export function generate(role: DatabaseRole, name: string, out = migrationsDir(r
 const sqlFilesOf = (out: string): string[] =>
   existsSync(out) ? readdirSync(out).filter((file) => file.endsWith('.sql')) : []
 
-/** `migrateAll` has created the schemas before the first migration runs. */
+/** Makes the creation of schemas repeatable, because `migrateAll` creates them before the first migration runs. */
 function makeSchemasRepeatable(out: string): void {
   for (const file of sqlFilesOf(out)) {
     const path = join(out, file)

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 type JournalLine = [account: string, asset: string, amount: string]
 let postings = 0
-/** Writes all lines by one statement, as services do. */
+/** Writes all lines in one statement, as services do. */
 async function insert(lines: readonly (JournalLine | [...JournalLine, string | null])[], reverses?: string) {
   const posting = `test/${++postings}`
   const rows = lines.map(([account, asset, amount, other = reverses ?? null], line) => ({

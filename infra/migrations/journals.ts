@@ -2,8 +2,8 @@ import type { Sql } from 'postgres'
 import { type DatabaseRole, databaseRoles } from '#infra/migrations/databases'
 
 /**
- * Drizzle's table definitions have no triggers. Journals are checked once per statement, which
- * writes all lines of a posting.
+ * Creates the triggers of journals, because drizzle's table definitions have none. Journals are checked once per
+ * statement, which writes all lines of a posting.
  */
 export async function guardJournals(sql: Sql): Promise<void> {
   // A `changed_at` without a default comes from a provider and keeps its value.

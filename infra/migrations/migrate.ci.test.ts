@@ -105,8 +105,8 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
 })
 
 test('a descending index begins where a list read newest first begins: `desc` sorts nulls first', async () => {
-  // pg_index.indoption: bit 0 is `desc`, bit 1 `nulls first`. No `order by … desc` can use `desc
-  // nulls last`, which drizzle-kit makes of `.desc()`.
+  // In pg_index.indoption, bit 0 is `desc` and bit 1 is `nulls first`. No `order by … desc` can use `desc nulls last`,
+  // which drizzle-kit makes of `.desc()`.
   const wrong = await admin()`select indexrelid::regclass::text as name from pg_index
     where indrelid::regclass::text !~ '^(pg_|information_schema)'
       and exists (select 1 from unnest(indoption::int[]) as word where word & 3 = 1)`

@@ -24,9 +24,9 @@ export type Migrating = {
 
 const migrationLock = 7_262_115
 
-/** Safe to repeat and to run concurrently: one run works while the others wait. */
+/** Applies all migrations. Runs may be repeated and may be concurrent: one works while the others wait. */
 export async function migrateAll(options: Migrating): Promise<void> {
-  // A single connection, because the lock belongs to its session.
+  // There is a single connection, because the lock belongs to its session.
   const sql = postgres(options.adminUrl, {
     max: 1,
     connect_timeout: 10,
@@ -43,7 +43,7 @@ export async function migrateAll(options: Migrating): Promise<void> {
     await grantRights(sql)
     await guardJournals(sql)
   } finally {
-    await sql.end({ timeout: 5 }) // Ends the session, which releases the lock.
+    await sql.end({ timeout: 5 }) // This ends the session, which releases the lock.
   }
 }
 
@@ -60,8 +60,8 @@ async function applyMigrations(sql: Sql): Promise<void> {
 }
 
 /**
- * Throws if an unapplied migration is older than the latest applied one: drizzle-orm 0.45.4 would
- * skip it silently, because it compares only with the latest time.
+ * Throws if an unapplied migration is older than the latest applied one. drizzle-orm 0.45.4 would skip it silently,
+ * because it compares only with the latest time.
  */
 async function assertNoneSkipped(sql: Sql, role: DatabaseRole): Promise<void> {
   const [table] = await sql`select to_regclass(${`migrations.${role}`}) is not null as exists`

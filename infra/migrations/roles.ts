@@ -23,14 +23,14 @@ async function ensureLogin(sql: Sql, role: string, password: string, known: bool
 }
 
 /**
- * Runs after every migration, so that new tables need no default privileges. A role deletes no
+ * Grants all rights. It runs after every migration, so that new tables need no default privileges. A role deletes no
  * rows; only `pruning` does, where a rule says so.
  */
 export async function grantRights(sql: Sql): Promise<void> {
   await sql.unsafe([...databaseRoles.map(rightsOf), pruningRights()].join('\n'))
   // guard: the taker of a quote is never changed
   await sql`revoke update on pricing.quotes_taken from pricing`
-  // The record of an operator command is written once; no operator may change it.
+  // The record of an operator's command is written once, and no operator may change it.
   await sql`revoke update on all tables in schema ops from ops`
   // To run the reconciliation by hand, an operator must switch to the role books explicitly.
   await sql`grant books to ops with inherit false, set true`
@@ -46,7 +46,7 @@ const rightsOf = (role: DatabaseRole): string => `
   grant select on all tables in schema ${role} to auditor, books, ops;
   alter role ${role} set search_path = ${role};`
 
-/** Revokes first, so that a removed rule leaves no right behind. */
+/** Returns the statements for `pruning`. They revoke first, so that a removed rule leaves no right behind. */
 const pruningRights = (): string =>
   [
     ...databaseRoles.flatMap((schema) => [

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import postgres, { type Sql } from 'postgres'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
 
-// Tests what Postgres itself refuses, without the services' locks and the triggers that look first.
+// These tests show what Postgres itself refuses, without the services' locks and the triggers that run first.
 
 let server: ScratchPostgres
 let sql: Sql
 beforeAll(async () => {
   server = await startScratchPostgres()
   sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
-  await sql`set session_replication_role = replica` // Disables triggers and foreign keys.
+  await sql`set session_replication_role = replica` // In this role, triggers and foreign keys do not run.
 })
 afterAll(async () => {
   await sql?.end({ timeout: 1 })

@@ -10,7 +10,7 @@ import { natsCli, noNatsCli, openNatsShell, refused } from '#test/support/engine
 import { verifiedUser } from '#test/support/people'
 import { sharedStack } from '#test/support/stack'
 
-/** Text that the command's document promises. */
+/** Text that the documents promise of a command. */
 const shows: Readonly<Record<string, readonly string[]>> = {
   'micro ls': serviceNames,
   'micro ping': serviceNames,

@@ -99,7 +99,7 @@ describe('after JetStream lost its whole store', () => {
     await nats.start()
     await provision()
     await orderAll('after')
-    // As an operator would, who publishes everything from Postgres again.
+    // An operator does the same to publish everything from Postgres again.
     await payments.database.read((db) =>
       db.update(ordering.outbox).set({ publishedAt: null, leasedUntil: null }).where(eq(ordering.outbox.id, 'before')),
     )

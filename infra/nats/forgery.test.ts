@@ -25,7 +25,10 @@ const forged = JSON.stringify({
   held: false,
 })
 
-/** A JetStream request names its own reply subject, for which the server checks no permission. */
+/**
+ * Requests to JetStream whose reply goes to a forged subject. A request names its own reply subject, for which the
+ * server checks no permission.
+ */
 const detours = [
   ['gateway', 'webhooks.identity.sumsub.1', '$JS.API.CONSUMER.MSG.NEXT.WEBHOOKS.gateway', '1'],
   ['gateway', 'webhooks.payments.ID.1', 'webhooks.payments.ID.2', forged],
@@ -61,7 +64,7 @@ describe('security: forged messages on permitted subjects', () => {
   })
 })
 
-/** An honest order marks the end: earlier messages are in the stream by then. */
+/** Returns the orders in the stream. An honest order marks the end: earlier messages are in the stream by then. */
 async function ordersAfterAnother(): Promise<string[]> {
   const payments = await server.connectAs('payments')
   const mark = await payments.jetstream().publish('relay.revoke', '{}')

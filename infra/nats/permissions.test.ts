@@ -31,7 +31,10 @@ const srvVerbs = ['PING', 'INFO', 'STATS']
 const to = (users: readonly BusUser[], ...subjects: string[]): Right[] =>
   subjects.map((subject) => ({ subject, users }))
 
-/** Derived from the catalogue and the topology alone, so that a mistake in rights.ts fails here. */
+/**
+ * Rights to publish. They are derived from the catalogue and the topology alone, so that a mistake in rights.ts fails
+ * here.
+ */
 const publishable: readonly Right[] = [
   ...topics.flatMap((topic) => to(topic.publishers, concrete(topic.subject))),
   ...questions.flatMap((question) => to(question.askers, question.subject)),
@@ -85,7 +88,7 @@ const unpublishable: readonly string[] = [
   'nothing.known',
 ]
 
-/** A service hears its requests only in its queue group. */
+/** Rights to subscribe. A service receives its requests only in its queue group. */
 const subscribable: readonly Right[] = [
   ...questions.map(({ subject, owner }) => ({ subject, queue: 'q', users: [owner] })),
   ...ofOneCopy.flatMap(({ subject, owner }) => to([owner], subject)),
@@ -111,7 +114,7 @@ const unsubscribable: readonly string[] = [
   '$KV.>',
   '$SYS.>',
   '$JS.EVENT.ADVISORY.>',
-  ...questions.map(({ subject }) => subject), // Outside the queue group.
+  ...questions.map(({ subject }) => subject), // These subscriptions are outside the queue group.
 ]
 
 const publishes: Right[] = [...publishable, ...unpublishable.map((subject) => ({ subject, users: [] }))]
@@ -143,12 +146,10 @@ async function tryEverything(user: BusUser) {
   return refused
 }
 
-/** The client's types omit the queue that the client provides. */
+/** Error of the client. Its types omit the queue that the client provides. */
 type RefusedRight = { operation: string; subject: string; queue?: string }
 
-/**
- * Refused to every user: the server answers in order, so all earlier refusals are known by then.
- */
+/** Subject that is refused to every user. The server answers in order, so all earlier refusals are known by then. */
 const lastOfAll = 'nothing.follows'
 
 async function gather(nc: NatsConnection, refused: Record<'publish' | 'subscription', Set<string>>): Promise<void> {
@@ -160,7 +161,7 @@ async function gather(nc: NatsConnection, refused: Record<'publish' | 'subscript
   }
 }
 
-/** Sorted, so that a difference names the subject. */
+/** Returns the rights that a user must not have, sorted, so that a difference names the subject. */
 const refusedTo = (user: BusUser, tries: readonly Right[]): string[] =>
   [...new Set(tries.filter(({ users }) => !users.includes(user)).map(nameOf))].sort()
 

@@ -103,8 +103,7 @@ describe('provisioning', () => {
     await manager.streams.delete('EVENTS')
     const plan = consumers.EVENTS!.find(({ durable_name }) => durable_name === 'gateway')!
     const made = ensureConsumer(manager, 'EVENTS', plan)
-    // Two answers to one connection come in the order of the requests: the first one was "not
-    // found".
+    // Two answers to one connection come in the order of the requests, and the first answer was "not found".
     expect(await faultOf(manager.streams.info('EVENTS'))).toMatchObject({ err_code: 10059 })
     await provision()
     await made
@@ -166,8 +165,8 @@ describe('a stream', () => {
   )
 
   test('keeps a delivery once: by id within the window, by subject until it expires', async () => {
-    // Created again: a window shortened in place may still end as late as before (tried). Long
-    // enough for two publications on a busy machine.
+    // The stream is created again, because a window that is shortened in place may still end as late as before (tried).
+    // The window is long enough for two publications on a busy machine.
     const plan = streams.find(({ name }) => name === 'WEBHOOKS')!
     await manager.streams.delete('WEBHOOKS')
     await manager.streams.add({ ...plan, duplicate_window: nanos(3_000) })

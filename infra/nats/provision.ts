@@ -7,13 +7,13 @@ import { encryptionFields, integer, natsServers, text } from '#platform/config-f
 import { pause } from '#platform/deadline'
 
 export type Provisioning = {
-  /** For a cluster, the URLs of all nodes, comma-separated. */
+  /** URL of the server. For a cluster, the URLs of all nodes, separated by commas. */
   url: string
   user: string
   password: string
-  /** Minimum per stream, default 1. Never reduced. */
+  /** Minimum number of replicas per stream, by default 1. Existing replicas are never removed. */
   replicas?: number
-  /** Overrides the topology's redelivery time. */
+  /** Redelivery time in ms that overrides that of the topology. */
   ackWaitMs?: number | undefined
 }
 
@@ -22,21 +22,24 @@ const streamMissing = 10059
 const streamExists = 10058
 const consumerDiffers = 10148
 /**
- * A cluster without a leader or without a node heard from since its start, and a stream or consumer
- * on such a node (seen with nats-server 2.14).
+ * Errors of a cluster without a leader, or without a node heard from since its start, and of a stream or consumer on
+ * such a node (seen with nats-server 2.14).
  */
 const nodesMissing = [10008, 10009, 10005, 10118, 10119]
-/** Another node may not know a new stream yet (seen with 2.14). */
+/** Errors of a node that does not know a new stream yet (seen with 2.14). */
 const unheardOf = [...nodesMissing, streamMissing]
-/** Nodes that start together may need several elections of a few seconds each. */
+/** Deadline in ms. Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
 
-/** Safe to run at any time, also while services run or after the store was lost. */
+/**
+ * Creates or updates streams and consumers. It may run at any time, also while services run or after the store was
+ * lost.
+ */
 export async function provisionNats(options: Provisioning): Promise<void> {
   await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
   const nc = await signIn(options)
   try {
-    // Without the client's own check for JetStream, which fails while a cluster has no leader.
+    // The client's own check for JetStream is off, because it fails while a cluster has no leader.
     const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
     const replicas = options.replicas ?? 1
     await Promise.all(streams.map((plan) => ensureStream(manager, plan, replicas)))
@@ -50,13 +53,12 @@ export async function provisionNats(options: Provisioning): Promise<void> {
   }
 }
 
-/** `sync_always` is `sync_interval: always`. */
+/** Facts of a server. `sync_always` is its setting `sync_interval: always`. */
 type ServerFacts = { data: { jetstream?: { config?: { sync_always?: boolean } } } }
 
 /**
- * Throws if the server acknowledges messages before they are on disk: a power cut then loses two
- * minutes of every stream, or whole streams (measured with nats-server 2.14). Skips unreachable
- * nodes.
+ * Throws if the server acknowledges messages before they are on disk. A power cut then loses two minutes of every
+ * stream, or whole streams (measured with nats-server 2.14). Nodes that cannot be reached are skipped.
  */
 async function assertSynced(server: Provisioning): Promise<void> {
   // `sys`, the user of the system account, has the administrator's password (nats-server.conf).
@@ -81,7 +83,8 @@ async function assertSynced(server: Provisioning): Promise<void> {
 const signInTries = 5
 
 /**
- * nats-server closes a connection whose password arrives after two seconds, as from a busy machine.
+ * Connects, with retries. nats-server closes a connection whose password arrives after two seconds, as from a busy
+ * machine.
  */
 async function signIn(options: Provisioning): Promise<NatsConnection> {
   for (let tries = 1; ; tries++) {
@@ -104,9 +107,9 @@ async function signIn(options: Provisioning): Promise<NatsConnection> {
 }
 
 /**
- * Updates first: adding an existing stream can fail, because JetStream counts its `max_bytes` twice
- * and reports a full disk. Replicas are only added: the caller may not know how many nodes there
- * are.
+ * Creates or updates a stream. It tries an update first, because adding an existing stream can fail: JetStream counts
+ * its `max_bytes` twice and reports a full disk. Replicas are only added, because the caller may not know how many
+ * nodes there are.
  */
 export async function ensureStream(manager: JetStreamManager, plan: StreamPlan, replicas: number): Promise<void> {
   const update = async () => {
@@ -119,7 +122,7 @@ export async function ensureStream(manager: JetStreamManager, plan: StreamPlan, 
   const isMissing = (error: unknown) => numberOf(error) === streamMissing
   const add = () =>
     manager.streams.add({ ...plan, num_replicas: replicas }).catch((fault) =>
-      // Another run may have added it first, or this one without an answer.
+      // Another run may have added the stream first, or this run did and got no answer.
       update().catch((error) => Promise.reject(isMissing(error) ? fault : error)),
     )
   try {
@@ -147,7 +150,7 @@ export async function ensureConsumer(manager: JetStreamManager, stream: string, 
   }
 }
 
-/** Retries while the cluster's nodes disagree or time out; every request here is idempotent. */
+/** Retries while the cluster's nodes disagree or time out. Every request here is idempotent. */
 async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unknown>) {
   const givesUpAt = Date.now() + agreesWithinMs
   for (;;) {

@@ -5,10 +5,10 @@ import { questions, topics } from '#shared/messages/catalogue'
 import { feedSubject } from '#shared/messages/operations'
 import { type BusUser, type ProcessName, processNames, type Question, serviceNames } from '#shared/messages/topic'
 
-/** `why` becomes the comment in users.gen.conf. */
+/** Subjects and their reason. `why` becomes the comment in users.gen.conf. */
 export type Grant = { readonly why: string; readonly subjects: readonly string[] }
 
-/** nats-server refuses everything else. */
+/** Rights of a user. nats-server refuses everything else. */
 export type Rights = { readonly publish: readonly Grant[]; readonly subscribe: readonly Grant[] }
 
 export const rightsOf = (user: BusUser): Rights => ({
@@ -62,7 +62,7 @@ function otherCopiesOf(user: BusUser): Grant[] {
   ]
 }
 
-/** Only the admin creates or changes consumers. */
+/** Returns the rights to read from consumers. Only the admin creates or changes consumers. */
 const readingOf = (user: BusUser): Grant[] =>
   Object.entries(consumers)
     .filter(([, plans]) => plans.some((plan) => plan.durable_name === user))
@@ -76,15 +76,15 @@ const readingOf = (user: BusUser): Grant[] =>
     }))
 
 /**
- * Never `$JS.API.DIRECT.GET`: the server sends the bare value to any reply subject the caller
- * names, so a value in a bucket could be forged into another service's message.
+ * Rights to the bucket of rates. They never include `$JS.API.DIRECT.GET`: the server sends the bare value to any reply
+ * subject that the caller names, so a value in a bucket could be forged into another service's message.
  */
 const rates: Grant = {
   why: 'Its bucket. Never $JS.API.DIRECT.GET: see rights.ts.',
   subjects: [
     '$KV.rates.>',
     '$JS.API.STREAM.MSG.GET.KV_rates',
-    '$JS.API.INFO', // Requested by the client before it opens a bucket.
+    '$JS.API.INFO', // The client requests this before it opens a bucket.
   ],
 }
 
@@ -96,8 +96,8 @@ const usageOfStreams = [
 ]
 
 /**
- * Never `$JS.API.CONSUMER.CREATE`, which the CLI needs to list keys and page through messages: a
- * consumer may deliver stored messages to any subject.
+ * Subjects that list streams and consumers. They never include `$JS.API.CONSUMER.CREATE`, which the CLI needs to list
+ * keys and page through messages, because a consumer may deliver stored messages to any subject.
  */
 const lists = [
   '$JS.API.INFO',
@@ -158,8 +158,8 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
 }
 
 /**
- * `console` is a second connection of `operations`, whose own user answers requests, so it could
- * answer a publisher that waits for JetStream.
+ * Returns the rights of `console` to receive messages. It is a second connection of `operations`, because the own user
+ * of `operations` answers requests, so it could answer a publisher that waits for JetStream.
  */
 const heardBy = (user: BusUser): Grant => ({
   why: 'Every message, as it is published.',
@@ -174,7 +174,10 @@ const inboxOf = (user: BusUser): Grant => ({
 /** Default queue group of the NATS services API. */
 const queue = 'q'
 
-/** Only in the queue group: outside it, a service could listen in unnoticed. */
+/**
+ * Returns the rights to receive requests. They hold only in the queue group, because outside it a service could listen
+ * in unnoticed.
+ */
 const answersOf = (user: BusUser): Grant => ({
   why: 'Requests it answers.',
   subjects: questions.filter(({ owner }) => owner === user).map(({ subject }) => `${subject} ${queue}`),
@@ -207,7 +210,7 @@ const measuresOf = (user: BusUser): Grant => ({
   subjects: isProcess(user) ? [metricsSubject] : [],
 })
 
-/** Even the gateway registers, which serves no requests there. */
+/** Returns the rights to register. Even the gateway registers, although it serves no requests there. */
 const presenceOf = (user: BusUser): Grant => ({
   why: 'Registration with `nats micro`.',
   subjects: isProcess(user)

@@ -6,19 +6,19 @@ export type NatsUser = (typeof natsUsers)[number]
 export const passwordVariable = (user: string): string => `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`
 
 /**
- * nats-server parses a variable as part of its file, so strings include their quotes: unquoted, the
- * password `3e5-x` is a syntax error and `12k` a number (tried with 2.14.0).
+ * Returns the environment of nats-server, which parses a variable as part of its file. So strings include their quotes:
+ * unquoted, the password `3e5-x` is a syntax error and `12k` a number (tried with 2.14.0).
  */
 export function serverEnvironment(options: {
   host: string
   port: number
-  /** Always bound to 127.0.0.1. */
+  /** Monitoring port, which is always bound to 127.0.0.1. */
   monitorPort: number
   storeDir: string
   passwords: Readonly<Record<NatsUser, string>>
-  /** Encrypts the store; default: not encrypted. */
+  /** Key that encrypts the store. Without it, the store is not encrypted. */
   storeKey?: string
-  /** Starts from nats-cluster.conf. */
+  /** Place in a cluster, which starts from nats-cluster.conf. */
   cluster?: ClusterNode
 }): Record<string, string> {
   const passwords = natsUsers.map((user) => [passwordVariable(user), quoted(options.passwords[user])])
@@ -34,10 +34,10 @@ export function serverEnvironment(options: {
 }
 
 export type ClusterNode = {
-  /** Must stay the same for the life of the cluster, even after the node's store is lost. */
+  /** Name of the node. It must stay the same for the life of the cluster, even after the node's store is lost. */
   name: string
   port: number
-  /** Includes this node's port. */
+  /** Ports of all nodes, including this one. */
   ports: readonly number[]
   /** Secret for joining. A node that joins can read and publish everything. */
   password: string

@@ -20,8 +20,8 @@ const minute = nanos(60_000)
 const day = 24 * 60 * minute
 
 /**
- * Exact subjects only: a stream on `payments.*` would also store the request `payments.activity`,
- * and answer it before the service does.
+ * Returns the subjects of a stream, which are exact: a stream on `payments.*` would also store the request
+ * `payments.activity`, and answer it before the service does.
  */
 const subjectsOf = (stream: Topic['stream']): string[] =>
   topics.filter((topic) => topic.stream === stream).map((topic) => topic.subject)
@@ -29,8 +29,8 @@ const subjectsOf = (stream: Topic['stream']): string[] =>
 const mebibyte = 1024 * 1024
 
 /**
- * A flood of one stream must not fill the disk. The sum fits under `max_file_store` of
- * nats-server.conf.
+ * Size limit of each stream, so that a flood of one stream does not fill the disk. The sum fits under `max_file_store`
+ * of nats-server.conf.
  */
 const mebibytesMax = {
   WEBHOOKS: 4096,
@@ -41,13 +41,13 @@ const mebibytesMax = {
 } as const
 
 /**
- * No limit, deletion or acknowledgement removes a message before it expires. A full stream refuses
- * new messages, and the publisher gets the error.
+ * Settings of a stream from which no limit, deletion or acknowledgement removes a message before it expires. A full
+ * stream refuses new messages, and the publisher gets the error.
  */
 const kept = {
   retention: RetentionPolicy.Limits,
   storage: StorageType.File,
-  compression: StoreCompression.S2, // 12,000 recorded webhooks of 1.6 kB: 4.7 MB instead of 19.0.
+  compression: StoreCompression.S2, // S2 stores 12,000 recorded webhooks of 1.6 kB in 4.7 MB instead of 19.0.
   discard: DiscardPolicy.New,
   // guard: no user can remove a message from a stream
   deny_delete: true,
@@ -57,8 +57,8 @@ const kept = {
 }
 
 /**
- * As the client's KV view expects, but without direct reads: they would let a writer of the bucket
- * send its value to any subject.
+ * Settings that the client's KV view expects, but without direct reads, which would let a writer of the bucket send its
+ * value to any subject.
  */
 const bucket = (name: 'rates', history: number) => ({
   name: `KV_${name}`,
@@ -105,7 +105,7 @@ export const streams: readonly StreamPlan[] = [
   {
     ...kept,
     name: 'ADVISORIES',
-    discard: DiscardPolicy.Old, // The server cannot retry a refused advisory, so keep the newest.
+    discard: DiscardPolicy.Old, // The server cannot retry a refused advisory, so the stream keeps the newest.
     max_bytes: mebibytesMax.ADVISORIES * mebibyte,
     description: 'Deliveries that ended without an acknowledgement',
     subjects: ['$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>', '$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>'],
@@ -114,13 +114,13 @@ export const streams: readonly StreamPlan[] = [
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
 
-/** Named after its user and shared by its instances. */
+/** Plan of a consumer, which is named after its user and shared by its instances. */
 const reader = (service: ConsumerPlan['durable_name'], filters: readonly string[]): ConsumerPlan => ({
   durable_name: service,
   ack_policy: AckPolicy.Explicit,
   ack_wait: nanos(20_000),
   max_ack_pending: 64,
-  max_deliver: -1, // The handler decides when to give up, in its own rows.
+  max_deliver: -1, // The handler decides when to dead-letter a message, and stores that in its own rows.
   filter_subjects: [...filters],
 })
 

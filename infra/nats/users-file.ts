@@ -16,17 +16,17 @@ users: [
 ${busUsers.map(userOf).join('')}]
 `
 
-/** Expires when the caller stops waiting (`shared/platform/bus/ask.ts`). */
+/** Right to reply. It expires when the caller stops waiting (`shared/platform/bus/ask.ts`). */
 const replies = '{ max: 1, expires: "12s" }'
 
 /**
- * Only for processes, which serve requests. The console hears messages whose publishers wait for JetStream's
- * acknowledgement, and must not be able to send it.
+ * Returns the right to reply, which only processes have, because they serve requests. The console receives messages
+ * whose publishers wait for JetStream's acknowledgement, and must not be able to send it.
  */
 const repliesOf = (user: BusUser) =>
   processNames.some((name) => name === user) ? `      allow_responses: ${replies}\n` : ''
 
-/** nats-server treats an empty list as no restriction. */
+/** Empty list of rights. nats-server would treat a really empty list as no restriction. */
 const nothing = '{ deny: ">" }'
 
 const userOf = (user: BusUser): string => {

@@ -1,7 +1,7 @@
 export type FormField = {
   readonly name: string
   readonly label: string
-  /** A text field if left out. */
+  /** Choices of the field. Without them it is a text field. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[]
   readonly fallback?: string
   readonly pattern?: string
@@ -21,7 +21,7 @@ export type Given = Readonly<Record<string, string>>
 
 export type Done = { readonly said: string; readonly item?: string }
 
-/** The message is shown to the user. */
+/** Thrown for an invalid field. The message is shown to the user. */
 export class UnfitField extends Error {
   override name = 'UnfitField'
 }

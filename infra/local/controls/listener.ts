@@ -9,8 +9,8 @@ export type Controls = AsyncDisposable & {
 }
 
 /**
- * Runs in the stack's supervisor, because services do not manage each other. Only the gateway has the token;
- * browsers are refused.
+ * Opens the listener of the controls. It runs in the stack's supervisor, because services do not manage each other.
+ * Only the gateway has the token; browsers are refused.
  */
 export function openControlsListener(): Controls {
   const token = freshSecret()

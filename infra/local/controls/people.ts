@@ -122,7 +122,7 @@ const digits = (name: string, label: string, fallback: string): FormField => ({
   pattern: '[0-9]{1,20}',
 })
 
-/** These numbers choose the outcome in the provider's test mode. */
+/** Account numbers, which choose the outcome in the provider's test mode. */
 const bankField: FormField = {
   name: 'account',
   label: 'Bank account',

@@ -19,38 +19,41 @@ export const wantedPorts: Record<StackPart, number> = {
 
 export type StackOptions = {
   dir: string
-  /** `wanted`: the well-known ports, or others where taken. `free`: any. */
+  /** `wanted` uses the well-known ports, or others where those are taken. `free` uses any. */
   ports: 'wanted' | 'free'
-  /** Survives a power cut; suites do not need that. */
+  /** True if the data survives a power cut. Suites do not need that. */
   durable: boolean
-  /** Source of its Postgres; default: an empty one. */
+  /** Cluster from which Postgres is copied. Without it, Postgres is empty. */
   cluster?: Cluster
-  /** `deployed`: production's recheck intervals, no failpoints. Default: short ones, with failpoints. */
+  /**
+   * `deployed` has production's recheck intervals and no failpoints. Without it, intervals are short and failpoints
+   * work.
+   */
   times?: 'deployed'
-  /** `deployed`: a deployment's default limits. Default: lifted. */
+  /** `deployed` has a deployment's default limits. Without it, they are lifted. */
   limits?: 'deployed'
   env?: Partial<Record<OwnProcess, Env>>
   services?: readonly ServiceName[]
-  /** Redelivery delay of a message whose reader died; default 20 s. */
+  /** Redelivery delay in ms of a message whose reader died; 20 s by default. */
   ackWaitMs?: number
   restMaxMs?: number
   copies?: number
-  /** Code folder of an instance (from 1) that does not run from this repository. */
+  /** Returns the code folder of an instance (from 1) that does not run from this repository. */
   codeDir?: (copy: number) => string | undefined
-  /** The start does not wait for the operators' process. */
+  /** False if the start does not wait for the operators' process. */
   operations?: boolean
   terms?: Partial<LocalChainTerms>
   own?: Readonly<Record<string, string | undefined>>
-  /** Services reach the chain through a fault proxy. `and directly`: the node is their second endpoint. */
+  /** True if services reach the chain through a fault proxy. With `and directly`, the node is their second endpoint. */
   proxied?: boolean | 'and directly'
-  /** Sandbox controls in the console; only if the stack has its own sandbox. */
+  /** True if the console has sandbox controls. This needs a stack with its own sandbox. */
   controls?: boolean
   /** Returns the host and port that services use instead of these. */
   wire?: (to: 'nats' | 'postgres', host: string) => string
   /** Path of the RPC URL, such as a vendor's `/v2/<key>`. */
   rpcPath?: string
   data?: DataPlan
-  /** Cancels a start, which throws once every process has ended. */
+  /** Signal that cancels the start, which throws once every process has ended. */
   signal?: AbortSignal
   /** Called before anything in the folder changes. */
   onOwned?: () => void
