@@ -36,11 +36,11 @@ export type DependencyOptions = {
   secrets: Secrets
   terms: LocalChainTerms
   wallets: readonly DevAccount[]
-  /** Servers named in it are used instead of starting our own. */
+  /** Servers of the user's environment, which are used instead of starting our own. */
   own: Readonly<Record<string, string | undefined>>
   kept?: Kept | undefined
   cluster?: Cluster | undefined
-  /** Whether the data stays when a stack that became ready ends. */
+  /** True if the data stays when a stack that became ready ends. */
   leaves?: boolean
   signal?: AbortSignal | undefined
   progress?: StartProgress
@@ -135,7 +135,7 @@ async function startNats(processes: Processes, options: DependencyOptions) {
   return { natsUrl: `nats://127.0.0.1:${port}`, natsMonitor }
 }
 
-/** The user's own chain must be an anvil. */
+/** Returns the chain. The user's own chain must be an anvil. */
 async function bootChain(processes: Processes, options: DependencyOptions) {
   const { RPC_URL } = options.own
   const rpcUrl = RPC_URL || (await startChain(processes, options))

@@ -6,13 +6,13 @@ export type Processes = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
   readonly all: () => readonly Supervised[]
-  /** Runs after the services end and before Postgres, NATS and the chain do. */
+  /** Plans work after the services end and before Postgres, NATS and the chain do. */
   readonly between: (work: () => Promise<void>) => void
-  /** Runs after everything has ended. */
+  /** Plans work after everything has ended. */
   readonly afterwards: (work: () => void) => void
-  /** Services together, then Postgres, NATS and the chain; nothing can be added afterwards. */
+  /** Ends the services together, then Postgres, NATS and the chain. Nothing can be added afterwards. */
   readonly end: () => Promise<void>
-  /** Throws `Hopeless` once the stack is ending. */
+  /** Polls until `ask` returns true. Throws `Hopeless` once the stack is ending. */
   readonly until: (what: string, ask: () => Promise<boolean>, deadlineMs?: number) => Promise<void>
 }
 
@@ -21,7 +21,10 @@ export type ProcessEvents = {
   onStart: (name: string, pid: number) => void
 }
 
-/** Postgres ends at once on SIGINT ("fast"); on SIGTERM it waits for its clients. */
+/**
+ * Returns the signal that ends a process. Postgres ends at once on SIGINT ("fast"); on SIGTERM it waits for its
+ * clients.
+ */
 const endingSignal = (name: string): NodeJS.Signals => (name === 'postgres' ? 'SIGINT' : 'SIGTERM')
 const backbone = ['postgres', 'nats-server', 'chain']
 

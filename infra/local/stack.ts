@@ -35,11 +35,11 @@ export type RunningStack = {
 export type Stack = AsyncDisposable &
   RunningStack & {
     readonly rpcProxy: RpcProxy | undefined
-    /** Writing a failpoint's name into this file kills the service there, once. */
+    /** Returns the path of a file: writing a failpoint's name into it kills the service there, once. */
     readonly failpointFile: (name: ServiceName) => string
     readonly gateways: readonly string[]
     readonly consoles: readonly string[]
-    /** `copy` counts from 1, the default. */
+    /** Returns a process. `copy` is the number of its instance, counted from 1, the default. */
     readonly process: (name: StackProcess, copy?: number) => Supervised
     readonly allCopies: () => Promise<void>
     /** Recreates streams and consumers, as after JetStream lost its store. */
@@ -57,7 +57,7 @@ function choosing({ ports, choosePort = (_, wanted) => freePort(wanted) }: Stack
   return { choose, moved }
 }
 
-/** Throws `FolderTaken`, changing nothing, if a stack runs in `dir`. */
+/** Starts a stack in `dir`. Throws `FolderTaken`, and changes nothing, if a stack runs there. */
 export async function bootStack(options: StackOptions): Promise<Stack> {
   const owned = ownFolder(options.dir)
   try {
@@ -76,10 +76,10 @@ export async function bootStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Losing a chosen port to another process twice is unlikely. */
+/** Maximum number of boots. Losing a chosen port to another process twice is unlikely. */
 const attemptsMax = 4
 
-/** Throws `PortTaken` after ending everything it started. */
+/** Boots once. Throws `PortTaken` after ending everything it started. */
 async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stack> {
   const keep: { current: () => void } = { current: () => {} }
   const lost = Promise.withResolvers<never>()
@@ -114,7 +114,7 @@ async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stac
 type Booting = {
   readonly keep: { current: () => void }
   readonly owned: OwnedFolder
-  /** Closed with the stack, or by the caller if the boot fails. */
+  /** Listeners that close with the stack. The caller closes them if the boot fails. */
   readonly listeners: AsyncDisposableStack
 }
 
@@ -142,7 +142,7 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
     ...(options.progress ? { progress: options.progress } : {}),
   })
   const places = await place(backbone, choosePort, options.dir)
-  // An earlier stack's book does not match a new database and chain.
+  // The sandbox's records of an earlier stack do not match a new database and chain.
   if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
   const isControlled = options.controls && !own.PROVIDER_URL
@@ -247,7 +247,10 @@ async function portsOfCopies(first: Places, copies: number): Promise<GatewayPort
 
 const opsOf = (port: number) => `http://127.0.0.1:${port}`
 
-/** The public listener caches readiness for up to 5 s. */
+/**
+ * Returns whether a gateway is ready. It asks the operators' listener, because the public one caches readiness for up
+ * to 5 s.
+ */
 const ready = async (opsPort: number) =>
   (await fetch(`${opsOf(opsPort)}/ready`, { signal: AbortSignal.timeout(2_000) })).ok
 

@@ -7,7 +7,7 @@ import { moneyText, timeText } from './format'
 import type { OpenOrders } from './orders'
 import type { Texts } from './texts/english'
 
-/** `me` and `activity` are as last read. */
+/** State of the page. `me` and `activity` are as they were last read. */
 export type ReferenceApp = {
   readonly language: Language
   readonly t: Texts
@@ -27,7 +27,7 @@ export type PageSection = {
   readonly update?: () => void
 }
 
-/** Of the user's country, by default the first. */
+/** Returns the terms of the user's country, by default those of the first country. */
 export const localOf = ({ me }: Pick<ReferenceApp, 'me'>) =>
   countries.find(({ country }) => country === me.user.country) ?? countries[0]
 

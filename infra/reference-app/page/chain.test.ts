@@ -14,7 +14,7 @@ const chain = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTi
   .extend(walletActions)
 const gwei = 1_000_000_000n
 
-/** Less patient only where the chain never answers. */
+/** Opens a funded wallet. Tests have less patience only where the chain never responds. */
 async function newWallet({ patienceMs = 30_000 } = {}) {
   const account = privateKeyToAccount(generatePrivateKey())
   await chain.setBalance({ address: account.address, value: 10n ** 18n })

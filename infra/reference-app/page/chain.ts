@@ -19,14 +19,14 @@ import type { ChainOrder, OpenOrders } from './orders'
 
 export type ClientConfig = RouteAnswer<typeof GetConfig>
 
-/** See "Draw and repay" in the guide. */
+/** User's own access to the chain. See "Draw and repay" in the guide. */
 export type WalletChain = ReturnType<typeof openChain>
 
 export class NoGas extends Error {
   override name = 'NoGas'
 }
 
-/** The contract refused, or another transaction took the nonce; nothing was done. */
+/** Thrown if nothing was done: the contract refused, or another transaction took the nonce. */
 export class NotDone extends Error {
   override name = 'NotDone'
 }
@@ -71,7 +71,7 @@ export function openChain({
       node.getTransactionCount({ address, blockTag: 'pending' }),
       node.getBalance({ address }),
     ])
-    const gas = BigInt(gasLimits[kind]) // Charged in full.
+    const gas = BigInt(gasLimits[kind]) // The chain charges the whole gas limit.
     const fees = feesAt(baseFeePerGas ?? 0n)
     if (balance < gas * fees.maxFeePerGas) throw new NoGas()
     const raw = await account.signTransaction({
@@ -91,7 +91,7 @@ export function openChain({
     const [{ baseFeePerGas }, balance] = await Promise.all([node.getBlock(), node.getBalance({ address })])
     const { to, data, gas, ...was } = parseTransaction(order.raw as TransactionSerializedEIP1559)
     if ((was.maxFeePerGas ?? 0n) >= (baseFeePerGas ?? 0n)) return order
-    // A node requires at least 10 % more of both for a replacement.
+    // A node requires at least 10 % more of both fees for a replacement.
     const fees = feesAt(baseFeePerGas ?? 0n, 2n * (was.maxPriorityFeePerGas ?? priorityWei))
     if (balance < (gas ?? 0n) * fees.maxFeePerGas) return order
     const call = { chainId, type: 'eip1559', nonce: order.nonce, to, data, gas } as const
@@ -107,7 +107,7 @@ export function openChain({
       throw error
     })
 
-  /** Waits for the block. Resending is safe: a nonce is used once. */
+  /** Sends until the transaction is in a block. Resending is safe, because a nonce is used once. */
   async function finish(given: ChainOrder): Promise<void> {
     const isUnclear = orders.get(given.kind) !== undefined
     orders.put(given)
@@ -130,7 +130,7 @@ export function openChain({
       if (isStored) order = stored // Another tab may have raised its fee.
       const mined = await node.getTransactionCount({ address })
       const receipt = (await Promise.all(order.hashes.map(receiptOf))).find((one) => one)
-      // Another transaction used the nonce, or this node lags behind; only time shows which.
+      // Another transaction used the nonce, or this node lags behind. Only time shows which.
       const isLost = isStored && mined > nonce && Date.now() > givesUpAt
       if (receipt || isLost) orders.remove(order)
       if (receipt?.status === 'success') return
@@ -143,7 +143,9 @@ export function openChain({
   return {
     sign,
     finish,
-    /** Chain time in unix seconds, at least the browser's; a sandbox can move the chain ahead. */
+    /**
+     * Returns the chain's time in Unix seconds, or the browser's if that is later. A sandbox can move the chain ahead.
+     */
     async nowSeconds(): Promise<bigint> {
       const { timestamp } = await node.getBlock()
       const here = BigInt(Math.floor(Date.now() / 1_000))

@@ -3,8 +3,8 @@ type Children = readonly (Child | readonly Child[])[]
 type Property = string | number | boolean | undefined | ((event: Event) => void)
 
 /**
- * Strings are set as text, so an answer cannot inject markup. A function becomes an event listener;
- * `undefined` and `false` omit the attribute.
+ * Creates an element. Strings are set as text, so a response cannot inject markup. A function becomes an event
+ * listener; `undefined` and `false` omit the attribute.
  */
 export function h<N extends keyof HTMLElementTagNameMap>(
   name: N,
@@ -35,10 +35,7 @@ export const facts = (rows: readonly (readonly [string, Child])[]): HTMLElement 
       .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   )
 
-/**
- * Rebuilds only changed content, so that polling neither moves the focus nor makes a screen reader repeat
- * itself.
- */
+/** Rebuilds only changed content, so that polling neither moves the focus nor makes a screen reader repeat itself. */
 export function liveContent<T>(element: Element, build: (data: T) => Children) {
   let shown: string | undefined
   return (data: T): void => {
@@ -49,7 +46,7 @@ export function liveContent<T>(element: Element, build: (data: T) => Children) {
   }
 }
 
-/** Rows keep their focus and state. */
+/** Updates a list whose rows keep their focus and state. */
 export function keyedList<T extends { readonly id: string | number }>(
   element: HTMLElement,
   create: (row: T) => { readonly element: HTMLElement; readonly update: (row: T) => void },
@@ -68,7 +65,7 @@ export function keyedList<T extends { readonly id: string | number }>(
   }
 }
 
-/** The message is shown at its field. */
+/** Thrown for an invalid input. The message is shown at its field. */
 export class InvalidField extends Error {
   override name = 'InvalidField'
 }
@@ -84,7 +81,7 @@ type InputField = {
 let ids = 0
 const newId = (): string => `f${++ids}`
 
-/** The hint and the last fault describe the input. */
+/** Creates a field. The hint and the last fault describe the input. */
 export function field(label: string, input: Input, hint?: string): InputField {
   input.id = newId()
   const fault = h('span', { class: 'fault', id: newId() })
@@ -105,7 +102,7 @@ export function field(label: string, input: Input, hint?: string): InputField {
   return { element, input, read }
 }
 
-/** Radio buttons; the first is chosen. */
+/** Creates radio buttons. The first one is chosen. */
 export function choice<T extends string>(legend: string, options: readonly (readonly [T, string])[]) {
   const name = newId()
   const radios = options.map(([value, label], at) => {
@@ -124,7 +121,7 @@ export const select = (options: readonly (readonly [string, string])[], chosen =
     options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
   )
 
-/** Over plain http, or without the permission, there is no clipboard. */
+/** Copies a text. Over plain http, or without the permission, there is no clipboard. */
 async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)

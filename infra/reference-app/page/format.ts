@@ -8,7 +8,7 @@ import { decimalText, separators, signs } from '#shared/money/text'
 
 const decimalsShown: Readonly<Record<Currency, number>> = { AUSD: 2, IDR: 0, MYR: 2 }
 
-/** The stored one, or the first that the browser prefers. */
+/** Returns the stored language, or the first that the browser prefers. */
 export function languageOf(stored: string | null, preferred: readonly string[]): Language {
   const wanted = [stored ?? '', ...preferred].map((tag) => tag.slice(0, 2).toLowerCase())
   return wanted.flatMap((tag) => languages.find((one) => one === tag) ?? [])[0] ?? 'en'
@@ -17,7 +17,7 @@ export function languageOf(stored: string | null, preferred: readonly string[]):
 const majorText = (minor: string, currency: Currency, language: Language): string =>
   decimalText(minor, decimals[currency], language, decimalsShown[currency])
 
-/** `Rp 50,000`, `1.50 AUSD`. A rate, such an amount per dollar, may have decimals of its own. */
+/** Formats an amount: `Rp 50,000`, `1.50 AUSD`. A rate, which is an amount per dollar, may have decimals of its own. */
 export function moneyText(minor: string, currency: Currency, language: Language): string {
   const number = majorText(minor, currency, language)
   const sign = signs[currency]
@@ -28,8 +28,8 @@ export const percentText = (bps: number | string, language: Language): string =>
   `${decimalText(String(bps), 2, language, 0)}%`
 
 /**
- * In the smallest unit; undefined unless it reads in exactly one way: `1.500` is 1500 in Indonesian and 1.5
- * in English; `1.50` is no Indonesian number.
+ * Returns the amount in the smallest unit. Undefined unless the text reads in exactly one way: `1.500` is 1500 in
+ * Indonesian and 1.5 in English; `1.50` is no Indonesian number.
  */
 export function parseAmount(text: string, currency: Currency, language: Language): string | undefined {
   const places = decimals[currency]
@@ -45,7 +45,7 @@ export function parseAmount(text: string, currency: Currency, language: Language
 export const amountExample = (currency: Currency, language: Language): string =>
   majorText({ AUSD: '2500000', IDR: '500000', MYR: '5000' }[currency], currency, language)
 
-/** Takes ISO 8601 or unix seconds, as the interface has both; names the browser's time zone. */
+/** Formats a time with the browser's time zone. It takes ISO 8601 or Unix seconds, because the interface has both. */
 export const timeText = (time: string, language: Language): string =>
   new Intl.DateTimeFormat(locales[language], { dateStyle: 'medium', timeStyle: 'long' }).format(
     /^\d+$/.test(time) ? Number(time) * 1_000 : Date.parse(time),
@@ -70,7 +70,7 @@ const rateOf = ({ pair, rate }: Priced): Rate => ({
   currency: fiatOf(pair),
 })
 
-/** AUSD 10⁻⁶ for an amount in local currency, rounded down; the gateway's answer decides. */
+/** Returns the AUSD (in 10⁻⁶) for an amount in local currency, rounded down. The gateway's response decides. */
 export const ausdFor = (minor: string, quote: Priced): string =>
   String(toAusdFloor(money(BigInt(minor), fiatOf(quote.pair)), rateOf(quote)).minor)
 
@@ -81,10 +81,10 @@ export function fiatFor(micro: string, quote: Priced, rounding: 'down' | 'up'): 
 
 type Bank = { readonly code: string; readonly name: string }
 
-/** As users know it, such as BCA: its code without the country. */
+/** Returns the name of a bank that users know, such as BCA: its code without the country. */
 export const shortNameOf = ({ code }: Bank): string => code.replace(/^ID_/, '').replaceAll('_', ' ')
 
-/** By its name or short name, or by a part of them that no other bank has. */
+/** Finds a bank by its name or short name, or by a part of them that no other bank has. */
 export function bankOf<B extends Bank>(banks: readonly B[], text: string): B | undefined {
   const wanted = text.trim().toLowerCase()
   const namesOf = (bank: B) => [bank.name, shortNameOf(bank)].map((name) => name.toLowerCase())

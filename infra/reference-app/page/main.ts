@@ -23,7 +23,7 @@ const catalogue: Record<Language, Texts> = { en: english, id: indonesian, ms: ma
 const { gateway = '', rpc = '' } = document.body.dataset
 const requests = openRequests(sessionStorage)
 const pollMs = 2_000
-/** Aborted when the page is built again in another language. */
+/** Controller that is aborted when the page is built again in another language. */
 let shown = new AbortController()
 
 async function show(language: Language): Promise<void> {
@@ -35,7 +35,7 @@ async function show(language: Language): Promise<void> {
   const main = h('main', { id: 'content', tabindex: -1 })
   const nav = h('nav', { 'aria-label': t.sectionsLabel })
   const skip = (event: Event) => {
-    event.preventDefault() // The address names the section.
+    event.preventDefault() // The address names the wallet's section, so the link must not change it.
     main.focus()
   }
   const names = languages.map((one) => [one, catalogue[one].languageName] as const)
@@ -72,7 +72,7 @@ function welcome(t: Texts): HTMLElement {
     try {
       signIn(own.read((text) => (isKey(text) ? text : undefined), t.notAKey))
     } catch (error) {
-      if (!(error instanceof InvalidField)) throw error // The field shows it.
+      if (!(error instanceof InvalidField)) throw error // The field shows this error.
     }
   }
   const form = h('form', { novalidate: true, submit: use }, own.element, h('button', {}, t.useKey))
@@ -147,7 +147,7 @@ const sectionsOf = (app: ReferenceApp): PageSection[] =>
     recordSection,
   ].map((one) => one(app))
 
-/** Hidden sections keep their input. */
+/** Shows one section. Hidden sections keep their input. */
 function showSections(
   { t }: ReferenceApp,
   sections: readonly PageSection[],

@@ -66,7 +66,7 @@ describe('an order', () => {
     const orders = openOrders(storageOf(), wallet)
     const later: AppOrder = { ...order, body: { ...order.body, amount: '60000' } }
     await submit(orders, order, async () => {
-      orders.remove(order) // Another tab got its answer, then placed another one.
+      orders.remove(order) // Another tab gets its response, then places another order.
       orders.put(later)
       return { ok: 'pay_1' }
     })

@@ -8,45 +8,45 @@ type Bodies = {
   readonly cashout: BodyOf<typeof PostCashout>
   readonly send: BodyOf<typeof PostSend>
 }
-/** Its body never changes: its quote or nonce identifies it. */
+/** Order at the gateway. Its body never changes, because its quote or nonce identifies it. */
 export type AppOrder = {
   [K in keyof Bodies]: { readonly kind: K; readonly body: Bodies[K] }
 }[keyof Bodies]
-/** Its nonce never changes, so only one of its transactions can be mined. */
+/** Order on the chain. Its nonce never changes, so only one of its transactions can be mined. */
 export type ChainOrder = {
   readonly kind: 'draw' | 'repayFromCollateral'
   readonly raw: `0x${string}`
-  /** Of `raw`, and of the transactions that it replaced. */
+  /** Hashes of `raw` and of the transactions that it replaced. */
   readonly hashes: readonly [`0x${string}`, ...`0x${string}`[]]
   readonly nonce: number
 }
 export type StoredOrder = AppOrder | ChainOrder
 
-/** An order of the same kind in another tab has no answer yet. */
+/** Thrown if an order of the same kind in another tab has no response yet. */
 export class OrderOpen extends Error {
   override name = 'OrderOpen'
 }
 
-/** Orders with unknown outcome, at most one of a kind; they survive a reload. */
+/** Orders with unknown outcome, at most one of a kind. They survive a reload. */
 export type OpenOrders = ReturnType<typeof openOrders>
 
 export function openOrders(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>, wallet: string) {
   const keyOf = (kind: StoredOrder['kind']) => `order.${wallet}.${kind}`
   return {
-    /** Throws `OrderOpen` rather than replace another one. */
+    /** Stores an order. Throws `OrderOpen` rather than replace another one. */
     put: (order: StoredOrder): void => {
       const text = JSON.stringify(order)
       const stored = storage.getItem(keyOf(order.kind))
       if (stored !== null && stored !== text) throw new OrderOpen()
       storage.setItem(keyOf(order.kind), text)
     },
-    /** Throws `OrderOpen` if another tab has replaced or removed it. */
+    /** Replaces an order. Throws `OrderOpen` if another tab has replaced or removed it. */
     replace: (order: ChainOrder, by: ChainOrder): void => {
       const key = keyOf(order.kind)
       if (storage.getItem(key) !== JSON.stringify(order)) throw new OrderOpen()
       storage.setItem(key, JSON.stringify(by))
     },
-    /** A later one of its kind stays. */
+    /** Removes an order. A later one of its kind stays. */
     remove: (order: StoredOrder): void => {
       const key = keyOf(order.kind)
       if (storage.getItem(key) === JSON.stringify(order)) storage.removeItem(key)
@@ -59,8 +59,8 @@ export function openOrders(storage: Pick<Storage, 'getItem' | 'setItem' | 'remov
 }
 
 /**
- * Stores the order and removes it once its outcome is certain. It stays if `send` throws (no answer), and
- * if an unrelated refusal follows such an attempt, which may have been accepted.
+ * Stores the order and removes it once its outcome is certain. It stays if `send` throws (no response), and if an
+ * unrelated refusal follows such an attempt, which may have been accepted.
  */
 export async function submit<T>(
   orders: OpenOrders,

@@ -1,5 +1,5 @@
 export type LoggedRequest = {
-  /** The number of the first request of a repeated question. */
+  /** Number of the first request of a repeated question. */
   readonly id: number
   readonly number: number
   readonly method: string
@@ -14,7 +14,7 @@ export type LoggedRequest = {
 const logMax = 60
 
 /**
- * Replaces the session by the guide's variable. A transfer's signature stays: it is useless once the
+ * Replaces the session by the guide's variable. The signature of a transfer stays, because it is useless once the
  * transfer was made.
  */
 export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
@@ -22,21 +22,21 @@ export const withoutSecrets = (headers: Readonly<Record<string, string>>) =>
     Object.entries(headers).map(([name, value]) => [name, name.toLowerCase() === 'authorization' ? '$SESSION' : value]),
   )
 
-/** Undefined for a request to the gateway. */
+/** Returns the method of a call to the chain. Undefined for a request to the gateway. */
 const rpcMethodOf = ({ body = '' }: Pick<LoggedRequest, 'body'>): string | undefined =>
   body.includes('"jsonrpc"') ? /"method":"(\w+)"/.exec(body)?.[1] : undefined
 
 export const nameOf = (exchange: LoggedRequest): string =>
   `${exchange.method} ${rpcMethodOf(exchange) ?? new URL(exchange.url).pathname}`
 
-/** Undefined for a request that changes something. */
+/** Returns what a request reads. Undefined for a request that changes something. */
 function questionOf(exchange: LoggedRequest): string | undefined {
   if (exchange.method === 'GET') return exchange.url
   const call = rpcMethodOf(exchange)
   return call === undefined || call.startsWith('eth_send') ? undefined : `${exchange.url} ${call}`
 }
 
-/** A repeated question keeps its place and gets its newest answer. */
+/** Adds a request. A repeated question keeps its place and gets its newest response. */
 export function added(log: readonly LoggedRequest[], next: LoggedRequest): readonly LoggedRequest[] {
   const question = questionOf(next)
   const at = log.findIndex(
@@ -51,7 +51,7 @@ export function added(log: readonly LoggedRequest[], next: LoggedRequest): reado
 
 const shellWord = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-/** `$SESSION` is the header that the guide's `sign-in.sh` exports. */
+/** Returns the request as a curl command. `$SESSION` is the header that the guide's `sign-in.sh` exports. */
 export function curlOf({ method, url, headers, body }: LoggedRequest): string {
   const given = Object.entries(headers).map(([name, value]) =>
     value === '$SESSION' ? `-H "${name}: $SESSION"` : `-H ${shellWord(`${name}: ${value}`)}`,
@@ -74,9 +74,9 @@ export function readable(text: string): string {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Reports each request before and after its answer. Throws as `fetch` does, so that the client can retry. */
+/** Reports each request before and after its response. Throws as `fetch` does, so that the client can retry. */
 export function recording(report: (exchange: LoggedRequest) => void): Fetch {
-  // Larger than every id stored by an earlier load of the page.
+  // The first number is larger than every id that an earlier load of the page stored.
   let last = Date.now() * 1_000
   return async (url, init) => {
     const number = ++last

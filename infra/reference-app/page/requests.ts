@@ -13,7 +13,7 @@ export function openRequests(storage: Pick<Storage, 'getItem' | 'setItem'>) {
       try {
         storage.setItem(place, JSON.stringify(log))
       } catch {
-        // Storage is full: until a reload, the page has the log.
+        // The storage is full, so the page has the log only until a reload.
       }
       draw()
     },

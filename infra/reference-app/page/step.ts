@@ -8,12 +8,12 @@ import { type AppOrder, OrderOpen, type StoredOrder, submit } from './orders'
 import type { Texts } from './texts/english'
 
 type Tone = 'good' | 'bad' | 'quiet'
-/** The place is a live region that screen readers speak. */
+/** Shows progress in a live region, which screen readers speak. */
 export type ShowProgress = (text: string, tone?: Tone) => void
-/** A text is good news unless it has another tone. */
+/** Final text of a step. It is good news unless it has another tone. */
 type StepOutcome = string | undefined | { readonly text: string; readonly tone: Tone }
 
-/** A refusal is shown in the gateway's words. */
+/** Returns the text of an error. A refusal has the gateway's text. */
 export function faultText(t: Texts, error: unknown): string {
   if (error instanceof Refused) return error.refusal.message
   if (error instanceof InvalidField) return t.checkForm
@@ -31,7 +31,8 @@ export function faultText(t: Texts, error: unknown): string {
 type StepForm = ReturnType<typeof step>
 
 /**
- * While a step runs, its button keeps the focus and does nothing. `run` returns the final text, or nothing.
+ * Creates a step with a button. While the step runs, the button keeps the focus and does nothing. `run` returns the
+ * final text, or nothing.
  */
 export function step(
   app: ReferenceApp,
@@ -75,12 +76,12 @@ export function step(
   return { element, button, start, clear }
 }
 
-/** Pause before an unanswered order is sent again. */
+/** Pause in ms before an order without a response is sent again. */
 const againMs = 5_000
 
 /**
- * Throws if the order was refused. It is stored before it is sent, and resent as it is stored while there
- * is no answer.
+ * Places an order. It is stored before it is sent, and sent again as stored while there is no response. Throws if the
+ * order was refused.
  */
 export async function place(app: ReferenceApp, wanted: StoredOrder, say: ShowProgress): Promise<void> {
   for (let order = wanted; ; ) {
@@ -111,7 +112,7 @@ function send(client: Client, { kind, body }: AppOrder): Promise<Answered<unknow
   }
 }
 
-/** Continues an order that an earlier load of the page left unanswered. */
+/** Continues an order to which an earlier load of the page got no response. */
 export function resume(app: ReferenceApp, kind: StoredOrder['kind'], form: StepForm, done: string): void {
   const order = app.orders.get(kind)
   if (!order) return

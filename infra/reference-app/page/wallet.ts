@@ -2,7 +2,7 @@ import { generatePrivateKey } from 'viem/accounts'
 
 const place = 'wallet'
 
-/** The private key of this browser. It is worthless: only tests use it. */
+/** Returns the private key of this browser. It is worthless, because only tests use it. */
 export const keyOf = (storage: Pick<Storage, 'getItem'>): `0x${string}` | undefined => {
   const key = storage.getItem(place)
   return isKey(key) ? key : undefined
@@ -15,7 +15,7 @@ export function signIn(key: `0x${string}` = generatePrivateKey()): void {
   location.reload()
 }
 
-/** Open orders stay under their wallet, in case the key returns. */
+/** Removes the key. Open orders stay stored under their wallet, in case the key returns. */
 export function signOut(): void {
   localStorage.removeItem(place)
   sessionStorage.clear()

@@ -7,12 +7,12 @@ import { amountsOf, orderCard } from './offer'
 
 export const pageItems = 20
 
-/** Each item once: at its first place, as last read. */
+/** Returns each item once: at its first place, as it was last read. */
 const onceEach = <T extends Pick<Item, 'id'>>(items: readonly T[]): readonly T[] => [
   ...new Map(items.map((item) => [item.id, item])).values(),
 ]
 
-/** A new item pushes others off the first page; they stay listed. */
+/** Adds the newest items. They push others off the first page, but those stay listed. */
 export const withNewest = <T extends Pick<Item, 'id'>>(known: readonly T[], firstPage: readonly T[]) =>
   onceEach([...firstPage, ...known, ...firstPage])
 
@@ -25,7 +25,7 @@ export function activitySection(app: ReferenceApp): PageSection {
   const none = h('p', {}, t.nothingYet)
   const show = keyedList<Item>(list, (item) => row(app, item))
   let known: readonly Item[] = []
-  /** Cursor after the pages that the user asked for. */
+  /** Cursor after the pages that the user requested. */
   let cursor: string | null | undefined
   const more = step(
     app,

@@ -7,10 +7,10 @@ import { amountField, bankField, walletField } from './fields'
 import { recentOrders, showOffer } from './offer'
 import { verifiedOnly } from './verified-only'
 
-/** Time for the service to take the AUSD; it requires at least five minutes. */
+/** Time for the service to take the AUSD, in seconds. The service requires at least five minutes. */
 const validForSeconds = 3_600n
 
-/** `micro` is in AUSD 10⁻⁶. */
+/** Signs a transfer. `micro` is in 10⁻⁶ AUSD. */
 const authorize = async (app: ReferenceApp, to: `0x${string}`, micro: string) =>
   signTransfer(app.account, app.config.chain.ausd.domain, {
     to,
@@ -48,7 +48,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     async () => {
       const asked = textOfAccount()
       const { verdict, sentence } = okOf(await app.client.checkAccount({ bank: readBank() }))
-      // A verdict is shown only for the account it is about.
+      // A verdict is shown only for the account that it is about.
       return asked === textOfAccount() ? { text: sentence, tone: tones[verdict] } : undefined
     },
     '',

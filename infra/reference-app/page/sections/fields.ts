@@ -4,7 +4,7 @@ import type { ReferenceApp } from '../app'
 import { field, h } from '../dom'
 import { amountExample, bankOf, parseAmount, shortNameOf } from '../format'
 
-/** In the smallest unit. `currency` may change with the user's country. */
+/** Creates a field for an amount in the smallest unit. `currency` may change with the user's country. */
 export function amountField({ t, language }: ReferenceApp, currency: () => Currency) {
   const input = h('input', { inputmode: 'decimal', autocomplete: 'off' })
   const { element, read } = field('', input, ' ')
@@ -22,7 +22,7 @@ export function amountField({ t, language }: ReferenceApp, currency: () => Curre
   }
 }
 
-/** The browser filters the list by the typed text. */
+/** Creates a field for a bank. The browser filters the list by the typed text. */
 export function bankField({ t, config }: ReferenceApp) {
   const { banks } = config.cashouts
   const find = (text: string) => bankOf(banks, text)

@@ -10,8 +10,8 @@ import { type ShowProgress, step } from '../step'
 type Quote = RouteAnswer<typeof PostQuote>
 
 /**
- * The offer disappears when the quote ends: the user confirms a new price. By a timer, because the device's
- * clock may be wrong.
+ * Shows an offer, which disappears when the quote ends, because the user confirms a price. A timer ends it, because the
+ * device's clock may be wrong.
  */
 export function showOffer(
   app: ReferenceApp,
@@ -56,7 +56,7 @@ export function showOffer(
     end()
   }, app.config.quote.seconds * 1_000)
 
-  /** A refusal stays shown. */
+  /** Ends the offer. A refusal stays shown. */
   function end(): void {
     if (isTaken || !isOver || !panel.isConnected) return
     order.button.remove()

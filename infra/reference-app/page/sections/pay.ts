@@ -48,7 +48,7 @@ export function topUpSection(app: ReferenceApp): PageSection {
   return { slug: 'top-up', element, update }
 }
 
-/** All of the debt in local money, or a part from collateral. */
+/** Creates the section that repays all of the debt in local money, or a part from collateral. */
 export function repaySection(app: ReferenceApp): PageSection {
   const { t } = app
   const debt = h('p')

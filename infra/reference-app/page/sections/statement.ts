@@ -29,7 +29,7 @@ export function statementSection(app: ReferenceApp): PageSection {
     until.input.value = now.toISOString().slice(0, 10)
   }
   propose(new Date())
-  /** The last chosen day is included; the interface excludes `to`. */
+  /** Returns the period. It includes the last chosen day, whereas the interface excludes `to`. */
   const period = async () => {
     // Lines have the chain's time, which may be ahead of the browser's.
     if (!isChosen) propose(new Date(Number(await app.chain.nowSeconds()) * 1_000))

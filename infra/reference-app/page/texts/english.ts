@@ -13,7 +13,7 @@ type Same<T> = {
       ? (...values: V) => string
       : Same<T[K]>
 }
-/** The compiler refuses a language that lacks a text. */
+/** Texts of a language. The compiler refuses a language that lacks one. */
 export type Texts = Same<typeof english>
 
 export const english = {

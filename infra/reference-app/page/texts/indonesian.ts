@@ -1,6 +1,6 @@
 import type { Texts } from './english'
 
-/** Not yet read by a native speaker. */
+/** Indonesian texts, which no native speaker has read yet. */
 export const indonesian: Texts = {
   languageName: 'Bahasa Indonesia',
   title: 'Kredit AUSD',

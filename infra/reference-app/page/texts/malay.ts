@@ -1,6 +1,6 @@
 import type { Texts } from './english'
 
-/** Not yet read by a native speaker. */
+/** Malay texts, which no native speaker has read yet. */
 export const malay: Texts = {
   languageName: 'Bahasa Melayu',
   title: 'Kredit AUSD',

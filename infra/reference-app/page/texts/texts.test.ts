@@ -8,7 +8,7 @@ import { malay } from './malay'
 
 type Tree = { readonly [name: string]: string | ((...values: never[]) => string) | Tree }
 
-/** Functions are called with marks that their text must contain. */
+/** Returns all texts. Functions are called with marks that their text must contain. */
 function textsOf(tree: Tree, path = ''): [string, string][] {
   return Object.entries(tree).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'string') return [[`${path}${name}`, value]]
