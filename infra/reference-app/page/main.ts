@@ -35,7 +35,7 @@ async function show(language: Language): Promise<void> {
   const main = h('main', { id: 'content', tabindex: -1 })
   const nav = h('nav', { 'aria-label': t.sectionsLabel })
   const skip = (event: Event) => {
-    event.preventDefault() // The address names the wallet's section, so the link must not change it.
+    event.preventDefault() // The fragment of the address names the shown section, so the link must not change it.
     main.focus()
   }
   const names = languages.map((one) => [one, catalogue[one].languageName] as const)
