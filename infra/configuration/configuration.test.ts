@@ -16,11 +16,11 @@ const remedy = 'out of date: bun run generate configuration'
 const rows = [...rowsOf(processes), ...composeVariables]
 
 describe('env.example', () => {
-  test('is up to date', () => {
+  test('env.example is up to date', () => {
     expect(readFileSync(examplePath, 'utf8') === exampleDocument() || remedy).toBe(true)
   })
 
-  test('lists every variable of every process once', () => {
+  test('env.example lists every variable of every process once', () => {
     const listed = [...exampleDocument().matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name)
     const names = Object.values(processes).flatMap((fields) => Object.keys(fields))
     expect(listed.toSorted()).toEqual([...new Set(listed)].toSorted())

@@ -65,24 +65,27 @@ const refusal = async (message: TransferMessage, signature?: Hex) =>
   fixture.refusal('relayer', 'ausd', transfer, [...fields(message), signature ?? (await sign(message))])
 
 describe('a transfer by authorization', () => {
-  test.each(['bytes', 'v, r, s'])('with the %s overload moves the amount and uses the nonce', async (form) => {
-    const signature = await sign()
-    const before = await fixture.balanceOf(budi)
-    const sent =
-      form === 'bytes'
-        ? await fixture.send('relayer', 'ausd', transfer, [...fields(), signature])
-        : await fixture.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
-    expect(sent.events).toMatchObject([
-      { eventName: 'AuthorizationUsed', args: { authorizer: ana, nonce: terms.nonce } },
-      { eventName: 'Transfer', args: { from: ana, to: budi, value: terms.value } },
-    ])
-    expect(await fixture.balanceOf(budi)).toBe(before + terms.value)
-    expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
-    const replay = [...fields(), ...split(signature)] as const
-    expect(await fixture.refusal('citra', 'ausd', transfer, replay)).toBe('UsedOrCanceledAuthorization')
-  })
+  test.each(['bytes', 'v, r, s'])(
+    'a transfer by authorization with the %s overload moves the amount and uses the nonce',
+    async (form) => {
+      const signature = await sign()
+      const before = await fixture.balanceOf(budi)
+      const sent =
+        form === 'bytes'
+          ? await fixture.send('relayer', 'ausd', transfer, [...fields(), signature])
+          : await fixture.send('relayer', 'ausd', transfer, [...fields(), ...split(signature)])
+      expect(sent.events).toMatchObject([
+        { eventName: 'AuthorizationUsed', args: { authorizer: ana, nonce: terms.nonce } },
+        { eventName: 'Transfer', args: { from: ana, to: budi, value: terms.value } },
+      ])
+      expect(await fixture.balanceOf(budi)).toBe(before + terms.value)
+      expect(await refusal(terms)).toBe('UsedOrCanceledAuthorization')
+      const replay = [...fields(), ...split(signature)] as const
+      expect(await fixture.refusal('citra', 'ausd', transfer, replay)).toBe('UsedOrCanceledAuthorization')
+    },
+  )
 
-  test('is valid only strictly within its window', async () => {
+  test('a transfer by authorization is valid only strictly within its window', async () => {
     const now = (await fixture.client.getBlock()).timestamp
     expect(await refusal({ ...terms, validAfter: now + 100n })).toBe('InvalidAuthorization')
     expect(await refusal({ ...terms, validAfter: now })).toBe('InvalidAuthorization')
@@ -91,7 +94,7 @@ describe('a transfer by authorization', () => {
     expect(await refusal({ ...terms, validBefore: now + 1n })).toBe('accepted')
   })
 
-  test('security: rejects every change to what was signed', async () => {
+  test('security: a transfer by authorization rejects every change to what was signed', async () => {
     const signature = await sign()
     for (const change of [
       { to: actors.citra.address },
@@ -107,7 +110,7 @@ describe('a transfer by authorization', () => {
     expect(await refusal(terms, received)).toBe('InvalidSignature')
   })
 
-  test('security: rejects the high-s twin of a good signature', async () => {
+  test('security: a transfer by authorization rejects the high-s twin of a good signature', async () => {
     const { r, s, yParity } = parseSignature(await sign())
     const highS = numberToHex(secpOrder - BigInt(s), { size: 32 })
     const twin = serializeSignature({ r, s: highS, yParity: yParity === 0 ? 1 : 0 })
@@ -117,7 +120,7 @@ describe('a transfer by authorization', () => {
     expect(await refusal(terms, serializeSignature({ r, s, yParity }))).toBe('accepted')
   })
 
-  test('is refused for want of balance without using the nonce', async () => {
+  test('a transfer by authorization that exceeds the balance is refused without using the nonce', async () => {
     expect(await refusal({ ...terms, value: 10n ** 12n })).toBe('ERC20InsufficientBalance')
     expect(await refusal(terms)).toBe('accepted')
   })
@@ -132,14 +135,14 @@ describe('the issuer', () => {
   test.each([
     ['sender', ana],
     ['receiver', budi],
-  ])('freezes an account: nothing moves while it is the %s', async (_, account) => {
+  ])('the issuer freezes an account: nothing moves while it is the %s', async (_, account) => {
     await flip('setAccountFrozen', [account, true])
     expect([await refusal(terms), await plain()]).toEqual(['AccountIsFrozen', 'AccountIsFrozen'])
     await flip('setAccountFrozen', [account, false])
     expect([await refusal(terms), await plain()]).toEqual(['accepted', 'accepted'])
   })
 
-  test('pauses all transfers, or those by signature alone', async () => {
+  test('the issuer pauses all transfers, or those by signature alone', async () => {
     await flip('setTransferPaused', [true])
     expect([await refusal(terms), await plain()]).toEqual(['TransferPaused', 'TransferPaused'])
     await flip('setTransferPaused', [false])
@@ -152,24 +155,29 @@ describe('the issuer', () => {
     ['setAccountFrozen', [ana, true]],
     ['setTransferPaused', [true]],
     ['setSignatureVerificationPaused', [true]],
-  ])('security: alone may %s', async (functionName, args) => {
+  ])('security: only the issuer may %s', async (functionName, args) => {
     expect(await fixture.refusal('ana', 'ausd', functionName, args as never)).toBe('AccessControlUnauthorizedAccount')
   })
 })
 
 describe('a receipt by authorization', () => {
-  test.each(['bytes', 'v, r, s'])('with the %s overload is for the payee alone', async (form) => {
-    const signature = await sign(terms, 'ReceiveWithAuthorization')
-    const tail = form === 'bytes' ? [signature] : split(signature)
-    const args = [...fields(), ...tail] as never
-    expect(await fixture.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe('InvalidPayee')
-    await fixture.send('budi', 'ausd', 'receiveWithAuthorization', args)
-    expect(await fixture.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe('UsedOrCanceledAuthorization')
-  })
+  test.each(['bytes', 'v, r, s'])(
+    'only the payee may submit a receipt by authorization with the %s overload',
+    async (form) => {
+      const signature = await sign(terms, 'ReceiveWithAuthorization')
+      const tail = form === 'bytes' ? [signature] : split(signature)
+      const args = [...fields(), ...tail] as never
+      expect(await fixture.refusal('relayer', 'ausd', 'receiveWithAuthorization', args)).toBe('InvalidPayee')
+      await fixture.send('budi', 'ausd', 'receiveWithAuthorization', args)
+      expect(await fixture.refusal('budi', 'ausd', 'receiveWithAuthorization', args)).toBe(
+        'UsedOrCanceledAuthorization',
+      )
+    },
+  )
 })
 
 describe('a cancellation', () => {
-  test.each(['bytes', 'v, r, s'])('with the %s overload makes the nonce unusable', async (form) => {
+  test.each(['bytes', 'v, r, s'])('a cancellation with the %s overload makes the nonce unusable', async (form) => {
     const signature = await signCancel()
     const args = [ana, terms.nonce, ...(form === 'bytes' ? [signature] : split(signature))] as never
     expect((await fixture.send('relayer', 'ausd', 'cancelAuthorization', args)).events).toMatchObject([
@@ -179,7 +187,7 @@ describe('a cancellation', () => {
     expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe('UsedOrCanceledAuthorization')
   })
 
-  test('security: needs the authorizer', async () => {
+  test('security: a cancellation needs the authorizer', async () => {
     const args = [budi, terms.nonce, await signCancel()] as const
     expect(await fixture.refusal('relayer', 'ausd', 'cancelAuthorization', args)).toBe('InvalidSignature')
   })
@@ -201,7 +209,7 @@ describe('a contract wallet', () => {
     return contractAddress!
   }
 
-  test('pays by the signature its owner wrapped for it', async () => {
+  test('a contract wallet pays by the signature its owner wrapped for it', async () => {
     const message = { ...terms, from: await fundedWallet() }
     const wrapped = wrap(await sign(message))
     expect(await refusal(message, await sign(message))).not.toBe('accepted')

@@ -94,7 +94,7 @@ export function randomLives(which: 'some' | 'all'): void {
     )
   })
 
-  test(`at least ${leastCalls} calls were made, and many of every kind accepted`, () => {
+  test(`at least ${leastCalls} random calls were made, and many of every kind were accepted`, () => {
     if (process.env.SHOW_CALLS) {
       console.table(kinds.map((kind, at) => ({ kind, tried: total.tried[at], accepted: total.accepted[at] })))
     }

@@ -51,7 +51,7 @@ describe('a deployment that is killed repeatedly', () => {
   })
   afterAll(() => fixture.close())
 
-  test('ends with one credit line and has sent each step once', async () => {
+  test('a deployment that is killed repeatedly ends with one credit line and has sent each step once', async () => {
     for (const point of killPoints) await killedAt(fixture, point)
     const { exitCode, text } = await spawnRun(fixture, local)
     expect(text).toContain('complete: nothing is missing')
@@ -82,7 +82,7 @@ describe('a deployment step that another run completed at another fee', () => {
   })
   afterAll(() => fixture.close())
 
-  test('is found and not sent again', async () => {
+  test('a deployment step that another run completed at another fee is found and not sent again', async () => {
     await killedAt(fixture, 'recorded:deploy_credit_line')
     const { nonce, attempts } = bookOf(fixture).pending
     const { r: _, s: __, v: ___, yParity: ____, ...fields } = parseTransaction(attempts[0])

@@ -81,7 +81,7 @@ describe('the planned steps are', () => {
     ],
     ['no native coin unless test funds are wanted', { ...onAnvil, ...poor, hasMulticall: false }, {}, ''],
     ['no native coin on a real chain', { ...poor, hasMulticall: false }, testFunds, ''],
-  ])('%s', (_case, facts, more, steps) => {
+  ])('the planned steps are %s', (_case, facts, more, steps) => {
     expect(stepsOf(planFrom({ ...complete, ...facts }, { ...wanted, ...more }))).toBe(steps)
   })
 })
@@ -118,7 +118,7 @@ describe('the list of manual tasks', () => {
     ['ends a pause', lineWith({ isPaused: true }), /unpause\(\)/],
     ['wants the deploy block', lineWith({ deployBlock: null }), /^set DEPLOY_BLOCK/],
     ['wants Multicall3', { hasMulticall: false }, /^no Multicall3/],
-  ])('%s', (_case, facts, words) => {
+  ])('the list of manual tasks %s', (_case, facts, words) => {
     expect(todosOf(planFrom({ ...complete, ...facts }, wanted))).toMatch(words)
   })
 

@@ -55,7 +55,7 @@ describe('the chain', () => {
     ['may not forget, if it is no anvil', complete, { testFunds: true }, another, /move the file/],
     ['has two credit lines', complete, { creditLine: at('9') }, book, /remove the variable/],
     ['has one credit line, named twice', complete, { creditLine: line.address }, book, /^$/],
-  ] as const)('%s', (_case, chain, more, recorded, words) => {
+  ] as const)('the chain %s', (_case, chain, more, recorded, words) => {
     expect(chainRefusals(chain, { ...wanted, ...more }, recorded).join('\n')).toMatch(words)
   })
 })

@@ -62,7 +62,7 @@ const places = [...new Set([...columns, ...fields])]
 const isKnown = (place: string) => isPlain(place) || personalData.some((entry) => holds(entry, place))
 
 describe('the table of personal data', () => {
-  test('has every column and message field that can carry text about a person', () => {
+  test('the table of personal data has every column and message field that can carry text about a person', () => {
     expect(places.filter((place) => !isKnown(place))).toEqual([])
   })
   test.each([
@@ -78,7 +78,7 @@ describe('the table of personal data', () => {
     'payouts.paid:account',
     'identity.decided:name',
     'payments.paid:data',
-  ])('misses %s if it were added', (place) => {
+  ])('the table of personal data would miss %s if it were added', (place) => {
     expect(isKnown(place)).toBe(false)
   })
   test.each([
@@ -88,10 +88,10 @@ describe('the table of personal data', () => {
     ['a value of any type', Type.Object({ email: Type.Unknown() })],
     ['an object with any fields', Type.Object({ email: Type.Record(Type.String(), Type.Any()) })],
     ['a text of a listed object', Type.Array(Type.Object({ email: Type.String() }))],
-  ])('finds %s in a message', (_, schema) => {
+  ])('the table of personal data finds %s in a message', (_, schema) => {
     expect(textsIn(schema as Schema)).toContain('email')
   })
-  test('names only places that exist', () => {
+  test('the table of personal data names only places that exist', () => {
     const missing = personalData.flatMap(({ places: named }) =>
       named.filter((one) => !places.some((place) => holds({ places: [one] } as never, place))),
     )

@@ -104,11 +104,16 @@ const policies = of('NetworkPolicy')
 const policy = (name: string) => policies.find(({ metadata }) => metadata.name === name)?.spec
 
 describe('network policies', () => {
-  test.each(workloads.map((one) => [nameOf(one), one]))('%s: to whom it is configured for', (name, one) => {
-    const wanted = Object.entries(places).filter(([, keys]) => keys.some((key) => key in fieldsOf(name)))
-    const labels = Object.entries(podOf(one).metadata.labels).filter(([key]) => key !== 'app')
-    expect(Object.fromEntries(labels)).toEqual(Object.fromEntries(wanted.map(([place]) => [`to-${place}`, 'allowed'])))
-  })
+  test.each(workloads.map((one) => [nameOf(one), one]))(
+    'the policies let %s connect to exactly what it is configured for',
+    (name, one) => {
+      const wanted = Object.entries(places).filter(([, keys]) => keys.some((key) => key in fieldsOf(name)))
+      const labels = Object.entries(podOf(one).metadata.labels).filter(([key]) => key !== 'app')
+      expect(Object.fromEntries(labels)).toEqual(
+        Object.fromEntries(wanted.map(([place]) => [`to-${place}`, 'allowed'])),
+      )
+    },
+  )
 
   test('only relayer, reader and operations reach the chain; payments, payouts and operations the provider; gateway the identity provider', () => {
     const to = (place: string) =>
@@ -273,10 +278,13 @@ describe('manifest files', () => {
     expect(examplePrepare.images).toEqual([ours])
   })
 
-  test.each(['services', 'prepare', 'engines'])('of %s are all named by its kustomization', (folder) => {
-    const files = readdirSync(join(import.meta.dir, folder)).filter((one) => one !== 'kustomization.yaml')
-    expect(files.sort()).toEqual(named(folder).toSorted())
-  })
+  test.each(['services', 'prepare', 'engines'])(
+    'the manifest files of %s are all named by its kustomization',
+    (folder) => {
+      const files = readdirSync(join(import.meta.dir, folder)).filter((one) => one !== 'kustomization.yaml')
+      expect(files.sort()).toEqual(named(folder).toSorted())
+    },
+  )
 
   test('every container of ours is hardened as in compose', () => {
     const text = readFileSync(join(import.meta.dir, 'hardened/container.yaml'), 'utf8')

@@ -33,7 +33,7 @@ describe('a program whose port is taken ends, and its log names the reason:', ()
     'the monitor of nats-server': async () => planNats({ dir, port: await freePort(), monitorPort: taken, passwords }),
     'the chain': () => planChain({ dir, port: taken }),
   }
-  test.each(Object.keys(plans))('%s', async (name) => {
+  test.each(Object.keys(plans))('%s ends if its port is taken, and its log names the reason', async (name) => {
     const logFile = join(dir, `logs/${name}.log`)
     const child = startChild({ ...(await plans[name]!()), logFile })
     await child.exited

@@ -52,7 +52,7 @@ const back: JournalLine[] = [
 ]
 
 describe('a posting that reverses another', () => {
-  test('is its exact negation, and the only one', async () => {
+  test('a posting that reverses another is its exact negation, and the only one', async () => {
     const posting = await post(...credit)
     const reversal = await postReversal(posting, back)
     await expect(postReversal(posting, back)).rejects.toThrow('journal_reversed')
@@ -78,7 +78,7 @@ describe('a posting that reverses another', () => {
     ['a part of it', []],
     ['more', [...back, ['promises', 'AUSD', '1'], ['clawback', 'AUSD', '-1']]],
     ['lines that take nothing back', [...back, ['promises', 'AUSD', '1', null], ['clawback', 'AUSD', '-1', null]]],
-  ])('is refused when it posts %s', async (what, lines) => {
+  ])('a posting that reverses another is refused when it posts %s', async (what, lines) => {
     const posting = await post(...credit, ['promises', 'AUSD', '3'], ['clawback', 'AUSD', '-3'])
     const rest: JournalLine[] = [
       ['promises', 'AUSD', '-3'],
@@ -88,11 +88,11 @@ describe('a posting that reverses another', () => {
     await expect(postReversal(posting, whole)).rejects.toThrow('is not the exact reversal')
   })
 
-  test('is refused if the reversed posting does not exist', async () => {
+  test('a posting that reverses another is refused if the reversed posting does not exist', async () => {
     await expect(postReversal('test/none', back)).rejects.toThrow('is not the exact reversal')
   })
 
-  test('accepts no more lines later', async () => {
+  test('a posting that reverses another accepts no more lines later', async () => {
     const reversal = await postReversal(await post(...credit), back)
     const more = payments`insert into payments.journal
       (posting, line, event, item, account, asset, amount)
@@ -103,7 +103,7 @@ describe('a posting that reverses another', () => {
 })
 
 describe('a journal', () => {
-  test('accepts postings that sum to 0 in each asset, also several at once', async () => {
+  test('a journal accepts postings that sum to 0 in each asset, also several at once', async () => {
     await post(['treasury', 'AUSD', '-7'], ['collateral', 'AUSD', '7'])
     const rows = [1, 2].flatMap((which) =>
       credit.map(([account, asset, amount], line) => ({
@@ -140,11 +140,11 @@ describe('a journal', () => {
         ['clawback', 'AUSD', '1'],
       ],
     ],
-  ])('refuses %s', async (_, lines) => {
+  ])('a journal refuses %s', async (_, lines) => {
     await expect(post(...lines)).rejects.toThrow('does not sum to 0 in every asset')
   })
 
-  test('refuses a line that is added to a posting later', async () => {
+  test('a journal refuses a line that is added to a posting later', async () => {
     const posting = await post(['treasury', 'AUSD', '-1'], ['collateral', 'AUSD', '1'])
     const more = payments`insert into payments.journal (posting, line, event, item, account, asset, amount)
       values (${posting}, 2, 'test', 'test', 'treasury', 'AUSD', 1)`
@@ -155,7 +155,7 @@ describe('a journal', () => {
     ['an account that is not in the chart', ['pocket', 'AUSD', '1']],
     ['an unknown asset', ['treasury', 'EUR', '1']],
     ['a line with amount 0', ['treasury', 'AUSD', '0']],
-  ])('refuses %s', async (_, line) => {
+  ])('a journal refuses %s', async (_, line) => {
     await expect(post(line)).rejects.toThrow('violates check constraint')
   })
 
@@ -163,7 +163,7 @@ describe('a journal', () => {
     ['changed', 'update payments.journal set amount = 8'],
     ['removed', 'delete from payments.journal'],
     ['emptied', 'truncate payments.journal'],
-  ])('security: is never %s, neither by its service nor by its owner', async (_, statement) => {
+  ])('security: a line of a journal is never %s, neither by its service nor by its owner', async (_, statement) => {
     await expect(Promise.resolve(payments.unsafe(statement))).rejects.toThrow('permission denied')
     await expect(Promise.resolve(owner.unsafe(statement))).rejects.toThrow('reverse the posting')
   })

@@ -53,7 +53,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
   const other = databaseRoles.find((name) => name !== role && name !== 'pricing')!
   const outbox = `${role}.outbox (id, subject, payload)`
 
-  test('writes, changes and reads its own rows, also without naming the schema', async () => {
+  test('a role writes, changes and reads its own rows, also without naming the schema', async () => {
     if (role === 'pricing') return void (await run(role, 'select * from quotes_taken'))
     if (role === 'indexer_reader') return void (await run(role, 'select 1'))
     if (role === 'books') return void (await run(role, 'select * from books.runs'))
@@ -63,7 +63,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     expect(await run(role, `select id from outbox`)).toHaveLength(1)
   })
 
-  test("security: may not read other services' rows, unless its job is to read them all", async () => {
+  test("security: a role may not read other services' rows, unless its job is to read them all", async () => {
     const reading = run(role, `select * from ${other}.inbox`)
     if (role === 'books' || role === 'ops') expect(await reading).toHaveLength(0)
     else await expect(reading).rejects.toThrow(/permission denied/)
@@ -75,7 +75,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     ['make a schema', 'create schema more'],
     ['make a role', 'create role more'],
     ['read what was migrated', `select * from migrations.${role}`],
-  ])('security: may not %s', async (_, statement) => {
+  ])('security: a role may not %s', async (_, statement) => {
     await expect(run(role, statement)).rejects.toThrow(/permission denied/)
   })
 
@@ -84,7 +84,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     ['empty', 'truncate %'],
     ['change', 'alter table % add column more int'],
     ['drop', 'drop table %'],
-  ])('security: may not %s any of its tables', async (_, pattern) => {
+  ])('security: a role may not %s any of its tables', async (_, pattern) => {
     const tables = await tablesOf(role)
     expect(tables.length).toBeGreaterThan(0)
     for (const table of tables) {
@@ -93,7 +93,7 @@ describe.each(databaseRoles.filter(hasMigrations))('the role %s', (role) => {
     }
   })
 
-  test('has migrations that produce its tables', () => {
+  test('a role has migrations that produce its tables', () => {
     const out = mkdtempSync(join(tmpdir(), 'migrations-'))
     try {
       cpSync(migrationsDir(role), out, { recursive: true })
@@ -150,7 +150,7 @@ test.each(assumedRoles)('security: the role %s has no login', async (role) => {
 })
 
 describe('the auditor', () => {
-  test('reads every schema and writes to none', async () => {
+  test('the auditor reads every schema and writes to none', async () => {
     for (const table of (await Promise.all(databaseRoles.map(tablesOf))).flat()) {
       await audit(`select * from ${table}`)
       await expect(audit(`delete from ${table}`)).rejects.toThrow(/permission denied/)
@@ -159,7 +159,7 @@ describe('the auditor', () => {
 })
 
 describe('a second migration', () => {
-  test('changes nothing but the passwords', async () => {
+  test('a second migration changes nothing but the passwords', async () => {
     const count = () => admin()`select count(*)::int as runs from migrations.chain_relayer`
     const before = await count()
     const passwords = { ...server.passwords, gateway: 'changed' }

@@ -170,8 +170,11 @@ describe('security: Postgres itself refuses a second row', () => {
     ['chain_relayer.cursor_pkey', 'cursor', 'name', 'transfers are read on from one block'],
     ['chain_relayer.giveback_request_once', 'giveback_request', 'tx_hash, log_index', 'a transfer goes back once'],
     ['ops.commands_once', 'commands', 'verb, target, cause', 'a request of an operator is one command'],
-  ] as const)('of %s, a row of %s with the same %s: %s', async (index, name, columns) => {
-    const [schema] = index.split('.')
-    expect(await refusing(`${schema}.${name}`, columns.split(', '))).toBe(index)
-  })
+  ] as const)(
+    'security: Postgres refuses by %s a second row of %s with the same %s: %s',
+    async (index, name, columns) => {
+      const [schema] = index.split('.')
+      expect(await refusing(`${schema}.${name}`, columns.split(', '))).toBe(index)
+    },
+  )
 })

@@ -43,7 +43,7 @@ const each = (value: string) => Object.fromEntries(streams.map(({ name }) => [na
 const become = (value: string) => waitUntil(value, async () => Bun.deepEquals(await copies(), each(value)), 60_000)
 
 describe('a cluster of three nodes', () => {
-  test('is provisioned by a client that connects before a leader exists', async () => {
+  test('a cluster of three nodes is provisioned by a client that connects before a leader exists', async () => {
     const [first, ...others] = cluster.nodes
     await Promise.all(others.map((node) => node.suspend()))
     const alone = await cluster.connectAs('admin', first!.url)
@@ -60,12 +60,12 @@ describe('a cluster of three nodes', () => {
     await provisioned
   })
 
-  test('has one replica of each stream by default', async () => {
+  test('a cluster of three nodes has one replica of each stream by default', async () => {
     await provision()
     await become('1, 1 of them current')
   })
 
-  test('gets three replicas of each stream once a node has come back', async () => {
+  test('a cluster of three nodes gets three replicas of each stream once a node has come back', async () => {
     const leader = await cluster.leader()
     const away = cluster.nodes.find((node) => node !== leader)!
     await away.end('SIGTERM')
@@ -80,20 +80,20 @@ describe('a cluster of three nodes', () => {
     await become('3, 3 of them current')
   })
 
-  test('gets three replicas of each stream by one setting, and keeps the stored messages', async () => {
+  test('a cluster of three nodes gets three replicas of each stream by one setting, and keeps the stored messages', async () => {
     const before = await admin.jetstream().publish('payments.paid', '{}')
     await provision(3)
     await become('3, 3 of them current')
     expect((await manager.streams.info('EVENTS')).state.last_seq).toBe(before.seq)
   })
 
-  test('keeps its replicas when a later provisioning asks for fewer', async () => {
+  test('a cluster of three nodes keeps its replicas when a later provisioning asks for fewer', async () => {
     await provision(1)
     await provision()
     expect(await copies()).toEqual(each('3, 3 of them current'))
   })
 
-  test('security: admits no node without its password', async () => {
+  test('security: a cluster of three nodes admits no node without its password', async () => {
     const [node] = cluster.nodes
     const said = await new Promise<string>((resolve) => {
       const heard: string[] = []

@@ -98,25 +98,25 @@ const unknownAuthority = 'unable to verify the first certificate'
 const otherName = "Hostname/IP does not match certificate's altnames"
 
 describe('security: a service reaches NATS and Postgres over TLS', () => {
-  test('it connects to servers with certificates of its authority', async () => {
+  test('security: a service connects to servers with certificates of its authority', async () => {
     const said = await dial(own, {})
     expect(said).toContain('Postgres connected, encrypted: true')
     expect(said).toContain('NATS connected')
   })
 
-  test('it refuses servers with certificates of another authority', async () => {
+  test('security: a service refuses servers with certificates of another authority', async () => {
     const said = await dial(another, {})
     expect(said).toContain(`Postgres refused: ${unknownAuthority}`)
     expect(said).toContain(`"reason":"${unknownAuthority}","msg":"nats unavailable"`)
   })
 
-  test('it refuses servers with certificates for another name', async () => {
+  test('security: a service refuses servers with certificates for another name', async () => {
     const said = await dial(own, { rows: rows('localhost'), bus: bus('localhost') })
     expect(said).toContain(`Postgres refused: ${otherName}`)
     expect(said).toMatch(new RegExp(`"reason":"${otherName}.*"msg":"nats unavailable"`))
   })
 
-  test('it refuses servers without TLS', async () => {
+  test('security: a service refuses servers without TLS', async () => {
     await using plainBus = await startScratchServer()
     await using plainRows = await startScratchPostgres('empty')
     const said = await dial(own, {

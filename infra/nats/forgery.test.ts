@@ -53,15 +53,18 @@ const detours = [
 ] as const
 
 describe('security: forged messages on permitted subjects', () => {
-  test.each(detours)('%s, %s: do not become an order by way of %s', async (user, own, way, body) => {
-    const nc = await server.connectAs(user)
-    await nc.jetstream().publish(own, forged)
-    nc.publish(way, body, { reply: 'relay.credit' })
-    await nc.flush()
-    await nc.close()
-    const orders = await ordersAfterAnother()
-    expect(orders).not.toContain(forged)
-  })
+  test.each(detours)(
+    'security: messages of %s on %s do not become an order by way of %s',
+    async (user, own, way, body) => {
+      const nc = await server.connectAs(user)
+      await nc.jetstream().publish(own, forged)
+      nc.publish(way, body, { reply: 'relay.credit' })
+      await nc.flush()
+      await nc.close()
+      const orders = await ordersAfterAnother()
+      expect(orders).not.toContain(forged)
+    },
+  )
 })
 
 /** Returns the orders in the stream. An honest order marks the end: earlier messages are in the stream by then. */
@@ -78,7 +81,7 @@ async function ordersAfterAnother(): Promise<string[]> {
 }
 
 describe("security: another user's inbox", () => {
-  test('receives nothing for a user who takes its name', async () => {
+  test("security: another user's inbox receives nothing for a user who takes its name", async () => {
     const [user, pass] = ['payouts', server.passwords.payouts]
     const impostor = await connect({
       servers: server.url,
@@ -91,7 +94,7 @@ describe("security: another user's inbox", () => {
     await impostor.close()
   })
 
-  test('accepts one response, and only from the user who was asked', async () => {
+  test("security: another user's inbox accepts one response, and only from the user who was asked", async () => {
     const relayer = await server.connectAs('chain-relayer')
     const inbox = '_INBOX_payments.one.1'
     let asked: string | undefined

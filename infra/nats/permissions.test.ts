@@ -166,17 +166,23 @@ const refusedTo = (user: BusUser, tries: readonly Right[]): string[] =>
   [...new Set(tries.filter(({ users }) => !users.includes(user)).map(nameOf))].sort()
 
 describe('security: nats-server refuses exactly what the catalogue does not grant:', () => {
-  test.each(busUsers)('publishing by %s', (user) => {
-    expect([...denied.get(user)!.publish].sort()).toEqual(refusedTo(user, publishes))
-  })
+  test.each(busUsers)(
+    'security: nats-server refuses to publish for %s exactly what the catalogue does not grant',
+    (user) => {
+      expect([...denied.get(user)!.publish].sort()).toEqual(refusedTo(user, publishes))
+    },
+  )
 
-  test.each(busUsers)('subscribing by %s', (user) => {
-    expect([...denied.get(user)!.subscription].sort()).toEqual(refusedTo(user, subscriptions))
-  })
+  test.each(busUsers)(
+    'security: nats-server refuses to subscribe for %s exactly what the catalogue does not grant',
+    (user) => {
+      expect([...denied.get(user)!.subscription].sort()).toEqual(refusedTo(user, subscriptions))
+    },
+  )
 })
 
 describe('security: users.gen.conf grants only the permissions tried above', () => {
-  test.each(busUsers)('%s', (user) => {
+  test.each(busUsers)('security: users.gen.conf grants %s only the permissions tried above', (user) => {
     const { publish, subscribe } = rightsOf(user)
     const beyond = (grants: readonly Grant[], tries: readonly Right[]) => {
       const own = tries.filter(({ users }) => users.includes(user))
@@ -260,7 +266,7 @@ test.each(withoutAnswers)(
 )
 
 describe('a client without a password', () => {
-  test.each(busUsers)('security: is not admitted as %s', async (user) => {
+  test.each(busUsers)('security: a client without a password is not admitted as %s', async (user) => {
     const other = busUsers.find((name) => name !== user)!
     const passwords = server.passwords
     await expect(server.connectWith(user, passwords[other])).rejects.toThrow(/Authorization Violation/)

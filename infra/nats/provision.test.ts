@@ -42,14 +42,14 @@ const faultOf = (work: Promise<unknown>) =>
   )
 
 describe('provisioning', () => {
-  test('can be repeated, also by two processes at once', async () => {
+  test('provisioning can be repeated, also by two processes at once', async () => {
     await Promise.all([provision(), provision()])
     const names = await manager.streams.names().next()
     expect(names.toSorted()).toEqual(streams.map(({ name }) => name).toSorted())
   })
 
   test.each(['sync_interval: "2m"', 'sync_interval: "10s"', ''])(
-    'refuses a server that acknowledges messages before they are on disk: %p',
+    'provisioning refuses a server that acknowledges messages before they are on disk: %p',
     async (setting) => {
       const synced = 'sync_interval: always'
       await using lazy = await startScratchServer('', (conf) => conf.replace(synced, setting))
@@ -59,7 +59,7 @@ describe('provisioning', () => {
     },
   )
 
-  test('refuses a stream that acknowledges messages before they are on disk', async () => {
+  test('provisioning refuses a stream that acknowledges messages before they are on disk', async () => {
     await using other = await startScratchServer()
     const nc = await other.connectAs('admin')
     const { name, subjects } = streams[0]!
@@ -71,7 +71,7 @@ describe('provisioning', () => {
     await expect(provisioned).rejects.toThrow(`stream ${name}`)
   })
 
-  test('connects again if this process was too busy to sign in within two seconds', async () => {
+  test('provisioning connects again if this process was too busy to sign in within two seconds', async () => {
     const provisioned = provision()
     await new Promise<void>((resolve) =>
       setTimeout(() => {
@@ -82,7 +82,7 @@ describe('provisioning', () => {
     await provisioned
   })
 
-  test('restores a setting that was changed, and keeps the messages', async () => {
+  test('provisioning restores a setting that was changed, and keeps the messages', async () => {
     const before = await admin.jetstream().publish('payments.paid', '{}')
     await manager.streams.update('EVENTS', { duplicate_window: nanos(1_000) })
     await manager.consumers.update('EVENTS', 'payments', { max_ack_pending: 1 })
@@ -93,13 +93,13 @@ describe('provisioning', () => {
     expect((await manager.consumers.info('EVENTS', 'payments')).config.max_ack_pending).toBe(64)
   })
 
-  test('restores a consumer that was deleted', async () => {
+  test('provisioning restores a consumer that was deleted', async () => {
     await manager.consumers.delete('EVENTS', 'gateway')
     await provision()
     expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
   })
 
-  test('waits for a stream that the asked node does not know yet', async () => {
+  test('provisioning waits for a stream that the asked node does not know yet', async () => {
     await manager.streams.delete('EVENTS')
     const plan = consumers.EVENTS!.find(({ durable_name }) => durable_name === 'gateway')!
     const made = ensureConsumer(manager, 'EVENTS', plan)
@@ -110,7 +110,7 @@ describe('provisioning', () => {
     expect((await manager.consumers.info('EVENTS', 'gateway')).name).toBe('gateway')
   })
 
-  test('waits for a stream that was added without an answer, until the asked node knows it', async () => {
+  test('provisioning waits for a stream that was added without an answer, until the asked node knows it', async () => {
     await manager.streams.delete('EVENTS')
     const plan = streams.find(({ name }) => name === 'EVENTS')!
     let unheard = 2
@@ -145,26 +145,26 @@ describe('provisioning', () => {
 
 describe('a stream', () => {
   test.each(topics.map((topic) => [topic.subject, topic.stream] as const))(
-    'stores %s in %s',
+    'a message on %s is stored in the stream %s',
     async (subject, stream) => {
       const stored = await admin.jetstream().publish(subject.replace('.>', '.ID.1'), '{}')
       expect(stored.stream).toBe(stream)
     },
   )
 
-  test.each(questions.map(({ subject }) => subject))('does not answer requests on %s', async (subject) => {
+  test.each(questions.map(({ subject }) => subject))('no stream answers requests on %s', async (subject) => {
     await expect(admin.request(subject, '{}', { timeout: 500 })).rejects.toThrow('503')
   })
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
-    '%s refuses to remove messages, even for admin',
+    'the stream %s refuses to remove messages, even for admin',
     async (name) => {
       await expect(manager.streams.purge(name)).rejects.toThrow(/purge/)
       await expect(manager.streams.deleteMessage(name, 1)).rejects.toThrow(/delete/)
     },
   )
 
-  test('keeps a delivery once: by id within the window, by subject until it expires', async () => {
+  test('WEBHOOKS stores a delivery once: by id within the window, by subject until it expires', async () => {
     // The stream is created again, because a window that is shortened in place may still end as late as before (tried).
     // The window is long enough for two publications on a busy machine.
     const plan = streams.find(({ name }) => name === 'WEBHOOKS')!
@@ -181,14 +181,17 @@ describe('a stream', () => {
     await provision()
   })
 
-  test.each(streams.map(({ name }) => name))('%s has a size limit, also one created before', async (name) => {
-    await manager.streams.update(name, { max_bytes: -1 })
-    await provision()
-    expect((await manager.streams.info(name)).config.max_bytes).toBeGreaterThan(0)
-  })
+  test.each(streams.map(({ name }) => name))(
+    'the stream %s has a size limit, also if it was created before',
+    async (name) => {
+      await manager.streams.update(name, { max_bytes: -1 })
+      await provision()
+      expect((await manager.streams.info(name)).config.max_bytes).toBeGreaterThan(0)
+    },
+  )
 
   test.each(['WEBHOOKS', 'COMMANDS', 'EVENTS', 'ADVISORIES'])(
-    '%s is compressed and expires by age, also one created before',
+    'the stream %s is compressed and expires by age, also if it was created before',
     async (name) => {
       const { compression: s2, max_age: keptNs } = (await manager.streams.info(name)).config
       expect(keptNs).toBeGreaterThan(0)

@@ -9,7 +9,7 @@ const rules = readAlerts()
 const read = (name: string) => readFileSync(join(alertsDir, name), 'utf8')
 
 describe('every alert', () => {
-  test('has a summary, a description, a command, a severity and an expression', () => {
+  test('every alert has a summary, a description, a command, a severity and an expression', () => {
     expect(rules.length).toBeGreaterThan(20)
     for (const { annotations, labels, ...rule } of rules) {
       for (const text of [annotations.summary, annotations.description, annotations.command])
@@ -20,7 +20,7 @@ describe('every alert', () => {
     }
   })
 
-  test('has metrics that must fire it and metrics that must not', () => {
+  test('every alert has metrics that must fire it and metrics that must not', () => {
     const tried = [...read('rules.test.yaml').matchAll(/- name: (\w+) (calls|is quiet)$/gm)]
     const wanted = rules.flatMap(({ alert }) => [`${alert} calls`, `${alert} is quiet`])
     expect(tried.map(([, alert, what]) => `${alert} ${what}`)).toEqual(wanted)

@@ -259,7 +259,7 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       `update books.balances set read_at = now() where place = 'lane:0x01'`,
       [['lane_read', 'lane:0x01', 'MON', 0n]],
     ],
-  ])('%s', async (_, plant, mend, expected) => {
+  ])('judge reports and, after the repair, closes %s', async (_, plant, mend, expected) => {
     await run(plant)
     const [fromCheckpoint, whole] = [await found(), await found(true)]
     await run(mend)

@@ -81,17 +81,23 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     ['state', "state = 'expired'", "state = 'credited'", 'payment_chain \\S+ -3076923 AUSD'],
     ['sum', 'paid_minor = 50007', 'paid_minor = 50000', 'payment_provider \\S+ -7 IDR'],
     ['wallet', "wallet = '0x01'", 'wallet = $wallet', 'effect_fits \\S+ 3076923 AUSD'],
-  ])('a row whose %s was changed by hand', async (_, wrong, right, words) => {
-    const change = (set: string) =>
-      query(stack, `update payments.payments set ${set.replace('$wallet', `'${person.wallet}'`)} where id = '${paid}'`)
-    await change(wrong)
-    const found = await named(new RegExp(words))
-    await change(right)
-    expect(found).toContain(paid)
-    expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
-  })
+  ])(
+    'the next reconciliation reports and, after the repair, closes a row whose %s was changed by hand',
+    async (_, wrong, right, words) => {
+      const change = (set: string) =>
+        query(
+          stack,
+          `update payments.payments set ${set.replace('$wallet', `'${person.wallet}'`)} where id = '${paid}'`,
+        )
+      await change(wrong)
+      const found = await named(new RegExp(words))
+      await change(right)
+      expect(found).toContain(paid)
+      expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
+    },
+  )
 
-  test('a posting by hand, with an alarm of the job', async () => {
+  test('the next reconciliation reports and, after the repair, closes a posting by hand, with an alarm of the job', async () => {
     const post = (name: string, sign: string) =>
       query(
         stack,
@@ -109,7 +115,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     expect(await checkBooks(placeOf(stack.info), stack.adminUrl)).toEqual([])
   })
 
-  test('a payment and a refund in the dashboard, without webhooks', async () => {
+  test('the next reconciliation reports and, after the repair, closes a payment and a refund in the dashboard, without webhooks', async () => {
     const { paymentId } = await openCheckout(person)
     await stack.process('payments').stop('SIGTERM')
     await outsideOf(stack.info).pay(paymentId, 'QRIS')
@@ -121,7 +127,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     await agrees(/payment_provider/)
   })
 
-  test('a payout by hand at the provider', async () => {
+  test('the next reconciliation reports and, after the repair, closes a payout by hand at the provider', async () => {
     const { sandbox, provider } = stack.info
     const answer = await fetch(`${sandbox}/v2/payouts`, {
       method: 'POST',
@@ -153,7 +159,7 @@ describe('the next reconciliation reports, and closes after the repair:', () => 
     await agrees(/provider_unknown|suspense/)
   })
 
-  test('a transfer to the treasury and one from it, which an operator explains', async () => {
+  test('the next reconciliation reports and, after the repair, closes a transfer to the treasury and one from it, which an operator explains', async () => {
     const treasury = stack.info.chain.treasury as Hex
     const key = privateKeyToAccount(devKey('treasury'))
     await fund(stack, key.address, { wei: 10n ** 19n })

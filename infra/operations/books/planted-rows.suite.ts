@@ -104,7 +104,7 @@ describe('the check finds a wrong row:', () => {
       'authorization_nonce = lower("authorization"->>\'nonce\')',
       /1 takes and 1 returns, 1 of them not as signed/,
     ],
-  ])('%s', async (_, row, wrong, right, words) => {
+  ])('the check finds %s', async (_, row, wrong, right, words) => {
     await changed(`update ${set(row(), wrong)}`)
     const found = await check()
     await changed(`update ${set(row(), right)}`)
@@ -113,7 +113,7 @@ describe('the check finds a wrong row:', () => {
     await becomes(check, [])
   })
 
-  test('a wrong public record', async () => {
+  test('the check finds a wrong public record', async () => {
     const where = `where wallet = '${person.wallet}'`
     await changed(`update indexer_reader.records set repay_count = repay_count + 1 ${where}`)
     const found = () => checkRecord(placeOf(stack.info), person.wallet, hasty)

@@ -34,16 +34,16 @@ describe('the disk is full', () => {
   test.each([
     ['while all of it grows', 30_000_000, 10],
     ['after what ends by age has stopped growing', 95 * 3_000_000 + 20_000_000, 105],
-  ])('%s, with %p bytes free in %p days', (_, free, days) => {
+  ])('the disk is full %s, with %p bytes free in %p days', (_, free, days) => {
     expect(daysUntilFull(grown, 1_000, free)).toBeCloseTo(days)
   })
 
-  test('never, if all rows expire and fit', () => {
+  test('the disk is never full if all rows expire and fit', () => {
     const kept = growthOf([sizes[1]!], 2_000, 1_000)
     expect(daysUntilFull(kept, 1_000, 96_000_000)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('on a date, if the free space is given', () => {
+  test('growth names the date on which the disk is full if the free space is given', () => {
     expect(fullText(10.9, 2_000)).toStartWith('disk full in about 10 days')
     expect(fullText(10.9, 5)).toEndWith('with only 5 payments this is far too pessimistic')
     expect(fullText(1.2, 2_000)).toStartWith('disk full in about 1 day,')

@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 describe('ops in-flight', () => {
-  test('lists unsent messages and unfinished items, oldest first, and nothing completed', async () => {
+  test('ops in-flight lists unsent messages and unfinished items, oldest first, and nothing completed', async () => {
     await sql`
       insert into gateway.outbox (id, subject, payload, published_at, created_at)
       values ('unsent', 'relay.drip', '{}', null, now()), ('sent', 'relay.drip', '{}', now(), now())`
@@ -54,7 +54,7 @@ describe('ops in-flight', () => {
 })
 
 describe('ops wallets list', () => {
-  test('shows the losses and lost holds of each frozen wallet, and no other wallets', async () => {
+  test('ops wallets list shows the losses and lost holds of each frozen wallet, and no other wallets', async () => {
     const [frozen, freed] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
     await sql`
       insert into payments.wallets (wallet, frozen, revision)
@@ -134,7 +134,7 @@ describe('ops unexplained list', () => {
   const hash = (digit: string) => `0x${digit.repeat(64)}`
   const wallet = `0x${'5'.repeat(40)}`
 
-  test('lists unexplained AUSD that is still in the treasury, oldest first', async () => {
+  test('ops unexplained list lists unexplained AUSD that is still in the treasury, oldest first', async () => {
     for (const [digit, kind, key] of [
       ['1', 'in', `${wallet}:0x1`],
       ['2', 'in', null],
@@ -209,14 +209,14 @@ describe('ops unexplained return', () => {
       said: words,
     }))
 
-  test('prints why a return was refused, and the audit records the refusal, not a success', async () => {
+  test('ops unexplained return prints why a return was refused, and the audit records the refusal, not a success', async () => {
     const { ask } = relayer('7', 'it was taken for cash-out p1')
     const words = 'return requested by sari (ticket 12), refused: it was taken for cash-out p1'
     expect(await returned({ sql, ask }, transfer('7'), said)).toMatchObject({ refused: words })
     expect(await notedOf('7')).toEqual([{ outcome: 'refused', said: words }])
   })
 
-  test('repeated, prints the transaction of an undecided return, and so does the audit', async () => {
+  test('ops unexplained return prints, when repeated, the transaction of an undecided return, and so does the audit', async () => {
     const { asked, ask } = relayer('8')
     const first = await returned({ sql, ask }, transfer('8'), { ...said, endsAt: 0 })
     expect(first).toMatchObject({
@@ -236,7 +236,7 @@ describe('ops unexplained return', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('after an unread refusal, repeats the refusal once and then asks again', async () => {
+  test('ops unexplained return repeats an unread refusal once and then asks again', async () => {
     const { asked, ask } = relayer('9')
     await returned({ sql, ask }, transfer('9'), { ...said, endsAt: 0 })
     await sql`

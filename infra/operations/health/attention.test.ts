@@ -152,7 +152,7 @@ describe('status reports', () => {
       /^2 open breaks in the books, oldest 2 h: bun run ops reconcile$/,
     ],
     ['a single break', { breaks: [{ standing: 'counts', ageMs: 1_000 }] }, /^1 open break in the books, oldest 1 s/],
-  ] as const)('%s', (_, change, line) => {
+  ] as const)('status reports %s', (_, change, line) => {
     const lines = needs({ ...fine, ...change } as SystemFacts, floors)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(line)

@@ -44,7 +44,7 @@ describe('retention entries', () => {
 
 describe('a pruning rule', () => {
   test.each(Object.entries(movers))(
-    'keeps the inbox of %s for a week longer than any stream of its consumer',
+    'the rules keep the inbox of %s for a week longer than any stream of its consumer',
     (schema, consumer) => {
       const read = Object.entries(consumers).filter(([, plans]) =>
         plans.some(({ durable_name: name }) => name === consumer),
@@ -62,7 +62,7 @@ describe('a pruning rule', () => {
   )
 
   test.each(Object.entries(movers))(
-    'finds the subject of every message that %s sends by a field of it',
+    'the rules find the subject of every message that %s sends by a field of it',
     (schema, publisher) => {
       const named: Record<Mover, readonly string[]> = {
         gateway: ['wallet'],
@@ -79,7 +79,7 @@ describe('a pruning rule', () => {
     },
   )
 
-  test('touches no table that guards money', () => {
+  test('a pruning rule touches no table that guards money', () => {
     const guards = ['journal', 'payments', 'operation', 'refunds', 'anomalies', 'transaction', 'attempt']
     const prunable = new Set(rules.map(({ table }) => table.split('.')[1]!))
     expect(guards.filter((name) => prunable.has(name))).toEqual([])

@@ -31,13 +31,13 @@ const tables = [
 beforeEach(async () => void (await admin.unsafe(tables.map((name) => `delete from ${name}`).join(';'))))
 
 describe('pruning', () => {
-  test.each(cases)('%s, in %s: stays? %p', async (_, table, stays, ...statements) => {
+  test.each(cases)('pruning of %s, in %s, leaves the row: %p', async (_, table, stays, ...statements) => {
     for (const statement of statements) await admin.unsafe(statement)
     expect((await prune(pruner))!.failed).toEqual({})
     expect(await admin.unsafe(`select * from ${table}`)).toHaveLength(stays ? 1 : 0)
   })
 
-  test('continues after the spared rows, a batch at a time, and counts both', async () => {
+  test('pruning continues after the spared rows, a batch at a time, and counts both', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
       select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second' from generate_series(1, 25) n`
     await admin`insert into payments.dead_letter (consumer, message_id, subject, payload, reason)
@@ -50,7 +50,7 @@ describe('pruning', () => {
     expect((await prune(pruner, { rowsMax: 5 }))!.removed).toEqual({})
   })
 
-  test('runs in one instance at a time, and in another when that one is gone', async () => {
+  test('pruning runs in one instance at a time, and in another when that one is gone', async () => {
     const other = await admin.reserve()
     await other`select pg_advisory_lock(7262116)`
     expect(await prune(pruner)).toBeUndefined()
@@ -59,7 +59,7 @@ describe('pruning', () => {
     expect(await prune(pruner)).toBeDefined()
   })
 
-  test('skips a table that is locked, and raises an alarm if the lock lasts', async () => {
+  test('pruning skips a table that is locked, and raises an alarm if the lock lasts', async () => {
     await admin.unsafe(done('payments', 'payments', 'm', days(300)))
     await admin.unsafe(run(false, days(300)))
     const lines: string[] = []
@@ -76,7 +76,7 @@ describe('pruning', () => {
     expect(await admin`select * from payments.inbox`).toHaveLength(0)
   })
 
-  test('misses one table if its connection is lost, and recovers in the next round', async () => {
+  test('pruning misses one table if its connection is lost, and recovers in the next round', async () => {
     await admin.unsafe(run(false, days(300)))
     await using own = {
       sql: postgres(jobUrl(), { max: 2, onnotice: () => {} }),
@@ -97,12 +97,12 @@ describe('pruning', () => {
     expect(await admin`select * from books.runs`).toHaveLength(0)
   })
 
-  test('fails as a whole while Postgres is down, not table by table', async () => {
+  test('pruning fails as a whole while Postgres is down, not table by table', async () => {
     const away = postgres('postgres://pruning@127.0.0.1:1/postgres', { max: 1, backoff: false })
     await expect(prune(away)).rejects.toThrow(/ECONNREFUSED/)
   })
 
-  test('leaves whole batches when it is killed, and the next round finishes', async () => {
+  test('pruning leaves whole batches when it is killed, and the next round finishes', async () => {
     await admin`insert into payments.inbox (consumer, message_id, done_at)
       select 'payments', 'm' || n, now() - interval '200 days' + n * interval '1 second'
       from generate_series(1, 20000) n`
@@ -141,23 +141,29 @@ describe('bank details of a cash-out', () => {
       values ('p', '0x1', '${state}', 1, 1, 1, 'q', 't', '0x1', 'n', '{}', 'c', 'box', 'k', 'mark',
         ${nextCheckAt}, ${days(400)}, ${days(endedDaysAgo)})`)
   }
-  test.each(['paid', 'failed', 'returned'])('are emptied 180 days after it was %s', async (state) => {
-    await insert(state, 179)
-    expect(await emptied()).toBe(false)
-    await admin`delete from payouts.payouts`
-    await insert(state, 181)
-    expect(await emptied()).toBe(true)
-    expect((await prune(pruner))!.removed).toEqual({})
-  })
-  test.each(['taking', 'taken', 'paying', 'returning'])('stay while it is %s', async (state) => {
-    await insert(state, 300)
-    expect(await emptied()).toBe(false)
-  })
-  test('stay while it is watched for a reversal', async () => {
+  test.each(['paid', 'failed', 'returned'])(
+    'bank details of a cash-out are emptied 180 days after it was %s',
+    async (state) => {
+      await insert(state, 179)
+      expect(await emptied()).toBe(false)
+      await admin`delete from payouts.payouts`
+      await insert(state, 181)
+      expect(await emptied()).toBe(true)
+      expect((await prune(pruner))!.removed).toEqual({})
+    },
+  )
+  test.each(['taking', 'taken', 'paying', 'returning'])(
+    'bank details of a cash-out stay while it is %s',
+    async (state) => {
+      await insert(state, 300)
+      expect(await emptied()).toBe(false)
+    },
+  )
+  test('bank details of a cash-out stay while it is watched for a reversal', async () => {
     await insert('paid', 300, 'now()')
     expect(await emptied()).toBe(false)
   })
-  test('stay for 180 days after an anomaly for manual review', async () => {
+  test('bank details of a cash-out stay for 180 days after an anomaly for manual review', async () => {
     await insert('paid', 300)
     await admin`insert into payouts.anomalies (id, kind, object, payout_id, says)
       values ('a', 'payout_lost', 'o', 'p', 'x')`
@@ -165,7 +171,7 @@ describe('bank details of a cash-out', () => {
     await admin`update payouts.anomalies set noticed_at = now() - interval '181 days'`
     expect(await emptied()).toBe(true)
   })
-  test('are emptied after the configured number of days', async () => {
+  test('bank details of a cash-out are emptied after the configured number of days', async () => {
     await insert('paid', 31)
     await prune(pruner, { bankDetailsDays: 30 })
     expect(await emptied()).toBe(true)
@@ -181,7 +187,7 @@ describe('the role pruning', () => {
     ).map(({ name }) => name)
   const refused = (statement: string) => expect(pruner.unsafe(statement)).rejects.toThrow(/permission denied/)
 
-  test('security: deletes from the tables that have a rule, and from no other', async () => {
+  test('security: the role pruning deletes from the tables that have a rule, and from no other', async () => {
     const prunable = new Set(rules.map(({ table }) => table))
     const may = await admin<{ name: string }[]>`
       select table_schema || '.' || table_name as name from information_schema.role_table_grants
@@ -190,7 +196,7 @@ describe('the role pruning', () => {
     for (const name of (await all()).filter((one) => !prunable.has(one))) await refused(`delete from ${name}`)
   })
 
-  test('security: writes and truncates nothing, and reads only what its rules need', async () => {
+  test('security: the role pruning writes and truncates nothing, and reads only what its rules need', async () => {
     const readable = new Set(rules.map(({ table }) => table))
     for (const name of await all()) {
       await refused(`truncate ${name}`)
@@ -203,7 +209,7 @@ describe('the role pruning', () => {
     }
   })
 
-  test('security: cannot delete rows of the books, payments, cash-outs or operations', async () => {
+  test('security: the role pruning cannot delete rows of the books, payments, cash-outs or operations', async () => {
     for (const name of ['payments.journal', 'payments.payments', 'payouts.payouts', 'chain_relayer.operation'])
       await refused(`delete from ${name}`)
     await refused('select bank_details from payouts.payouts')

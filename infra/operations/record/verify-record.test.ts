@@ -55,7 +55,7 @@ const against = (rpcUrl: string, ...words: string[]) =>
   verifyRecord(wallet, '--rpc', rpcUrl, '--credit-line', fixture.deployment.creditLine, ...words)
 
 describe('verify-record', () => {
-  test('finds the deployment, halves refused ranges, and finds a complete record equal', async () => {
+  test('verify-record finds the deployment, halves refused ranges, and finds a complete record equal', async () => {
     await using proxy = openRpcProxy({ target: nodeUrl(), faults: { logsRangeMax: 40 } })
     const { code, said, complaint } = await against(proxy.url)
     expect({ code, complaint, last: said.split('\n').at(-1) }).toEqual({
@@ -73,7 +73,7 @@ describe('verify-record', () => {
     ['of the wallet', 'CycleClosed'],
     ['of another wallet', 'CollateralAdded'],
     ['of no wallet', 'YieldAdded'],
-  ])('names the place of an event %s that the endpoint omits', async (_whose, name) => {
+  ])('verify-record names the place of an event %s that the endpoint omits', async (_whose, name) => {
     const event = (await numbered()).findLast(({ eventName }) => eventName === name)!
     const missing = Number(event.args.sequence)
     await using filter = openLogFilter(nodeUrl())
@@ -84,7 +84,7 @@ describe('verify-record', () => {
     expect(said).toContain(line)
   })
 
-  test('names the events that the endpoint omits at the end', async () => {
+  test('verify-record names the events that the endpoint omits at the end', async () => {
     const total = (await numbered()).length
     await using filter = openLogFilter(nodeUrl())
     filter.omits = (log) => sequenceIn(log) > total - 2
@@ -93,7 +93,7 @@ describe('verify-record', () => {
     expect(said).toContain(`2 events are missing after sequence ${total - 2}`)
   })
 
-  test('compares the record that a gateway serves', async () => {
+  test('verify-record compares the record that a gateway serves', async () => {
     const truth = { ...(await recordFromChain(place(), wallet)).record, indexer: 'ok' }
     let served: object = truth
     await using gateway = Bun.serve({ port: 0, fetch: () => Response.json(served) })
@@ -113,7 +113,7 @@ describe('verify-record', () => {
     ['a wallet that is no address', [wallet.slice(0, 41), '--rpc', 'http://127.0.0.1:1']],
     ['an endpoint without a protocol', [wallet, '--rpc', '127.0.0.1:8545']],
     ['a second wallet', [wallet, wallet, '--rpc', 'http://127.0.0.1:1']],
-  ])('explains its use when there is %s', async (_what, words) => {
+  ])('verify-record explains its use when there is %s', async (_what, words) => {
     const { code, complaint } = await verifyRecord(...words)
     expect(code).toBe(2)
     expect(complaint).toContain('bun run verify-record <wallet> --rpc <url>')

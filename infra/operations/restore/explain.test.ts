@@ -145,12 +145,15 @@ describe('explain finds the reason for', () => {
     ['a noop', { to: lane }, []],
     ['a call of another contract', { to: budi, data: '0x12345678' }, ['nothing']],
     ['a role that was granted', call('pause', []), ['nothing']],
-  ] as [string, Partial<SentTransaction>, string[]][])('%s', (_, words, unexplained) => {
-    const found = explain(sent(words), names, treasury)
-    expect(found.filter((one) => one.unexplained).map(({ action }) => action.does)).toEqual(unexplained as never[])
-  })
+  ] as [string, Partial<SentTransaction>, string[]][])(
+    'explain finds whether there is a reason for %s',
+    (_, words, unexplained) => {
+      const found = explain(sent(words), names, treasury)
+      expect(found.filter((one) => one.unexplained).map(({ action }) => action.does)).toEqual(unexplained as never[])
+    },
+  )
 
-  test('a reverted transaction without a reason', () => {
+  test('explain needs no reason for a reverted transaction', () => {
     for (const words of [call('pause', []), call('topUp', [refOf('x'), ana, 7n, false])])
       expect(explain(sent(words, true), names, treasury).some((one) => one.unexplained)).toBe(false)
   })
@@ -159,7 +162,7 @@ describe('explain finds the reason for', () => {
 describe('explain, for several transfers in one transaction,', () => {
   const [taken, left] = [transfer(ana, treasury, 5n, used), transfer(budi, treasury, 5n, unused)]
 
-  test('counts those whose authorization the token used, and the others need no reason', () => {
+  test('explain counts those of several transfers whose authorization the token used, and the others need no reason', () => {
     const transaction = sent(bundle([taken, left]), false, [usedLog(ana, used)])
     expect(transaction.actions?.map(({ done }) => done)).toEqual([true, false])
     expect(explain(transaction, names, treasury).some((one) => one.unexplained)).toBe(false)
@@ -168,7 +171,7 @@ describe('explain, for several transfers in one transaction,', () => {
   test.each([
     ['one transfer can stop the others', bundle([taken, left], false)],
     ['one call is not a transfer', bundle([taken, call('topUp', [refOf(topup), ana, 7n, false])])],
-  ])('counts nothing when %s', (_, words) => {
+  ])('explain counts none of several transfers when %s', (_, words) => {
     expect(sent(words).actions).toBeUndefined()
   })
 })

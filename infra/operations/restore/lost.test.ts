@@ -148,7 +148,7 @@ describe('a payment without a row', () => {
       [],
     ],
     ['is not restored from a checkout without metadata', { session: session(null), bus: { checkouts } }, []],
-  ] as [string, Parameters<typeof worldOf>[0], string[]][])('%s', async (_, given, rows) => {
+  ] as [string, Parameters<typeof worldOf>[0], string[]][])('a payment without a row %s', async (_, given, rows) => {
     const found = await findPayments(worldOf({ ...given, listed: paid }))
     expect(found.rows.map((row) => `${row.state} ${row.ausd_micro}`)).toEqual(rows)
     expect(found.rows.every((row) => row.wallet === wallet)).toBe(true)
@@ -167,12 +167,15 @@ describe('a payment whose row is older than its effect on chain', () => {
     ['needs a decision if that differs from the promise', 3_076_923n, laneWith(credit), [3_000_000n], 1],
     ['stays unchanged without an effect on chain', 3_000_000n, laneWith(), [], 0],
     ['stays unchanged if it has its credit', undefined, laneWith(credit), [], 0],
-  ] as const)('%s', async (_, promised, lanes, paidMicro, asked) => {
-    const found = await findPayments(world(promised, lanes))
-    expect(found.rows).toEqual([])
-    expect(found.paid.map(({ facts }) => facts.onchain_micro)).toEqual([...paidMicro])
-    expect(found.undecided).toHaveLength(asked)
-  })
+  ] as const)(
+    'a payment whose row is older than its effect on chain %s',
+    async (_, promised, lanes, paidMicro, asked) => {
+      const found = await findPayments(world(promised, lanes))
+      expect(found.rows).toEqual([])
+      expect(found.paid.map(({ facts }) => facts.onchain_micro)).toEqual([...paidMicro])
+      expect(found.undecided).toHaveLength(asked)
+    },
+  )
 })
 
 describe('a cash-out without a row, or with one from before it was accepted,', () => {
@@ -227,9 +230,12 @@ describe('a cash-out without a row, or with one from before it was accepted,', (
     ],
     ['needs a decision if its take has no known cash-out', { lanes: taken }, [], 1],
     ['is returned if the operator decides so', { lanes: taken, giveBack: [hash] }, ['returning 80000'], 0],
-  ] as [string, Parameters<typeof worldOf>[0], string[], number][])('%s', async (_, given, rows, asked) => {
-    const found = await findPayouts(worldOf(given))
-    expect(found.rows.map((row) => `${row.state} ${row.fiatMinor}`)).toEqual(rows)
-    expect(found.undecided).toHaveLength(asked)
-  })
+  ] as [string, Parameters<typeof worldOf>[0], string[], number][])(
+    'a cash-out without a row, or with a row from before it was accepted, %s',
+    async (_, given, rows, asked) => {
+      const found = await findPayouts(worldOf(given))
+      expect(found.rows.map((row) => `${row.state} ${row.fiatMinor}`)).toEqual(rows)
+      expect(found.undecided).toHaveLength(asked)
+    },
+  )
 })

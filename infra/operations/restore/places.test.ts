@@ -31,7 +31,7 @@ describe('restore reads chain, bus and provider from the same deployment', () =>
     { RPC_URL: 'https://one.example.com' },
     { RPC_URLS_FILE: file },
     { RPC_URLS: 'https://one.example.com,https://two.example.com' },
-  ])('if %o is set', (chain) => {
+  ])('restore reads chain, NATS and provider from the same deployment if %o is set', (chain) => {
     const deployment = { ...env, ...chain }
     const provider = {
       url: 'https://provider.example.com',

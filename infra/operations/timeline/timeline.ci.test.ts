@@ -44,7 +44,7 @@ describe('trace of a top-up', () => {
     paymentId = (await creditedTopUp(stack, person)).id
   })
 
-  test('shows it in every service, from its quote to the chain', async () => {
+  test('trace shows a top-up in every service, from its quote to the chain', async () => {
     const trace = await wholeTraceOf(paymentId)
     expect(trace.items).toMatchObject([
       { kind: 'topup', id: paymentId, state: 'credited', wallet: person.wallet.toLowerCase() },
@@ -72,7 +72,7 @@ describe('trace of a top-up', () => {
     expect(trace.entries.filter(({ isOdd }) => isOdd)).toEqual([])
   })
 
-  test('finds it by every id that it has anywhere', async () => {
+  test('trace finds a top-up by every id that it has anywhere', async () => {
     const { items, entries } = await traceOf(paymentId)
     const { quote, checkout, request, payment, transaction } = items[0]!.facts
     const ofKind = (where: string, what: string) =>
@@ -92,7 +92,7 @@ describe('trace of a top-up', () => {
     for (const id of ids) expect([id, (await traceOf(id!)).items.map((item) => item.id)]).toEqual([id, [paymentId]])
   })
 
-  test('shows operator commands and breaks of the books', async () => {
+  test('the trace of a top-up shows operator commands and breaks of the books', async () => {
     const [{ id } = { id: '' }] = await query<{ id: string }>(
       stack,
       `insert into ops.commands (verb, target, cause, reason, asked_by)
@@ -117,7 +117,7 @@ describe('trace of a top-up', () => {
 })
 
 describe('trace of a cash-out', () => {
-  test('shows it from its quote to the bank, without the bank account', async () => {
+  test('trace shows a cash-out from its quote to the bank, without the bank account', async () => {
     const payee = await newUser(stack, { ausdMicro: 20_000_000n })
     const body = await cashoutBody(stack, payee)
     const { payoutId } = (await payee.post('/cashouts', body)).body
@@ -172,7 +172,7 @@ describe('trace also finds', () => {
   })
   afterAll(() => query(stack, `delete from books.chain_moves where tx_hash = '${hash}'`))
 
-  test('a transaction without a row of ours, also without its 0x', async () => {
+  test('trace finds a transaction without a row of ours, also without its 0x', async () => {
     for (const id of [hash, hash.slice(2)]) {
       const { code, said } = await operate(stack, 'trace', id)
       expect(said).toContain(`5.000000 AUSD  [${hash}:3]`)
@@ -181,7 +181,7 @@ describe('trace also finds', () => {
     }
   })
 
-  test('a break by its number, as the books print it', async () => {
+  test('trace finds a break by its number, as the books print it', async () => {
     const [{ id } = { id: '' }] = await query<{ id: string }>(
       stack,
       `insert into books.breaks (rule, item, asset, amount, about)
@@ -194,7 +194,7 @@ describe('trace also finds', () => {
     await query(stack, `update books.breaks set closed_at = now() where id = ${id}`)
   })
 
-  test('a lane and the treasury by their addresses', async () => {
+  test('trace finds a lane and the treasury by their addresses', async () => {
     const [{ address } = { address: '' }] = await query<{ address: string }>(
       stack,
       'select address from chain_relayer.lane order by next_nonce desc limit 1',
@@ -207,7 +207,7 @@ describe('trace also finds', () => {
     expect(said).toContain(`5.000000 AUSD, ${sender}`)
   })
 
-  test('a signed authorization by wallet and nonce', async () => {
+  test('trace finds a signed authorization by wallet and nonce', async () => {
     const signer = await verifiedUser(stack, { ausdMicro: 5_000_000n })
     const authorization = await signer.sign({ to: person.wallet, valueMicro: 1_000_000n })
     const { sendId } = okOf(await signer.api.send({ authorization }))

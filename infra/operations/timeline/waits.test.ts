@@ -15,7 +15,7 @@ const told = (lines: ReturnType<typeof withWaits>) =>
   )
 
 describe('the history of an item', () => {
-  test('shows the wait between two entries and its reason', () => {
+  test('the history of an item shows the wait between two entries and its reason', () => {
     const entries = [
       entry(0, 'payments', 'row'),
       entry(5, 'provider', 'delivery'),
@@ -32,7 +32,7 @@ describe('the history of an item', () => {
     ])
   })
 
-  test('shows that a cash-out waits for its bank, where a payment waits for its payer', () => {
+  test('the history of an item shows that a cash-out waits for its bank, where a payment waits for its payer', () => {
     const entries = [entry(0, 'payouts', 'call'), entry(2, 'provider', 'delivery')]
     const items = [{ kind: 'cashout', id: 'x', state: 'paid' }]
     expect(told(withWaits({ items, entries }, at(9)))[1]).toBe("2000 ms: the bank and the provider's webhook")
@@ -44,7 +44,7 @@ describe('the history of an item', () => {
     ['review', 'settlement', 'manual review'],
     ['paying', 'cashout', 'the bank'],
     ['paid', 'topup', 'the chain'],
-  ])('shows that the state %s of a %s waits for %s', (state, kind, reason) => {
+  ])('the history of an item shows that the state %s of a %s waits for %s', (state, kind, reason) => {
     const items = [{ kind, id: 'x', state }]
     const lines = withWaits({ items, entries: [entry(0, 'payments', 'row')] }, at(9))
     expect(told(lines)[1]).toStartWith('9000 ms and on: ')
@@ -55,19 +55,19 @@ describe('the history of an item', () => {
     ['credited', 'topup'],
     ['paid', 'cashout'],
     ['a state that is new', 'topup'],
-  ])('shows no wait for the final state %s of a %s', (state, kind) => {
+  ])('the history of an item shows no wait for the final state %s of a %s', (state, kind) => {
     const items = [{ kind, id: 'x', state }]
     expect(withWaits({ items, entries: [entry(0, 'payments', 'row')] }, at(9))).toHaveLength(1)
   })
 
-  test('keeps entries without a time last, after the current wait', () => {
+  test('the history of an item keeps entries without a time last, after the current wait', () => {
     const entries = [entry(0, 'payments', 'row'), entry(null, 'provider', 'checkout')]
     const lines = told(withWaits({ items: [payment('held')], entries }, at(9)))
     expect(lines[0]).toBe('payments row')
     expect(lines[2]).toBe('provider checkout')
   })
 
-  test('is empty for an item without entries', () => {
+  test('the history of an item is empty for an item without entries', () => {
     expect(withWaits({ items: [payment('held')], entries: [] }, at(9))).toEqual([])
   })
 })

@@ -25,7 +25,7 @@ const lost = async (): Promise<Answered<string>> => {
 const answers = (answer: Answered<string>) => async () => answer
 
 describe('an order', () => {
-  test('is stored before it is sent, and forgotten once it is accepted', async () => {
+  test('an order is stored before it is sent, and forgotten once it is accepted', async () => {
     const orders = openOrders(storageOf(), wallet)
     const answer = await submit(orders, order, async (sent) => {
       expect(orders.get('topup')).toEqual(order)
@@ -36,14 +36,14 @@ describe('an order', () => {
     expect(orders.get('topup')).toBeUndefined()
   })
 
-  test('without an answer stays stored with the same body, also for a page that is loaded again', async () => {
+  test('an order without a response stays stored with the same body, also for a page that is loaded again', async () => {
     const storage = storageOf()
     await expect(submit(openOrders(storage, wallet), order, lost)).rejects.toBeInstanceOf(Unanswered)
     expect(openOrders(storage, wallet).get('topup')).toEqual(order)
     expect(openOrders(storage, '0x2').get('topup')).toBeUndefined()
   })
 
-  test('is forgotten when it is refused, for good or for now', async () => {
+  test('an order is forgotten when it is refused, permanently or for now', async () => {
     for (const code of ['quote_expired', 'provider_unavailable'] as const) {
       const orders = openOrders(storageOf(), wallet)
       await submit(orders, order, answers(refused(code)))
@@ -51,7 +51,7 @@ describe('an order', () => {
     }
   })
 
-  test('stays stored when a refusal that is not about it follows an attempt without an answer', async () => {
+  test('an order stays stored when a refusal that is not about it follows an attempt without a response', async () => {
     const orders = openOrders(storageOf(), wallet)
     await submit(orders, order, lost).catch(() => {})
     for (const code of ['provider_unavailable', 'sign_in_again'] as const) {
@@ -62,7 +62,7 @@ describe('an order', () => {
     expect(orders.get('topup')).toBeUndefined()
   })
 
-  test('that is answered late does not make the page forget a later one', async () => {
+  test('an order that is answered late does not make the page forget a later one', async () => {
     const orders = openOrders(storageOf(), wallet)
     const later: AppOrder = { ...order, body: { ...order.body, amount: '60000' } }
     await submit(orders, order, async () => {
@@ -73,7 +73,7 @@ describe('an order', () => {
     expect(orders.get('topup')).toEqual(later)
   })
 
-  test('is never replaced by another one while its outcome is unknown', async () => {
+  test('an order is never replaced by another one while its outcome is unknown', async () => {
     const orders = openOrders(storageOf(), wallet)
     await submit(orders, order, lost).catch(() => {})
     const other: AppOrder = { ...order, body: { ...order.body, amount: '60000' } }

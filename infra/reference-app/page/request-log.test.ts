@@ -18,7 +18,7 @@ const rpc = (id: number, method: string) =>
   })
 
 describe('the request log', () => {
-  test('shows an answer at its request, and a repeated question once with its newest answer', () => {
+  test('the request log shows an answer at its request, and a repeated question once with its newest answer', () => {
     const order = { method: 'POST', url: 'http://127.0.0.1:3000/topups', body: '{"method":"qr"}' }
     const log = [
       ask(1),
@@ -35,7 +35,7 @@ describe('the request log', () => {
     ])
   })
 
-  test('counts each of several concurrent requests once, and shows the answer to the newest', () => {
+  test('the request log counts each of several concurrent requests once, and shows the answer to the newest', () => {
     const [first, second] = [ask(1), ask(2)]
     const log = [first, second, ask(2, { answer: 'new' }), ask(1, { answer: 'old' })].reduce<readonly LoggedRequest[]>(
       added,
@@ -44,7 +44,7 @@ describe('the request log', () => {
     expect(log.map(({ times, answer }) => [times, answer])).toEqual([[2, 'new']])
   })
 
-  test('never merges transactions, and names a call to the chain by its method', () => {
+  test('the request log never merges transactions, and names a call to the chain by its method', () => {
     const sent = [rpc(1, 'eth_sendRawTransaction'), rpc(2, 'eth_sendRawTransaction')]
     const read = [rpc(3, 'eth_getBalance'), rpc(4, 'eth_getBalance')]
     const log = [...sent, ...read].reduce<readonly LoggedRequest[]>(added, [])
@@ -55,7 +55,7 @@ describe('the request log', () => {
     ])
   })
 
-  test('never contains the session, because its header signs in', () => {
+  test('the request log never contains the session, because its header signs in', () => {
     const headers = withoutSecrets({ authorization: 'Service 0x1.2.0x3', 'accept-language': 'id' })
     expect(headers).toEqual({ authorization: '$SESSION', 'accept-language': 'id' })
   })

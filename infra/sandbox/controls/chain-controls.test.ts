@@ -20,7 +20,7 @@ const timeAt = async (blockTag: 'latest' | 'finalized') => {
 }
 
 describe("the sandbox's control of the chain's clock", () => {
-  test('moves the finalized time at once, and later blocks continue from there', async () => {
+  test('chain/advance moves the finalized time at once, and later blocks continue from there', async () => {
     const month = 30 * 86_400
     const before = await timeAt('latest')
     const { status, json } = await fixture.control('chain/advance', { seconds: month })
@@ -32,7 +32,7 @@ describe("the sandbox's control of the chain's clock", () => {
     expect(await timeAt('finalized')).toBeGreaterThan(Number(json.chainTime))
   })
 
-  test('answers which clocks moved with it and which did not', async () => {
+  test('chain/advance reports which clocks moved with it and which did not', async () => {
     const { json } = await fixture.control('chain/advance', { seconds: 1 })
     expect(json.moved).toContain('holds')
     expect(json.unmoved).toContain('sessions')
@@ -41,7 +41,7 @@ describe("the sandbox's control of the chain's clock", () => {
   })
 
   test.each([0, -1, 1.5, '60', 366 * 86_400 + 1, undefined])(
-    'refuses %p seconds and leaves the chain alone',
+    'chain/advance refuses %p seconds and leaves the chain unchanged',
     async (seconds) => {
       const before = await timeAt('latest')
       const { status, json } = await fixture.control('chain/advance', { seconds })
@@ -51,7 +51,7 @@ describe("the sandbox's control of the chain's clock", () => {
     },
   )
 
-  test('refuses without a local chain', async () => {
+  test('chain/advance is refused without a local chain', async () => {
     await using alone = await openSandboxFixture()
     const { status, json } = await alone.control('chain/advance', { seconds: 1 })
     expect({ status, json }).toEqual({
@@ -60,7 +60,7 @@ describe("the sandbox's control of the chain's clock", () => {
     })
   })
 
-  test('refuses if the node has a real clock', async () => {
+  test('chain/advance is refused if the node has a real clock', async () => {
     const block = { number: '0x1', timestamp: '0x1', transactions: [] }
     await using real = Bun.serve({
       hostname: '127.0.0.1',

@@ -20,7 +20,7 @@ describe('a Sumsub verdict', () => {
     ['rejected', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'FINAL' }],
     ['retry', 'applicantReviewed', { reviewAnswer: 'RED', reviewRejectType: 'RETRY' }],
     ['awaiting_service', 'applicantAwaitingService', { reviewAnswer: 'GREEN' }],
-  ])('%s is sent as %s, signed over the raw body', async (verdict, type, reviewResult) => {
+  ])('the Sumsub verdict %s is sent as %s, signed over the raw body', async (verdict, type, reviewResult) => {
     const before = fixture.received.length
     await fixture.control(`identity/${wallet}`, { verdict })
     const told = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
@@ -36,7 +36,7 @@ describe('a Sumsub verdict', () => {
     })
   })
 
-  test('has its own time, later than every earlier one', async () => {
+  test('a Sumsub verdict has its own time, later than every earlier one', async () => {
     await Promise.all(Array.from({ length: 5 }, () => fixture.control(`identity/${wallet}`, { verdict: 'reset' })))
     const told = await fixture.events('applicantReset', 5)
     const times = told.map(({ json }) => json.createdAtMs as string)
@@ -49,19 +49,22 @@ describe('a Sumsub verdict', () => {
     ['pending', true, null],
     ['reset', null, null],
     ['deleted', null, null],
-  ])('%s has null for absent fields, and a withdrawal has no environment', async (verdict, sandboxMode, result) => {
-    const before = fixture.received.length
-    await fixture.control(`identity/${wallet}`, { verdict })
-    const { json } = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
-    expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
-  })
+  ])(
+    'the Sumsub verdict %s has null for absent fields, and a withdrawal has no environment',
+    async (verdict, sandboxMode, result) => {
+      const before = fixture.received.length
+      await fixture.control(`identity/${wallet}`, { verdict })
+      const { json } = await waitUntil('the webhook', () => fixture.received[before], 60_000, 5)
+      expect([json.sandboxMode ?? null, json.reviewResult]).toEqual([sandboxMode, result])
+    },
+  )
 
   test.each([
     [wallet, { verdict: 'perhaps' }],
     ['0x12', { verdict: 'approved' }],
     [wallet, { verdict: 'reset', provider: 'persona' }],
     [wallet, { verdict: 'approved', provider: 'veriff' }],
-  ])('for %s with %o is refused', async (about, body) => {
+  ])('a Sumsub verdict for %s with %o is refused', async (about, body) => {
     expect((await fixture.control(`identity/${about}`, body)).status).toBe(400)
   })
 })
@@ -71,7 +74,7 @@ describe('a Persona verdict', () => {
     ['approved', 'inquiry.approved'],
     ['rejected', 'inquiry.declined'],
     ['retry', 'inquiry.marked-for-review'],
-  ])('%s is sent as %s, signed with its time', async (verdict, name) => {
+  ])('the Persona verdict %s is sent as %s, signed with its time', async (verdict, name) => {
     const before = fixture.received.length
     await fixture.control(`identity/${wallet}`, { verdict, provider: 'persona' })
     const { webhooks } = await fixture.book()
@@ -102,7 +105,7 @@ describe('a hosted verification link', () => {
     })
   }
 
-  test("of Sumsub opens the wallet's page, whose button decides", async () => {
+  test("a hosted verification link of Sumsub opens the wallet's page, whose button decides", async () => {
     const { status, json } = await ask()
     expect(status).toBe(200)
     expect(json.url).toMatch(/\/identity\/[0-9a-f]{32}$/)
@@ -126,11 +129,11 @@ describe('a hosted verification link', () => {
     ['an old time', { seconds: '1700000000' }, 'basic-kyc-level', 401],
     ['a wrong signature', { signature: 'ab'.repeat(32) }, 'basic-kyc-level', 401],
     ['no such level', {}, 'other', 404],
-  ])('security: with %s is refused', async (_, change, level, status) => {
+  ])('security: a hosted verification link with %s is refused', async (_, change, level, status) => {
     expect((await ask(change, level)).status).toBe(status)
   })
 
-  test('of Persona is created from an inquiry', async () => {
+  test('a hosted verification link of Persona is created from an inquiry', async () => {
     const headers = { authorization: 'Bearer api-secret' }
     const body = {
       data: { attributes: { 'inquiry-template-id': 'itmpl_1', 'reference-id': known } },
@@ -171,7 +174,7 @@ describe('the Sumsub API, asked about an applicant,', () => {
     ['reset', { reviewStatus: 'init' }],
     ['pending', { reviewStatus: 'pending' }],
     ['awaiting_service', { reviewStatus: 'awaitingService', reviewResult: { reviewAnswer: 'GREEN' } }],
-  ])('reports a review that was %s, with its time and the applicant', async (verdict, review) => {
+  ])('the Sumsub API reports a review that was %s, with its time and the applicant', async (verdict, review) => {
     const about = newWallet()
     await fixture.control(`identity/${about}`, { verdict })
     const { status, json } = await ask(about)
@@ -182,7 +185,7 @@ describe('the Sumsub API, asked about an applicant,', () => {
     expect('reviewDate' in json.review).toBe(review.reviewStatus === 'completed')
     expect('deleted' in json).toBe(false)
   })
-  test('reports a deactivated applicant, and does not know a deleted one', async () => {
+  test('the Sumsub API reports a deactivated applicant, and does not know a deleted one', async () => {
     const about = newWallet()
     expect((await ask(about)).status).toBe(404)
     await fixture.control(`identity/${about}`, { verdict: 'deactivated' })
@@ -191,7 +194,7 @@ describe('the Sumsub API, asked about an applicant,', () => {
     const { status, json } = await ask(about)
     expect([status, json.code]).toEqual([404, 404])
   })
-  test('reports the newest verdict of this environment, whatever is delivered later', async () => {
+  test('the Sumsub API reports the newest verdict of this environment, whatever is delivered later', async () => {
     const about = newWallet()
     await fixture.control(`identity/${about}`, { verdict: 'approved' })
     await fixture.control(`identity/${about}`, { verdict: 'rejected', ageMs: 60_000 })
@@ -200,7 +203,7 @@ describe('the Sumsub API, asked about an applicant,', () => {
     await fixture.control(`identity/${about}`, { verdict: 'approved', levelName: 'other' })
     expect((await ask(about)).json.review.levelName).toBe('other')
   })
-  test('security: rejects a wrong signature, and fails when a fault is set', async () => {
+  test('security: the Sumsub API rejects a wrong signature, and fails when a fault is set', async () => {
     expect((await ask(newWallet(), 'ab'.repeat(32))).status).toBe(401)
     await fixture.control('faults', failing)
     expect((await ask(newWallet())).status).toBe(500)
@@ -216,7 +219,7 @@ describe('the Persona API', () => {
   const decide = (wallet: string, verdict: string) =>
     fixture.control(`identity/${wallet}`, { verdict, provider: 'persona', levelName: 'itmpl_1' })
 
-  test('lists the inquiries of a reference with the requested statuses', async () => {
+  test('the Persona API lists the inquiries of a reference with the requested statuses', async () => {
     const about = newWallet()
     const query = { 'filter[reference-id]': about }
     expect((await ask(query)).json).toEqual({ data: [], links: { prev: null, next: null } })
@@ -234,7 +237,7 @@ describe('the Persona API', () => {
     })
     expect(Date.parse(inquiry.attributes['decisioned-at'])).toBeGreaterThan(Date.now() - 10_000)
   })
-  test('returns pages, newest first', async () => {
+  test('the Persona API returns pages, newest first', async () => {
     const wallets = [newWallet(), newWallet(), newWallet()]
     for (const about of wallets) await decide(about, 'approved')
     const first = (await ask({ 'page[size]': '2' })).json
@@ -244,7 +247,7 @@ describe('the Persona API', () => {
     expect(seen.slice(0, 3)).toEqual(wallets.reverse())
     expect(first.links.next).toContain(after)
   })
-  test('keeps the filters of the request in the link to the next page', async () => {
+  test('the Persona API keeps the filters of the request in the link to the next page', async () => {
     const wallets = [newWallet(), newWallet(), newWallet()]
     for (const about of wallets.slice(1)) await decide(about, 'approved')
     await decide(wallets[0]!, 'retry')
@@ -255,7 +258,7 @@ describe('the Persona API', () => {
     const seen = [...first.data, ...second.data].map((one) => one.attributes['reference-id'])
     expect(seen).toEqual([wallets[2], wallets[1]])
   })
-  test('security: rejects a wrong key, and fails when a fault is set', async () => {
+  test('security: the Persona API rejects a wrong key, and fails when a fault is set', async () => {
     expect((await ask({}, 'other')).status).toBe(401)
     await fixture.control('faults', failing)
     expect((await ask({})).status).toBe(500)

@@ -17,7 +17,7 @@ const press = async (url: string, form: Record<string, string>) =>
   (await fetch(url, { method: 'POST', body: new URLSearchParams(form) })).text()
 
 describe('the checkout page', () => {
-  test('shows the amount, the time and the channels, without scripts', async () => {
+  test('the checkout page shows the amount, the time and the channels, without scripts', async () => {
     const { payment_link_url: url } = await open({ description: 'Top-up' })
     const reply = await fetch(url)
     const page = await reply.text()
@@ -29,7 +29,7 @@ describe('the checkout page', () => {
     expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'")
   })
 
-  test("offers only the session's channels, and explains a limit", async () => {
+  test("the checkout page offers only the session's channels, and explains a limit", async () => {
     const { payment_link_url: cards } = await open({ allowed_payment_channels: ['CARDS'] })
     expect((await read(cards)).match(/type="radio"/g)).toHaveLength(1)
     const { payment_link_url: large } = await open({ amount: 60_000_000 })
@@ -37,7 +37,7 @@ describe('the checkout page', () => {
     expect(await read(large)).toContain('Up to Rp 50.000.000')
   })
 
-  test('pays with the chosen channel', async () => {
+  test('the checkout page pays with the chosen channel', async () => {
     const session = await open()
     const page = await press(session.payment_link_url, { channel_code: 'OVO', action: 'pay' })
     expect(page).toContain('Paid')
@@ -53,7 +53,7 @@ describe('the checkout page', () => {
     expect(mine).toMatchObject([{ channel_code: 'OVO', status: 'SUCCEEDED' }])
   })
 
-  test('declines with a message, and lets the payer try again', async () => {
+  test('the checkout page declines with a message, and lets the payer try again', async () => {
     const session = await open()
     const form = { channel_code: 'CARDS', action: 'decline' }
     expect(await press(session.payment_link_url, form)).toContain('was declined')
@@ -61,14 +61,14 @@ describe('the checkout page', () => {
     expect(read.status).toBe('ACTIVE')
   })
 
-  test('refuses a channel that the session does not offer', async () => {
+  test('the checkout page refuses a channel that the session does not offer', async () => {
     const session = await open({ allowed_payment_channels: ['CARDS'] })
     await press(session.payment_link_url, { channel_code: 'QRIS', action: 'pay' })
     const read = (await fixture.get('ID', `/sessions/${session.payment_session_id}`)).json
     expect(read.status).toBe('ACTIVE')
   })
 
-  test('shows that a session is expired, cancelled or unknown', async () => {
+  test('the checkout page shows that a session is expired, cancelled or unknown', async () => {
     const expired = await open()
     await fixture.control(`sessions/${expired.payment_session_id}/expire`)
     expect(await read(expired.payment_link_url)).toContain('has expired')
@@ -78,7 +78,7 @@ describe('the checkout page', () => {
     expect((await fetch(`${fixture.url}/checkout/ps-none`)).status).toBe(404)
   })
 
-  test('security: escapes all external text', async () => {
+  test('security: the checkout page escapes all external text', async () => {
     const evil = `"><script>alert('x')</script>&`
     const { payment_link_url: url } = await open({ description: evil, reference_id: evil })
     const page = await read(`${url}?declined=${encodeURIComponent(evil)}`)

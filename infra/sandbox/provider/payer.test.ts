@@ -11,7 +11,7 @@ const open = async (change = {}) =>
   (await fixture.call('ID', '/sessions', sessionBody(change))).json.payment_session_id as string
 
 describe('a session that is paid', () => {
-  test('sends two webhooks, of which only the payment names the channel', async () => {
+  test('a session that is paid sends two webhooks, of which only the payment names the channel', async () => {
     const id = await open({ reference_id: 'order-7001' })
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })
     const [capture] = await fixture.events('payment.capture')
@@ -41,7 +41,7 @@ describe('a session that is paid', () => {
     expect(completed?.text).not.toContain('QRIS')
   })
 
-  test('can be looked up by request and by payment, each with the channel', async () => {
+  test('a session that is paid can be looked up by request and by payment, each with the channel', async () => {
     const id = await open()
     await fixture.control(`sessions/${id}/pay`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     const session = (await fixture.get('ID', `/sessions/${id}`)).json
@@ -59,7 +59,7 @@ describe('a session that is paid', () => {
     expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)
   })
 
-  test('sends its two webhooks in both orders', async () => {
+  test('a session that is paid sends its two webhooks in both orders', async () => {
     const orders = new Set<string>()
     for (let count = 0; count < 20; count++) {
       await fixture.control(`sessions/${await open()}/pay`)
@@ -69,7 +69,7 @@ describe('a session that is paid', () => {
     expect([...orders].sort()).toEqual(['payment.capture', 'payment_session.completed'])
   })
 
-  test('refuses a channel that it does not allow, unless forced', async () => {
+  test('a session refuses payment by a channel that it does not allow, unless forced', async () => {
     const id = await open({ allowed_payment_channels: ['CARDS'] })
     expect((await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS' })).status).toBe(400)
     const forced = { channel_code: 'BRAND_NEW', force: true }
@@ -78,7 +78,7 @@ describe('a session that is paid', () => {
 })
 
 describe('a session that is not paid', () => {
-  test('stays open after a failed attempt, and the next attempt succeeds', async () => {
+  test('a session that is not paid stays open after a failed attempt, and the next attempt succeeds', async () => {
     const id = await open()
     await fixture.control(`sessions/${id}/fail`, { failure_code: 'INSUFFICIENT_BALANCE' })
     const [failure] = await fixture.events('payment.failure')
@@ -89,7 +89,7 @@ describe('a session that is not paid', () => {
     expect(paid.json.reference_id).toMatch(/-2$/)
   })
 
-  test('expires, and a late payment is sent without the session', async () => {
+  test('a session that is not paid expires, and a late payment is sent without the session', async () => {
     const id = await open({ reference_id: 'late-1' })
     await fixture.control(`sessions/${id}/choose`, { channel_code: 'BCA_VIRTUAL_ACCOUNT' })
     await fixture.control('sessions/late-1/expire')
@@ -110,7 +110,7 @@ describe('a session that is not paid', () => {
     expect(webhooks.map((w: { event: string }) => w.event)).not.toContain('payment_session.completed')
   })
 
-  test('can be cancelled and still be paid with a code shown earlier', async () => {
+  test('a session can be cancelled and still be paid with a code shown earlier', async () => {
     const id = await open({ reference_id: 'recalled-1' })
     const shown = await fixture.control(`sessions/${id}/choose`, {
       channel_code: 'BCA_VIRTUAL_ACCOUNT',
@@ -130,7 +130,7 @@ describe('a session that is not paid', () => {
     expect(webhooks.map((w: { event: string }) => w.event)).toEqual(['payment.capture'])
   })
 
-  test('if cancelled before a code was shown, can be paid only by force', async () => {
+  test('a session that was cancelled before a code was shown can be paid only by force', async () => {
     const id = await open()
     await fixture.call('ID', `/sessions/${id}/cancel`)
     expect((await fixture.control(`sessions/${id}/pay`)).status).toBe(409)
@@ -142,7 +142,7 @@ describe('a session that is not paid', () => {
     expect((await fixture.control(`sessions/${id}/choose`)).status).toBe(409)
   })
 
-  test('can be authorized, captured or left to expire', async () => {
+  test('a session can be authorized, and its payment captured or left to expire', async () => {
     const first = await fixture.control(`sessions/${await open()}/authorize`, {
       channel_code: 'CARDS',
     })
@@ -158,7 +158,7 @@ describe('a session that is not paid', () => {
     expect((await fixture.events('payment.expiry'))[0]?.json.data.status).toBe('EXPIRED')
   })
 
-  test('is paid by a simulation of its virtual account', async () => {
+  test('a session is paid by a simulation of its virtual account', async () => {
     const id = await open()
     const chosen = await fixture.control(`sessions/${id}/choose`, {
       channel_code: 'BNI_VIRTUAL_ACCOUNT',

@@ -14,7 +14,7 @@ const statusOf = async (id: string) => (await fixture.get('ID', `/v2/payouts/${i
 const reach = (id: string, status: string) => waitUntil(status, async () => (await statusOf(id)) === status, 60_000, 5)
 
 describe('a payout', () => {
-  test('is accepted as documented, and its webhook is flat as observed', async () => {
+  test('a payout is accepted as documented, and its webhook is flat as observed', async () => {
     const body = payoutBody()
     const { status, json } = await create(body, 'wd-88-a1')
     expect(status).toBe(200)
@@ -35,7 +35,7 @@ describe('a payout', () => {
     expect('channel_properties' in told!.json.data).toBe(false)
   })
 
-  test('is created once for its key and body', async () => {
+  test('a payout is created once for its key and body', async () => {
     const body = payoutBody()
     const key = crypto.randomUUID()
     const first = await create(body, key)
@@ -56,7 +56,7 @@ describe('a payout', () => {
     ['121212', 'FAILED', 'INVALID_DESTINATION'],
     ['98018521', 'FAILED', 'TRANSFER_ERROR'],
     ['654321', 'REVERSED', undefined],
-  ])('to account %s ends %s %s', async (account, status, failureCode) => {
+  ])('a payout to account %s ends %s %s', async (account, status, failureCode) => {
     const { json } = await create(payoutBody(account))
     expect(json.status).toBe('ACCEPTED')
     await reach(json.id, status)
@@ -71,7 +71,7 @@ describe('a payout', () => {
     expect(told.json.event).toBe(`payout.${status.toLowerCase()}`)
   })
 
-  test('that is answered 500 may still be created later', async () => {
+  test('a payout that is answered 500 may still be created later', async () => {
     const body = payoutBody()
     await fixture.control('faults', { api: { acceptLater: 1, acceptLaterMs: 3_000 } })
     const { status } = await create(body)
@@ -82,7 +82,7 @@ describe('a payout', () => {
     await waitUntil('it being made', async () => (await ours()).length === 1, 60_000, 20)
   })
 
-  test('to an unavailable bank is refused, unless it was created before', async () => {
+  test('a payout to an unavailable bank is refused, unless it was created before', async () => {
     const body = payoutBody()
     const key = crypto.randomUUID()
     await create(body, key)
@@ -95,7 +95,7 @@ describe('a payout', () => {
     await fixture.control('faults', { api: {} })
   })
 
-  test('to the account that stays accepted waits for a cancellation; others cannot be cancelled', async () => {
+  test('a payout to the account that stays accepted waits for a cancellation; others cannot be cancelled', async () => {
     const waiting = await create(payoutBody('131313'))
     const moving = await create(payoutBody())
     await reach(moving.json.id, 'SUCCEEDED')
@@ -106,7 +106,7 @@ describe('a payout', () => {
     expect(late).toMatchObject({ status: 400, json: { error_code: 'CANCELLATION_NOT_ALLOWED' } })
   })
 
-  test('that stays requested follows the controls, also by its reference', async () => {
+  test('a payout that stays requested follows the controls, also by its reference', async () => {
     const failing = await create(payoutBody('141414'))
     await reach(failing.json.id, 'REQUESTED')
     const code = { failure_code: 'ACCOUNT_NAME_MISMATCH' }
@@ -120,7 +120,7 @@ describe('a payout', () => {
     expect((await fixture.control('payouts/none/fail')).status).toBe(404)
   })
 
-  test('is found by its reference in the observed envelope', async () => {
+  test('a payout is found by its reference in the observed envelope', async () => {
     const { json } = await create(payoutBody())
     const path = '/v2/payouts?reference_id='
     const found = (await fixture.get('ID', `${path}${json.reference_id}`)).json
@@ -136,12 +136,12 @@ describe('a payout', () => {
     [{ amount: 10_000.5 }, 'AMOUNT_INCREMENT_NOT_SUPPORTED'],
     [{ currency: 'MYR' }, 'API_VALIDATION_ERROR'],
     [{ channel_properties: {} }, 'API_VALIDATION_ERROR'],
-  ])('with %o is refused: %s', async (change, error_code) => {
+  ])('a payout with %o is refused: %s', async (change, error_code) => {
     const answer = await create(payoutBody('1234567890', change))
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
-  test('requires a key of the Indonesian account', async () => {
+  test('a payout requires a key of the Indonesian account', async () => {
     const keyless = await fixture.call('ID', '/v2/payouts', payoutBody())
     expect(keyless).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
     const headers = { 'idempotency-key': 'x' }
@@ -152,7 +152,7 @@ describe('a payout', () => {
     })
   })
 
-  test('lists its bank codes with limits', async () => {
+  test('the payout channels list bank codes with limits', async () => {
     const { json } = await fixture.get('ID', '/payouts_channels?currency=IDR&channel_category=BANK')
     const codes = json.map((bank: { channel_code: string }) => bank.channel_code)
     expect(codes).toEqual([...codes].sort())
@@ -194,7 +194,7 @@ describe('a payout of the API v3', () => {
   test.each([
     ['the destination amount', {}],
     ['the source amount', { money: { destination_amount: undefined, source_amount: 50_000 } }],
-  ])('by %s is accepted', async (_, change) => {
+  ])('a payout of the API v3 by %s is accepted', async (_, change) => {
     const { status, json } = await create(change)
     expect([status, json.status, json.destination_amount]).toEqual([200, 'ACCEPTED', 50_000])
   })
@@ -213,11 +213,11 @@ describe('a payout of the API v3', () => {
     ['with a long holder', { account: { account_holder_name: 'x'.repeat(101) } }, 'API_VALIDATION_ERROR'],
     ['with an unknown routing', { account: { routing_type_1: 'BIC' } }, 'API_VALIDATION_ERROR'],
     ['with null for the purpose', { whole: { purpose_code: null } }, 'API_VALIDATION_ERROR'],
-  ])('%s is refused', async (_, change, error_code) => {
+  ])('a payout of the API v3 %s is refused', async (_, change, error_code) => {
     expect(await create(change)).toMatchObject({ status: 400, json: { error_code } })
   })
 
-  test('with a key of more than 100 characters is refused', async () => {
+  test('a payout of the API v3 with a key of more than 100 characters is refused', async () => {
     const { status, json } = await create({}, 'k'.repeat(101))
     expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
   })

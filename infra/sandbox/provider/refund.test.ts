@@ -16,7 +16,7 @@ const ask = (payment_request_id: string, change = {}) =>
   fixture.call('ID', '/refunds', { payment_request_id, reason: 'CANCELLATION', ...change })
 
 describe('a refund', () => {
-  test('is pending first, and its webhook is flat when it succeeds', async () => {
+  test('a refund is pending first, and its webhook is flat when it succeeds', async () => {
     const payment = await paidBy('DANA')
     const { status, json } = await ask(payment.payment_request_id, { amount: 50_000 })
     expect(status).toBe(200)
@@ -49,13 +49,13 @@ describe('a refund', () => {
     ['LINKAJA', { amount: 1_000 }, 403, 'PARTIAL_REFUND_NOT_SUPPORTED'],
     ['DANA', { reason: 'BORED' }, 400, 'API_VALIDATION_ERROR'],
     ['DANA', { payment_request_id: 'pr-none' }, 404, 'DATA_NOT_FOUND'],
-  ])('of %s with %o is refused: %i %s', async (channel, change, status, error_code) => {
+  ])('a refund of %s with %o is refused: %i %s', async (channel, change, status, error_code) => {
     const payment = await paidBy(channel)
     const answer = await ask(payment.payment_request_id, change)
     expect(answer).toMatchObject({ status, json: { error_code } })
   })
 
-  test('is created once for its key', async () => {
+  test('a refund is created once for its key', async () => {
     const payment = await paidBy('DANA')
     const asked = { payment_request_id: payment.payment_request_id, reason: 'CANCELLATION' }
     const again = (change = {}) => fixture.call('ID', '/refunds', { ...asked, ...change }, { 'Idempotency-key': 'r-1' })
@@ -73,7 +73,7 @@ describe('a refund', () => {
     expect(['REFUND_IN_PROGRESS', 'REFUND_AMOUNT_EXCEEDED']).toContain(unknown.json.error_code)
   })
 
-  test('from the dashboard ignores channel rules, and can fail', async () => {
+  test('a refund from the dashboard ignores channel rules, and can fail', async () => {
     const payment = await paidBy('BCA_VIRTUAL_ACCOUNT')
     const path = `payments/${payment.payment_id}/refund`
     const failed = await fixture.control(path, { failure_code: 'REFUND_FAILED' })

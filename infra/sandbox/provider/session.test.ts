@@ -10,7 +10,7 @@ afterAll(() => fixture[Symbol.asyncDispose]())
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
 
 describe('a session', () => {
-  test('is created as documented and reads back the same', async () => {
+  test('a session is created as documented and reads back the same', async () => {
     const { status, headers, json } = await fixture.call('ID', '/sessions', sessionBody())
     expect(status).toBe(201)
     expect(headers.get('rate-limit-limit')).toMatch(/^\d+$/)
@@ -34,7 +34,7 @@ describe('a session', () => {
     expect(neighbour).toMatchObject({ status: 404, json: { error_code: 'NOT_FOUND' } })
   })
 
-  test('may share its reference with another session', async () => {
+  test('a session may share its reference with another session', async () => {
     const body = sessionBody()
     const [first, second] = [await fixture.call('ID', '/sessions', body), await fixture.call('ID', '/sessions', body)]
     expect([first.status, second.status]).toEqual([201, 201])
@@ -57,18 +57,21 @@ describe('a session', () => {
     [{ success_return_url: 'http://shop.test/ok' }, 'INVALID_URL'],
     [{ cancel_return_url: 'javascript:alert(1)' }, 'INVALID_URL'],
     [{ expires_at: inMinutes(9) }, 'INVALID_EXPIRY_DATE'],
-  ])('with %o is refused: %s', async (change, error_code) => {
+  ])('a session with %o is refused: %s', async (change, error_code) => {
     const answer = await fixture.call('ID', '/sessions', sessionBody(change))
     expect(answer).toMatchObject({ status: 400, json: { error_code } })
   })
 
-  test.each(['reference_id', 'session_type', 'amount'])('with null for the required %s is refused', async (field) => {
-    const { status, json } = await fixture.call('ID', '/sessions', sessionBody({ [field]: null }))
-    expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
-    expect(json.errors).toMatchObject([{ path: `/body/${field}` }])
-  })
+  test.each(['reference_id', 'session_type', 'amount'])(
+    'a session with null for the required %s is refused',
+    async (field) => {
+      const { status, json } = await fixture.call('ID', '/sessions', sessionBody({ [field]: null }))
+      expect([status, json.error_code]).toEqual([400, 'API_VALIDATION_ERROR'])
+      expect(json.errors).toMatchObject([{ path: `/body/${field}` }])
+    },
+  )
 
-  test("without a field is refused in the provider's words", async () => {
+  test("a session without a field is refused with the provider's message", async () => {
     const body = sessionBody({ session_type: undefined })
     const { json } = await fixture.call('ID', '/sessions', body)
     const message = "must have required property 'session_type'"
@@ -79,12 +82,12 @@ describe('a session', () => {
     })
   })
 
-  test('accepts an http return address on the same machine', async () => {
+  test('a session accepts an http return address on the same machine', async () => {
     const body = sessionBody({ success_return_url: 'http://localhost:5173/ok' })
     expect((await fixture.call('ID', '/sessions', body)).status).toBe(201)
   })
 
-  test('refuses a customer reference that was used before', async () => {
+  test('a session refuses a customer reference that was used before', async () => {
     const customer = {
       reference_id: 'user1',
       type: 'INDIVIDUAL',
@@ -95,7 +98,7 @@ describe('a session', () => {
     expect(again).toMatchObject({ status: 409, json: { error_code: 'DUPLICATE_ERROR' } })
   })
 
-  test('is cancelled once, without a webhook', async () => {
+  test('a session is cancelled once, without a webhook', async () => {
     const { json } = await fixture.call('ID', '/sessions', sessionBody())
     const path = `/sessions/${json.payment_session_id}/cancel`
     expect((await fixture.call('ID', path)).json.status).toBe('CANCELED')
@@ -110,7 +113,7 @@ describe('a session', () => {
 
 describe('cancelling a session', () => {
   test.each(['COMPLETED', 'EXPIRED', 'CANCELED'])(
-    'that is %s is refused in the words of the provider, and changes nothing',
+    "cancelling a session that is %s is refused with the provider's message, and changes nothing",
     async (status) => {
       const { json } = await fixture.call('ID', '/sessions', sessionBody())
       const id = json.payment_session_id
@@ -134,7 +137,7 @@ describe('security: a wrong key', () => {
     ['none', {}],
     ['of nobody', { authorization: `Basic ${btoa('other:')}` }],
     ['with a password', { authorization: `Basic ${btoa('key-id:x')}` }],
-  ])('%s is refused', async (_, headers) => {
+  ])('a request is refused if its key is %s', async (_, headers) => {
     const answer = await fixture.post('/sessions', sessionBody(), headers)
     expect(answer).toMatchObject({ status: 401, json: { error_code: 'INVALID_API_KEY' } })
   })

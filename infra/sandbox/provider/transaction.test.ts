@@ -27,7 +27,7 @@ const paidOut = async (accountNumber: string, status: string) => {
 }
 
 describe('the list of transactions contains', () => {
-  test('a payment as soon as it succeeded, in the words of the reference', async () => {
+  test('the list of transactions contains a payment as soon as it succeeded, in the format of the reference', async () => {
     await fixture.call('ID', '/sessions', sessionBody({ reference_id: 'unpaid' }))
     await fixture.control('sessions/unpaid/fail')
     await fixture.control('sessions/unpaid/authorize', { channel_code: 'CARDS' })
@@ -71,7 +71,7 @@ describe('the list of transactions contains', () => {
     expect((await list())[0]!.id).toBe(json.data[0].id)
   })
 
-  test("refunds under their own id, with their reference or the payment's", async () => {
+  test("the list of transactions contains refunds under their own id, with their reference or the payment's", async () => {
     const payment = await paid()
     const path = `payments/${payment.payment_id}/refund`
     const own = (await fixture.control(path, { amount: 50_000, reference_id: 'rf-1' })).json
@@ -93,7 +93,7 @@ describe('the list of transactions contains', () => {
     })
   })
 
-  test('a chargeback, which nothing else reports', async () => {
+  test('the list of transactions contains a chargeback, which nothing else reports', async () => {
     const payment = await paid('CARDS')
     const told = (await fixture.book()).webhooks.length
     const path = `payments/${payment.payment_id}/chargeback`
@@ -125,7 +125,7 @@ describe('the list of transactions contains', () => {
     ['999999', 'FAILED', 'FAILED'],
     ['654321', 'REVERSED', 'REVERSED'],
     ['131313', 'ACCEPTED', 'PENDING'],
-  ])('a payout to account %s, which is %s, as %s', async (account, status, word) => {
+  ])('the list of transactions contains a payout to account %s, which is %s, as %s', async (account, status, word) => {
     const payout = await paidOut(account, status)
     expect(await list('types=DISBURSEMENT')).toMatchObject([
       {
@@ -141,7 +141,7 @@ describe('the list of transactions contains', () => {
     ])
   })
 
-  test("amounts as JSON numbers in major units, and only its own account's rows", async () => {
+  test("the list of transactions contains amounts as JSON numbers in major units, and only its own account's rows", async () => {
     const change = { currency: 'MYR', country: 'MY', amount: 12.34 }
     const session = await fixture.call('MY', '/sessions', sessionBody(change))
     await fixture.control(`sessions/${session.json.payment_session_id}/pay`)
@@ -171,7 +171,7 @@ describe('the fee of the provider', () => {
       return [amount, net_amount, xendit_fee, value_added_tax, status]
     })
 
-  test('applies from the time it is set, with tax, to completed transactions', async () => {
+  test('the fee of the provider applies from the time it is set, with tax, to completed transactions', async () => {
     const { captures } = await paid('DANA', 100_000)
     const before = Date.parse(captures[0].capture_timestamp)
     await waitUntil('a later millisecond', () => Date.now() > before)
@@ -193,13 +193,13 @@ describe('the fee of the provider', () => {
     expect(rows.map(({ feeMinor }) => feeMinor).sort()).toEqual([0n, 0n, 0n, 3_330n, 4_162n])
   })
 
-  test.each([{}, { bps: 1.5 }, { bps: -1 }, { bps: '7' }])('%o sets none', async (body) => {
+  test.each([{}, { bps: 1.5 }, { bps: -1 }, { bps: '7' }])('a control with %o sets no fee', async (body) => {
     expect((await fixture.control('fees', body)).status).toBe(400)
   })
 })
 
 describe('a query of the list', () => {
-  test('finds rows by every documented parameter', async () => {
+  test('a query of the list finds rows by every documented parameter', async () => {
     const payment = await paid('QRIS', 60_000, 'order-a')
     await fixture.control(`payments/${payment.payment_id}/refund`)
     await paid('BNI_VIRTUAL_ACCOUNT', 70_000, 'order-b')
@@ -257,19 +257,19 @@ describe('a query of the list', () => {
     'after_id=txn_none',
     'currency=DOGE',
     'settlement_status=SETTLED',
-  ])('with %s is refused', async (query) => {
+  ])('a query of the list with %s is refused', async (query) => {
     const answer = await fixture.get('ID', `/transactions?${query}`)
     expect(answer).toMatchObject({ status: 400, json: { error_code: 'API_VALIDATION_ERROR' } })
     expect(answer.json.errors[0].path).toStartWith('/query/')
   })
 
-  test('without a key is refused', async () => {
+  test('a query of the list without a key is refused', async () => {
     expect((await fixture.ask('/transactions')).status).toBe(401)
   })
 })
 
 describe('pages of the list', () => {
-  test('are newest first, ten rows by default, with links in both directions', async () => {
+  test('pages of the list are newest first, ten rows by default, with links in both directions', async () => {
     for (let count = 0; count < 12; count++) await paid('DANA', 10_000 + count)
     const first = (await fixture.get('ID', '/transactions')).json
     expect(first.data).toHaveLength(10)
@@ -286,7 +286,7 @@ describe('pages of the list', () => {
     expect(back.json.has_more).toBe(true)
   })
 
-  test("are read completely by the services' client", async () => {
+  test("pages of the list are read completely by the services' client", async () => {
     for (let count = 0; count < 60; count++) await paid('DANA', 10_000 + count)
     const rows = await listTransactions(client(), { types: ['payment'], updatedFrom: new Date(0) })
     expect(new Set(rows.map(({ transactionId }) => transactionId)).size).toBe(60)
@@ -306,7 +306,7 @@ const client = () =>
   })
 
 describe('a fault of the list', () => {
-  test('hides refunds from lookups, but not from the list', async () => {
+  test('a fault can hide refunds from lookups, but not from the list', async () => {
     const payment = await paid()
     const { id } = (await fixture.control(`payments/${payment.payment_id}/refund`)).json
     await fixture.control('faults', { api: { hideRefunds: 1 } })
@@ -320,14 +320,14 @@ describe('a fault of the list', () => {
     expect((await fixture.get('ID', `/refunds/${id}`)).status).toBe(200)
   })
 
-  test('removes a permission from the key, which the client distinguishes from other refusals', async () => {
+  test('a fault can remove a permission from the key, which the client distinguishes from other refusals', async () => {
     await fixture.control('faults', { api: { forbidList: 1 } })
     const work = listTransactions(client(), { types: ['refund'], updatedFrom: new Date(0) })
     const error = await work.catch((thrown) => thrown)
     expect(lacksTransactionRead(error)).toBe(true)
   })
 
-  test('delays the list: new entries appear later', async () => {
+  test('a fault can delay the list: new entries appear later', async () => {
     const payment = await paid('CARDS')
     const { id } = (await fixture.control(`payments/${payment.payment_id}/chargeback`)).json
     await fixture.control('faults', { api: { listDelayMs: 6_000 } })
@@ -345,13 +345,13 @@ describe('a chargeback', () => {
     [{ amount: 150_001 }, 409],
     [{ amount: 0 }, 400],
     [{ status: 'LOST' }, 400],
-  ])('with %o is refused: %i', async (change, status) => {
+  ])('a chargeback with %o is refused: %i', async (change, status) => {
     const path = `payments/${(await paid('CARDS')).payment_id}/chargeback`
     expect((await fixture.control(path, change)).status).toBe(status)
     expect((await fixture.book()).chargebacks).toEqual([])
   })
 
-  test('of an unknown payment or with an unknown status is refused', async () => {
+  test('a chargeback of an unknown payment or with an unknown status is refused', async () => {
     expect((await fixture.control('payments/py-none/chargeback')).status).toBe(404)
     expect((await fixture.control('chargebacks/cb-none', { status: 'FAILED' })).status).toBe(404)
   })

@@ -58,7 +58,7 @@ const poolSize = async () => {
 const outcomes = () => proxy.journal.sends.map((sent) => sent.outcome)
 
 describe('Monad without faults', () => {
-  test('does not count pool transactions in a pending nonce', async () => {
+  test('Monad without faults does not count pool transactions in a pending nonce', async () => {
     const before = await ask('eth_getTransactionCount', [account.address, 'latest'])
     await send()
     expect(await node.getTransactionCount({ address: account.address, blockTag: 'pending' })).toBe(
@@ -68,7 +68,7 @@ describe('Monad without faults', () => {
     expect(pending.result).toBe(before.result)
   })
 
-  test('finds a transaction by hash only once it is in a block', async () => {
+  test('Monad without faults finds a transaction by hash only once it is in a block', async () => {
     const { result: hash } = await send()
     expect((await ask('eth_getTransactionByHash', [hash])).result).toBeNull()
     await node.mine({ blocks: 1 })
@@ -78,12 +78,12 @@ describe('Monad without faults', () => {
   test.each([
     [100, undefined],
     [101, { code: -32614, message: 'eth_getLogs is limited to a 100 range' }],
-  ])('answers a range of %d blocks with %p', async (width, error) => {
+  ])('Monad without faults answers a range of %d blocks with %p', async (width, error) => {
     const filter = { fromBlock: '0x1', toBlock: numberToHex(1 + width) }
     expect((await ask('eth_getLogs', [filter])).error).toEqual(error)
   })
 
-  test('refuses known transactions with its own texts', async () => {
+  test('Monad without faults refuses known transactions with its own texts', async () => {
     const raw = await signed({ nonce: 0, maxFeeGwei: '900' })
     await send()
     await node.mine({ blocks: 1 })
@@ -93,14 +93,14 @@ describe('Monad without faults', () => {
     expect(outcomes()).toEqual(['forwarded', 'refused by the node', 'refused again'])
   })
 
-  test('accepts the same bytes twice and forwards them once', async () => {
+  test('Monad without faults accepts the same bytes twice and forwards them once', async () => {
     const raw = await signed()
     const first = await send(raw)
     expect(await send(raw)).toEqual(first)
     expect(outcomes()).toEqual(['forwarded', 'known'])
   })
 
-  test('answers a batch in order, with refusals among the results', async () => {
+  test('Monad without faults answers a batch in order, with refusals among the results', async () => {
     const { body } = await post([
       { jsonrpc: '2.0', id: 7, method: 'eth_chainId' },
       {
@@ -119,20 +119,20 @@ describe('Monad without faults', () => {
 })
 
 describe('a sent transaction', () => {
-  test('can be swallowed: its hash is returned, and it never arrives', async () => {
+  test('a sent transaction can be swallowed: its hash is returned, and it never arrives', async () => {
     proxy.setFaults({ swallowSendRate: 1 })
     expect((await send()).result).toMatch(/^0x[0-9a-f]{64}$/)
     expect(await poolSize()).toBe(0)
   })
 
-  test('can be delayed: its hash is returned, and it arrives later', async () => {
+  test('a sent transaction can be delayed: its hash is returned, and it arrives later', async () => {
     proxy.setFaults({ delaySendRate: 1, delaySendMs: 3_000 })
     expect((await send()).result).toMatch(/^0x/)
     expect(await poolSize()).toBe(0)
     await waitUntil('its coming', async () => (await poolSize()) === 1)
   })
 
-  test('can be accepted without a response', async () => {
+  test('a sent transaction can be accepted without a response', async () => {
     proxy.setFaults({ timeoutAfterAcceptRate: 1 })
     const raw = await signed()
     const body = { jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: [raw] }
@@ -159,7 +159,7 @@ describe('a read', () => {
   const head = async (tag: string) =>
     Number(((await ask('eth_getBlockByNumber', [tag, false])).result as { number: string }).number)
 
-  test('of a receipt can find it, miss it for two reads, then find it for good', async () => {
+  test('a read of a receipt can find it, miss it for two reads, then find it permanently', async () => {
     proxy.setFaults({ vanishReceiptReads: 2 })
     const { result: hash } = await send()
     await node.mine({ blocks: 1 })
@@ -170,7 +170,7 @@ describe('a read', () => {
     expect(seen).toEqual([true, false, false, true, true])
   })
 
-  test('of the receipts of a block can miss it likewise', async () => {
+  test('a read of the receipts of a block can miss a receipt likewise', async () => {
     proxy.setFaults({ vanishReceiptReads: 1 })
     await send()
     await node.mine({ blocks: 1 })
@@ -182,7 +182,7 @@ describe('a read', () => {
     expect(seen).toEqual([1, 0, 1])
   })
 
-  test('of every kind follows a lagging head, and newer data does not exist', async () => {
+  test('a read of every kind follows a lagging head, and newer data does not exist', async () => {
     const latest = Number(await node.getBlockNumber())
     proxy.setFaults({ headLagBlocks: 4 })
     expect(await head('latest')).toBe(latest - 4)
@@ -192,7 +192,7 @@ describe('a read', () => {
     expect(above.result).toBeNull()
   })
 
-  test('of the head stays the same once it stands still, until the fault ends', async () => {
+  test('a read of the head stays the same once it stands still, until the fault ends', async () => {
     const latest = await head('latest')
     proxy.setFaults({ headStandsStill: true })
     expect(await head('latest')).toBe(latest)
@@ -202,7 +202,7 @@ describe('a read', () => {
     expect(await head('latest')).toBe(latest + 3)
   })
 
-  test('of the finalized block, of block 0 and of a receipt may be wrong', async () => {
+  test('a read of the finalized block, of block 0 and of a receipt may be wrong', async () => {
     const hash = (await send()).result
     await node.mine({ blocks: 1 })
     proxy.setFaults({ finalizedIsNull: true, otherGenesis: true, discardedBlockRate: 1 })
@@ -217,7 +217,7 @@ describe('a read', () => {
     expect(genesis.hash).not.toBe((await node.getBlock({ blockNumber: 0n })).hash)
   })
 
-  test('of the head moves back and forth, identically for the same seed', async () => {
+  test('a read of the head moves back and forth, identically for the same seed', async () => {
     const walk = async () => {
       proxy.setFaults({ headBackRate: 0.5, headBackBlocks: 9, seed: 42 })
       const heads: number[] = []
@@ -229,7 +229,7 @@ describe('a read', () => {
     expect(await walk()).toEqual(heads)
   })
 
-  test('of logs beyond a lagging head is refused', async () => {
+  test('a read of logs beyond a lagging head is refused', async () => {
     const latest = Number(await node.getBlockNumber())
     proxy.setFaults({ headLagBlocks: 4 })
     const filter = { fromBlock: numberToHex(latest - 2), toBlock: numberToHex(latest) }
@@ -241,20 +241,20 @@ describe('the connection to the endpoint', () => {
   test.each([
     ['is cut', { disconnectRate: 1 }, 60_000, 'The socket connection was closed'],
     ['hangs', { hangRate: 1 }, 300, 'timed out'],
-  ])('%s', async (_what, faults, deadlineMs, words) => {
+  ])('the connection to the endpoint %s', async (_what, faults, deadlineMs, words) => {
     proxy.setFaults(faults)
     const body = { jsonrpc: '2.0', id: 1, method: 'eth_chainId' }
     const error = await post(body, deadlineMs).catch((e) => e)
     expect(String(error)).toContain(words)
   })
 
-  test('can answer 429', async () => {
+  test('the connection to the endpoint can answer 429', async () => {
     proxy.setFaults({ tooManyRequestsRate: 1 })
     const response = await fetch(proxy.url, { method: 'POST', body: '{"method":"eth_chainId"}' })
     expect(response.status).toBe(429)
   })
 
-  test('can answer 413 to a wide range', async () => {
+  test('the connection to the endpoint can answer 413 to a wide range', async () => {
     proxy.setFaults({ logsRangeStatus: 413 })
     const params = [{ fromBlock: '0x0', toBlock: '0xff' }]
     expect((await post({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params })).status).toBe(413)
@@ -265,7 +265,7 @@ describe('the controls', () => {
   const control = (change: unknown) =>
     fetch(`${proxy.url}/control/faults`, { method: 'POST', body: JSON.stringify(change) })
 
-  test('set faults over HTTP, and an empty object ends them', async () => {
+  test('the controls set faults over HTTP, and an empty object ends them', async () => {
     expect(await (await control({ headLagBlocks: 3 })).json()).toMatchObject({ headLagBlocks: 3 })
     expect(proxy.faults().headLagBlocks).toBe(3)
     await control({})
@@ -277,13 +277,13 @@ describe('the controls', () => {
     [{ swallowSendRate: 2 }, 'swallowSendRate must be from 0 to 1'],
     [{ pendingIsLatest: 'no' }, 'pendingIsLatest must be a boolean'],
     [{ poolWord: 'sorry' }, "poolWord must be one of the pool's words"],
-  ])('refuse %p', async (change, words) => {
+  ])('the controls refuse %p', async (change, words) => {
     const response = await control(change)
     expect(response.status).toBe(400)
     expect(await response.json()).toEqual({ error: words })
   })
 
-  test('show the transactions that were sent', async () => {
+  test('the controls show the transactions that were sent', async () => {
     await send()
     const journal = await (await fetch(`${proxy.url}/control/journal`)).json()
     expect(journal).toMatchObject({
@@ -299,21 +299,21 @@ describe('a public endpoint', () => {
   const calls = (count: number, method = 'eth_blockNumber') =>
     Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method, params: [] }))
 
-  test('counts each call of a batch, and answers 429 above its limit', async () => {
+  test('a public endpoint counts each call of a batch, and answers 429 above its limit', async () => {
     proxy.setFaults({ requestsPerSecondMax: 5 })
     const statuses = await Promise.all([statusOf(calls(5)), statusOf(calls(1))])
     expect(statuses.toSorted()).toEqual([200, 429])
     expect(proxy.journal.tooMany).toBe(1)
   })
 
-  test('counts eth_call separately', async () => {
+  test('a public endpoint counts eth_call separately', async () => {
     proxy.setFaults({ ethCallsPerSecondMax: 2 })
     expect(await statusOf(calls(3, 'eth_call'))).toBe(429)
     expect(await statusOf(calls(9))).toBe(200)
     expect(await statusOf(calls(2, 'eth_call'))).toBe(200)
   })
 
-  test('may refuse batches', async () => {
+  test('a public endpoint may refuse batches', async () => {
     proxy.setFaults({ takesBatches: false })
     expect(await statusOf(calls(2))).toBe(400)
     expect((await ask('eth_chainId')).result).toBe('0x279f')

@@ -26,7 +26,7 @@ const webhookIn = (event: string, state: string) =>
 const onlyCaptures = { only: ['payment.capture'] }
 
 describe('a webhook delivery', () => {
-  test('is retried under the same id after a refusal, and the book records every response', async () => {
+  test('a webhook delivery is retried under the same id after a refusal, and the book records every response', async () => {
     await fixture.control('faults', { webhooks: onlyCaptures })
     fixture.answers.push(503, 500)
     await pay()
@@ -38,7 +38,7 @@ describe('a webhook delivery', () => {
     expect(new Set(fixture.received.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('ends after six retries, and can be resent by hand', async () => {
+  test('a webhook delivery ends after six retries, and can be resent by hand', async () => {
     await fixture.control('faults', { webhooks: onlyCaptures })
     fixture.answers.push(...Array(7).fill(500))
     await pay()
@@ -49,7 +49,7 @@ describe('a webhook delivery', () => {
     expect(again.json.attempts).toHaveLength(8)
   })
 
-  test('has the token of its account', async () => {
+  test('a webhook delivery has the token of its account', async () => {
     const my = sessionBody({ country: 'MY', currency: 'MYR', amount: 5.5 })
     const { json } = await fixture.call('MY', '/sessions', my)
     await fixture.control(`sessions/${json.payment_session_id}/pay`)
@@ -60,7 +60,7 @@ describe('a webhook delivery', () => {
 })
 
 describe('webhook faults', () => {
-  test('can drop every delivery, which the book records', async () => {
+  test('webhook faults can drop every delivery, which the book records', async () => {
     await fixture.control('faults', { webhooks: { drop: 1 } })
     await pay()
     const { webhooks } = await fixture.book()
@@ -72,7 +72,7 @@ describe('webhook faults', () => {
     [{ duplicate: 1 }, 2, 1],
     [{ times: 5, reorder: true }, 5, 1],
     [{ times: 3, newIds: true }, 3, 3],
-  ])('%o: %i deliveries under %i ids', async (fault, copies, ids) => {
+  ])('webhook faults %o make %i deliveries under %i ids', async (fault, copies, ids) => {
     await fixture.control('faults', { webhooks: { ...onlyCaptures, ...fault } })
     await pay()
     const captures = await fixture.events('payment.capture', copies)
@@ -82,7 +82,7 @@ describe('webhook faults', () => {
     expect(await sent('payment_session.completed')).toMatchObject([{ state: 'dropped' }])
   })
 
-  test('follow a seed', async () => {
+  test('webhook faults follow a seed', async () => {
     const outcomes = async () => {
       await fixture.control('faults', { webhooks: { drop: 0.5 }, seed: 7 })
       const before = (await fixture.book()).webhooks.length
@@ -96,7 +96,7 @@ describe('webhook faults', () => {
     expect(new Set(first).size).toBeGreaterThan(1)
   })
 
-  test('replace a section as a whole, keep the other, and end with an empty change', async () => {
+  test('webhook faults replace a section as a whole, keep the other, and end with an empty change', async () => {
     await fixture.control('faults', { webhooks: { times: 5 }, api: { errorRate: 0.5 } })
     const { json } = await fixture.control('faults', { webhooks: { drop: 0.5 } })
     expect(json).toMatchObject({ webhooks: { times: 1, drop: 0.5 }, api: { errorRate: 0.5 } })
@@ -104,7 +104,7 @@ describe('webhook faults', () => {
     expect(calm).toMatchObject({ webhooks: { drop: 0 }, api: { errorRate: 0 } })
   })
 
-  test('are refused if unknown, and then nothing changes', async () => {
+  test('webhook faults are refused if unknown, and then nothing changes', async () => {
     const before = (await fixture.ask('/control/faults')).json
     const wrong = { webhooks: { drop: 2, lose: 1 }, api: { errorRate: 1 } }
     const { status, json } = await fixture.control('faults', wrong)
@@ -120,7 +120,7 @@ describe('API faults', () => {
     [{ errorRate: 1 }, 500, 'SERVER_ERROR', 0],
     [{ errorAfterAccept: 1 }, 500, 'SERVER_ERROR', 1],
     [{ rateLimitRate: 1 }, 429, 'RATE_LIMIT_EXCEEDED', 0],
-  ])('%o answers %i %s and leaves %i payouts', async (api, status, error_code, payouts) => {
+  ])('the API fault %o returns %i %s and leaves %i payouts', async (api, status, error_code, payouts) => {
     await fixture.control('faults', { api })
     const headers = { 'idempotency-key': 'k' }
     const answer = await fixture.call('ID', '/v2/payouts', payoutBody(), headers)
@@ -128,7 +128,7 @@ describe('API faults', () => {
     expect((await fixture.book()).payouts).toHaveLength(payouts)
   })
 
-  test('can accept a request and not respond', async () => {
+  test('API faults can accept a request and not respond', async () => {
     await fixture.control('faults', { api: { timeoutAfterAccept: 1 } })
     const hanging = new AbortController()
     const asked = fixture.ask('/v2/payouts', {
@@ -146,7 +146,7 @@ describe('API faults', () => {
     expect(await said).toBe('nothing')
   })
 
-  test('can capture a smallest unit too little', async () => {
+  test('API faults can capture a smallest unit too little', async () => {
     await fixture.control('faults', { api: { wrongAmount: 1 } })
     const { json } = await pay()
     expect(json).toMatchObject({

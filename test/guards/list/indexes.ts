@@ -1,7 +1,7 @@
 import { type Guard, uniqueIndexes } from '../guard'
 
 const tests = 'infra/migrations/unique.test.ts'
-const title = 'of %s, a row of %s with the same %s: %s'
+const title = 'security: Postgres refuses by %s a second row of %s with the same %s: %s'
 
 export const ofNoMoney: Readonly<Record<string, string>> = {
   'gateway.users_pkey': 'a user is a wallet and a country',

@@ -11,13 +11,13 @@ export const rightGuards: readonly Guard[] = [
     guard: 'a posting sums to 0 in every asset',
     kind: 'journal',
     by: instead('unbalanced is not null', 'false'),
-    test: { file: journalsTest, name: 'refuses %s', row: 'assets that sum to 0 only together' },
+    test: { file: journalsTest, name: 'a journal refuses %s', row: 'assets that sum to 0 only together' },
   },
   {
     guard: 'a posting is reversed by its exact negation',
     kind: 'journal',
     by: instead('one.reverses is not null', 'false'),
-    test: { file: journalsTest, name: 'is refused when it posts %s' },
+    test: { file: journalsTest, name: 'a posting that reverses another is refused when it posts %s' },
   },
   {
     guard: 'a line of a journal is never changed, not even by its owner',
@@ -25,7 +25,7 @@ export const rightGuards: readonly Guard[] = [
     by: dropped,
     test: {
       file: journalsTest,
-      name: 'security: is never %s, neither by its service nor by its owner',
+      name: 'security: a line of a journal is never %s, neither by its service nor by its owner',
       row: 'changed',
     },
   },
@@ -35,7 +35,7 @@ export const rightGuards: readonly Guard[] = [
     by: instead('update, delete,', ''),
     test: {
       file: journalsTest,
-      name: 'security: is never %s, neither by its service nor by its owner',
+      name: 'security: a line of a journal is never %s, neither by its service nor by its owner',
       row: 'changed',
     },
   },
@@ -52,19 +52,22 @@ export const rightGuards: readonly Guard[] = [
     guard: 'a service deletes no row',
     kind: 'rights',
     by: instead('update on', 'update, delete on'),
-    test: { file: rolesTest, name: 'security: may not %s any of its tables', row: 'delete' },
+    test: { file: rolesTest, name: 'security: a role may not %s any of its tables', row: 'delete' },
   },
   {
     guard: 'a service writes no row of another service',
     kind: 'rights',
     by: preceded(`grant usage on schema \${role} to public; grant insert on all tables in schema \${role} to public;`),
-    test: { file: rolesTest, name: 'security: may not %s', row: 'write the rows of another' },
+    test: { file: rolesTest, name: 'security: a role may not %s', row: 'write the rows of another' },
   },
   {
     guard: 'only payments orders a credit',
     kind: 'rights',
     by: always,
-    test: { file: 'infra/nats/permissions.test.ts', name: 'publishing by %s' },
+    test: {
+      file: 'infra/nats/permissions.test.ts',
+      name: 'security: nats-server refuses to publish for %s exactly what the catalogue does not grant',
+    },
   },
   {
     guard: 'a webhook is stored once while its stream retains messages',
@@ -72,13 +75,13 @@ export const rightGuards: readonly Guard[] = [
     by: dropped,
     test: {
       file: natsTest,
-      name: 'keeps a delivery once: by id within the window, by subject until it expires',
+      name: 'WEBHOOKS stores a delivery once: by id within the window, by subject until it expires',
     },
   },
   {
     guard: 'no user can remove a message from a stream',
     kind: 'rights',
     by: dropped,
-    test: { file: natsTest, name: '%s refuses to remove messages, even for admin' },
+    test: { file: natsTest, name: 'the stream %s refuses to remove messages, even for admin' },
   },
 ]

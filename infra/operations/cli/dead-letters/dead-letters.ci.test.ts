@@ -92,11 +92,11 @@ describe('ops dead-letters', () => {
       wallet: `0x${'1'.repeat(40)}`,
     })
 
-  test('list reports that there are none', async () => {
+  test('ops dead-letters list reports that there are no dead letters', async () => {
     expect(await ops('list')).toMatchObject({ code: 0, said: 'no dead letters' })
   })
 
-  test('list groups them by error, and show prints one without private data', async () => {
+  test('ops dead-letters list groups dead letters by error, and show prints one without private data', async () => {
     await failed('one')
     await failed('two')
     const delivery = { account: 'ID', deliveryId: 'd', receivedAt: 'now', body: 'Sari Dewi' }
@@ -113,7 +113,7 @@ describe('ops dead-letters', () => {
     expect(shown.said).not.toContain('Sari')
   })
 
-  test('redrive has a dead letter handled once, and records the operator and the reason', async () => {
+  test('ops dead-letters redrive has a dead letter handled once, and records the operator and the reason', async () => {
     const words = ['redrive', 'one', '--reason', 'the node is back', '--by', 'sari']
     expect(await ops(...words)).toMatchObject({ code: 0, said: 'payments:one processed' })
     const left = (await listDeadLetters(sql)).map(({ messageId }) => messageId)
@@ -129,7 +129,7 @@ describe('ops dead-letters', () => {
     )
   })
 
-  test('list shows the age of the first failure after a failed redrive', async () => {
+  test('ops dead-letters list shows the age of the first failure after a failed redrive', async () => {
     const first = '2026-11-20T01:00:00.000Z'
     await sql`
       insert into ops.commands (verb, target, cause, reason, asked_by)
@@ -139,7 +139,7 @@ describe('ops dead-letters', () => {
     expect(two!.diedAt.getTime()).toBeGreaterThan(two!.firstDiedAt.getTime())
   })
 
-  test('dismiss closes a group unhandled, and its rows have the reason', async () => {
+  test('ops dead-letters dismiss closes a group unhandled, and its rows have the reason', async () => {
     const [group] = groupsOf(await listDeadLetters(sql)).filter(({ sample }) => sample === 'hook')
     const words = ['dismiss', group!.id, '--reason', 'a test of the provider', '--by', 'dewi']
     expect(await ops(...words)).toMatchObject({ code: 0, said: 'payouts:hook is dismissed' })
@@ -147,7 +147,7 @@ describe('ops dead-letters', () => {
     expect(row!.reason).toBe('dismissed: a test of the provider, was: gave up')
   })
 
-  test('without a reason or a target nothing changes', async () => {
+  test('ops dead-letters without a reason or a target changes nothing', async () => {
     const before = await listDeadLetters(sql)
     expect((await ops('redrive', 'two')).code).toBe(2)
     expect((await ops('redrive', 'nobody', '--reason', 'why')).code).toBe(1)
