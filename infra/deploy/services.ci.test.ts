@@ -97,7 +97,7 @@ describe('indexer-reader', () => {
 })
 
 describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
-  test('chain-relayer waits for an endpoint that is down instead of ending', async () => {
+  test('a service waits for an endpoint that is down instead of ending', async () => {
     let asked = 0
     const socket = {
       open: (caller: Bun.Socket) => {
@@ -120,7 +120,7 @@ describe.each(['chain-relayer', 'indexer-reader'])('%s', (name) => {
     expect(fatal).toEqual([])
   })
 
-  test('chain-relayer on the right chain goes on to connect to NATS', async () => {
+  test('a service on the right chain goes on to connect to NATS', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const socket = { open: () => resolve('connected'), data: () => {} }
     const bus = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
