@@ -46,7 +46,7 @@ test('an operation pending for too long raises an alert', async () => {
 })
 
 describe('unreadable transfers to the treasury', () => {
-  /** The chain's own progress during the test stays below this lag. */
+  /** A lag limit that the chain's own progress during the test does not reach. */
   const far = { transfersLagBlocks: 300n }
   const noLogs = (method: string) =>
     method === 'eth_getLogs' ? Promise.resolve(new Response('', { status: 503 })) : undefined
@@ -80,7 +80,7 @@ test('security: an endpoint that fails one request suppresses no other alert', a
 test('a chain head that does not advance raises an alert', async () => {
   const { context, alarms } = await begin()
   await chain.setIntervalMining({ interval: 0 })
-  // The first of these heads may be from before the last block.
+  // The first of these heads may have been read before the last block was mined.
   for (const laterMs of [0, 31_000, 62_000]) await raiseAlarms({ ...context, clock: () => Date.now() + laterMs })
   expect(alarms).toContain('chain head has not advanced')
 })

@@ -44,7 +44,10 @@ async function lookAtOldest({ database, settings }: Context, call: Call) {
     call(`overdue:${fields.state}`, { ...fields, alarm: true }, alarm)
 }
 
-/** While this scan lags, a late transfer that must be returned may go unnoticed. */
+/**
+ * Raises an alert while the scan of transfers to the treasury lags: a late transfer that must be returned may go
+ * unnoticed.
+ */
 async function lookAtTransfers({ database, node, settings }: Context, call: Call) {
   const next = await database.read(findCursor)
   if (next === undefined) return

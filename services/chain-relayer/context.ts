@@ -21,14 +21,14 @@ export type Context = {
   readonly keys: readonly LaneKey[]
   readonly policy: Policy
   readonly settings: Settings
-  /** The database clock, as in the rows. */
+  /** Clock of the database, so that times compare with those in rows. */
   readonly clock: Clock
   readonly log: Log
   readonly logThrottled: LogThrottled
-  /** At the newest block; concurrent requests share a call. */
+  /** Reads an account at the newest block; concurrent requests share a call. */
   readonly account: (wallet: `0x${string}`) => Promise<AccountAnswer>
   readonly readTurn: () => Promise<void>
-  /** For callers not known yet. */
+  /** Verifies a contract wallet's signature for a caller who is not signed in yet. */
   readonly isAccepted: (asked: ContractSignature) => Promise<boolean>
   readonly copies: Pick<InstanceCount, 'count' | 'poke'>
   /** Id of this process in the leases. */
@@ -56,29 +56,32 @@ export type Settings = {
 
 export type AccountAnswer = Static<(typeof ChainAccount)['answer']>
 
-/** `to`: everything up to this final block is concluded; undefined if not. */
+/**
+ * Progress of a lane, where `to` is the final block up to which everything is concluded, or undefined if something is
+ * not.
+ */
 export type Counted = {
   readonly epoch: number
   readonly at: number
   readonly to: bigint | undefined
 }
 
-/** All of it may be lost at any time. */
+/** State of this process, any of which may be lost at any time. */
 export type Memory = {
-  /** Other stored attempts are resent at once. */
+  /** Hashes that this process has sent. It resends all other stored attempts at once. */
   readonly sent: Set<string>
-  /** Where each lane last agreed with the chain. */
+  /** The last agreement of each lane with the chain. */
   readonly sound: Map<string, { readonly epoch: number; readonly nextNonce: number }>
-  /** Lanes beyond this instance's share. */
+  /** Since when lanes beyond this instance's share have been free, in Unix ms. */
   readonly freeSince: Map<string, number>
-  /** Until then this instance keeps surplus lanes. */
+  /** Until when this instance keeps surplus lanes, in Unix ms. */
   moreUntil: number
-  /** By lane and nonce. */
+  /** Time of the last search for the use of a nonce, by lane and nonce. */
   readonly searchedAt: Map<string, number>
-  /** By operation. */
+  /** Searches for the use of authorizations, by operation. */
   readonly lookUps: Map<string, LookUp>
   snapshot: ChainSnapshot | undefined
-  /** By lane. */
+  /** Progress of conclusions, by lane. */
   readonly counted: Map<string, Counted>
   readonly ancestors: Map<bigint, Promise<Head>>
   pace: HeadProgress | undefined

@@ -66,7 +66,7 @@ describe('a transaction that no endpoint accepts', () => {
       await relayOnce(context)
       return (await laneCount()) > before
     }, 'the nonce being used up')
-    // A slow round may also have sent it under the next nonce.
+    // A slow round may also have sent the call under the next nonce.
     expect(refused).not.toBeEmpty()
     expect(refused).toEqual([...new Set(refused)])
     fixture.endpoint.intercept = undefined
@@ -246,7 +246,7 @@ describe('several operations in one transaction', () => {
     const used = credit(4_000_000n)
     await fixture.command(used)
     await fixture.finish(context, used)
-    // Other content took the ref on the chain, as after a restored backup.
+    // The chain has the ref with other content than our row, as after a restored backup.
     await database.read((db) => db.delete(operations).where(eq(operations.cause, used.payload.refId)))
     const bad = { ...used, payload: { ...used.payload, ausd: '5' } }
     const count = await laneCount()

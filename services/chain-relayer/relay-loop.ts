@@ -10,9 +10,9 @@ import { assignWaiting } from './transactions/assign'
 import { broadcastDue, renewStuck } from './transactions/broadcast'
 import { finalize } from './transactions/finalize'
 
-/** Steps work only from stored rows, so a round may be interrupted anywhere. */
+/** Runs one round. Its steps work only from stored rows, so a round may be interrupted anywhere. */
 export async function relayOnce(context: Context): Promise<typeof idle | undefined> {
-  /** Returns true if open transactions may have changed. */
+  /** Runs a step and logs its failure. Returns true if open transactions may have changed. */
   const step = async (name: string, work: () => Promise<unknown>): Promise<boolean> => {
     try {
       return (await work()) !== 0
@@ -33,11 +33,11 @@ export async function relayOnce(context: Context): Promise<typeof idle | undefin
 }
 
 /**
- * At thirty operations per second, three share a round: that saves statements and RPC calls for 0.1
- * s, where finality takes 1 s.
+ * Pause between rounds, in ms. At thirty operations per second, three share a round: that saves statements and RPC
+ * calls at a delay of 0.1 s, where finality takes 1 s.
  */
 const pauseMinMs = 100
-/** Well below the lane lease, which rounds renew. */
+/** Interval of idle rounds, in ms, well below the lane lease that they renew. */
 const idleMs = 2_000
 
 export function startRelayLoop(context: Context, pollMs: number): Loop {
@@ -53,7 +53,7 @@ export function startRelayLoop(context: Context, pollMs: number): Loop {
       )
       await pause(pauseMinMs, signal)
       clearTimeout(nextLook)
-      // A poked round reuses the last snapshot, so the next comes when that expires.
+      // A triggered round reuses the last snapshot, so the next round is due when that expires.
       const { snapshot } = context.memory
       const now = context.clock()
       if (found !== idle && snapshot && isRecent(snapshot.at, now, pollMs))

@@ -48,7 +48,7 @@ import { messaging } from './schema.store'
 
 const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
 
-/** Opened as the owner, because suites delete rows. */
+/** Opens the database as its owner, because suites delete rows. */
 async function openTestDatabase() {
   const server = await startScratchPostgres()
   const database = openDatabase({ url: server.adminUrl, name: 'test', log, onFatal: () => {} })
@@ -94,7 +94,7 @@ function openEndpoint(target: string) {
 const laneKeys = [actorKeys.relayer, actorKeys.verifier]
 const chainId = 10143
 
-/** Postgres, a chain with the contracts, and the service without its bus. */
+/** Starts Postgres, a chain with the contracts, and the service without its bus. */
 export async function openFixture(laneCount = 1) {
   const secret = { laneKeys: laneKeys.slice(0, laneCount), treasuryKey: actorKeys.treasury }
   const keys = secret.laneKeys.map((key) => privateKeyToAccount(key))
@@ -137,7 +137,7 @@ export async function openFixture(laneCount = 1) {
     wake: () => {},
   }
 
-  /** A restart: an empty memory and expired leases. */
+  /** Restarts the service: its memory is empty and its leases have expired. */
   async function begin(settings: Partial<Settings> = {}): Promise<Context> {
     await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
     return { ...context, ...newProcess(log, systemClock), settings: { ...fast, ...settings } }
@@ -204,7 +204,7 @@ const fast: Settings = {
   batchMax: 16,
 }
 
-/** As the service reads it from its message. */
+/** Returns a task as the service reads it from its message. */
 export function asRead<T extends Task>(task: T): T {
   const topic = topics.find(({ subject }) => subject === `relay.${task.kind}`)
   if (!topic) return task // A send is a request, which `createSend` has already read.

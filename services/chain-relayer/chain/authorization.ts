@@ -34,15 +34,15 @@ export type Contracts = {
 export const transferDigest = (domain: TokenDomain, terms: AuthorizationTerms): Hex =>
   hashTypedData(typedTransfer(domain, terms))
 
-/** Half the order of secp256k1; a larger s mirrors another signature (EIP-2). */
+/** Half the order of secp256k1. A signature with a larger s has a second form with a smaller one (EIP-2). */
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** An authorization is checked on arrival and again before sending. */
+/** Cache of signature checks, because an authorization is checked on arrival and again before sending. */
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
- * Accepts 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA does, or v 0 or 1
- * (`withTokenV`). Takes 1 ms.
+ * Verifies the signature of a key: 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA accepts, or v 0 or 1
+ * (`withTokenV`). A check takes 1 ms.
  */
 async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
   const { from } = signed
@@ -67,8 +67,8 @@ async function recoversTo(signer: string, hash: Hex, signature: Hex): Promise<bo
 }
 
 /**
- * Returns true if the token asks code at the signer's address, whose answer may change at any time,
- * even between a simulation and a transaction.
+ * Returns true if the token asks the contract at the signer's address. The answer of that contract may change at any
+ * time, even between a simulation and a transaction.
  */
 export const needsContract = async ({ domain }: Contracts, signed: GivenAuthorization): Promise<boolean> =>
   !(await signedByKey(domain, signed))
@@ -93,12 +93,12 @@ export type PlaceOnChain = {
   readonly blockHash: Hex
 }
 
-/** `used`: it moved its own amount. */
+/** How an authorization ended: `used` means that it moved exactly its own amount. */
 export type Use = { used: PlaceOnChain } | 'cancelled' | 'used_elsewhere' | 'unknown'
 
-/** Monad's public endpoints serve no more blocks per log query. */
+/** Blocks per log query: Monad's public endpoints serve no more. */
 export const chunkBlocks = 100n
-/** About nine days of Monad blocks. */
+/** Most chunks of a search, which cover about nine days of Monad blocks. */
 const chunksMax = 20_000
 
 const encodeToken = encoderOf(ausdAbi)
@@ -114,16 +114,16 @@ export async function isAuthorizationUsed(
   return BigInt(answer.returned) === 1n
 }
 
-/** Searches backwards from a finalized block. */
+/** State of a search for the use of an authorization, which goes backwards from a finalized block. */
 export type LookUp = {
   readonly terms: AuthorizationTerms
-  /** Unix seconds; it cannot have been used earlier. */
+  /** Unix seconds before which the authorization cannot have been used. */
   readonly since: bigint
   /** Newest block not read yet. */
   to: bigint
   chunks: number
   answer?: Use
-  /** Error of the last step; the search resumes. */
+  /** Error of the last step, after which the search resumes where it stopped. */
   fault?: unknown
 }
 
@@ -149,7 +149,7 @@ async function findLog(chain: Chain, { from, nonce }: AuthorizationTerms, first:
   return (await readLogs(chain, topics, { from: first, to }))[0]
 }
 
-/** An endpoint may ignore the filter, so its answer is filtered again. */
+/** Reads logs and filters them again, because an endpoint may ignore the filter. */
 const readLogs = (
   { node, contracts }: Chain,
   topics: (Hex | Hex[] | null)[],
@@ -177,7 +177,7 @@ async function judge(chain: Chain, terms: AuthorizationTerms, log: RpcLog): Prom
   return place ? { used: place } : 'used_elsewhere'
 }
 
-/** Returns undefined if it did not move exactly the authorized amount. */
+/** Returns where the transaction moved the authorized amount, or undefined if it did not move exactly that. */
 export async function placeOfMove(
   chain: Chain,
   terms: AuthorizationTerms,
@@ -189,7 +189,10 @@ export async function placeOfMove(
   return moves.has(terms) ? moves.place : undefined
 }
 
-/** `unknown`: its receipt or the token's logs are missing, or its block has changed. */
+/**
+ * Reads which authorized transfers a transaction made. Returns `unknown` if the receipt or the token's logs are
+ * missing, or if its block has changed.
+ */
 export async function movesOf(
   { node, contracts }: Chain,
   txHash: Hex,
@@ -212,9 +215,9 @@ export type PossibleMove = { readonly from: Hex; readonly txHash: Hex }
 const [transferTopic] = encodeEventTopics({ abi: ausdAbi, eventName: 'Transfer' })
 
 /**
- * Returns transactions that moved AUSD to an address; the caller verifies each. Anyone can emit
- * zero transfers in any wallet's name, so these are left out. If a single block has too many, the
- * authorizations used in it are read instead: each needs its owner's signature.
+ * Returns transactions that moved AUSD to an address; the caller verifies each. Anyone can emit transfers of zero in
+ * any wallet's name, so these are left out. If a single block has too many logs, the authorizations used in it are read
+ * instead, each of which needs its owner's signature.
  */
 export async function findMoves(chain: Chain, to: Hex, blocks: BlockSpan): Promise<PossibleMove[]> {
   const usedIn = (block: bigint) => readLogs(chain, [usedTopic!], { from: block, to: block })
@@ -233,8 +236,8 @@ const wordOf = ({ from, nonce, to, value }: Omit<AuthorizationTerms, 'validAfter
   `${from}:${nonce}:${to}:${BigInt(value)}`.toLowerCase()
 
 /**
- * The token emits `AuthorizationUsed`, then its `Transfer`. Only its very next log counts;
- * otherwise one transfer could match two authorizations.
+ * Returns a test for the transfers that these logs prove. The token emits `AuthorizationUsed` and then its `Transfer`.
+ * Only the very next log counts; otherwise one transfer could match two authorizations.
  */
 export function movesIn(logs: readonly Log[], token: Hex): (terms: AuthorizationTerms) => boolean {
   const own = logs.filter((log) => same(log.address, token))

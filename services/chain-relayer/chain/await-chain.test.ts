@@ -14,13 +14,14 @@ const other = privateKeyToAccount(generatePrivateKey())
 async function lineWithVersion(answer: string): Promise<Hex> {
   const { address } = privateKeyToAccount(generatePrivateKey())
   const line = right.creditLine.slice(2)
-  // Copy the call data; on version() go to the answer; else ask the line, and answer as it does.
+  // The code copies the call data. For version() it jumps to the given answer; any other call it passes to the credit
+  // line and returns its result.
   const copied = '365f5f375f3560e01c6354fd4d5014603b57'
   const passedOn = `5f5f365f73${line}5afa3d5f5f3e6037573d5ffd5b3d5ff35b`
   await fixture.chain.setCode({ address, bytecode: `0x${copied}${passedOn}${answer}` })
   return address
 }
-const oldLine = await lineWithVersion('5f5ffd') // Reverts without data, as a missing function does.
+const oldLine = await lineWithVersion('5f5ffd') // This code reverts without data, as a call of a missing function does.
 const laterLine = await lineWithVersion('60045f5260205ff3')
 
 describe('chain-relayer', () => {

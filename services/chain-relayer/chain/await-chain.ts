@@ -42,7 +42,7 @@ export class UnfitChain extends Error {
   override name = 'UnfitChain'
 }
 
-/** Returns the token's EIP-712 domain. `UnfitChain` names every fault and its fix. */
+/** Returns the token's EIP-712 domain. Throws `UnfitChain`, which names every mismatch and its fix. */
 export async function inspectChain(node: Node, expected: Expected): Promise<TokenDomain> {
   await requireCode(node, expected)
   const { domain, faults } = await inspectToken(node, expected).catch(
@@ -73,7 +73,7 @@ async function requireCode(node: Node, { chainId, ausd, creditLine }: Expected) 
   }
 }
 
-/** The contract lacks the function; the endpoint is not down. */
+/** Returns true if the contract lacks the function, as opposed to an endpoint that is down. */
 const isForeign = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof ContractFunctionRevertedError || one instanceof ContractFunctionZeroDataError) !==
@@ -83,7 +83,7 @@ const unlike = (words: string) => (error: unknown) => {
   throw isForeign(error) ? new UnfitChain(words) : error
 }
 
-/** Differs from the token's ERC-20 name. */
+/** EIP-712 name of the token, which differs from its ERC-20 name. */
 const domainName = 'Agora Dollar'
 
 async function inspectToken(node: Node, expected: Expected) {
@@ -157,7 +157,10 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
 const retryMs = 1_000
 const sayEveryMs = 60_000
 
-/** Returns undefined if the service is stopping or the chain does not match the configuration. */
+/**
+ * Waits until the chain responds and returns the token's domain. Returns undefined if the service is stopping or the
+ * chain does not match the configuration.
+ */
 export async function awaitChain(
   node: Node,
   expected: Expected,

@@ -5,13 +5,13 @@ import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
 
 export type ChainSnapshot = {
-  /** Unix milliseconds. */
+  /** Time of the snapshot in Unix ms. */
   readonly at: number
   readonly newest: Pick<Head, 'number' | 'timestamp'>
   readonly finalized: Head
   /** When an endpoint last reported this block or a newer one, in Unix ms. */
   readonly reportedAt: number
-  /** At the newest block, by lower-case address. */
+  /** Native balances at the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
 }
 
@@ -23,10 +23,9 @@ type SnapshotMeans = {
 }
 
 /**
- * Takes a snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded only up
- * to its finalized block, so each is reflected either in a lane's balance or in its open
- * transactions. A lagging endpoint makes that block no older, unless all lag for ten seconds: then
- * the chain has lost blocks.
+ * Takes a snapshot with two calls, at most once per `POLL_MS`. Transactions are concluded only up to its finalized
+ * block, so each is reflected either in a lane's balance or in its open transactions. A lagging endpoint does not move
+ * that block back unless all endpoints lag for ten seconds, which means that the chain has lost blocks.
  */
 export async function takeSnapshot(
   { node, clock, memory, settings }: SnapshotMeans,

@@ -11,7 +11,7 @@ export type ContractSignature = {
   readonly signature: Hex
 }
 
-/** https://eips.ethereum.org/EIPS/eip-1271 */
+/** Result of `isValidSignature` for a valid signature (https://eips.ethereum.org/EIPS/eip-1271). */
 const acceptedMagic = '0x1626ba7e'.padEnd(66, '0')
 const signatureAbi = [
   {
@@ -32,7 +32,7 @@ const dataOf = ({ digest, signature }: ContractSignature): Hex =>
     args: [digest, signature],
   })
 
-/** Enough for a contract wallet, too little to load an endpoint. */
+/** Gas per check: enough for a contract wallet, too little to load an endpoint. */
 const checkGas = 1_000_000n
 
 async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): Promise<boolean> {
@@ -41,17 +41,17 @@ async function isAccepted(node: Pick<Node, 'call'>, asked: ContractSignature): P
   return 'returned' in answer && answer.returned === acceptedMagic
 }
 
-/** Public endpoints limit both. */
+/** Most checks and bytes per call, because public endpoints limit both. */
 const checksMax = 40
 const bytesMax = 12_288
-/** Contract wallets take 10,000 to 300,000 gas each. */
+/** Gas per shared call; a contract wallet uses 10,000 to 300,000. */
 const multicallGas = 5_000_000n
 const everyMsMin = 500
 const shareOfBudget = 0.2
-/** Callers give up soon after. */
+/** Longest wait for a check, in ms, because callers stop waiting soon after. */
 const patienceMs = 1_500
 const waitingMax = 400
-/** Deploying a wallet takes its owner longer. */
+/** How long an address is remembered as having no code, in ms. Its owner needs longer than this to deploy a wallet. */
 const codelessMs = 30_000
 
 type WaitingSignature = ContractSignature & {
@@ -61,10 +61,9 @@ type WaitingSignature = ContractSignature & {
 }
 
 /**
- * Verifies signatures of strangers, who can claim any address at no cost: at most two calls a
- * second, each for all waiting signatures. A check that fails is repeated alone, because another
- * wallet's code may have used up the gas; such repeats alternate with the shared calls. Throws
- * viem's `BaseError` if a check cannot be made in time.
+ * Verifies signatures of strangers, who can claim any address at no cost. It makes at most two calls a second, each for
+ * all waiting signatures. A check that fails is repeated alone, because another wallet's code may have used up the gas;
+ * these repeats alternate with the shared calls. Throws viem's `BaseError` if a check cannot be made in time.
  */
 export function openContractSignatures(options: {
   node: Pick<Node, 'call'>
@@ -133,7 +132,7 @@ export function openContractSignatures(options: {
   const run = async (): Promise<void> => {
     isRunning = true
     while (fresh.length + halves.length + doubtful.length > 0) {
-      await pause(Math.max(1, notBefore - steadyClock())) // More checks can arrive in this turn.
+      await pause(Math.max(1, notBefore - steadyClock())) // More checks can arrive during this pause.
       const checks = nextChecks()
       const inTime = checks.filter(({ until }) => until > steadyClock())
       for (const late of checks) if (!inTime.includes(late)) late.reject(busy())

@@ -44,7 +44,7 @@ export const errorNames: ReadonlyMap<string, Revert> = new Map<string, Revert>([
 
 type ErrorItem = Extract<(typeof ausdAbi | typeof creditLineAbi)[number], { type: 'error' }>
 
-/** viem would hash the selectors on every lookup. */
+/** Errors by selector, computed once because viem would hash the selectors on every lookup. */
 const errors = new Map<string, ErrorItem>(
   [...ausdAbi, ...creditLineAbi].flatMap((item) => (item.type === 'error' ? [[selectorOf(item), item] as const] : [])),
 )
@@ -53,8 +53,8 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 }
 
 /**
- * Missing data (out of gas) is `unknown`. `ours`: accounts whose freeze by the issuer is not the
- * user's.
+ * Returns the reason in the revert data, or `unknown` if there are none (out of gas). `ours` lists the accounts whose
+ * freeze by the issuer is not the user's.
  */
 export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
   if (!data || data === '0x') return 'unknown'
@@ -74,8 +74,8 @@ const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
   accounts.some((one) => one.toLowerCase() === account.toLowerCase())
 
 /**
- * `look_up`: it may already be done. `wait`: the obstacle is temporary. `doubt`: retry a few times,
- * then fail.
+ * Next step for an operation that would revert. `look_up`: it may already be done. `wait`: the obstacle is temporary.
+ * `doubt`: retry a few times, then fail.
  */
 export type AfterRevert =
   | { do: 'look_up' }
@@ -87,7 +87,7 @@ const wait = { do: 'wait', alarm: true } as const
 
 const steps: { readonly [R in Revert]: AfterRevert } = {
   authorization_used: { do: 'look_up' },
-  // The token checks the window first: it may be both used and expired.
+  // The token checks the time window first, so an expired authorization may also be used.
   authorization_expired: { do: 'look_up' },
   authorization_early: { do: 'wait', alarm: false },
   signature_invalid: { do: 'fail', reason: 'signature_invalid', alarm: false },
@@ -106,30 +106,33 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
 }
 
 /**
- * Promised treasury money waits while the treasury is short or the receiver frozen by the issuer.
+ * Returns the next step. Treasury money that was promised waits while the treasury is short or the issuer has frozen
+ * the receiver.
  */
 export const afterRevert = (revert: Revert, payer: 'treasury' | 'user'): AfterRevert =>
   payer === 'treasury' && (revert === 'payer_short' || revert === 'user_frozen') ? wait : steps[revert]
 
 export const doubtsMax = 5
 
-/** Omits viem's wrapping, which would repeat the request. */
+/** Returns the text of an error without viem's wrapping, which would repeat the request. */
 export function errorTextOf(error: unknown): string {
   if (error instanceof BaseError) return `${error.details || error.shortMessage}`
   return error instanceof Error ? error.message : String(error)
 }
 
-/** None frees the nonce: one node may refuse a transaction that another has accepted. */
+/**
+ * Meaning of a node's response to a raw transaction. No verdict frees the nonce: one node may refuse a transaction that
+ * another has accepted.
+ */
 export type SendVerdict = 'sent' | 'underpriced' | 'gas_too_low' | 'unfunded' | 'refused' | 'unknown'
 
 /**
- * Messages of Monad, geth and anvil; the first match decides. Codes differ between nodes and
- * versions (Monad: nearly always -32603). Sources: monad-eth-txpool-types `as_user_string`;
- * go-ethereum core/txpool/errors.go.
+ * Messages of Monad, geth and anvil, of which the first match decides. Codes differ between nodes and versions (Monad:
+ * nearly always -32603). Sources: monad-eth-txpool-types `as_user_string`; go-ethereum core/txpool/errors.go.
  */
 const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/already (known|imported|exists)|known transaction|transaction already/i, 'sent'],
-  // Most likely one of our own attempts used it; finality decides.
+  // One of our own attempts most likely used the nonce; finality decides.
   [/nonce (is )?too low|old nonce|newer transaction had higher priority/i, 'sent'],
   [/fee too low|underpriced|gas price too low|existing transaction had higher priority/i, 'underpriced'],
   [/less than (the )?block base fee|fee ?cap|max fee per gas (is )?(too low|less)/i, 'underpriced'],
@@ -140,11 +143,14 @@ const errorTexts: readonly (readonly [RegExp, SendVerdict])[] = [
   [/signature is invalid|priority fee (is )?too high/i, 'refused'],
 ]
 
-/** An unrecognised message does not mean that it was not sent. */
+/**
+ * Returns the verdict on a node's message. An unrecognised message does not prove that the transaction was not sent, so
+ * it is `unknown`.
+ */
 export const verdictOnSend = (errorText: string | null): SendVerdict =>
   errorText === null ? 'sent' : (errorTexts.find(([form]) => form.test(errorText))?.[1] ?? 'unknown')
 
-/** `give_way`: the bytes will never be accepted, so a noop takes the nonce. */
+/** Next step after each verdict. `give_way` means that the bytes will never be accepted, so a noop takes the nonce. */
 export const afterSend: {
   readonly [V in SendVerdict]: {
     next: 'await' | 'send_soon' | 'bump' | 'raise_gas' | 'give_way'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type HeadProgress, paceAfter, stands } from './head-progress'
 
-/** Reads of the newest block, one per second. */
+/** Returns the progress after one read of the newest block per second. */
 const paceOf = (blocks: readonly bigint[]): HeadProgress =>
   blocks.reduce<HeadProgress | undefined>((pace, block, second) => paceAfter(pace, block, second * 1_000), undefined)!
 

@@ -1,7 +1,7 @@
 import { isRecent } from '#platform/clock'
 import { keptMs } from '#shared/chain/heads'
 
-/** As seen by one process; times in unix ms. */
+/** Progress of the chain head as seen by one process, with times in Unix ms. */
 export type HeadProgress = {
   readonly blockNumber: bigint
   /** When the head last advanced or, before that, was first read. */
@@ -11,7 +11,10 @@ export type HeadProgress = {
   readonly readAt: number
 }
 
-/** Ignores the lower blocks of lagging endpoints, unless no endpoint has this one any more. */
+/**
+ * Returns the progress after another read. Lower blocks of lagging endpoints are ignored, unless no endpoint has
+ * reported the known one for a while.
+ */
 export function paceAfter(before: HeadProgress | undefined, blockNumber: bigint, now: number): HeadProgress {
   if (!before) return { blockNumber, seenAt: now, hasMoved: false, readAt: now }
   if (blockNumber > before.blockNumber) return { blockNumber, seenAt: now, hasMoved: true, readAt: now }
@@ -20,9 +23,9 @@ export function paceAfter(before: HeadProgress | undefined, blockNumber: bigint,
   return { ...before, blockNumber, readAt: now }
 }
 
-/** A longer halt raises an alarm. */
+/** Longest normal halt of the chain, in ms; a longer one raises an alert. */
 export const haltedMs = 30_000
 
-/** While the chain stands still, an unmined transaction says nothing about its fee. */
+/** Returns true while the chain stands still: then an unmined transaction shows nothing about its fee. */
 export const stands = ({ seenAt, hasMoved }: HeadProgress, now: number, stillMs: number): boolean =>
   !hasMoved || now - seenAt > stillMs

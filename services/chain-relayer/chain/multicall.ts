@@ -2,7 +2,7 @@ import { multicall3 } from '#shared/chain/client'
 
 export { multicall3 }
 
-/** Functions missing from viem's ABI. */
+/** Functions of Multicall3 that viem's ABI lacks. */
 export const multicallAbi = [
   {
     type: 'function',

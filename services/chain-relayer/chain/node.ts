@@ -19,22 +19,22 @@ export type CallRequest = {
   data: Hex
   value?: bigint
   gas: bigint
-  /** Omitted: gas is free, which a contract can detect. */
+  /** Fees of the simulated call. Without them gas is free, which a contract can detect. */
   fees?: { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 }
 export type ChainReceipt = Awaited<ReturnType<PublicClient['getTransactionReceipt']>>
 
-/** Every method throws if no endpoint responds: the outcome is unknown. */
+/** Access to the chain. Every method throws if no endpoint responds, which leaves the outcome unknown. */
 export type Node = {
   readonly reader: PublicClient
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
-  /** Undefined proves nothing: the endpoint may lag. */
+  /** Returns undefined if the endpoint has no receipt, which proves nothing because it may lag. */
   readonly receiptOf: (hash: Hex) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
-  /** Returns null, or the error of the last endpoint tried. */
+  /** Broadcasts a raw transaction. Returns null, or the error of the last endpoint tried. */
   readonly sendRaw: (raw: Hex, round: number) => Promise<string | null>
 }
 
@@ -43,7 +43,7 @@ const questionMs = 1_500
 
 type Chain = { endpoints: RpcEndpoints; chainId: number }
 
-/** The deadline is divided so that every endpoint gets a turn. */
+/** Opens a node for requests with a deadline, which is divided so that every endpoint gets a turn. */
 export const openNodeForQuestions = (chain: Chain, urgency?: Urgency): Node =>
   open(chain, Math.floor(questionMs / chain.endpoints.all.length), false, urgency)
 
@@ -106,7 +106,7 @@ async function call(reader: PublicClient, request: CallRequest, block: bigint | 
   }
 }
 
-/** Error codes of a revert differ between nodes (anvil: `OutOfGas`). */
+/** Returns the revert data of an error, if it is a revert. Nodes use different error codes (anvil: `OutOfGas`). */
 function revertIn(error: unknown): { reverted: Hex | undefined } | undefined {
   if (!(error instanceof BaseError)) return undefined
   const bearer = error.walk((one) => /^0x/.test(String((one as { data?: unknown }).data)))

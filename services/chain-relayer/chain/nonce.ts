@@ -2,10 +2,13 @@ import type { Hex } from 'viem'
 import type { PlaceOnChain } from './authorization'
 import type { Head, Node } from './node'
 
-/** About nine hours of Monad blocks. */
+/** Most blocks of a search, about nine hours on Monad. */
 const blocksMax = 80_000n
 
-/** Undefined proves nothing. Throws on endpoints without historical state. */
+/**
+ * Finds the transaction that used a nonce. A result of undefined proves nothing. Throws on endpoints without historical
+ * state.
+ */
 export async function findNonceUse(
   node: Node,
   address: Hex,

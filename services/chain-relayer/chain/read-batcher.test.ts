@@ -14,7 +14,7 @@ const never = 2 ** 30
 
 test('the first caller reads at once, and callers who come together share one read', async () => {
   const readTurn = openReadBatcher({ readsTogetherMs: 60, readsEveryMs: 60 }, () => 1_000)
-  await readTurn() // Ends, although no time passes.
+  await readTurn() // The wait ends although no time passes.
   const [second, third] = [readTurn(), readTurn()]
   expect(second).toBe(third)
   await second
@@ -39,5 +39,5 @@ test('a clock that is set back makes no caller wait longer', async () => {
   const readTurn = openReadBatcher({ readsTogetherMs: 20, readsEveryMs: 20 }, () => now)
   await readTurn()
   now = 0
-  await readTurn() // Ends, although the clock lost a quarter of an hour.
+  await readTurn() // The wait ends although the clock lost a quarter of an hour.
 })

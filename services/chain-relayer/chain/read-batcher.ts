@@ -2,17 +2,17 @@ import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
 
 export type ReadTimes = {
-  /** In ms, under load. */
+  /** Interval between reads under load, in ms. */
   readonly readsEveryMs: number
-  /** Wait after a read for others to share the next, in ms. */
+  /** Time after a read in which other callers may join the next one, in ms. */
   readonly readsTogetherMs: number
 }
 
-/** Reads saved up in a quiet time. */
+/** Most reads that a quiet time saves up for later. */
 const savedMax = 8
 
 /**
- * Resolves when the next read is due, for all callers together, so that they share one request.
+ * Returns a function that resolves when the next read is due, for all callers at once, so that they share one request.
  * After a quiet moment the first caller reads at once.
  */
 export function openReadBatcher(
@@ -20,7 +20,7 @@ export function openReadBatcher(
   clock: Clock,
 ): () => Promise<void> {
   let lastAt = Number.NEGATIVE_INFINITY
-  /** When all reads so far are paid for, at one per `everyMs`. */
+  /** Time when the budget of one read per `everyMs` has covered all reads so far. */
   let paidAt = Number.NEGATIVE_INFINITY
   let waiting: Promise<void> | undefined
   const wait = async () => {

@@ -48,7 +48,7 @@ const areEnded = (tasks: readonly Task[]) =>
   Promise.all(tasks.map(async (task) => (await isHeld(task)) || (await fixture.operationOf(task)).state === 'settled'))
 const attemptsOf = async (nonce: number): Promise<number> =>
   (await database.read((db) => db.select().from(attempts).where(eq(attempts.nonce, nonce)))).length
-/** Restarting the service with a higher limit ends the wait. */
+/** Ends the wait of an operation, as a restart with a higher limit does. */
 const release = (task: Task) =>
   database.run((db) =>
     db
@@ -145,7 +145,7 @@ describe('security: the return of a final take', () => {
     expect(await sumOf(treasury.toLowerCase())).toBe(before)
     const wallet = address.toLowerCase() as Hex
     const paid = await database.read((db) => db.select().from(revertedGas).where(eq(revertedGas.wallet, wallet)))
-    expect(paid).toHaveLength(2) // The gas of the take and of its return.
+    expect(paid).toHaveLength(2) // The journal has the gas of the take and of its return.
   })
 
   test('waits for an operator if it exceeds the take, goes to another wallet or to another payout', async () => {

@@ -14,12 +14,12 @@ import {
 } from './policy'
 import { countSigned } from './signed-amounts.store'
 
-// The only module that holds private keys. A key signs only what the policy allows, and counts it
-// against its limits in the same database transaction.
+// This is the only module that holds private keys. A key signs only what the policy allows, and counts it against its
+// limits in the same database transaction.
 
 export type CallToSign = CallContent & { readonly gas: bigint }
 
-/** In wei per gas. */
+/** Fees of a transaction, in wei per gas. */
 export type Fees = { readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 
 export type Signed = { readonly raw: Hex; readonly hash: Hex }
@@ -27,7 +27,7 @@ export type Signed = { readonly raw: Hex; readonly hash: Hex }
 export type LaneKey = {
   readonly address: Hex
   /**
-   * The same fields give the same bytes (RFC 6979). Throws `PolicyRefused`, after which `tx` must
+   * Signs a transaction; the same fields give the same bytes (RFC 6979). Throws `PolicyRefused`, after which `tx` must
    * not commit.
    */
   readonly sign: (tx: Tx, fields: { nonce: number; call: CallToSign; fees: Fees }) => Promise<Signed>
@@ -35,7 +35,7 @@ export type LaneKey = {
 
 export type TreasuryKey = {
   readonly address: Hex
-  /** Throws `PolicyRefused`, after which `tx` must not commit. */
+  /** Signs a transfer of the treasury. Throws `PolicyRefused`, after which `tx` must not commit. */
   readonly sign: (tx: Tx, transfer: TreasuryTransfer) => Promise<Hex>
 }
 

@@ -20,11 +20,11 @@ import { refOf } from '#shared/chain/ref'
 // The policy decides from the decoded bytes, never from the order, which may come from a
 // compromised service. Everything not listed here is refused.
 
-/** In 10⁻⁶ AUSD; for a drip, in wei. */
+/** Kinds of spending that have limits, in 10⁻⁶ AUSD or, for a drip, in wei. */
 export const spendings = ['credit', 'repay', 'return', 'drip'] as const
 export type Spending = (typeof spendings)[number]
 
-/** `most` per operation, `day` per UTC day. */
+/** Limits of a key: `most` per operation, `day` per UTC day. */
 export type KeyLimit = { readonly most: bigint; readonly day: bigint }
 
 export type Policy = {
@@ -64,14 +64,14 @@ export function policyOf(config: Settings): Policy {
   }
 }
 
-/** The chain executes an `identity` once, however often it is signed. */
+/** An amount to count. The chain executes an `identity` once, however often it is signed. */
 export type Spend = {
   readonly spending: Spending
   readonly identity: Hex
   readonly amount: bigint
 }
 
-/** `limit`: it may pass the next day or with a higher limit. */
+/** Reason for a refusal. One by a `limit` may pass on the next day or with a higher limit. */
 export type PolicyRefusal = { readonly why: string; readonly by: 'never' | 'limit' }
 
 export class PolicyRefused extends Error {
@@ -111,14 +111,14 @@ export type FinalTake = {
 }
 
 /**
- * Returns of older takes count: a compromised payouts service could have old takes returned without
- * limit.
+ * Age in seconds from which the return of a take counts against the limits. A compromised payouts service could
+ * otherwise have old takes returned without limit.
  */
 const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
 
 /**
- * A return to the wallet of its final take, of no more than was taken, costs the treasury nothing
- * and counts against no limit.
+ * Returns the amounts that a signed transfer counts against a daily limit. A return to the wallet of its final take, of
+ * no more than was taken, costs the treasury nothing and counts none. The limit per operation applies to it too.
  */
 export function spendsOfTransfer(policy: Policy, treasury: Hex, { domain, terms, take }: TreasuryTransfer): Spend[] {
   const { from, to, value, nonce } = terms
@@ -127,13 +127,13 @@ export function spendsOfTransfer(policy: Policy, treasury: Hex, { domain, terms,
   // guard: the treasury signs transfers of AUSD, on our chain, from itself
   if (domain.chainId !== policy.chainId) throw never(`a transfer on the chain ${domain.chainId}`)
   if (from.toLowerCase() !== treasury.toLowerCase()) throw never(`a transfer from ${from}`)
-  // It may be signed again with a later expiry; its nonce is executed once.
+  // A return may be signed again with a later expiry, because the token executes its nonce once.
   const spend = { identity: hashOf(to, value, nonce), amount: BigInt(value) }
   const counted = withinMost(policy, { spending: 'return', ...spend })
   return take && undoes(terms, take, treasury) ? [] : [counted]
 }
 
-/** `take`: the final take that it returns, if proven. */
+/** A transfer by the treasury, where `take` is the final take that it returns, if one is proven. */
 export type TreasuryTransfer = {
   readonly domain: TokenDomain
   readonly terms: AuthorizationTerms
@@ -161,17 +161,20 @@ function withinMost({ limits }: Policy, spend: Spend): Spend {
 function spendsOnPayment(nonce: number, to: Hex, data: Hex, amount: bigint): Spend[] {
   // guard: a lane calls only our contracts, and only their functions for it
   if (data !== '0x') throw never(`a call of ${to}`)
-  // Only the nonce prevents a second drip.
+  // Only the nonce prevents a second drip, so it is part of the identity.
   return amount === 0n ? [] : [{ spending: 'drip', identity: hashOf(to, amount, nonce), amount }]
 }
 
 const hashOf = (...parts: readonly (string | bigint | number)[]): Hex =>
   keccak256(stringToHex(parts.join(':').toLowerCase()))
 
-/** Signed by the payer; the treasury's signatures have limits of their own. */
+/**
+ * Returns what a call of the token spends: nothing, because the payer has signed the transfer. The treasury's own
+ * signatures have limits of their own.
+ */
 function spendsOnToken(data: Hex): Spend[] {
   const { functionName, args } = decoded(ausdAbi, data)
-  // The overload with a `bytes` signature.
+  // The length selects the overload with a `bytes` signature.
   if (functionName !== 'transferWithAuthorization' || args?.length !== 7) throw never(`${functionName} of the token`)
   return []
 }
@@ -236,7 +239,7 @@ const encodeLine = encoderOf(creditLineAbi)
 
 type OurAbi = typeof ausdAbi | typeof creditLineAbi | typeof multicall3Abi
 
-/** viem would hash all selectors for every call. */
+/** Functions by selector, computed once because viem would hash all selectors for every call. */
 const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
   [ausdAbi, creditLineAbi, multicall3Abi].map((abi) => [
     abi,
@@ -245,7 +248,8 @@ const functions = new Map<OurAbi, ReadonlyMap<string, AbiFunction>>(
 )
 
 /**
- * Refuses data that does not re-encode to the same bytes: the contract might read it differently.
+ * Decodes call data. Refuses data that do not encode to the same bytes again, because the contract might read them
+ * differently.
  */
 function decoded<const abi extends OurAbi>(abi: abi, data: Hex): DecodeFunctionDataReturnType<abi> {
   const selector = data.slice(0, 10).toLowerCase()

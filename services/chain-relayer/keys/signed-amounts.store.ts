@@ -12,7 +12,7 @@ export const signedAmounts = schema.table(
     signer: addressColumn('signer').notNull(),
     identity: text('identity').$type<`0x${string}`>().notNull(),
     spending: text('spending').$type<Spending>().notNull(),
-    /** 10⁻⁶ AUSD; wei for a drip. */
+    /** Amount in 10⁻⁶ AUSD or, for a drip, in wei. */
     amount: amountColumn('amount').notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
   },
@@ -22,7 +22,7 @@ export const signedAmounts = schema.table(
   ],
 )
 
-/** Summing the rows would get slower during the day. */
+/** Totals per day, kept because summing the rows would get slower during the day. */
 export const signedTotals = schema.table(
   'signed_totals',
   {
@@ -35,8 +35,8 @@ export const signedTotals = schema.table(
 )
 
 /**
- * Counts each identity once and returns the day's total; undefined if all were counted before.
- * Locks the counter until the transaction ends.
+ * Counts each identity once and returns the day's total, or undefined if all identities were counted before. Locks the
+ * counter until the transaction ends.
  */
 export async function countSigned(
   tx: Tx,

@@ -17,7 +17,7 @@ type LeasedLane = { readonly key: LaneKey; readonly lane: Lane }
 type KnownLanes = ReadonlyMap<string, KnownLane>
 
 export type HeldLane = LeasedLane & {
-  /** Our record agrees with the chain; only then does the lane assign nonces. */
+  /** True if our record agrees with the chain; only then does the lane assign nonces. */
   readonly sound: boolean
   readonly open: readonly OpenTransaction[]
 }
@@ -25,9 +25,9 @@ export type HeldLane = LeasedLane & {
 export const addressesOf = (held: readonly LeasedLane[]): `0x${string}`[] => held.map(({ lane }) => lane.address)
 
 /**
- * While the chain is ahead of one lane, no lane is sound: the database was probably restored from a
- * backup, so any lane may already have executed what is waiting, and nothing on chain prevents a
- * second drip.
+ * Leases lanes and reads them. While the chain is ahead of one lane, no lane is sound: the database was probably
+ * restored from a backup, so any lane may already have executed the waiting operations, and nothing on the chain
+ * prevents a second drip.
  */
 export async function holdLanes(context: Context): Promise<HeldLane[]> {
   const { database, keys } = context
@@ -64,7 +64,7 @@ export async function withOpen<L extends LeasedLane>(
   }))
 }
 
-/** A lane free for this long may be leased beyond the share. */
+/** How long a lane must be free before an instance may lease it beyond its share, in ms. */
 const freeMaxMs = 3_000
 const moreForMs = 60_000
 
@@ -133,13 +133,13 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
 }
 
 /**
- * Compares our record with the chain, once per lease and whenever the nonce goes back. Open
- * transactions of an unsound lane continue.
+ * Compares our record with the chain once per lease, and again whenever the nonce goes back. Open transactions of an
+ * unsound lane continue.
  */
 async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<number>): Promise<boolean> {
   const { database, memory, node, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
-  // A backup was restored while this process was running.
+  // A nonce that went back means that a backup was restored while this process was running.
   if (epoch === lane.epoch && nextNonce <= lane.nextNonce && lane.fault === null) {
     memory.sound.set(lane.address, lane)
     return true
@@ -147,7 +147,7 @@ async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<num
   const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
-  // The new holder of a lost lease does its own check.
+  // If the lease was lost, its new holder makes its own check.
   if (fault !== lane.fault && !(await recordFault(database, lane, holder, fault))) return false
   if (fault === null) {
     memory.sound.set(lane.address, lane)
@@ -161,8 +161,8 @@ async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<num
 export type LaneFault = 'chain_ahead' | 'nonce_missing'
 
 /**
- * `chain_ahead`: the key sent a transaction that has no row (restored backup, another program).
- * `nonce_missing`: a nonce is neither mined nor open, so no later one can be mined (another chain).
+ * Returns the fault of a lane, or null. `chain_ahead`: the key sent a transaction that has no row (restored backup,
+ * another program). `nonce_missing`: a nonce is neither mined nor open, so no later one can be mined (another chain).
  */
 export function laneFault(lane: {
   nextNonce: number

@@ -41,7 +41,7 @@ describe('the nonces of a lane', () => {
     expect(new Set(drawn)).toEqual(new Set([7, 8, 9, 10, 11, 12, 13, 14]))
   })
 
-  // One thing is wrong in each, so that nothing else could refuse.
+  // Each case has one fault, so that no other check could refuse it.
   test.each<[string, (address: `0x${string}`, held: Lease) => Promise<[Lease, string]>]>([
     ['another holder', async (_, held) => [held, 'second']],
     ['an epoch before', async (_, held) => [{ ...held, epoch: held.epoch - 1 }, 'first']],

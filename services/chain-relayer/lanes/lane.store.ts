@@ -14,23 +14,23 @@ import type { Database, Db, Tx } from '#platform/db/open'
 import { prepared } from '#platform/db/prepared'
 import { schema } from '../schema.store'
 
-/** The only source of nonces, because on Monad `pending` equals `latest`. */
+/** Lanes, the only source of nonces, because on Monad `pending` equals `latest`. */
 export const lanes = schema.table('lane', {
   address: addressColumn('address').primaryKey(),
   nextNonce: integer('next_nonce').notNull(),
   holder: text('holder'),
-  /** Refuses writes of an earlier holder. */
+  /** Number of the lease, by which writes of an earlier holder are refused. */
   epoch: bigint('epoch', { mode: 'number' }).notNull().default(0),
   leasedUntil: at('leased_until'),
   fault: text('fault'),
   ...timestamps(),
 })
 export type Lane = typeof lanes.$inferSelect
-/** Verified in every transaction that writes to the lane. */
+/** A lease, which every transaction that writes to the lane verifies. */
 export type Lease = { readonly address: `0x${string}`; readonly epoch: number }
 
 export type TransactionPurpose = 'op' | 'batch' | 'noop'
-/** `foreign`: a transaction that we did not sign used the nonce. */
+/** Results of a nonce. `foreign` means that a transaction that we did not sign used it. */
 export const transactionOutcomes = ['ok', 'reverted', 'noop', 'foreign'] as const
 export type TransactionOutcome = (typeof transactionOutcomes)[number]
 
@@ -41,7 +41,7 @@ export const transactions = schema.table(
     lane: addressColumn('lane').notNull(),
     nonce: integer('nonce').notNull(),
     purpose: text('purpose').$type<TransactionPurpose>().notNull(),
-    /** In their order in `many`. */
+    /** Operations in their order in `many`. */
     operationIds: jsonb('operation_ids').$type<string[]>().notNull(),
     to: addressColumn('to').notNull(),
     data: text('data').$type<`0x${string}`>().notNull(),
@@ -58,7 +58,7 @@ export const transactions = schema.table(
   ],
 )
 
-/** Any signed version of a transaction may be mined. */
+/** Signed versions of a transaction, any of which may be mined. */
 export const attempts = schema.table(
   'attempt',
   {
@@ -79,10 +79,10 @@ export const attempts = schema.table(
   (table) => [primaryKey({ columns: [table.lane, table.nonce, table.attempt] }), unique('attempt_hash').on(table.hash)],
 )
 export type Attempt = typeof attempts.$inferSelect
-/** Attempts are oldest first. */
+/** A transaction without an outcome, with its attempts, oldest first. */
 export type OpenTransaction = typeof transactions.$inferSelect & { attempts: Attempt[] }
 
-/** Long enough for a slow round; a killed process is soon replaced. */
+/** Duration of a lease, in ms: longer than a slow round, and short enough that a killed process is soon replaced. */
 const leaseMs = 5_000
 const renewAfterMs = 1_500
 
@@ -111,7 +111,7 @@ const known = prepared((db) =>
 export const insertLane = (database: Database, address: `0x${string}`, nextNonce: number) =>
   database.run((db) => db.insert(lanes).values({ address, nextNonce }).onConflictDoNothing())
 
-/** A free lane gets a new epoch, a renewed one keeps its own. */
+/** Leases free lanes and renews held ones. A free lane gets a new epoch; a renewed one keeps its own. */
 export const leaseLanes = (database: Database, addresses: readonly `0x${string}`[], holder: string): Promise<Lane[]> =>
   database.run((db) =>
     db
@@ -156,7 +156,7 @@ const held = (lease: Lease, holder: string) =>
     gt(lanes.leasedUntil, sql`now()`),
   )
 
-/** Returns false if the lease was lost or a nonce was assigned since the check. */
+/** Records a fault of a lane. Returns false if the lease was lost or a nonce was assigned since the check. */
 export async function recordFault(
   database: Database,
   lane: Lease & { readonly nextNonce: number },
@@ -172,8 +172,8 @@ export async function recordFault(
 }
 
 /**
- * An assigned nonce is never given back. Returns undefined if the lease was lost or the lane has a
- * fault.
+ * Takes the next nonce of a lane; an assigned nonce is never given back. Returns undefined if the lease was lost or the
+ * lane has a fault.
  */
 export async function drawNonce(tx: Tx, lease: Lease, holder: string): Promise<number | undefined> {
   const rows = await tx
@@ -234,7 +234,10 @@ export async function isAttempt(db: Db, hash: `0x${string}`): Promise<boolean> {
   return rows.length > 0
 }
 
-/** `null`: accepted, which is a hint and no proof. */
+/**
+ * Records the responses to broadcasts. An `error` of null means that a node accepted the transaction, which is a hint
+ * and no proof.
+ */
 export const recordBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`; error: string | null }[]) => {
   const hashes = sql.param(answers.map(({ hash }) => hash))
   const errors = sql.param(answers.map(({ error }) => error?.slice(0, 300) ?? null))
@@ -244,7 +247,7 @@ export const recordBroadcasts = (db: Db, answers: readonly { hash: `0x${string}`
     where ${attempts.hash} = said.hash`)
 }
 
-/** Returns false if it was already closed. */
+/** Closes a transaction with its final result. Returns false if it was already closed. */
 export async function closeTransaction(
   tx: Tx,
   { lane, nonce }: Pick<OpenTransaction, 'lane' | 'nonce'>,

@@ -65,7 +65,7 @@ describe('two lanes', () => {
 })
 
 describe('lane rows restored from a backup', () => {
-  /** As a restored backup does. */
+  /** Sets a lane's row back by a number of nonces, as a restored backup does. */
   const putBack = (address: string, nonces: number) =>
     fixture.database.run((db) =>
       db
@@ -190,7 +190,7 @@ describe('two instances of chain-relayer', () => {
     await releaseLanes(fixture.database, second.holder)
     counted.looks = 0
     expect(await heldBy(first)).toHaveLength(1)
-    expect(counted.looks).toBeGreaterThan(0) // There is a free lane, so the instances are counted.
+    expect(counted.looks).toBeGreaterThan(0) // The instances are counted because a lane is free.
     counted.copies = 1
     expect(await heldBy(first)).toHaveLength(2)
   })

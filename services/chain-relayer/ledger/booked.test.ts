@@ -111,7 +111,7 @@ test('an operation whose nonce a noop used costs the gas of the noop', async () 
   const { key } = await newWallet(fixture)
   const to = fixture.treasury.address
   const task = take(await fixture.sign(key, { to, value: 1_000_000n, nonce: newNonce() }))
-  // No endpoint accepts the call.
+  // No endpoint accepts the raw call, so a noop has to use its nonce.
   fixture.endpoint.intercept = (method, _, [raw]) =>
     method === 'eth_sendRawTransaction' && String(raw).length > 400
       ? Promise.resolve(

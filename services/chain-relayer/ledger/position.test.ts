@@ -45,7 +45,7 @@ const giveback: Task = {
   payload: { txHash: `0x${'12'.repeat(32)}`, logIndex: 3, wallet, ausd: '5000000', nonce: null },
 }
 
-/** The service that books the other kinds, or the reason for no entry. */
+/** For each other kind, the service that books it or the reason for having no entry. */
 const elsewhere: Readonly<Record<Exclude<OperationKind, 'giveback'>, string>> = {
   credit: 'payments, with the payment',
   repay: 'payments, with the payment',

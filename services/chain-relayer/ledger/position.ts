@@ -2,14 +2,14 @@ import { type Position, position } from '#shared/ledger/position'
 import type { TransactionOutcome } from '../lanes/lane.store'
 import type { OperationKind, Task } from '../operations/operation'
 
-// Books the native coin of the lanes, and unsolicited AUSD given back. The service that ordered a
-// transfer books all other AUSD.
+// The relayer books the native coin of the lanes and the return of unsolicited AUSD. All other AUSD is booked by the
+// service that ordered its transfer.
 
 export type Concluded = {
   readonly outcome: TransactionOutcome
-  /** The lane pays gas whatever the outcome. */
+  /** Gas cost, which the lane pays whatever the outcome. */
   readonly paidWei: bigint
-  /** The value to be sent; for a foreign transaction, the value sent. */
+  /** Value of the transaction or, for a foreign one, the value that it sent. */
   readonly valueWei: bigint
 }
 
@@ -23,7 +23,9 @@ export function positionOf({ outcome, paidWei, valueWei }: Concluded): Position 
   ])
 }
 
-/** A giveback clears the entry that the books job made when the AUSD arrived. */
+/**
+ * Returns the entry of a finished operation. A giveback clears the entry that the books job made when the AUSD arrived.
+ */
 export function positionOfDone({ kind, payload }: Task): Position {
   if (kind !== 'giveback') return []
   const ausdMicro = BigInt(payload.ausd)

@@ -47,7 +47,7 @@ const isDue = ({ payload }: { payload: { payoutId: string } }) =>
   database.run((db) =>
     db.update(operations).set({ notBefore: sql`now()` }).where(eq(operations.cause, payload.payoutId)),
   )
-/** The wallet whose uses a query looks for. */
+/** Returns the wallet whose authorization a log query searches for. */
 const soughtIn = (method: string, params: readonly unknown[]) =>
   method === 'eth_getLogs' ? (params[0] as { topics: string[] }).topics[1]?.replace(/^0x0{24}/, '0x') : undefined
 
@@ -161,7 +161,7 @@ test('security: a wallet with many long look-ups does not delay others', async (
   const long = []
   for (let made = 0; made < 6; made++) long.push((await usedTake(many.key)).task)
   for (let hundreds = 0; hundreds < 4; hundreds++) await chain.mine({ blocks: 100, interval: 0 })
-  // Each search reads all of those blocks.
+  // Each search has to read all of these blocks.
   let isServed = false
   let servedBefore = 0
   const waits = () => [...context.memory.lookUps.values()].some(({ terms }) => terms.from === wallet)

@@ -5,15 +5,15 @@ import type { Context } from '../context'
 import { postponeOperation } from './operation.store'
 import type { Operation } from './operation.table'
 
-// A search may take hundreds of queries and any signer can cause one, so rounds only start and poll
-// it. It proceeds one step per wallet in turn.
+// A search may take hundreds of queries and any signer can cause one, so a round only starts it and polls its result.
+// Searches advance one step per wallet in turn.
 
-/** Covers clock skew and a lagging endpoint. */
+/** Margin before the first possible use, for clock skew and a lagging endpoint. */
 const marginSeconds = 600n
 
 /**
- * In unix seconds. The authorization was unused when received (for a take, when the cash-out was
- * accepted), and is invalid before `validAfter`.
+ * Returns the first time, in Unix seconds, at which the authorization could be used. It was unused when it was received
+ * (for a take, when the cash-out was accepted), and is invalid before `validAfter`.
  */
 export function usableSince(
   { payload, createdAt }: Pick<Operation, 'payload' | 'createdAt'>,
@@ -28,7 +28,7 @@ export function usableSince(
 const lookUpsMax = 1_000
 
 /**
- * Expects the authorization to be used at the finalized `head`. Returns undefined while the search
+ * Returns how an authorization was used that the finalized `head` shows as used. Returns undefined while the search
  * runs; throws if its last step failed.
  */
 export function useOf(
@@ -48,7 +48,7 @@ export function useOf(
     throw fault
   }
   if (known) return undefined
-  // Other instances may have ended these operations.
+  // Other instances may have ended these operations, so finished searches are dropped first.
   if (lookUps.size >= lookUpsMax) for (const [id, { answer }] of lookUps) if (answer) lookUps.delete(id)
   if (lookUps.size < lookUpsMax) {
     const since = usableSince(operation, terms.validAfter)
@@ -59,7 +59,10 @@ export function useOf(
 
 const walletsAtOnce = 4
 
-/** Serves the longest waiting wallets first; returns false if no search is open. */
+/**
+ * Advances searches by one step, beginning with the wallets that have waited longest. Returns false if no search is
+ * open.
+ */
 export async function searchOnce(context: Context, turns: Map<string, number>): Promise<boolean> {
   const { database, memory } = context
   const open = [...memory.lookUps].filter(([, { answer, fault }]) => answer === undefined && fault === undefined)

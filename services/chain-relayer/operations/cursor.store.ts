@@ -6,7 +6,7 @@ import { schema } from '../schema.store'
 
 export const cursors = schema.table('cursor', {
   name: text('name').primaryKey(),
-  /** First block not read yet. */
+  /** First block that the scan has not read yet. */
   nextBlock: amountColumn('next_block').notNull(),
   ...timestamps(),
 })
@@ -18,7 +18,7 @@ export async function findCursor(db: Db): Promise<bigint | undefined> {
   return rows[0]?.nextBlock
 }
 
-/** Never goes backwards: all instances read the same blocks. */
+/** Moves the cursor forward. It never goes back, because all instances read the same blocks. */
 export const advanceCursor = (db: Db, nextBlock: bigint) =>
   db
     .insert(cursors)

@@ -27,7 +27,7 @@ const credit = (): Task => {
 }
 
 describe('the lock of a wallet', () => {
-  /** While another transaction holds it, having done `work`. */
+  /** Runs `then` while another transaction holds the wallet's lock, having done `work`. */
   async function besides(task: Task, work: 'order' | 'nothing', then: () => Promise<unknown>) {
     const order = orderOf(task)
     const [locked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

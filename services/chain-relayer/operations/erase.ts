@@ -7,7 +7,7 @@ import { lockWallet } from './wallet.store'
 
 const isAwaited = sql`(${isOpen({ state: sql`state` })} or watch_at is not null)`
 
-/** Signed transfers stay: they are public on chain and prevent repeats. */
+/** The erasure of a wallet. Signed transfers stay: they are public on the chain, and they prevent repeats. */
 export const erasure = withDeadLetters(
   deadLetters,
   (wallet) => sql`select ${wallet} union all select id from ${operations} where wallet = ${wallet}`,

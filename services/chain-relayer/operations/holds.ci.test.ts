@@ -27,7 +27,7 @@ const repay = (wallet: Hex, held: boolean, refId: string = newRefId()) =>
   ({ kind: 'repay', payload: { refId, wallet, ausd: '5000000', held, paidAt } }) as const
 const revoke = (wallet: Hex, of: 'topup' | 'settlement', refId: string) =>
   ({ kind: 'revoke', payload: { refId, wallet, of } }) as const
-/** `left` in 10⁻⁶ AUSD. */
+/** Returns a revocation that leaves `left`, in 10⁻⁶ AUSD. */
 const revokeTo = (left: string, wallet: Hex, of: 'topup' | 'settlement', refId: string) =>
   ({ kind: 'revoke', payload: { refId, wallet, of, left } }) as const
 const extend = (wallet: Hex, refId: string, until: string) =>
@@ -57,13 +57,13 @@ const lagging =
     return method === 'eth_getBlockByNumber' ? ask([at, false]) : undefined
   }
 
-/** Holds last a minute. */
+/** Moves the chain past the end of the hold, which lasts a minute. */
 async function afterTheHold() {
   await chain.increaseTime({ seconds: 65 })
   await chain.mine({ blocks: 3 })
 }
 
-/** Verified, with 20 AUSD of collateral; 5 AUSD of it drawn. */
+/** Returns a verified wallet that has 20 AUSD of collateral and has drawn 5 AUSD. */
 async function borrower() {
   const { key, address } = await newWallet(fixture, 0n)
   await done(verify(address, true, 1n))
@@ -85,7 +85,7 @@ async function heldRepayment(wallet: Hex) {
   return task.payload.refId
 }
 
-/** The order is made once its subject is on the chain; the object is the account afterwards. */
+/** A title, the order to make once its subject is on the chain, and the account afterwards. */
 type Story = readonly [string, (wallet: Hex) => Promise<Task>, object]
 const stories: readonly Story[] = [
   ['a held credit', async (wallet) => credit(wallet, true), { hold: 'held', drawn: 5n }],
@@ -127,7 +127,9 @@ const stories: readonly Story[] = [
   ],
 ]
 
-/** Five seconds into the hold: the next possible end of a minute's hold is four seconds later. */
+/**
+ * Extends a hold five seconds after its start, when the next possible end of a one-minute hold is four seconds later.
+ */
 async function extendNow(wallet: Hex, refId: string) {
   const { until } = await holdOf(refId)
   await chain.increaseTime({ seconds: 5 })
@@ -135,7 +137,7 @@ async function extendNow(wallet: Hex, refId: string) {
   return extend(wallet, refId, until!)
 }
 
-/** In whole AUSD. */
+/** Returns the account in whole AUSD. */
 async function accountAfter(wallet: Hex, { payload }: Task) {
   const { drawn, encumbered, available, pendingShares } = await fixture.lineOf(wallet)
   const { state, until } = await holdOf('refId' in payload ? payload.refId : '')
@@ -300,7 +302,7 @@ describe('a hold that has ended', () => {
     }
     await until(async () => {
       await relayOnce(context)
-      // Two calls each time: at the newest block and at the final one.
+      // Each check makes two calls, at the newest and at the final block.
       return calls >= 6
     }, 'a third check')
     expect(await fixture.operationOf(task)).toMatchObject({

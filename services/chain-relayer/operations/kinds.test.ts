@@ -372,7 +372,7 @@ describe('several revocations of one payment', () => {
   })
 })
 
-// Last: every other transfer of this file is signed by our clock.
+// This test is last because it moves the chain's clock, and every other transfer of this file is signed by our clock.
 test('a return is valid by the clock of a chain that is days ahead of ours', async () => {
   const context = await fixture.begin()
   const { address } = await newWallet(fixture, 0n)

@@ -40,7 +40,7 @@ async function begin() {
   return { context, alarms }
 }
 
-/** The wallet was empty, and holds enough again. */
+/** Returns failed takes of a wallet that was empty and holds enough again. */
 async function failedTakes(context: Context, count: number, forSeconds?: number) {
   const { key, address } = await newWallet(fixture, 0n)
   const takes = []
@@ -76,7 +76,7 @@ const told = (cause: string) =>
   )
 const isWatched = async (task: ReturnType<typeof take>) => (await fixture.operationOf(task)).watchAt !== null
 
-/** As Alchemy and Infura do. */
+/** Refuses queries with too many logs, as Alchemy and Infura do. */
 const refusingLogsAbove =
   (logsMax: number): Intercept =>
   (method, forward) =>
@@ -218,7 +218,7 @@ describe('a failed take', () => {
     expect(Number(next)).toBeLessThanOrEqual(Number(await chain.getBlockNumber()) + 1)
   })
 
-  // Last: the chain's clock does not go back.
+  // This test comes after the others because the chain's clock cannot be set back.
   test('is watched until the window has closed by the time of a final block', async () => {
     const { context } = await begin()
     const { task } = await failedTake(context, 600)

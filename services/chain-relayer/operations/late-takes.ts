@@ -12,9 +12,11 @@ import { followTransfers } from './treasury-transfers'
 
 const rowsMax = 256
 const checkAtOnce = 4
-/** The scan of the treasury finds later transfers. */
+/**
+ * Time after which a failed take is no longer watched, in seconds. The scan of the treasury finds transfers after that.
+ */
 const watchMaxSeconds = 60n * 60n
-/** Margin past `validBefore`, in block time, since endpoints differ. */
+/** Margin past `validBefore` in block time, in seconds, because endpoints differ. */
 const marginSeconds = 60n
 
 /** Settles failed takes whose transfer happened after all. Returns true if more may be due. */
@@ -24,7 +26,7 @@ export async function settleLateTakes(context: Context, watchMs: number): Promis
   const head = await context.node.finalizedHead()
   const used = await usedAt(context, due, head)
   const next = await context.database.read(findCursor)
-  // The transfer scan covers later blocks.
+  // The treasury scan reads all blocks after this head.
   const isFollowed = next !== undefined && next <= head.number + 1n
   const checkOne = (take: Watched) =>
     check(context, take, { used: used.get(take.id), head, isFollowed }).catch((error) =>
@@ -72,7 +74,7 @@ async function check(
     return
   }
   const use = useOf(context, take, authorization, head)
-  if (use === undefined) return // The search is running.
+  if (use === undefined) return // The search is still running.
   if (use === 'unknown') {
     const alarm = { ...fields, alarm: true }
     return context.logThrottled(`use:${take.id}`, alarm, 'authorization use not found')

@@ -28,10 +28,7 @@ export async function findOperations(db: Db, ids: readonly string[]): Promise<Op
 const isAmong = sql`${operations.id} = any(${sql.placeholder('ids')})`
 const withIds = compiledQuery((db) => db.select().from(operations).where(isAmong))
 
-/**
- * Returns the last final block known to credit or repay this ref id: older chain state lacks the
- * hold.
- */
+/** Returns the last final block known to credit or repay this ref id. An older chain state lacks the hold. */
 export async function blockOfRef(db: Db, refId: string): Promise<bigint> {
   const rows = await db
     .select({ block: sql<string>`coalesce(max(${operations.blockNumber}), 0)::text` })
@@ -53,7 +50,7 @@ export async function ordersOfRef(db: Db, refId: string) {
   return { block: BigInt(rows[0]!.block), isOpen: rows[0]!.isOpen }
 }
 
-/** Returns false if this order, or another with its authorization, is already stored. */
+/** Stores an order. Returns false if this order, or another with its authorization, is already stored. */
 export async function insertOperation(
   tx: Tx,
   order: Order,
@@ -83,7 +80,7 @@ export async function insertOperations(tx: Tx, orders: readonly Order[]): Promis
     on conflict do nothing`)
 }
 
-/** Returns false if another transaction moved it first. */
+/** Moves an operation to another state. Returns false if another transaction moved it first. */
 export const moveOperation = async (
   tx: Tx,
   id: string,
@@ -108,7 +105,7 @@ export async function moveOperations(
   return new Set(moved.map(({ id }) => id))
 }
 
-/** `reason`: why it may need manual review. */
+/** Lets an operation wait; `reason` says why it may need manual review. */
 export const postponeOperation = (
   db: Db,
   id: string,
@@ -129,14 +126,14 @@ export const postponeOperation = (
 
 const other = sql.raw('"chain_relayer"."operation" as "other"')
 
-/** Lanes keep no order, so a decision waits while another of its kind on the wallet is assigned. */
+/** Lanes keep no order among each other, so a decision waits while another of its kind on the wallet is assigned. */
 const accompaniesVerdict = sql`(${operations.kind} in ('verify', 'freeze') and exists (select 1 from ${other}
   where other.kind = ${operations.kind} and other.wallet = ${operations.wallet}
   and other.state = 'assigned'))`
 
 /**
- * Returns false if one no longer waits or conflicts with an assigned decision; the caller then
- * rolls back. For decisions it holds the wallets' locks, so that concurrent ones see each other.
+ * Assigns waiting operations to a nonce. Returns false if one no longer waits or conflicts with an assigned decision;
+ * the caller then rolls back. For decisions it holds the wallets' locks, so that concurrent ones see each other.
  */
 export async function assignOperations(
   tx: Tx,
@@ -162,7 +159,7 @@ const assigning = compiledQuery((db) =>
     .returning({ id: operations.id }),
 )
 
-/** Returns undefined if it has not ended. */
+/** Counts a repeated command of an operation that has ended. Returns undefined if it has not. */
 export async function countRepeat(tx: Tx, id: string) {
   const [ended] = await tx
     .update(operations)
@@ -175,9 +172,9 @@ export async function countRepeat(tx: Tx, id: string) {
 const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
- * Returns what races the end of a hold first, then freezes, then the oldest. A revocation waits
- * while the credit or repayment it revokes is open. A pause leaves only `goesOn` and withdrawn
- * verifications.
+ * Returns operations that are due: first those that must precede the end of a hold, then freezes, then the oldest. A
+ * revocation waits while the credit or repayment that it revokes is open. During a pause it returns only `goesOn` and
+ * withdrawn verifications.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -233,10 +230,10 @@ export const findUndecided = async (db: Db, rowsMax: number): Promise<Operation[
   return rows as Operation[]
 }
 
-/** Its authorization can still be used. */
+/** A failed take whose authorization can still be used. */
 export type Watched = Extract<Operation, { kind: 'take' }>
 
-/** The claims expire, so instances share the work and replace a dead one. */
+/** Claims failed takes whose check is due. The claims expire, so instances share the work and replace a dead one. */
 export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Promise<Watched[]> {
   const due = await tx
     .select({ id: operations.id })
@@ -271,7 +268,7 @@ export async function findFailedTakes(db: Db, wallets: readonly `0x${string}`[])
   return rows as Watched[]
 }
 
-/** Returns false if another instance ended it first. */
+/** Ends the watch of a failed take. Returns false if another instance ended it first. */
 export async function endWatch(db: Db, id: string): Promise<boolean> {
   const ended = await db
     .update(operations)
@@ -283,7 +280,7 @@ export async function endWatch(db: Db, id: string): Promise<boolean> {
 
 export const countWatched = (db: Db): Promise<number> => db.$count(operations, isNotNull(operations.watchAt))
 
-/** Ordered by order time: a postponement is no progress. */
+/** Finds the oldest operations by the time of their order, because a postponement is no progress. */
 export const oldestOperations = (db: Db) => {
   const { id, state, createdAt: since } = operations
   const awaited = isOpen(operations)

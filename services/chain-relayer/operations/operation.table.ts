@@ -4,10 +4,13 @@ import { addressColumn, amountColumn, at, timestamps } from '#platform/db/column
 import { schema } from '../schema.store'
 import type { OperationKind, OperationState, Task } from './operation'
 
-/** A parameter would keep Postgres from using the index. */
+/**
+ * Predicate for open operations. It spells the states out, because a parameter would keep Postgres from using the
+ * index.
+ */
 export const isOpen = ({ state }: { state: SQLWrapper }) => sql`${state} in ('waiting', 'assigned')`
 
-/** Rows are never deleted, so that repeats of a cause are recognised. */
+/** Operations, whose rows are never deleted so that repeats of a cause are recognised. */
 export const operations = schema.table(
   'operation',
   {
@@ -22,7 +25,7 @@ export const operations = schema.table(
     authorizationNonce: text('authorization_nonce').$type<`0x${string}`>(),
     leavesMicro: amountColumn('leaves_micro').notNull(),
     state: text('state').$type<OperationState>().notNull().default('waiting'),
-    /** The transaction that last carried it. */
+    /** Lane of the transaction that last carried the operation. */
     lane: addressColumn('lane'),
     nonce: integer('nonce'),
     tries: integer('tries').notNull().default(0),
@@ -31,15 +34,15 @@ export const operations = schema.table(
     blockNumber: amountColumn('block_number'),
     blockHash: text('block_hash').$type<`0x${string}`>(),
     reason: text('reason'),
-    /** Next check of a failed take's authorization. */
+    /** Time of the next check of a failed take's authorization. */
     watchAt: at('watch_at'),
-    /** Each repeat is announced with a new message id. */
+    /** Number of repeated commands, each of which is announced with a new message id. */
     repeats: integer('repeats').notNull().default(0),
     ...timestamps(),
   },
   (table) => [
     unique('operation_once').on(table.kind, table.cause),
-    // One transfer must never fund two payouts.
+    // The constraint keeps one transfer from funding two payouts.
     unique('operation_authorization_once').on(table.kind, table.wallet, table.authorizationNonce),
     index('operation_open').on(table.notBefore, table.createdAt).where(isOpen(table)),
     index('operation_open_of_wallet').on(table.wallet, table.kind).where(isOpen(table)),

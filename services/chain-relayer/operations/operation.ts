@@ -17,7 +17,7 @@ type Payloads = {
   drip: Message<typeof relay.DripOrdered>
   take: Message<typeof relay.TakeOrdered>
   return: Message<typeof relay.ReturnOrdered>
-  /** `nonce` of the authorization that brought it, if any. */
+  /** Return of unsolicited AUSD, with the `nonce` of the authorization that brought it, if any. */
   giveback: TransferName & { wallet: `0x${string}`; ausd: string; nonce: `0x${string}` | null }
   send: { sendId: string; authorization: GivenAuthorization }
 }
@@ -28,14 +28,16 @@ export type PayloadOf<K extends OperationKind> = Payloads[K]
 export const operationStates = ['waiting', 'assigned', 'settled', 'failed'] as const
 export type OperationState = (typeof operationStates)[number]
 
-/** `assigned`: exactly one transaction carries it. */
+/** States of an operation. An `assigned` one is carried by exactly one transaction. */
 export const lifecycle: Lifecycle<OperationState> = {
-  // Ends without a transaction if a third party did it, it was superseded, or it would revert.
+  // A waiting operation ends without a transaction if a third party did it, if it was superseded, or if it would
+  // revert.
   waiting: ['assigned', 'settled', 'failed'],
-  // At finality, if a noop or a foreign transaction used its nonce, or it reverted.
+  // An assigned operation leaves this state at finality. It waits again if a noop or a foreign transaction used its
+  // nonce, or if its transaction reverted.
   assigned: ['settled', 'failed', 'waiting'],
   settled: [],
-  // Only a take: anyone may still submit its authorization.
+  // Only a failed take can settle, because anyone may still submit its authorization.
   failed: ['settled'],
 }
 
@@ -53,7 +55,7 @@ export const limitsOf = (afterMs: number): Limits<OperationState> => {
   }
 }
 
-/** The token no longer accepts the authorization after these. */
+/** Reasons after which the token no longer accepts the authorization. */
 const closedReasons: ReadonlySet<string> = new Set([
   'authorization_used_elsewhere',
   'authorization_cancelled',
@@ -61,8 +63,8 @@ const closedReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if a third party may still submit the failed transfer. Nothing is owed for a send; a
- * take stored without a nonce uses that of another payout.
+ * Returns true if a third party may still submit the failed transfer. Nothing is owed for a send. A take that was
+ * stored without a nonce uses that of another payout.
  */
 export const mayHappenLate = (
   failed: { readonly kind: OperationKind; readonly authorizationNonce: string | null },
@@ -72,8 +74,8 @@ export const mayHappenLate = (
   failed.kind === 'take' && failed.authorizationNonce !== null && !closedReasons.has(reason)
 
 /**
- * Nothing prevents a second drip, so it keeps its lane and nonce and is resent only if its
- * transaction reverted at finality.
+ * Guard of each kind against a second execution. Nothing prevents a second drip, so it keeps its lane and nonce and is
+ * resent only if its transaction reverted at finality.
  */
 export const guards: {
   readonly [K in OperationKind]: 'ref' | 'authorization' | 'idempotent' | 'none'
@@ -96,17 +98,20 @@ const batchable = ['credit', 'repay', 'revoke', 'extend'] as const satisfies rea
 export type BatchableTask = Extract<Task, { kind: (typeof batchable)[number] }>
 export const isBatchable = (kind: OperationKind): boolean => (batchable as readonly OperationKind[]).includes(kind)
 
-/** These go first, and are examined even in a batch, because the hold may end. */
+/** Kinds that go first, and are examined even in a batch, because the hold may end. */
 export const racing = ['revoke', 'extend'] as const satisfies readonly OperationKind[]
-/** Only the newest decision about a wallet counts. */
+/** Returns true for decisions, of which only the newest about a wallet counts. */
 export const isVerdict = (kind: OperationKind): boolean => kind === 'verify' || kind === 'freeze'
-/** Protects money that a user could otherwise take away: assigned before anything else is examined. */
+/**
+ * Returns true for kinds that protect money which a user could otherwise take away. They are assigned before anything
+ * else is examined.
+ */
 export const isProtective = (kind: OperationKind): boolean => isRacing(kind) || kind === 'freeze'
 export const isRacing = (kind: OperationKind): boolean => (racing as readonly OperationKind[]).includes(kind)
 
 /**
- * These continue while relaying is paused: they protect money (revoke, extend, freeze), belong to
- * users (return, giveback), or would fall due (repay).
+ * Kinds that continue while relaying is paused: they protect money (revoke, extend, freeze), belong to users (return,
+ * giveback), or would fall due (repay).
  */
 export const goesOn = [
   'revoke',
@@ -120,7 +125,7 @@ export const goesOn = [
 export const payerOf = (kind: OperationKind): 'treasury' | 'user' =>
   kind === 'take' || kind === 'send' ? 'user' : 'treasury'
 
-/** The wallet's balance or code can make it revert. */
+/** Returns true if the wallet's balance or code can make the operation revert. */
 export const isUpToWallet = (kind: OperationKind): boolean => payerOf(kind) === 'user' || kind === 'drip'
 
 /**
@@ -139,7 +144,7 @@ const transferRestMaxMs = 60_000
 export const transferRestMs = (ageMs: number): number =>
   Math.min(transferRestMaxMs, Math.max(transferRestMinMs, Math.floor(ageMs / 2)))
 
-/** The longest rest before an operation is examined again. */
+/** The longest time until an operation is examined again, in ms. */
 export const restMaxMs = 5 * 60_000
 
 export const leftMinSeconds = 60n
@@ -147,16 +152,16 @@ export const leftMinSeconds = 60n
 export const lapsesSoon = ({ validBefore }: Pick<AuthorizationTerms, 'validBefore'>, nowSeconds: bigint): boolean =>
   BigInt(validBefore) < nowSeconds + leftMinSeconds
 
-/** One operation per (kind, cause), permanently. */
+/** An order, of which there is one operation per kind and cause, permanently. */
 export type Order = Task & {
   readonly id: string
-  /** The business id, repeated in the outcome. */
+  /** The business id, which the outcome repeats. */
   readonly cause: string
   readonly wallet: `0x${string}`
-  /** The same cause with another hash is an error, not a repeat. */
+  /** Hash of the content. The same cause with another hash is an error, not a repeat. */
   readonly contentHash: string
   readonly requestId?: string | null
-  /** Numbers the decisions about a wallet. */
+  /** Number of a decision about a wallet. */
   readonly revision: bigint | null
   readonly authorizationNonce: `0x${string}` | null
   /** AUSD (10⁻⁶) that will leave the wallet. */

@@ -15,8 +15,7 @@ import { countRepeat, findOperation, insertOperation, moveOperation, moveOperati
 import type { Operation } from './operation.table'
 import { isGivenBack, lockWallet } from './wallet.store'
 
-// Outcomes are announced in the commit that ends the operation, and again for each repeat of the
-// command.
+// Outcomes are announced in the commit that ends the operation, and again for each repeat of the command.
 
 export const orderReactions: readonly Reaction[] = [
   ordered(relay.CreditOrdered, (payload) => ({ kind: 'credit', payload })),
@@ -36,15 +35,18 @@ function ordered<T extends Topic>(topic: T, taskOf: (message: Message<T>) => Tas
     again: async (tx, message) => {
       const order = orderOf(taskOf(message))
       const known = await findOperation(tx, order.id)
-      // Other content was dead-lettered when it first arrived.
+      // An order with other content was dead-lettered when it first arrived.
       if (known?.contentHash === order.contentHash) await repeatOutcome(tx, known)
     },
   })
 }
 
-/** Throws `Malformed` (a dead letter) if the same cause was ordered with other content. */
+/**
+ * Stores the operation of an order. Throws `Malformed` (a dead letter) if the same cause was ordered with other
+ * content.
+ */
 async function accept(tx: Tx, order: Order): Promise<void> {
-  // An erasure waits; and AUSD being given back must not be paid out as well.
+  // The lock makes an erasure wait, and keeps AUSD that is being given back from being paid out as well.
   // guard: a take waits for a giveback of its wallet that is being stored
   await lockWallet(tx, order.wallet)
   // guard: AUSD returned to its sender does not also pay a cash-out
@@ -81,7 +83,7 @@ export const settle = async (
   // guard: an examined operation is ended only if it is still waiting
 ): Promise<boolean> => (await settleFrom(tx, [operation], place, ['waiting'])).length === 1
 
-/** Returns those that had not ended before. */
+/** Settles operations at finality and returns those that had not ended before. */
 export const settleAll = (tx: Tx, operations: readonly Operation[], place: PlaceOnChain): Promise<Operation[]> =>
   settleFrom(tx, operations, place, ['waiting', 'assigned'])
 
@@ -118,7 +120,7 @@ export async function settleLate(tx: Tx, operation: Ended, place: PlaceOnChain):
   return true
 }
 
-/** Returns false if it had left the states `from`. */
+/** Fails an operation. Returns false if it had left the states `from`. */
 export async function fail(
   tx: Tx,
   operation: Ended & Pick<Operation, 'authorizationNonce'>,
@@ -131,7 +133,7 @@ export async function fail(
   return true
 }
 
-/** Does nothing if another instance assigned it first. */
+/** Fails an operation, or does nothing if another instance assigned it first. */
 export async function giveUp(context: Context, operation: Operation, reason: string, alarm: boolean) {
   const failed = await context.database.transaction((tx) =>
     // guard: an operation is given up only if it is still waiting

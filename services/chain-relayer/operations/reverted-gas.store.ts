@@ -8,7 +8,7 @@ import { attempts, transactions } from '../lanes/lane.store'
 import { pauses, schema } from '../schema.store'
 import { operations } from './operation.table'
 
-/** Paid for a wallet's transfers, at finality. */
+/** Gas paid for a wallet's transfers, recorded at finality. */
 export const revertedGas = schema.table(
   'reverted_gas',
   {
@@ -43,9 +43,7 @@ export async function revertedGasToday(db: Db, wallets: readonly Hex[]): Promise
   return { weiOf: (wallet) => byWallet.get(wallet) ?? 0n, pausedSince: rows[0]?.since ?? null }
 }
 
-/**
- * Returns the maximum gas cost of the in-flight transfers; those of a bundle share its cost evenly.
- */
+/** Returns the maximum gas cost of the transfers in flight. Those of a bundle share its cost evenly. */
 export async function atStakeWei(tx: Tx, wallets: readonly Hex[]): Promise<Map<Hex, bigint>> {
   const dearest = tx
     .select({

@@ -7,12 +7,12 @@ import { settleLate } from './order'
 // Anyone can submit the authorization of a failed take at any time. One query per interval for the
 // treasury's `Transfer` events finds them all, however many takes have failed.
 
-/** Blocks read twice: a lagging endpoint returns no logs for blocks it lacks. */
+/** Blocks that are read twice, because a lagging endpoint returns no logs for blocks that it lacks. */
 const againBlocks = 60n
 
 /**
- * Returns true if more blocks remain. Starts at the current head: the watch of a take's row found
- * older transfers.
+ * Reads the next transfers to the treasury and settles failed takes among them. Returns true if more blocks remain. The
+ * first scan starts at the current head, because the watch of each failed take finds older transfers.
  */
 export async function followTransfers(context: Context): Promise<boolean> {
   const { database, node } = context

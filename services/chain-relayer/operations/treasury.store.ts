@@ -2,12 +2,12 @@ import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#platform/db/open'
 import { isOpen, operations } from './operation.table'
 
-/** Postgres uses the index only for this spelling. */
+/** Predicate for operations that pay out of the treasury. Postgres uses the index only for this spelling. */
 const outOfTreasury = sql`${operations.kind} in ('credit', 'repay', 'return', 'giveback')`
 
 /**
- * Returns the newest block in which AUSD is known to have left the treasury: older chain state
- * overstates the balance.
+ * Returns the newest block in which AUSD is known to have left the treasury. An older chain state overstates the
+ * balance.
  */
 export async function newestTreasurySpending(db: Db): Promise<bigint> {
   const rows = await db
@@ -17,7 +17,7 @@ export async function newestTreasurySpending(db: Db): Promise<bigint> {
   return BigInt(rows[0]!.block)
 }
 
-/** Sums 10⁻⁶ AUSD that the state at `blockNumber` lacks. */
+/** Sums the ordered AUSD (10⁻⁶) that the state at `blockNumber` lacks. */
 export async function orderedMicro(db: Db, blockNumber: bigint): Promise<bigint> {
   const rows = await db
     .select({

@@ -5,10 +5,10 @@ import type { Db, Tx } from '#platform/db/open'
 import type { Order } from './operation'
 import { isOpen, type Operation, operations } from './operation.table'
 
-/** Keeps concurrent transactions from spending the same AUSD twice. */
+/** Locks a wallet, so that concurrent transactions cannot spend the same AUSD twice. */
 export const lockWallet = (tx: Tx, wallet: Hex) => lockWallets(tx, [wallet])
 
-/** Locks in a fixed order to avoid deadlocks. */
+/** Locks wallets in a fixed order to avoid deadlocks. */
 export const lockWallets = (tx: Tx, wallets: readonly Hex[]) =>
   tx.execute(sql`select pg_advisory_xact_lock(word) from (
     select distinct hashtext(wallet) as word from unnest(${sql.param([...wallets])}::text[]) as wallet
@@ -138,7 +138,7 @@ export const findTake = async (db: Db, payoutId: string): Promise<Extract<Operat
   return rows[0] as Extract<Operation, { kind: 'take' }> | undefined
 }
 
-/** Finds by authorization nonce or, without one, by transaction. */
+/** Finds takes by authorization nonce or, without one, by transaction. */
 export const findTakesBy = (
   db: Db,
   { wallet, nonce, txHash }: { wallet: `0x${string}`; nonce: string | null; txHash: `0x${string}` },

@@ -18,7 +18,7 @@ const wallet = (byte: string) => `0x${byte.repeat(20)}` as const
 const accountOf = getAbiItem({ abi: creditLineAbi, name: 'accountOf' }) as AbiFunction
 const fields = (accountOf.outputs[0] as unknown as { components: readonly { name: string; type: string }[] }).components
 
-/** All fields differ; `largest` uses the largest numbers. */
+/** Returns a state in which all fields differ; `largest` uses the largest numbers. */
 const lineOf = (seed: number, largest = false): LineState =>
   Object.fromEntries(
     fields.map(({ name, type }, at) => {

@@ -71,7 +71,9 @@ const activity = prepared((db) => {
   return unionAll(page, open).prepare('activity')
 })
 
-/** Takes and returns belong to the activity of their payout. */
+/**
+ * Reads the activity of a wallet. Takes and returns are left out, because they belong to the activity of their payout.
+ */
 export async function readActivity(
   { database }: Context,
   { wallet, limit, before }: ReadRequestOf<typeof ChainActivity>,

@@ -62,7 +62,7 @@ describe('a request for a send', () => {
     const signed = canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
     const isHeld = Promise.withResolvers<void>()
     const first = Promise.withResolvers<void>()
-    // After its look for an earlier one, which has a deadline.
+    // The turn begins after the search for an earlier send, which has a deadline.
     const readTurn = async () => {
       isHeld.resolve()
       await first.promise
@@ -115,7 +115,7 @@ describe('a request for a send', () => {
       canonical(await fixture.sign(key, { to: recipient, value, nonce: newNonce() }))
     const first = await signs(6_000_000n)
     await createSend(context, address, first)
-    // In our database the amount has still to leave the wallet.
+    // In our database the amount still has to leave the wallet.
     await fixture.submit(actorKeys.admin, contracts.ausd, transferData(first))
     const rest = await createSend(context, address, await signs(4_000_000n))
     expect(rest).toMatchObject({ ok: { ausd: '4000000' } })
@@ -177,7 +177,7 @@ describe('a request for a send', () => {
       await fixture.command(freeze(address, frozen, revision))
       await fixture.finish(context, freeze(address, frozen, revision))
     }
-    // The freeze is the first refusal.
+    // The freeze precedes every other refusal.
     const sign = (value: bigint, to = treasury) => fixture.sign(key, { to, value, nonce: newNonce() })
     const sent = (value: bigint) => sign(value, recipient)
     const [much, little] = [await sign(99_000_000n), await sign(50_000n)]

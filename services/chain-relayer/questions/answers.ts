@@ -101,8 +101,8 @@ async function unlessUnreadable<T>({ log }: Context, work: () => Promise<Answer<
 }
 
 /**
- * Starts a reading and returns the last one: figures are due within 150 ms, which a public endpoint
- * alone may take.
+ * Returns a function that starts a read and returns the last known balance: figures are due within 150 ms, which a
+ * public endpoint alone may take.
  */
 function openBalances({ reader }: Context['node']): (address: Hex) => bigint | null {
   const known = new Map<Hex, bigint>()
@@ -147,8 +147,8 @@ export const statsOf = ({ database, node, settings }: Context) => {
 }
 
 /**
- * Reads again if a take was stored meanwhile; after the third time it is counted twice rather than
- * not at all.
+ * Reads the facts of a wallet and its recent takes. It reads again if a take was stored in the meantime; after the
+ * third time that take is counted twice rather than not at all.
  */
 async function factsAndTakes(context: Context, signed: GivenAuthorization) {
   const from = signed.from.toLowerCase() as Hex

@@ -65,7 +65,7 @@ describe('a contract wallet', () => {
     expect(await fixture.balanceOf(wallet)).toBe(7_000_000n)
   })
 
-  /** Accepts any signature when asked, and refuses it when used. */
+  /** Returns a wallet that accepts any signature when asked, and refuses it when used. */
   async function liar() {
     const { key } = await newWallet(fixture, 0n)
     const data = encodeDeployData({
@@ -86,10 +86,10 @@ describe('a contract wallet', () => {
     return { wallet, sign }
   }
 
-  /** Such a wallet, which also burns all gas it is given. */
+  /** Returns such a wallet that also burns all gas it is given. */
   async function burner() {
     const made = await liar()
-    // Its code detects every simulation, so the endpoint lets it pass.
+    // The wallet's code detects every simulation, so the endpoint reports success for it.
     fixture.endpoint.intercept = (method, _, params) =>
       method === 'eth_call' && (params[0] as { from?: string }).from === lane.toLowerCase()
         ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x' }))
@@ -134,7 +134,7 @@ describe('a contract wallet', () => {
     const spent = 'gas_budget_spent'
     expect(reasons.toSorted()).toEqual([spent, spent, spent, spent, 'reverted'])
     fixture.endpoint.intercept = undefined
-    // The budget is the last refusal, after every fault of the request.
+    // The budget is checked last, after every fault of the request.
     const check = (value: string) =>
       answersOf(context)
         .find((one) => one.question === questions.AuthorizationCheck)!
@@ -151,7 +151,7 @@ describe('a contract wallet', () => {
     ).toHaveProperty('ok')
   })
 
-  /** As for a wallet that is not deployed yet (ERC-6492). */
+  /** Wraps a signature as for a wallet that is not deployed yet (ERC-6492). */
   const for6492 = (signature: Hex): Hex =>
     concat([
       encodeAbiParameters(

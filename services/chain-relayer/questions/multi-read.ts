@@ -5,8 +5,8 @@ type WaitingRead<I, O> = {
 }
 
 /**
- * Requests arriving while a batch runs form the next one. If a batch fails, its items are retried
- * one by one.
+ * Groups single reads: requests that arrive during a call form the next one. If a call fails, its items are retried one
+ * by one.
  */
 export function multiRead<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,

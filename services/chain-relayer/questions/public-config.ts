@@ -8,7 +8,7 @@ import { leftMinSeconds } from '../operations/operation'
 
 type ContractTerms = Static<(typeof ChainTerms)['answer']>
 
-/** The contract terms never change, so they are read once. */
+/** Returns a reader of the contract terms, which never change, so they are read once. */
 export function publicConfigReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
   let known: Promise<ContractTerms> | undefined
   return (): Promise<ContractTerms> => {

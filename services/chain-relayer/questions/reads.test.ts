@@ -28,7 +28,7 @@ describe('the collateral on hold', () => {
     await act('topUp', 2, ausd('3.000001'), true)
     const { collateral } = await account(actors.ana.address)
     expect(collateral).toMatchObject({ value: '7000000', pendingValue: '3000001' })
-    // The yield does not divide evenly among the shares: both sides have something to round.
+    // The yield does not divide evenly among the shares, so both sides have something to round.
     await fixture.send('admin', 'creditLine', 'addYield', [1_234_567n])
     const grown = (await account(actors.ana.address)).collateral
     expect(grown.pendingShares).toBe(collateral.pendingShares)

@@ -13,14 +13,17 @@ import { decodeAccountCall, encodeAccountCall, type Pool, type WalletRead } from
 
 type Contracts = { readonly ausd: Hex; readonly creditLine: Hex }
 
-/** Limited by the gas of public endpoints and 16 KiB of call data. */
+/** Most wallets per call, limited by the gas of public endpoints and by 16 KiB of call data. */
 const walletsMax = 80
 
-/** Behind one address may be several nodes, some of which lag. */
+/** Most tries of a read, because several nodes may stand behind one address and some of them lag. */
 const triesMax = 5
 const triesRestMs = 100
 
-/** What a user has seen does not go back. Throws if every try meets an older block than before. */
+/**
+ * Reads accounts at a block that is not older than one already shown to users. Throws if every try meets an older
+ * block.
+ */
 async function readSome(
   { reader, contracts, newest }: StateReader,
   wallets: readonly Hex[],
@@ -44,7 +47,7 @@ type StateReader = {
   readonly newest: ReturnType<typeof openNewest>
 }
 
-/** In 10⁻⁶ AUSD, with the virtual shares and unit of the contract's pool. */
+/** Returns the value of shares in 10⁻⁶ AUSD, with the virtual shares and unit of the contract's pool. */
 export const ausdOfSharesFloor = (shares: bigint, pool: Pool): bigint =>
   (shares * (pool.collateralMicro + 1n)) / (pool.shares + 1_000_000n)
 
@@ -89,10 +92,13 @@ const cycleOf = ({ cycles, openedAt, dueAt, defaultsAt }: WalletRead['line']): A
         defaultsAt: String(defaultsAt),
       }
 
-/** The previous call may hang. */
+/** Longest wait for the previous call, in ms, because it may hang. */
 const patienceMs = 150
 
-/** Requests arriving during a call share the next, so no answer is older than its request. */
+/**
+ * Returns a reader of accounts. Requests that arrive during a call share the next one, so no answer is older than its
+ * request.
+ */
 export function accountReader(reader: PublicClient, contracts: Contracts) {
   const reading = { reader, contracts, newest: openNewest(() => performance.now()) }
   const readAll = batchReads(async (wallets: ReadonlySet<Hex>) => {
@@ -115,7 +121,8 @@ export type Hold = Static<(typeof ChainHold)['answer']>
 const holdStates = ['none', 'held', 'released', 'revoked'] as const
 
 /**
- * Returns undefined if the endpoint lags behind the payment: it would report `none` for held money.
+ * Reads the hold of a payment. Returns undefined if the endpoint lags behind the payment, because it would report
+ * `none` for held money.
  */
 export async function readHold({ node, contracts, database }: Context, refId: string): Promise<Hold | undefined> {
   const line = { address: contracts.creditLine, abi: creditLineAbi } as const
@@ -133,12 +140,12 @@ export async function readHold({ node, contracts, database }: Context, refId: st
   return { state, until: timeOrNull(until), blockTime: String(blockTime) }
 }
 
-/** Returns undefined if the endpoint lags behind the use of the ref id. */
+/** Reads the state of a ref id. Returns undefined if the endpoint lags behind the use of the ref id. */
 export async function readRef(
   { node, contracts, database }: Context,
   refId: string,
 ): Promise<'unused' | 'ordered' | 'used' | undefined> {
-  // Rows first: an order that ends after this read is already on the chain.
+  // Rows are read first, so that an order that ends after this read is already on the chain.
   const { block, isOpen } = await database.read((db) => ordersOfRef(db, refId))
   const line = { address: contracts.creditLine, abi: creditLineAbi } as const
   const [content, blockNumber] = await node.reader.multicall({

@@ -25,7 +25,7 @@ const facts = {
 }
 const zero = `0x${'00'.repeat(20)}`
 
-/** In the order of the checks: each row also breaks every rule below it. */
+/** Faults in the order of the checks. Each test combines a fault with all that follow it. */
 const ladder = [
   ['wallet_not_from', { from: `0x${'cc'.repeat(20)}` }, {}],
   ['to_zero', { to: zero }, {}],
@@ -68,7 +68,7 @@ describe('the decision about a send', () => {
   const steps = ladder.map((step, place) => [step[0], place] as const)
   test.each(steps)('refuses with %s before any later check', (code, place) => {
     const later = ladder.slice(place)
-    // Several rows set `to`: applied backwards, the earlier one wins.
+    // Several rows set `to`, so they are applied backwards and the earlier one wins.
     const words = Object.assign({}, ...later.map((step) => step[1]).toReversed())
     const known = Object.assign({}, ...later.map((step) => step[2]))
     expect(decide(words, known)).toBe(code)

@@ -23,10 +23,10 @@ export type SignerFacts = {
   readonly verified: boolean
   readonly frozen: boolean
   readonly signatureValid: boolean
-  /** The wallet's code too often refused transfers that it had accepted. */
+  /** True if the wallet's code too often refused transfers that it had accepted. */
   readonly isDistrusted: boolean
   readonly nonceUsed: boolean
-  /** Balance (10⁻⁶) less open operations. */
+  /** Balance (10⁻⁶ AUSD) less the amounts of open operations. */
   readonly freeMicro: bigint
 }
 
@@ -38,7 +38,7 @@ type Holding = {
 
 type SendRequest = {
   wallet: string
-  /** AUSD sent here would be lost or mistaken for a payment. */
+  /** Addresses that a send must not pay, because the AUSD would be lost or mistaken for a payment. */
   token: string
   creditLine: string
   treasury: string
@@ -46,7 +46,7 @@ type SendRequest = {
   signed: GivenAuthorization
 }
 
-/** In 10⁻⁶ AUSD; the gas of a smaller send would be worth more. */
+/** Smallest send in 10⁻⁶ AUSD; the gas of a smaller one would be worth more. */
 const sendMinMicro = 10_000n
 
 const rules: readonly (readonly [RefusalCode, (words: SendRequest) => boolean])[] = [
@@ -66,7 +66,9 @@ const rules: readonly (readonly [RefusalCode, (words: SendRequest) => boolean])[
 
 const refusalOfWords = (words: SendRequest): RefusalCode | undefined => rules.find(([, broken]) => broken(words))?.[0]
 
-/** The signature comes first, so that a forger learns nothing about the wallet. */
+/**
+ * Returns the refusal of a signer. The signature is checked first, so that a forger learns nothing about the wallet.
+ */
 export function refusalOfSigner(facts: SignerFacts, signed: GivenAuthorization): RefusalCode | undefined {
   // guard: a send is signed by its wallet
   if (!facts.signatureValid) return 'signature_invalid'
@@ -117,8 +119,8 @@ export async function signerFacts(context: Context, signed: GivenAuthorization):
 const refusedByCodeMax = 3
 
 /**
- * The code can tell who asks. A transfer that it accepts and then refuses costs chain calls that
- * nobody pays for.
+ * Returns true if the wallet's code has refused too often. The code can tell who asks, and a transfer that it accepts
+ * and then refuses costs us chain calls.
  */
 const refusesTooOften = async ({ database }: Pick<Context, 'database'>, signer: Hex) =>
   (await database.read((db) => countRefusedByCode(db, signer))) >= refusedByCodeMax
@@ -126,15 +128,15 @@ const refusesTooOften = async ({ database }: Pick<Context, 'database'>, signer: 
 const inFlightMax = 50
 
 /**
- * A mined transfer has left the balance but stays open until final; counted twice, it would hide
- * AUSD. So both are read at one block, if the wallet would otherwise be refused.
+ * Reads the balance and open operations of a wallet. A mined transfer has left the balance but stays open until final,
+ * and counting it twice would hide AUSD. So both are read at one block if the wallet would otherwise be refused.
  */
 async function holdingOf({ database, node, contracts }: Context, from: Hex): Promise<Holding & { freeMicro: bigint }> {
   const leaving = await database.read((db) => findLeaving(db, from, inFlightMax))
   const token = { address: contracts.ausd, abi: ausdAbi } as const
   const [balanceMicro, ...used] = (await node.reader.multicall({
     allowFailure: false,
-    batchSize: 0, // One call, so that all reads are of the same block.
+    batchSize: 0, // All reads share one call, so that they are of the same block.
     multicallAddress: multicall3,
     contracts: [
       { ...token, functionName: 'balanceOf', args: [from] },
@@ -150,12 +152,12 @@ async function holdingOf({ database, node, contracts }: Context, from: Hex): Pro
   return { balanceMicro, goneIds, freeMicro: balanceMicro - (still.get(from) ?? 0n) }
 }
 
-/** Detects an unresponsive database before anything is stored. */
+/** Deadline of the first read, in ms, which detects an unresponsive database before anything is stored. */
 const readDeadlineMs = 1_500
 
 type SendAnswer = { sendId: string; ausd: string; to: string }
 
-/** Relays once per (from, nonce); a repeat gets the first answer. */
+/** Relays a send once per (from, nonce); a repeat gets the first answer. */
 export async function createSend(
   context: Context,
   wallet: string,
@@ -170,7 +172,7 @@ export async function createSend(
   const sendId = sendIdOf(signed)
   const sent = orderOf({ kind: 'send', payload: { sendId, authorization: signed } })
   const order = { ...sent, requestId: requestId() ?? null }
-  // Comes first, so that a caller cannot learn about another wallet's sends.
+  // This check comes first, so that a caller cannot learn about another wallet's sends.
   if (refusalOfWords(words) === 'wallet_not_from') return refuse('wallet_not_from')
   const { find, store } = sharedBy(context)
   const known = await within(find(order.id), readDeadlineMs, 'the database')
@@ -198,7 +200,7 @@ type Wanted = Holding & {
 
 const storedAtOnce = 64
 
-/** Concurrent sends share these queries. */
+/** Opens queries that concurrent sends share. */
 function openShared(database: Context['database']) {
   const read = <I, O>(work: (db: Db, items: readonly I[]) => Promise<(item: I) => O>) =>
     multiRead(async (items: readonly I[]) => {
@@ -226,7 +228,7 @@ function sharedBy({ database }: Pick<Context, 'database'>) {
   return known
 }
 
-/** Each send may use only the AUSD that earlier ones leave. */
+/** Stores sends in turn. Each may use only the AUSD that earlier ones leave. */
 async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendAnswer>[]> {
   const orders = wanted.map(({ order }) => order)
   const wallets = [...new Set(orders.map(({ wallet }) => wallet))]
@@ -244,7 +246,7 @@ async function storeAll(tx: Tx, wanted: readonly Wanted[]): Promise<Answer<SendA
     ),
     revertedGasToday(tx, wallets),
   ])
-  // The lowest balance reflects all outgoing transfers.
+  // The lowest of the balances read reflects all outgoing transfers.
   const heldMicro = new Map<Hex, bigint>()
   for (const { order, balanceMicro } of wanted)
     heldMicro.set(order.wallet, atMost(heldMicro.get(order.wallet) ?? balanceMicro, balanceMicro))

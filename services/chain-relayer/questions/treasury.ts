@@ -12,8 +12,8 @@ export type TreasuryAnswer = Static<(typeof ChainTreasury)['answer']>
 const freshMs = 2_000
 
 /**
- * Callers share one call. Returns undefined if the endpoint lags behind a known final block: it
- * would count AUSD already spent.
+ * Returns a reader of the treasury whose callers share one call. It returns undefined if the endpoint lags behind a
+ * known final block, because it would count AUSD that is already spent.
  */
 export function treasuryReader(context: Context): () => Promise<TreasuryAnswer | undefined> {
   let last: { at: number; reading: Promise<TreasuryAnswer | undefined> } | undefined

@@ -57,7 +57,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       return
     }
     const bid = bidOf(batch.call)
-    // A bid above the whole room is sent only if nothing else is open; the chain decides.
+    // A bid above the remaining limit is sent only if nothing else is open; the chain then decides.
     if (chosen.bidRoomWei < bid && chosen.openCount > 0) return
     const take = (count: 1 | -1) => {
       chosen.openCount += count
@@ -93,7 +93,10 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   }
 }
 
-/** A new transaction would wait behind it; another lane, or this one later, is sooner. */
+/**
+ * Returns true if the oldest transaction of a lane is stuck: a new one would wait behind it, so another lane, or this
+ * one later, is sooner.
+ */
 async function isStuck(
   { clock, settings, node }: Context,
   { lane: { address }, open: [oldest] }: HeldLane,
@@ -103,7 +106,7 @@ async function isStuck(
   return count <= oldest.nonce
 }
 
-/** Returns 0 while every lane is at its bid limit. */
+/** Returns how many more operations the lanes may send, which is 0 while every lane is at its bid limit. */
 function roomAmong(
   lanes: readonly { readonly openCount: number; readonly bidRoomWei: bigint }[],
   leastBidWei: bigint,
@@ -121,8 +124,8 @@ class LostLane extends LostRace {}
 type Assigned = 'stored' | 'nothing stored' | 'lane lost'
 
 /**
- * One commit stores nonce, signature, transaction and operations; only stored bytes are broadcast.
- * Omits transfers that their wallets could not pay.
+ * Stores nonce, signature, transaction and operations in one commit; only stored bytes are broadcast. Leaves out
+ * transfers that their wallets could not pay.
  */
 async function assign(context: Context, { key, lane }: HeldLane, batch: Batch, fees: Fees): Promise<Assigned> {
   const { operations, purpose, funds } = batch
@@ -182,7 +185,7 @@ async function postpone(context: Context, operation: Operation, cover: Cover): P
     await context.database.run((db) => postponeOperation(db, operation.id, unsettledRestMs(context, operation), 0))
 }
 
-/** Operations of a batch are retried alone, so that the others pass. */
+/** Holds refused operations. Those of a batch are retried alone, so that the others pass. */
 async function holdAll(context: Context, operations: readonly Operation[], refusal: PolicyRefusal) {
   const [first, ...others] = operations
   if (others.length === 0) return holdRefused(context, first!, refusal)

@@ -16,17 +16,17 @@ import type { Operation } from '../operations/operation.table'
 import { costWei, inFlightWei } from './funding'
 import { bumped, isRaise, isSigned, noopCall, outbid, raisedGas } from './transaction'
 
-// Stored bytes may be sent any number of times; what is not mined gets another attempt at the same
-// nonce. Neither frees a nonce.
+// Stored bytes may be sent any number of times. A transaction that is not mined gets another attempt at the same nonce.
+// Neither step frees a nonce.
 
-/** The request was most likely lost. */
+/** Time in ms after which a request that was most likely lost is sent again. */
 const soonMs = 1_000
 const raiseEveryMs = 1_000
-/** A transfer is then sure to revert, so a cheaper noop replaces it. */
+/** Time in ms past the expiry of a transfer after which it is sure to revert, so that a cheaper noop replaces it. */
 const lapsedMs = 30_000
-/** Nodes queue later nonces, so a lane need not wait for each. */
+/** Requests at a time, because nodes queue later nonces and a lane need not wait for each. */
 const sendAtOnce = 16
-/** Sending a thousand would take longer than the lease, for every instance that takes over. */
+/** Most sends per round: a thousand would take longer than the lease, for every instance that takes over. */
 const sendsMax = 64
 
 export const broadcastDue = (context: Context, held: readonly HeldLane[]): Promise<unknown> =>
@@ -38,7 +38,7 @@ async function broadcastLane(context: Context, held: HeldLane): Promise<void> {
   if (due.length < all.length) context.wake()
   for (let from = 0; from < due.length; from += sendAtOnce) {
     const answers = await broadcastSome(context, held, due.slice(from, from + sendAtOnce))
-    // The rest would wait for the same endpoint.
+    // The remaining transactions would wait for the same endpoint.
     if (answers.some(({ next }) => next === 'send_soon')) return
   }
 }
@@ -71,7 +71,10 @@ async function broadcastSome(context: Context, held: HeldLane, some: readonly Op
   return steps
 }
 
-/** What this process has not sent is due: resending is harmless. */
+/**
+ * Returns true if an attempt should be sent. Attempts that this process has not sent are due, because resending is
+ * harmless.
+ */
 function isDue({ clock, memory, settings }: Pick<Context, 'clock' | 'memory' | 'settings'>, attempt: Attempt): boolean {
   if (attempt.broadcastAt === null || !memory.sent.has(attempt.hash)) return true
   const { next } = afterSend[verdictOnSend(attempt.lastError)]
@@ -107,10 +110,10 @@ const raiseGas = (context: Context, lane: HeldLane, open: OpenTransaction) => {
   return renew(context, lane, open, purpose, raisedGas(gas, 1))
 }
 
-/** A permanent refusal, which higher fees would not change. */
+/** Returns true after a permanent refusal, which higher fees would not change. */
 const givesWay = ({ lastError }: Attempt) => afterSend[verdictOnSend(lastError)].next === 'give_way'
 
-/** Never replaces a drip or another noop. */
+/** Replaces a refused transaction by a noop, unless it is a drip or a noop itself. */
 async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransaction) {
   if (open.attempts.at(-1)!.purpose === 'noop') return
   const carried = await context.database.read((db) => findOperations(db, open.operationIds))
@@ -118,11 +121,11 @@ async function replaceRefused(context: Context, lane: HeldLane, open: OpenTransa
   await fillWithNoop(context, lane, open)
 }
 
-/** Whichever attempt is mined decides. */
+/** Uses the nonce for a noop; whichever attempt is mined decides. */
 const fillWithNoop = (context: Context, lane: HeldLane, open: OpenTransaction) =>
   renew(context, lane, open, 'noop', noopCall(lane.lane.address).gas)
 
-/** A higher fee would not help. */
+/** Returns true while the chain stands still, when a higher fee would not help. */
 function isHalted({ memory, clock, settings, logThrottled }: Context, head: Pick<Head, 'number'>): boolean {
   memory.pace = paceAfter(memory.pace, head.number, clock())
   if (!stands(memory.pace, clock(), settings.bumpAfterMs / 2)) return false
@@ -164,7 +167,7 @@ async function renew(
   const last = open.attempts.at(-1)!
   const head = await context.node.newestHead()
   if (isHalted(context, head)) return
-  // At the highest fee a node would refuse a noop that pays 1 wei more.
+  // At the highest fee a node would refuse a noop that pays only 1 wei more.
   const raise = purpose === last.purpose ? bumped : outbid
   const fees: Fees = raise(last, head.baseFeeWei)
   const { nonce } = open
@@ -183,7 +186,7 @@ async function renew(
   })
   const stored = await storing.catch((error) => {
     if (!(error instanceof PolicyRefused)) throw error
-    // The limits were lowered: earlier attempts continue at their fees.
+    // The limits were lowered since, so earlier attempts continue at their fees.
     const fields = { lane: lane.address, nonce, why: error.message, alarm: true }
     context.logThrottled('policy:renew', fields, 'policy refused a fee bump')
     return false

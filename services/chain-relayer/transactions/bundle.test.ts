@@ -42,7 +42,7 @@ const endOf = async (context: Context, takes: readonly { task: ReturnType<typeof
   for (const { task } of takes) ended.push(await fixture.finish(context, task))
   return ended
 }
-/** Assigns without sending: the chain's next action precedes our transaction. */
+/** Assigns operations without sending them, so that the chain's next action precedes our transaction. */
 const assign = async (context: Context) => assignWaiting(context, await holdLanes(context))
 const rowOf = async ({ lane, nonce }: Operation) => {
   const rows = await database.read((db) => db.select().from(transactions))

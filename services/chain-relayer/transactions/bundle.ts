@@ -9,8 +9,8 @@ import type { Funds } from './funding'
 import { type RoundTerms, runsOut } from './preflight'
 import { bundled, isSigned, runsForeignCode, type SignedOperation } from './transaction'
 
-// Any sender may submit an authorization, so transfers of plain accounts share a transaction and a
-// simulation. One that would fail is examined alone.
+// Any sender may submit an authorization, so transfers of plain accounts share a transaction and a simulation. A
+// transfer that would fail is examined alone.
 
 export type Bundle = { readonly operations: readonly SignedOperation[]; readonly funds: Funds }
 
@@ -31,14 +31,14 @@ export async function bundlesOf(context: Context, due: readonly Operation[], ter
   return bundles.filter(({ operations }) => operations.length > 0)
 }
 
-/** The transfer has never failed and runs no user-controlled code. */
+/** Returns true if the transfer has never failed and runs no user-controlled code. */
 const mayShare = async (context: Context, operation: Operation, { newest }: RoundTerms) =>
   isSigned(operation) &&
   operation.tries === 0 &&
   !runsOut(context, operation, newest) &&
   !(await runsForeignCode(context, operation))
 
-/** More than a read costs. */
+/** Gas for one read, more than it costs. */
 const readGas = 60_000n
 
 async function simulate(

@@ -2,13 +2,12 @@ import type { Hex } from 'viem'
 import type { PlaceOnChain } from '../chain/authorization'
 import type { ChainReceipt, Node } from '../chain/node'
 
-// Monad charges the gas limit and reports it as `gasUsed`; the limit also stands in for a missing
-// field.
+// Monad charges the gas limit and reports it as `gasUsed`. The limit also stands in for a missing field.
 
-/** In wei per gas. */
+/** Bid of an attempt, in wei per gas. */
 type Bid = { readonly gas: bigint; readonly maxFeeWei: bigint; readonly priorityWei: bigint }
 
-/** An endpoint may omit these. */
+/** Receipt fields that an endpoint may omit. */
 type Bare = { readonly gasUsed: bigint | null; readonly effectiveGasPrice: bigint | null }
 
 export async function paidFor(node: Node, receipt: ChainReceipt, bid: Bid): Promise<bigint> {
@@ -23,7 +22,7 @@ async function priceOf({ reader }: Node, { blockNumber }: ChainReceipt, bid: Bid
   return askedWei < bid.maxFeeWei ? askedWei : bid.maxFeeWei
 }
 
-/** Returns undefined while the endpoint lacks the receipt. */
+/** Returns the cost of a final transaction, or undefined while the endpoint lacks the receipt. */
 export async function costOf(
   node: Node,
   lane: Hex,

@@ -98,7 +98,7 @@ describe('the finality of a transaction', () => {
     expect((await fixture.finish(context, task!)).state).toBe('settled')
   })
 
-  /** Reports other block hashes in receipts. */
+  /** Makes the endpoint report other block hashes in receipts. */
   function lieOfBlocks(alsoByNumber: boolean) {
     const told = { lies: 0 }
     const discarded = `0x${'ab'.repeat(32)}`
@@ -165,7 +165,7 @@ describe('the finality of a transaction', () => {
       await relayOnce(next)
       return isRenewed()
     }, 'a renewal by the next instance')
-    // Only the renewal is mined.
+    // Of the two attempts, only the renewal is mined.
     fixture.endpoint.intercept = undefined
     const renewal = await rawOf(next, held, first)
     await fixture.chain.sendRawTransaction({ serializedTransaction: renewal })

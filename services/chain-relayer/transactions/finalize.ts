@@ -33,16 +33,15 @@ import { chargeGas } from './funding'
 import { doneIn, runsForeignCode } from './transaction'
 
 const concludeAtOnce = 8
-/** From this age on, a used nonce without a receipt raises an alarm. */
+/** Age in ms from which a used nonce without a receipt raises an alert. */
 const missingMs = 60_000
 const searchEveryMs = 10_000
 
 const lanesPerRound = 2
 
 /**
- * Reads the receipts of the nonces used at the finalized block; without proof a transaction stays
- * open. Lanes take turns: each costs a call, and rounds come with every block. Returns the number
- * checked.
+ * Reads the receipts of the nonces used at the finalized block; a transaction without proof stays open. Lanes take
+ * turns, because each costs a call and rounds come with every block. Returns the number checked.
  */
 export async function finalize(context: Context, held: readonly HeldLane[]): Promise<number> {
   const { counted } = context.memory
@@ -84,7 +83,7 @@ async function concludeLane(
   const { memory, node, clock } = context
   memory.counted.set(address, { epoch, at: clock(), to: undefined })
   const count = await node.countAt(address, head.number)
-  // Another sender used the key.
+  // Another sender used the key of this lane.
   if (count > nextNonce) memory.sound.delete(address)
   // guard: an outcome is reported once its block is final
   const mined = open.filter(({ nonce }) => nonce < count)
@@ -128,7 +127,7 @@ async function concludeOne(context: Context, mined: Mined): Promise<boolean> {
   return true
 }
 
-/** After a stall, another instance may hold the lane and have signed a new attempt. */
+/** Returns true if another instance holds the lane by now, as after a stall, and may have signed a new attempt. */
 async function isUsedByAnother(
   tx: Tx,
   { holder }: Context,
@@ -142,7 +141,7 @@ async function isUsedByAnother(
 
 const placeOf = (lane: string, nonce: number) => `${lane}:${nonce}`
 
-/** Takes many calls, so it runs at intervals. */
+/** Searches for the transaction that used a nonce. It takes many calls, so it runs at intervals. */
 async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransaction, head: Head) {
   const { node, memory, clock, log } = context
   const key = placeOf(lane, nonce)
@@ -160,7 +159,7 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
   }
 }
 
-/** An endpoint may still serve receipts of a discarded block. */
+/** Returns a receipt whose block is final, because an endpoint may still serve receipts of a discarded block. */
 async function finalReceipt(
   context: Context,
   attempts: readonly Attempt[],
@@ -174,10 +173,13 @@ async function finalReceipt(
   return undefined
 }
 
-/** Older blocks are compared by number. */
+/** Most blocks that are checked by their parent hashes; older ones are compared by number. */
 const ancestorsMax = 256n
 
-/** Reads the blocks between; throws unless each names the one before as its parent. */
+/**
+ * Reads the blocks up to the head and returns true if the block is final. Throws unless each block names the one before
+ * as its parent.
+ */
 async function isFinal(
   { node, memory: { ancestors } }: Context,
   block: { readonly blockNumber: bigint; readonly blockHash: Hex },
@@ -212,7 +214,7 @@ async function isFinal(
 const numbersFrom = (first: bigint, last: bigint): bigint[] =>
   Array.from({ length: Math.max(0, Number(first - last) + 1) }, (_, step) => first - BigInt(step))
 
-/** In this time the lane has to be funded. */
+/** Time in ms until a reverted drip is retried, in which the lane has to be funded. */
 const dripRestMs = 15_000
 
 type Ending = 'settled' | 'failed' | 'waiting'
@@ -240,8 +242,8 @@ type Closing = {
 }
 
 /**
- * The nonce is used at finality, so no other attempt can be mined. Returns false if already closed
- * or not proven.
+ * Closes a transaction whose nonce is used at finality, so that no other attempt can be mined. Returns false if it is
+ * already closed or not proven.
  */
 async function close(
   context: Context,
@@ -296,8 +298,8 @@ function outcomeOf(attempt: Attempt, receipt: ChainReceipt): TransactionOutcome 
 type Final = { outcome: TransactionOutcome; oneTry: boolean }
 
 /**
- * A drip waits, because Monad reverts transfers out of a lane's reserve. The operation fails if
- * user-controlled code made it revert, or if it reverted too often.
+ * Ends an operation that its final transaction did not execute. A drip waits, because Monad reverts transfers out of a
+ * lane's reserve. The operation fails if user-controlled code made it revert, or if it reverted too often.
  */
 async function endUndone(tx: Tx, operation: Operation, { outcome, oneTry }: Final): Promise<Ending> {
   const tries = operation.tries + 1
@@ -319,7 +321,7 @@ const operations = timer({
   buckets: flowSeconds,
 })
 
-/** Reverts that a wallet can cause raise no alarm. */
+/** Logs the end of an operation. Reverts that a wallet can cause raise no alert. */
 function report(
   context: Context,
   operation: Operation,

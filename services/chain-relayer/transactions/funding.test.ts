@@ -30,7 +30,7 @@ describe('the gas bid of a transaction', () => {
 })
 
 describe('the remaining gas bid of a lane at a base fee of 100 gwei', () => {
-  /** Each of a million gas: 0.102 coins. */
+  /** Returns transactions of a million gas, each of which bids 0.102 coins. */
   const open = (count: number) => Array(count).fill({ attempts: [{ gas: 1_000_000n, ...fees }] }) as OpenTransaction[]
   test.each([
     ['is 10 coins, with any larger balance', 500n * coin, 0, 10_000n],

@@ -9,8 +9,8 @@ import { atStakeWei, insertRevertedGas, revertedGasToday } from '../operations/r
 import { lockWallets, unseenMicro } from '../operations/wallet.store'
 import { atLeast, atMost } from './transaction'
 
-// A wallet may sign many transfers of one balance: each passes its simulation, but only the first
-// succeeds and the others revert at our cost. So a wallet must cover everything in flight.
+// A wallet may sign many transfers of one balance. Each passes its simulation, but only the first succeeds and the
+// others revert at our cost. So a wallet must cover all its transfers in flight.
 
 /** AUSD balances (10⁻⁶) at one block. */
 export type Funds = {
@@ -18,7 +18,7 @@ export type Funds = {
   readonly blockNumber: bigint
 }
 
-/** At the newest block. */
+/** Reads the balance of the wallet at the newest block, or returns undefined if the operation takes nothing from it. */
 export async function fundsFor(context: Context, { wallet, leavesMicro }: Operation): Promise<Funds | undefined> {
   if (leavesMicro === 0n) return undefined
   const { balance, blockNumber } = await context.account(wallet)
@@ -26,9 +26,9 @@ export async function fundsFor(context: Context, { wallet, leavesMicro }: Operat
   return { ausdMicro, blockNumber: BigInt(blockNumber) }
 }
 
-// Users pay no gas for sends and cash-outs. It counts, reverted or not, against a daily budget of
-// the wallet, and no more transfers are in flight than that could pay; one is always allowed, so
-// that every wallet makes progress. The return of a refused cash-out is counted and never refused.
+// Users pay no gas for sends and cash-outs. Its cost counts against a daily budget of the wallet, whether the transfer
+// reverted or not. No more transfers are in flight than the budget could pay, except that one is always allowed, so
+// that every wallet makes progress. The return of a refused cash-out is counted but never refused.
 
 export function budgetFor(wei: {
   readonly budget: bigint
@@ -79,7 +79,7 @@ export async function coverOf(
   return covers
 }
 
-/** Operations bear equal parts. Returns the wallets whose budget this exhausted. */
+/** Charges the gas to the wallets, in equal parts per operation. Returns the wallets whose budget this exhausted. */
 export async function chargeGas(
   tx: Tx,
   { settings }: Pick<Context, 'settings'>,
@@ -115,8 +115,7 @@ export async function chargeGas(
   })
 }
 
-// Any attempt may be mined, so everything in flight, at its highest fees, must stay within a lane's
-// balance.
+// Any attempt may be mined, so a lane's balance must cover everything in flight at its highest fees.
 
 export const costWei = (call: Pick<CallToSign, 'valueWei' | 'gas'>, { maxFeeWei }: Fees): bigint =>
   call.valueWei + call.gas * maxFeeWei
@@ -127,11 +126,11 @@ export const inFlightWei = (open: readonly OpenTransaction[]): bigint =>
     return sum + costs.reduce((most, cost) => atLeast(most, cost), 0n)
   }, 0n)
 
-// Monad limits an account's gas bids within three blocks to 10 coins and to its balance, and skips
-// transactions above that with all that follow. Open transactions are hardly older, so their bids
-// stay below the limit.
+// Monad limits an account's gas bids within three blocks to 10 coins and to its balance, and skips a transaction above
+// that together with all that follow. Open transactions are rarely older than three blocks, so their bids stay below
+// the limit.
 
-/** https://docs.monad.xyz/developer-essentials/reserve-balance */
+/** Most gas bids of a lane, in wei (https://docs.monad.xyz/developer-essentials/reserve-balance). */
 const bidMaxWei = 10n * 10n ** 18n
 
 export const bidWei = (gas: bigint, fees: Fees, baseFeeWei: bigint): bigint => {

@@ -27,7 +27,7 @@ import { isSigned, runsForeignCode, transactionCall, transferTerms } from './tra
 export type Fit = {
   readonly call: CallToSign
   readonly funds?: Funds | undefined
-  /** Omitted: any lane. */
+  /** The only lane that may send the call; any lane may if it is omitted. */
   readonly only?: `0x${string}` | undefined
 }
 
@@ -38,9 +38,9 @@ export type RoundTerms = {
 }
 
 const waitMs = 15_000
-/** The end of the search makes the operation due at once. */
+/** Rest while a search runs, in ms. The end of the search makes the operation due at once. */
 const searchedMs = 5_000
-/** The newest and the finalized state disagree. */
+/** Shortest rest while the newest and the finalized state disagree, in ms. */
 const unsettledMs = 500
 
 /**
@@ -79,11 +79,11 @@ export async function preflight(context: Context, operation: Operation, terms: R
   return undefined
 }
 
-/** The rest of an operation on which the newest and the finalized state disagree, in ms. */
+/** Returns the rest of an operation on which the newest and the finalized state disagree, in ms. */
 export const unsettledRestMs = ({ clock }: Pick<Context, 'clock'>, { kind, createdAt }: Operation): number =>
   payerOf(kind) === 'user' ? transferRestMs(ageMs(createdAt, clock())) : unsettledMs
 
-/** By our clock or the chain's. */
+/** Returns true if the authorization is about to expire by our clock or the chain's. */
 export function runsOut({ clock }: Context, operation: Operation, newest: ChainSnapshot['newest']): boolean {
   if (!isSigned(operation)) return false
   const ours = BigInt(toUnixSeconds(clock()))
@@ -102,7 +102,7 @@ async function isNeedless(context: Context, operation: Operation): Promise<boole
   return heldWei >= settings.dripBelowWei
 }
 
-/** `until`: end of the hold at the time of the order. */
+/** Returns true if the hold ends later than `until`, its end at the time of the order. */
 async function isExtended({ node, contracts }: Context, { refId, until }: PayloadOf<'extend'>) {
   const { number: blockNumber } = await node.finalizedHead()
   const [, , , , endsAt] = await node.reader.readContract({
@@ -126,9 +126,9 @@ async function canAfford(context: Context, operation: Operation, lane: `0x${stri
 }
 
 /**
- * A contract can see sender, gas and fees, so the simulation uses the same. A refusal counts only
- * if the finalized state gives the same reason. If the simulation itself fails, the call is sent,
- * since a revert only costs gas; one that runs user-controlled code waits.
+ * Simulates a call with the same sender, gas and fees, which a contract can see. A refusal counts only if the finalized
+ * state gives the same reason. If the simulation itself fails, the call is sent, since a revert costs only gas; a call
+ * that runs user-controlled code waits.
  */
 async function foresee(
   context: Context,
@@ -154,7 +154,7 @@ async function foresee(
   }
 }
 
-/** The endpoint lags behind the payment and cannot see its hold. */
+/** Returns true if the endpoint lags behind the payment and cannot see its hold. */
 async function isBehind({ database }: Context, { payload }: Operation, blockNumber: bigint) {
   if (!('refId' in payload)) return false
   return blockNumber < (await database.read((db) => blockOfRef(db, payload.refId)))
@@ -176,7 +176,7 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
   return giveUp(context, operation, 'reverted', !isUpToWallet(kind))
 }
 
-/** Above a limit it waits until the next day or for an operator. */
+/** Fails an operation that no key may sign. One above a limit waits until the next day or for an operator. */
 export async function holdRefused(
   context: Context,
   operation: Operation,
@@ -192,7 +192,7 @@ export async function holdRefused(
   await context.database.run((db) => postponeOperation(db, id, restMaxMs, 0, 'policy_refused'))
 }
 
-/** Decides from finalized blocks. A transfer submitted by a third party counts as done. */
+/** Decides from finalized blocks whether the transfer is done. One submitted by a third party counts as done. */
 async function lookUp(context: Context, operation: Operation): Promise<void> {
   const postpone = (ms: number) => context.database.run((db) => postponeOperation(db, operation.id, ms, 0))
   const terms = transferTerms(context, operation)

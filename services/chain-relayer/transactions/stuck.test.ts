@@ -32,7 +32,7 @@ const stateOf = async (task: Task) =>
   )[0]!.state
 const causeOf = (task: Task) => orderOf(task).cause
 
-/** Accepts transactions and drops them. */
+/** Makes the endpoint accept transactions and drop them. */
 function swallow(): Hex[] {
   const sent: Hex[] = []
   fixture.endpoint.intercept = (method, _, [raw]) => {
@@ -61,10 +61,10 @@ test('a lane whose oldest transaction is not mined gets no other until it is min
 })
 
 const gwei = 10n ** 9n
-/** With the base fee of anvil. */
+/** Highest fee at the base fee of anvil. */
 const capWei = 800n * gwei
 
-/** A replacement must raise both fees by a tenth, as in geth. */
+/** Makes the endpoint refuse a replacement that does not raise both fees by a tenth, as geth does. */
 function replaceFrom(poolWei: bigint) {
   const least = (poolWei * 11n) / 10n
   fixture.endpoint.intercept = (method, _, [raw]) => {
@@ -180,7 +180,7 @@ describe('after the database clock was set back by an hour', () => {
 })
 
 test('an instance that takes over a lane with many transactions in flight resends a part in each round, the oldest first', async () => {
-  // Nothing else becomes due, however long a round takes.
+  // With these settings nothing else becomes due, however long a round takes.
   const settings = { batchMax: 1, bumpAfterMs: 600_000, rebroadcastAfterMs: 600_000 }
   const before = await fixture.begin(settings)
   const sentBefore = swallow()
@@ -190,7 +190,7 @@ test('an instance that takes over a lane with many transactions in flight resend
     await relayOnce(before)
     return new Set(sentBefore).size === tasks.length
   }, 'all being sent once')
-  // By nonce: concurrent sends arrive in any order.
+  // Attempts are sorted by nonce, because concurrent sends arrive in any order.
   const open = (await holdLanes(before)).flatMap((lane) => lane.open)
   const order = open
     .toSorted((a, b) => Number(a.nonce) - Number(b.nonce))

@@ -54,7 +54,7 @@ const signedByKey = (authorization: GivenAuthorization): GivenAuthorization => (
 const transferGas = (byContract: boolean) =>
   byContract ? gasLimits.transferWithAuthorizationFromContract : gasLimits.transferWithAuthorization
 
-/** User-controlled code decides whether the transaction reverts. */
+/** Returns true if user-controlled code decides whether the transaction reverts. */
 export const runsForeignCode = async (
   { contracts }: Pick<Context, 'contracts'>,
   operation: Operation,
@@ -64,17 +64,20 @@ async function returnCall(context: Context, operation: Extract<Operation, { kind
   const terms = transferTerms(context, operation)!
   const { domain, ausd } = context.contracts
   const take = operation.kind === 'return' ? await finalTakeOf(context, operation) : undefined
-  // Anyone who sees this signature can use it, so it counts once signed.
+  // Anyone who sees this signature can use it, so it counts against the limits once it is signed.
   const signature = await context.database.transaction((tx) => context.treasury.sign(tx, { domain, terms, take }))
   return transferCall({ ...terms, signature }, ausd, gasLimits.transferWithAuthorization)
 }
 
 type Owed = 'return' | 'giveback'
 
-/** Afterwards a return is signed again with the same nonce. */
+/** Validity of a return in seconds; afterwards it is signed again with the same nonce. */
 const returnValidSeconds = 24 * 60 * 60
 
-/** By the keys of their rows, an authorization belongs to one take and a take to one return. */
+/**
+ * Returns the final take of a return. By the keys of their rows, an authorization belongs to one take and a take to one
+ * return.
+ */
 async function finalTakeOf(
   context: Context,
   { payload: { payoutId } }: Extract<Operation, { kind: 'return' }>,
@@ -89,7 +92,7 @@ async function finalTakeOf(
   return { payoutId, moved: authorization, ageSeconds: head.timestamp - timestamp }
 }
 
-/** In unix seconds; the chain's time if it is ahead, since the token judges by it. */
+/** Returns the time in Unix seconds. It is the chain's time if that is ahead, because the token judges by it. */
 const nowOf = ({ clock, memory }: Context): number =>
   Math.max(toUnixSeconds(clock()), Number(memory.snapshot?.newest.timestamp ?? 0))
 
@@ -115,7 +118,7 @@ const transferCall = (signed: GivenAuthorization, ausd: Hex, gas: bigint): CallT
   gas,
 })
 
-/** Accepts contract signatures too; viem would search for the overload on every call. */
+/** The transfer function that also accepts contract signatures. viem would search for the overload on every call. */
 const transfer = ausdAbi.find(
   (item): item is BytesTransfer =>
     item.type === 'function' && item.name === 'transferWithAuthorization' && item.inputs.length === 7,
@@ -149,7 +152,10 @@ export const bundled = (ausd: Hex, { payload }: SignedOperation) => ({
   callData: transferData(signedByKey(payload.authorization)),
 })
 
-/** Only for plain accounts: a contract signer's code would run with the gas of the whole bundle. */
+/**
+ * Encodes a bundle, which is only for plain accounts: a contract signer's code would run with the gas of the whole
+ * bundle.
+ */
 export function bundleCall(operations: readonly SignedOperation[], ausd: Hex): CallToSign {
   const data = encodeFunctionData({
     abi: multicall3Abi,
@@ -224,7 +230,10 @@ export function manyCall(tasks: readonly BatchableTask[], creditLine: Hex): Call
   return { to: creditLine, data, valueWei: 0n, gas: manyGasLimit(tasks.map(opKindOf)) }
 }
 
-/** Throws if the receipt lacks the logs of an operation, as an endpoint may. */
+/**
+ * Returns which operations the logs prove as done. Throws if the receipt lacks the logs of an operation, because an
+ * endpoint may omit them.
+ */
 export function doneIn(
   { contracts }: Pick<Context, 'contracts'>,
   { to, purpose }: { readonly to: Hex; readonly purpose: TransactionPurpose },
@@ -244,7 +253,7 @@ export function doneIn(
   }
 }
 
-/** All other operations of `many` took effect, now or earlier (`AlreadyApplied`). */
+/** Returns the failed operations of `many` by index. All others took effect, now or earlier (`AlreadyApplied`). */
 function failuresOf(logs: readonly Log[]): Map<number, Hex> {
   const failed = parseEventLogs({ abi: creditLineAbi, eventName: 'OpFailed', logs: [...logs] })
   return new Map(failed.map(({ args }) => [Number(args.index), args.reason]))
@@ -263,7 +272,7 @@ function opKindOf(task: BatchableTask): OpKind {
   }
 }
 
-/** Fields that its kind does not use are 0. */
+/** Encodes an operation; fields that its kind does not use are 0. */
 function opOf(task: BatchableTask) {
   const { refId, wallet } = task.payload
   return {
@@ -275,17 +284,17 @@ function opOf(task: BatchableTask) {
   }
 }
 
-/** In 10⁻⁶ AUSD; for a revocation, what it leaves. */
+/** Returns the amount in 10⁻⁶ AUSD; for a revocation, the amount that it leaves. */
 function amountOf(task: BatchableTask): string {
   if (task.kind === 'extend') return '0'
   return task.kind === 'revoke' ? (task.payload.left ?? '0') : task.payload.ausd
 }
 
-/** 64 bits always encode; the contract clamps the time further. */
+/** Limits a time to 64 bits, which always encode; the contract clamps the time further. */
 const asTime = (seconds: string): bigint => (BigInt(seconds) > timeMax ? timeMax : BigInt(seconds))
 const timeMax = 2n ** 64n - 1n
 
-/** Only uses the nonce: zero value from the lane to itself. */
+/** Returns a call that only uses the nonce: it sends zero value from the lane to itself. */
 export const noopCall = (lane: `0x${string}`): CallToSign => ({
   to: lane,
   data: '0x',
@@ -294,14 +303,14 @@ export const noopCall = (lane: `0x${string}`): CallToSign => ({
 })
 
 /**
- * Headroom costs nothing: charge and reserve budget of Monad use min(maxFee, base + priority). The
- * floor is twice its least base fee of 100 gwei.
+ * Fees leave headroom, which costs nothing: the charge and the reserve budget of Monad use min(maxFee, base +
+ * priority). The floor is twice the least base fee of Monad, 100 gwei.
  */
 const gwei = 1_000_000_000n
 const floorWei = 200n * gwei
 const headroom = 4n
 const priorityWei = 2n * gwei
-/** A multiple of the base fee; at the maximum a bump adds only 1 wei. */
+/** Maximum fee as a multiple of the base fee; a bump at the maximum adds only 1 wei. */
 const capOver = 40n
 const bumpPercent = 25n
 
@@ -310,7 +319,7 @@ export const feesFor = (baseFeeWei: bigint): Fees => ({
   priorityWei,
 })
 
-/** Raises both by 25 % (nodes other than Monad require at least 10 %), without a maximum. */
+/** Raises both fees by 25 % (nodes other than Monad require at least 10 %), without a maximum. */
 export function outbid(last: Fees, baseFeeWei: bigint): Fees {
   const fresh = feesFor(baseFeeWei)
   const raised = (lastWei: bigint, freshWei: bigint) => atLeast((lastWei * (100n + bumpPercent) + 99n) / 100n, freshWei)
@@ -326,7 +335,7 @@ export function bumped(last: Fees, baseFeeWei: bigint): Fees {
   return { maxFeeWei, priorityWei: atMost(capped(next.priorityWei, last.priorityWei), maxFeeWei) }
 }
 
-/** Attempts that differ by 1 wei would pile up and change nothing. */
+/** Returns true if a bump raises a fee by a tenth. Attempts that differ by 1 wei would pile up and change nothing. */
 export const isRaise = (last: Fees, next: Fees): boolean =>
   next.maxFeeWei * 10n >= last.maxFeeWei * 11n || next.priorityWei * 10n >= last.priorityWei * 11n
 
@@ -337,5 +346,5 @@ export const raisedGas = (gas: bigint, tries: number): bigint => {
   const raisedBy = gas + (gas * BigInt(Math.min(tries, 6))) / 2n
   return atMost(raisedBy, gasMax)
 }
-/** Monad's limit per transaction. */
+/** Monad's gas limit per transaction. */
 export const gasMax = 30_000_000n

@@ -3,20 +3,19 @@ import { refOf } from '#shared/chain/ref'
 import type { TransferName } from '../chain/authorization'
 import type { OperationState } from '../operations/operation'
 
-// AUSD that reached the treasury without an order belongs to its sender: usually a cash-out's
-// transfer was submitted before the cash-out was requested, which was then refused. An operator
-// requests its return.
+// AUSD that reached the treasury without an order belongs to its sender. Usually the transfer of a cash-out was
+// submitted before the cash-out was requested, which was then refused. An operator requests its return.
 
 export type Arrival = TransferName & {
   readonly wallet: Hex
   readonly ausdMicro: bigint
-  /** Null for a plain transfer. */
+  /** Nonce of the authorization; null for a plain transfer. */
   readonly nonce: Hex | null
 }
 
 export const givebackNonce = (name: string): Hex => refOf(`giveback:${name}`)
 
-/** Takes with the authorization of an arrival or, for a plain transfer, its transaction. */
+/** A take with the authorization of an arrival or, for a plain transfer, with its transaction. */
 export type TakeFacts = {
   readonly payoutId: string
   readonly state: OperationState
@@ -27,7 +26,7 @@ export type ArrivalFacts = {
   readonly takes: readonly TakeFacts[]
   readonly isOurs: boolean
   readonly giveback: { readonly state: OperationState; readonly txHash: string | null } | undefined
-  /** According to the token: rows restored from a backup may lack the giveback. */
+  /** True if the token shows the return as made; rows restored from a backup may lack the giveback. */
   readonly isUsed: boolean
 }
 
@@ -49,6 +48,9 @@ const reasons: { readonly [S in OperationState]: string } = {
   failed: 'it arrived late and is returned by',
 }
 
-/** A transfer of exactly its amount settles a failed take late; another amount explains nothing. */
+/**
+ * Returns true if the take accounts for the AUSD. A transfer of exactly its amount settles a failed take late; another
+ * amount does not.
+ */
 const explains = ({ state, valueMicro }: TakeFacts, ausdMicro: bigint): boolean =>
   state !== 'failed' || valueMicro === ausdMicro

@@ -45,7 +45,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
     expect(await fixture.balanceOf(address)).toBe(10_000_000n)
   })
 
-  /** While another process is about to store an order of the same wallet. */
+  /** Runs `work` while another process is about to store an order of the same wallet. */
   async function besides(order: Order, work: () => Promise<unknown>) {
     const [stored, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const storing = database.transaction(async (tx) => {
@@ -56,7 +56,7 @@ describe('security: AUSD is never both given back and used by a cash-out', () =>
     })
     await stored.promise
     const done = work()
-    done.catch(() => {}) // Without the lock it fails before anything awaits it.
+    done.catch(() => {}) // Without the lock this promise rejects before anything awaits it.
     const waits = sql`select 1 from pg_locks where locktype = 'advisory' and not granted`
     await until(
       async () => (await database.read((db) => db.execute(waits))).length > 0,

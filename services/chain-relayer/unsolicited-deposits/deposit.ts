@@ -8,12 +8,12 @@ import type { Arrival } from './arrival'
 
 type Chain = Pick<Context, 'node' | 'contracts' | 'treasury'>
 
-/** `unsettled`: its block is not final or has changed. */
+/** Result of a read; `unsettled` means that the block is not final or has changed. */
 export type DepositRead = { readonly arrival: Arrival } | { readonly refused: string } | 'unsettled'
 
 const absent = 'no final block contains this AUSD transfer to the treasury'
 
-/** Reads which AUSD this final log brought, or why it cannot be given back. */
+/** Reads which AUSD this final log brought, or why that cannot be given back. */
 export async function readArrival(chain: Chain, name: TransferName): Promise<DepositRead> {
   const { node, contracts, treasury } = chain
   const head = await node.finalizedHead()
@@ -41,7 +41,7 @@ export function arrivalIn(
       return { refused: reasonOf(sent?.eventName) }
     return { arrival: { ...name, wallet: lower(sent.args.account), ausdMicro, nonce: null } }
   }
-  // The token emits it right before the `Transfer` it belongs to.
+  // The token emits `AuthorizationUsed` right before the `Transfer` that it belongs to.
   const before = tokenEventAt(logs, ausd, name.logIndex - 1)
   const isSigned = before?.eventName === 'AuthorizationUsed' && same(before.args.authorizer, from)
   const nonce = isSigned ? lower(before.args.nonce) : null

@@ -64,7 +64,8 @@ export async function takeUpRequests(context: Context): Promise<number> {
 }
 
 /**
- * Locks the wallet, so that no take of the same AUSD is accepted. One of several instances decides.
+ * Decides a request, in one of several instances. It locks the wallet, so that no take of the same AUSD is accepted at
+ * the same time.
  */
 async function takeUp(context: Context, request: GivebackRequest): Promise<void> {
   const read = await readArrival(context, request)

@@ -7,7 +7,7 @@ import { schema } from '../schema.store'
 
 const requestStates = ['asked', 'ordered', 'refused'] as const
 
-/** Rows are never deleted. A refused request may be made again. */
+/** Requests to return AUSD, whose rows are never deleted. A refused request may be made again. */
 export const requests = schema.table(
   'giveback_request',
   {
@@ -16,7 +16,7 @@ export const requests = schema.table(
     logIndex: integer('log_index').notNull(),
     askedBy: text('asked_by').notNull(),
     reason: text('reason').notNull(),
-    /** The sender; null until it is known. */
+    /** The sender, or null until it is known. */
     wallet: addressColumn('wallet'),
     askedAt: at('asked_at').notNull().defaultNow(),
     state: text('state', { enum: requestStates }).notNull().default('asked'),
@@ -37,7 +37,7 @@ export const requests = schema.table(
 )
 export type GivebackRequest = typeof requests.$inferSelect
 
-/** Returns the existing request, if any. */
+/** Stores a request and returns undefined, or returns the request that exists already. */
 export async function recordRequest(
   tx: Tx,
   asked: Pick<GivebackRequest, 'txHash' | 'logIndex' | 'askedBy' | 'reason'>,
@@ -57,7 +57,7 @@ export type GivebackDecision =
   | { readonly state: 'refused'; readonly refusal: string }
 
 /**
- * Returns false if another instance decided first. Without a wallet no erasure would find the note,
+ * Stores a decision. Returns false if another instance decided first. Without a wallet no erasure would find the note,
  * so it is not kept.
  */
 export async function decideRequest(

@@ -23,7 +23,7 @@ export function givebacksOf(fixture: Awaited<ReturnType<typeof openFixture>>) {
       .map(({ logIndex }) => ({ txHash, logIndex: Number(logIndex) }))
   }
 
-  /** Submitted by a third party. */
+  /** Returns a transfer to the treasury that a third party submitted. */
   async function sentBySomebody(micro = 4_000_000n) {
     const { key, address } = await newWallet(fixture)
     const signed = await fixture.sign(key, { to: treasury, value: micro, nonce: newNonce() })
