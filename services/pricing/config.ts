@@ -10,7 +10,7 @@ export type SourceName = (typeof sourceNames)[number]
 
 type FieldText = { about: string; fallback: string }
 
-/** Such as `USD/IDR=…,USD/MYR=…`; pairs may be omitted. */
+/** Reads one value per pair, such as `USD/IDR=…,USD/MYR=…`; pairs may be omitted. */
 function perPair<T>(words: FieldText, read: (value: string) => T): Field<ReadonlyMap<Pair, T>> {
   const items = list(words)
   return {
@@ -36,7 +36,7 @@ const positive = (value: string): bigint => {
   if (whole(value) === 0n) throw new Error('must give numbers above 0')
   return whole(value)
 }
-/** A rate with its spread must fit into a quote id. */
+/** Reads a range of rates. A rate with its spread must fit into a quote id, which limits the range. */
 const range = (value: string): { min: bigint; max: bigint } => {
   const [min = '', max = ''] = value.split('-')
   const band = { min: positive(min), max: positive(max) }
@@ -70,7 +70,9 @@ function statedSources(words: FieldText): Field<readonly SourceName[]> {
 const factor = { name: 'RATE_DEVIATION_SPREAD_FACTOR', fallback: '2' }
 const extra = { name: 'WEEKEND_EXTRA_BPS', fallback: '50' }
 
-/** An invalid setting is reported by its own variable. */
+/**
+ * Reads the settings that widen a spread. An invalid one takes its default here, because its own variable reports it.
+ */
 function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
   const read = ({ name, fallback }: typeof factor) => {
     const said = other?.(name) || fallback
@@ -79,7 +81,7 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
   return { spreadsBps, deviationSpreadFactor: read(factor), weekendExtraBps: read(extra) }
 }
 
-/** The widest must fit into a quote id. */
+/** Reads the spreads, of which the widest must fit into a quote id. */
 function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
   const spreads = perPair(words, whole)
   return {
@@ -88,7 +90,8 @@ function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
       const stated = spreads.parse(raw)
       const wide = pairs.find((pair) => widestSpreadBps(pair, widening(stated, other)) >= spreadEnd)
       if (wide) throw new Error(`must keep ${wide} below ${spreadEnd} at its widest`)
-      // A round trip would pay: ringgit in at the smaller spread, rupiah out at the larger one.
+      // With a larger spread on USD/IDR a round trip would pay: ringgit in at the smaller spread, rupiah out at the
+      // larger one.
       if ((stated.get('USD/IDR') ?? 0n) > (stated.get('USD/MYR') ?? 0n))
         throw new Error('may not exceed on USD/IDR, which is paid out, that of USD/MYR')
       if (!isReal(other)) return stated
@@ -101,7 +104,7 @@ function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
   }
 }
 
-/** The first signs new quotes. Anyone who knows it can forge a quote. */
+/** Reads the secrets, of which the first signs new quotes. Anyone who knows it can forge a quote. */
 function secrets(words: { about: string }): Field<readonly [string, ...string[]]> {
   const items = list({ ...words, secret: true })
   return {

@@ -5,18 +5,18 @@ import type { Guards } from './decide'
 import type { RateSource } from './rate'
 import type { RateStore } from './rate.store'
 
-/** Durations in ms. */
+/** Parts and settings of the service, with durations in ms. */
 export type Context = {
-  /** In order of trust. */
+  /** Rate sources in order of trust. */
   readonly sources: readonly RateSource[]
   readonly guards: Guards
   readonly database: Database
-  /** The first signs; each verifies. */
+  /** Secrets of quotes, of which the first signs and each verifies. */
   readonly quoteSecrets: readonly [string, ...string[]]
   readonly rates: RateStore
   readonly pollMs: number
   readonly quoteTtlMs: number
-  /** The database's, which decides when quotes expire. */
+  /** Clock of the database, which decides when quotes expire. */
   readonly clock: Clock
   readonly log: Log
 }

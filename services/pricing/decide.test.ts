@@ -144,14 +144,14 @@ test('a rate of exactly 1 is refused, however wide its band', () => {
 
 describe('the age of a rate is counted from its own date', () => {
   test.each([
-    ['2026-11-18', '2026-11-19T12:00:00Z', 20n], // 36 h on weekdays
+    ['2026-11-18', '2026-11-19T12:00:00Z', 20n], // The rate is 36 h old, on weekdays.
     ['2026-11-18', '2026-11-19T12:00:01Z', undefined],
-    ['2026-11-20', '2026-11-21T12:00:00Z', 20n], // Friday's, still young on Saturday
-    ['2026-11-20', '2026-11-22T23:00:00Z', 70n], // Friday's on Sunday: half a percent more
-    ['2026-11-20', '2026-11-24T00:00:00Z', 70n], // 96 h
+    ['2026-11-20', '2026-11-21T12:00:00Z', 20n], // The rate is Friday's, and still young on Saturday.
+    ['2026-11-20', '2026-11-22T23:00:00Z', 70n], // The rate is Friday's on Sunday, which costs half a percent more.
+    ['2026-11-20', '2026-11-24T00:00:00Z', 70n], // The rate is 96 h old, over a weekend.
     ['2026-11-20', '2026-11-24T00:00:01Z', undefined],
-    ['2026-11-19T20:00:00Z', '2026-11-21T09:00:00Z', 70n], // of an evening, and Saturday began
-    ['2026-12-23', '2026-12-25T08:00:00Z', 70n], // over a holiday
+    ['2026-11-19T20:00:00Z', '2026-11-21T09:00:00Z', 70n], // The rate is of an evening, and Saturday has begun.
+    ['2026-12-23', '2026-12-25T08:00:00Z', 70n], // The rate is from before a holiday.
     ['2026-12-22', '2026-12-23T20:00:00Z', undefined],
   ])('of %s at %s: spread %p', (asOf, now, spreadBps) => {
     const verdict = decide([seen('a', '4.00', asOf)], {}, Date.parse(now))

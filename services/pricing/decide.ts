@@ -1,7 +1,7 @@
 import type { Pair } from '#shared/money/pair'
 import { dayOf, distanceBpsCeil, quotedMinorPerUsdCeil, type Sighting } from './rate'
 
-/** Bands are in minor units of the local currency per US dollar. */
+/** Limits of the decision. Bands are in minor units of the local currency per US dollar. */
 export type Guards = {
   readonly ageWeekdayMaxMs: number
   readonly ageWeekendMaxMs: number
@@ -12,7 +12,7 @@ export type Guards = {
   readonly weekendExtraBps: bigint
   readonly bands: ReadonlyMap<Pair, { min: bigint; max: bigint }>
   readonly spreadsBps: ReadonlyMap<Pair, bigint>
-  /** Days (`2026-12-25`) without rates besides weekends. */
+  /** Days (`2026-12-25`) besides weekends on which there are no new rates. */
   readonly holidays: ReadonlySet<string>
 }
 
@@ -28,17 +28,17 @@ export type RateVerdict =
 
 export type RateCase = {
   pair: Pair
-  /** One per quotable source, in order of trust. */
+  /** Rates of the quotable sources, one per source, in order of trust. */
   sightings: readonly Sighting[]
-  /** From sources that may only be used as a cross-check. */
+  /** Rates of sources that may only be used as a cross-check. */
   checks: readonly Sighting[]
   sourcesWanted: number
-  /** The last used rate, and the day for which an operator released a jump. */
+  /** The last used rate. `releasedDay` is the day for which an operator released a jump. */
   accepted: Sighting | undefined
   releasedDay: string | undefined
 }
 
-/** Set by an operator and exempt from the jump limit. */
+/** Source of the rates that an operator configures, which are exempt from the jump limit. */
 export const operatorSource = 'fixed'
 
 export function decideRate(known: RateCase, guards: Guards, nowMs: number): RateVerdict {
@@ -75,7 +75,7 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
 
 function inBand(sighting: Sighting, { bands }: Guards): boolean {
   const band = bands.get(sighting.pair)
-  // Exactly 1 means that the source ignored the quote currency.
+  // A rate of exactly 1 means that the source ignored the quote currency.
   if (!band || sighting.localE8PerUsd === 100_000_000n) return false
   const minorPerUsd = quotedMinorPerUsdCeil(sighting, 0n)
   // guard: a rate is within its band
@@ -84,16 +84,16 @@ function inBand(sighting: Sighting, { bands }: Guards): boolean {
 
 const dayMs = 86_400_000
 
-/** `rested`: old because of a weekend or holiday. */
+/** Judges the age of a rate. `rested` means that it is old because of a weekend or holiday. */
 function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | 'rested' | 'stale' {
   const ageMs = nowMs - asOfMs
-  if (ageMs < -dayMs) return 'stale' // An error of the source.
+  if (ageMs < -dayMs) return 'stale' // A rate from the future is an error of the source.
   if (ageMs <= guards.ageWeekdayMaxMs) return 'fresh'
   return ageMs <= guards.ageWeekendMaxMs && spansRest(asOfMs, nowMs, guards) ? 'rested' : 'stale'
 }
 
 function spansRest(fromMs: number, toMs: number, { holidays }: Guards): boolean {
-  // From midnight, so that the day of `toMs` counts at any time of day.
+  // The days are counted from midnight, so that the day of `toMs` counts at any time of day.
   for (let atMs = fromMs - (fromMs % dayMs); atMs <= toMs; atMs += dayMs) {
     const weekday = new Date(atMs).getUTCDay()
     if (weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))) return true
@@ -107,7 +107,7 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 
-/** Cash-outs use the pair's rate too. */
+/** Returns true for the pair whose rate cash-outs use too. */
 const isPaidOut = (pair: Pair): boolean => pair === 'USD/IDR'
 
 function spreadOf(

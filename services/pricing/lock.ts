@@ -47,7 +47,7 @@ function quoteOf({ quoteSecrets, quoteTtlMs }: Context, written: string): Quote 
   return lock && { id, ...lock, validFromMs: validFromMs(lock, quoteTtlMs) }
 }
 
-/** Refuses an expired quote to its own taker too, so that no promise begins at an old rate. */
+/** Finds a quote. An expired one is refused to its own taker too, so that no promise begins at an old rate. */
 async function findFor({ database }: Context, taker: string, quote: Quote | undefined): Promise<Answer<Quote>> {
   if (!quote) return refuse('quote_unknown')
   const { requestFingerprint, nowMs } = await database.read((db) => findTaking(db, quote.id))
@@ -63,7 +63,7 @@ async function take(context: Context, taker: string, quote: Quote | undefined): 
     context.log.info({ quoteId, pair, ...rate }, 'quote taken')
     return ok(quote)
   }
-  // Taken, perhaps by an earlier try, or expired.
+  // The quote is expired or taken, perhaps by an earlier try of the same taker.
   const { requestFingerprint, nowMs } = await context.database.read((db) => findTaking(db, quote.id))
   const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
   if ('ok' in judged && requestFingerprint === null) throw new Error(`quote ${quote.id} is neither taken nor expired`)

@@ -3,7 +3,7 @@ import type { RateCache } from './rate-cache'
 
 type Figures = ReturnType<RateCache['figures']>
 
-/** Quotes never use these rates. */
+/** Metrics of the rates, which are numbers for display; quotes never use them. */
 export const metricsOf = (figures: Figures): Metric[] => [
   ...each(figures, 'pair', (figure, labels) =>
     gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),

@@ -12,16 +12,16 @@ import type { Lock } from './quote'
  * A proof can only be guessed online, by rate-limited requests: 2^44 take 500 years at 1,000 per second.
  */
 const widths = { end: 39n, pair: 2n, rate: 18n, spread: 9n, mark: 10n, proof: 44n } as const
-/** So that a proof is never valid for another layout. */
+/** Prefix of the signed text, which names the layout so that a proof is never valid for another one. */
 const signedPrefix = 'quote 39-2-18-9-10'
 
-/** The expiry field lasts until June 2042. */
+/** Start of the expiry field, in Unix ms; the field lasts until June 2042. */
 export const endsFromMs = Date.UTC(2025, 0, 1)
-/** Exclusive: 262,144 minor units per US dollar. */
+/** Exclusive maximum of the rate: 262,144 minor units per US dollar. */
 export const rateEnd = 1n << widths.rate
-/** Exclusive: 512 basis points. */
+/** Exclusive maximum of the spread: 512 basis points. */
 export const spreadEnd = 1n << widths.spread
-/** Exclusive. */
+/** Exclusive maximum of the mark. */
 export const markEnd = 1 << Number(widths.mark)
 
 export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
@@ -39,7 +39,7 @@ export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
   return uuidOf((said << widths.proof) | proofOf(secret, said))
 }
 
-/** Returns undefined for an id that no secret verifies. */
+/** Reads the lock in a quote id. Returns undefined for an id that no secret verifies. */
 export function readQuoteId(secrets: readonly string[], id: string): Lock | undefined {
   const packed = packedOf(id)
   if (packed === undefined) return undefined
@@ -68,7 +68,7 @@ function same(given: bigint, right: bigint): boolean {
   return timingSafeEqual(bytesOf(given), bytesOf(right))
 }
 
-/** 122 bits around the version (8) and the variant (binary 10). */
+/** Writes 122 bits around the version (8) and the variant (binary 10). */
 function uuidOf(packed: bigint): string {
   const [head, low] = split(packed, 62n)
   const [high, middle] = split(head, 12n)
@@ -79,7 +79,7 @@ const hexOf = (value: bigint, digits: number) => value.toString(16).padStart(dig
 
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-8([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/
 
-/** Accepts either case. */
+/** Reads the 122 bits of an id in upper or lower case. */
 function packedOf(id: string): bigint | undefined {
   const [, first, second, middle, third, last] = uuid.exec(id.toLowerCase()) ?? []
   if (first === undefined) return undefined

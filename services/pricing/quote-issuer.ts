@@ -5,7 +5,7 @@ import { markEnd, mintQuoteId } from './quote-id'
 
 export type QuoteIssuer = (rate: Omit<Lock, 'expiresAtMs'>) => Lock & { readonly id: string }
 
-/** Marks begin at random, so two instances rarely issue the same id in one millisecond. */
+/** Issues quotes. Marks begin at random, so two instances rarely issue the same id in one millisecond. */
 export function openQuoteIssuer({
   quoteSecrets: [secret],
   quoteTtlMs,

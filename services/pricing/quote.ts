@@ -6,20 +6,20 @@ export type Lock = {
   readonly pair: Pair
   /** Minor units of the local currency per US dollar, with the spread. */
   readonly minorPerUsd: bigint
-  /** Basis points of the rate without spread. */
+  /** Spread in basis points of the rate without spread. */
   readonly spreadBps: bigint
   /** Unix ms from which the quote is expired. */
   readonly expiresAtMs: number
 }
 
-/** The id is in lower case. */
+/** A lock with its id, which is in lower case. */
 export type Quote = Lock & {
   readonly id: string
-  /** Earliest time of issue, Unix ms: a clock that was ahead lengthens no lock. */
+  /** Earliest possible time of issue in Unix ms, so that a clock that was ahead lengthens no lock. */
   readonly validFromMs: number
 }
 
-/** Clocks differ by less. */
+/** Tolerated difference between clocks, in ms. */
 const clocksDifferMs = 60_000
 
 export const validFromMs = ({ expiresAtMs }: Lock, quoteTtlMs: number): number =>
@@ -29,8 +29,8 @@ export const isExpired = ({ validFromMs, expiresAtMs }: Quote, nowMs: number): b
   nowMs < validFromMs || nowMs >= expiresAtMs
 
 /**
- * `requestFingerprint` is that of the taker, who gets the same answer even after expiry; null
- * before.
+ * Decides whether the taker may have the quote. `requestFingerprint` is that of the earlier taker, who gets the same
+ * answer even after expiry, or null if nobody has taken it.
  */
 export function judgeTaker(
   quote: Quote,

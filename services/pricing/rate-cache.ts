@@ -7,7 +7,7 @@ import { decideRate, operatorSource, type RateVerdict } from './decide'
 import type { RateSource, Sighting } from './rate'
 
 export type RateCache = AsyncDisposable & {
-  /** Decides on every call, so that a rate that has become too old is refused. */
+  /** Returns the rate of a pair. It decides on every call, so that a rate that has become too old is refused. */
   readonly rateOf: (pair: Pair) => RateVerdict
   readonly poll: () => Promise<void>
   readonly figures: () => Readonly<Record<string, RateFigure>>
@@ -18,11 +18,11 @@ export async function openRateCache(context: Context): Promise<RateCache> {
   const cache = makeCache(context)
   await cache.recall()
   await cache.poll()
-  // Sooner after a failure; jitter keeps instances from polling together.
+  // The next poll comes sooner after a failure. The jitter keeps instances from polling at the same time.
   const restMs = () => (cache.healthy() ? pollMs : pollMs / 10) * (0.8 + Math.random() * 0.4)
   const loop = startLoop({
     name: 'rate sources',
-    everyMs: 0, // `work` pauses by itself.
+    everyMs: 0, // The loop has no interval because `work` pauses by itself.
     log,
     work: async (signal) => {
       await pause(restMs(), signal)
@@ -74,7 +74,7 @@ function decide(context: Context, memory: Memory, pair: Pair): RateVerdict {
   return decideRate(known, context.guards, context.clock())
 }
 
-/** Only logs a failure: the bucket's sole use is to survive restarts. */
+/** Returns the result or logs the failure: the bucket only serves to survive restarts. */
 async function tryStore<T>(log: Log, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
@@ -121,7 +121,7 @@ async function accept(context: Context, memory: Memory, pair: Pair): Promise<voi
   await tryStore(log, rates.accept(reference))
 }
 
-/** An operator's rate always has a new date, so only its value counts. */
+/** Returns true if the rate is unchanged. An operator's rate always has a new date, so only its value counts. */
 const same = (before: Sighting | undefined, now: Sighting): boolean =>
   before?.source === now.source &&
   before.localE8PerUsd === now.localE8PerUsd &&

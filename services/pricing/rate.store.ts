@@ -14,13 +14,13 @@ const Stored = Type.Object({
   day: Type.String(),
 })
 
-/** The bucket `rates`: the last rate of each source and the last used one. */
+/** The bucket `rates`, which has the last rate of each source and the last used one. */
 export type RateStore = {
   readonly remember: (sighting: Sighting) => Promise<void>
   readonly recall: (source: string, pair: Pair) => Promise<Sighting | undefined>
   readonly accept: (sighting: Sighting) => Promise<void>
   readonly findAccepted: (pair: Pair) => Promise<Sighting | undefined>
-  /** The day for which an operator released a jump. */
+  /** Returns the day for which an operator released a jump. */
   readonly findReleasedDay: (pair: Pair) => Promise<string | undefined>
 }
 
@@ -51,7 +51,7 @@ async function put(kv: KV, key: string, sighting: Sighting): Promise<void> {
   await within(kv.put(key, codec.encode(JSON.stringify(stored))), deadlineMs, 'the rates bucket')
 }
 
-/** Ignores an invalid sighting: the sources are polled anyway. */
+/** Reads a rate. An invalid one is ignored, because the sources are polled anyway. */
 async function get(kv: KV, key: string): Promise<Sighting | undefined> {
   const entry = await within(kv.get(key), deadlineMs, 'the rates bucket')
   if (entry?.operation !== 'PUT') return undefined

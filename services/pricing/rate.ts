@@ -6,17 +6,17 @@ export type Sighting = {
   readonly pair: Pair
   /** Major units of local currency, times 10⁸. */
   readonly localE8PerUsd: bigint
-  /** Unix ms of the rate's own date; midnight UTC if it is only a day. */
+  /** Unix ms of the rate's own date, which is midnight UTC if the source gives only a day. */
   readonly asOfMs: number
 }
 
-/** Responses are untrusted and validated by a schema. */
+/** A source of rates, whose responses are untrusted and validated by a schema. */
 export type RateSource = {
   readonly name: string
   readonly pairs: readonly Pair[]
-  /** The source's terms forbid quotes at its rates. */
+  /** True if the source's terms forbid quotes at its rates. */
   readonly checkOnly: boolean
-  /** One request, with a timeout. Throws on any response but a rate for this pair. */
+  /** Makes one request, with a timeout. Throws on any response but a rate for this pair. */
   readonly ask: (pair: Pair) => Promise<Sighting>
 }
 
@@ -31,12 +31,12 @@ export function localE8From(value: unknown): bigint | undefined {
   return BigInt(whole + fraction.slice(0, 8).padEnd(8, '0')) || undefined
 }
 
-/** Exact. Minor units (`421` sen) to 10⁻⁸. */
+/** Converts minor units (`421` sen) exactly to 10⁻⁸ of the major unit. */
 export const localE8FromMinor = (minorPerUsd: bigint, pair: Pair): bigint => (minorPerUsd * scale) / minorPerMajor(pair)
 
 /**
- * Returns reference × (1 + spread), rounded up to a minor unit; no other function rounds rates. The
- * README explains spreads.
+ * Returns reference × (1 + spread), rounded up to a minor unit; no other function rounds rates. The README explains
+ * spreads.
  */
 export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): bigint {
   const numerator = reference.localE8PerUsd * minorPerMajor(reference.pair) * (10_000n + spreadBps)
@@ -44,21 +44,21 @@ export function quotedMinorPerUsdCeil(reference: Sighting, spreadBps: bigint): b
   return (numerator + denominator - 1n) / denominator
 }
 
-/** Exact minor units per US dollar: `421.35`. */
+/** Returns the exact minor units per US dollar as text, such as `421.35`. */
 export function minorPerUsdText({ localE8PerUsd, pair }: Sighting): string {
   const e8 = localE8PerUsd * minorPerMajor(pair)
   const fraction = (e8 % scale).toString().padStart(8, '0').replace(/0+$/, '')
   return fraction === '' ? `${e8 / scale}` : `${e8 / scale}.${fraction}`
 }
 
-/** Basis points of the first rate, rounded up. */
+/** Returns the difference in basis points of the first rate, rounded up. */
 export function distanceBpsCeil(from: Sighting, to: Sighting): bigint {
   const apart = from.localE8PerUsd - to.localE8PerUsd
   const numerator = (apart < 0n ? -apart : apart) * 10_000n
   return (numerator + from.localE8PerUsd - 1n) / from.localE8PerUsd
 }
 
-/** UTC day, e.g. `2026-11-20`. */
+/** Returns the UTC day, such as `2026-11-20`. */
 export const dayOf = (unixMs: number): string => new Date(unixMs).toISOString().slice(0, 10)
 
 const minorPerMajor = (pair: Pair): bigint => 10n ** BigInt(decimals[fiatOf(pair)])

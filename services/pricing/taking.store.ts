@@ -5,16 +5,18 @@ import type { Db } from '#platform/db/open'
 import type { Quote } from './quote'
 import { schema } from './schema.store'
 
-/** One table for all purposes, so that no quote serves both a top-up and a cash-out. Append-only. */
+/**
+ * Quotes in use, an append-only table. It serves all purposes, so that no quote serves both a top-up and a cash-out.
+ */
 export const quotesTaken = schema.table('quotes_taken', {
   id: uuid('id').primaryKey(),
-  /** Hash of kind, wallet and body: a repeat is the same taker. */
+  /** Hash of kind, wallet and body, by which a repeat is recognised as the same taker. */
   requestFingerprint: text('request_fingerprint').notNull(),
   takenAt: at('taken_at').notNull().defaultNow(),
   expiresAt: at('expires_at').notNull(),
 })
 
-/** Decides by the database clock. Exactly one of several concurrent takers gets true. */
+/** Takes a quote that has not expired by the database clock. Exactly one of several concurrent takers gets true. */
 export async function insertTaking(
   db: Db,
   { id, expiresAtMs, validFromMs }: Quote,
@@ -34,7 +36,7 @@ export async function insertTaking(
   return won.length === 1
 }
 
-/** `nowMs`: the database's. */
+/** Finds who took a quote. `nowMs` is the time of the database. */
 export async function findTaking(db: Db, id: string): Promise<{ requestFingerprint: string | null; nowMs: number }> {
   const taker = db
     .select({ requestFingerprint: quotesTaken.requestFingerprint })

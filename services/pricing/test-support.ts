@@ -37,10 +37,10 @@ export async function openRows() {
   }
 }
 
-/** Two instances and their callers. */
+/** Starts two instances and their callers. */
 export async function openFixture() {
   await using closing = new AsyncDisposableStack()
-  /** Lead of the instances' clocks over the database clock. */
+  /** Time in ms by which the instances' clocks are ahead of the database clock. */
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
   const rows = closing.use(await openRows())

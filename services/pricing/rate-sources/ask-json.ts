@@ -2,10 +2,10 @@ import type { StaticDecode, TSchema } from 'typebox'
 import { within } from '#platform/deadline'
 import { schemaReader } from '#platform/schema'
 
-/** Many times the size of all currencies' rates. */
+/** Largest response in bytes, many times the size of all currencies' rates. */
 const bytesMax = 262_144
 
-/** Throws on any response that does not fit the schema. */
+/** Fetches JSON. Throws on any response that does not fit the schema. */
 export async function askJson<S extends TSchema>(
   address: string,
   schema: S,
@@ -24,7 +24,7 @@ async function fetchJson(
 ): Promise<unknown> {
   const response = await fetch(address, {
     headers: { Accept: accept ?? 'application/json' },
-    redirect: 'manual', // A moved source needs manual review.
+    redirect: 'manual', // A source that has moved needs manual review.
     signal: AbortSignal.timeout(deadlineMs),
   })
   const { host } = new URL(address)

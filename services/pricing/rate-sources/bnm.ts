@@ -3,8 +3,9 @@ import { localE8From, type RateSource } from '../rate'
 import { askJson } from './ask-json'
 
 /**
- * `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI, as in test/recorded. `rate` is for
- * `unit` dollars. 1130 has commercial banks' counter rates and a null middle rate; the others are interbank.
+ * Response of `GET /public/exchange-rate/USD` of Bank Negara Malaysia's OpenAPI, as in test/recorded. `rate` is for
+ * `unit` dollars. Session 1130 has the counter rates of commercial banks and a middle rate of null; the others are
+ * interbank.
  */
 const Answer = Type.Object({
   data: Type.Object({
@@ -43,7 +44,7 @@ export const bnmSource = (options: BnmOptions): RateSource => ({
   },
 })
 
-/** The middle rate, else the mean of buying and selling rate. */
+/** Returns the middle rate or, without one, the mean of the buying and the selling rate. */
 function middleE8FloorOf(rate: Rate): bigint | undefined {
   const middle = localE8From(rate.middle_rate)
   if (middle) return middle

@@ -3,7 +3,7 @@ import type { Pair } from '#shared/money/pair'
 import { operatorSource } from '../decide'
 import { localE8FromMinor, type RateSource } from '../rate'
 
-/** Configured rates in minor units per US dollar, always dated now. */
+/** Returns a source of configured rates in minor units per US dollar, which are always dated now. */
 export const fixedSource = (minorPerUsd: ReadonlyMap<Pair, bigint>, clock: Clock): RateSource => ({
   name: operatorSource,
   pairs: [...minorPerUsd.keys()],

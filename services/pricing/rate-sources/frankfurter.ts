@@ -3,7 +3,7 @@ import { fiatOf, type Pair } from '#shared/money/pair'
 import { localE8From, type RateSource } from '../rate'
 import { askJson } from './ask-json'
 
-/** `GET /v2/rate/{base}/{quote}` (Frankfurter OpenAPI 2.1.1). */
+/** Response of `GET /v2/rate/{base}/{quote}` (Frankfurter OpenAPI 2.1.1). */
 const Answer = Type.Object({
   date: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
   base: Type.String(),
@@ -13,12 +13,15 @@ const Answer = Type.Object({
 
 type FrankfurterOptions = {
   url: string
-  /** Central bank per pair: the blend of all banks tolerates 5 %, too loose for quotes. */
+  /** Central bank per pair. The blend of all banks tolerates a difference of 5 %, too much for quotes. */
   providers: ReadonlyMap<Pair, string>
   deadlineMs: number
 }
 
-/** Central-bank rates, one per working day: https://api.frankfurter.dev or self-hosted. */
+/**
+ * Returns a source of central-bank rates, one per working day, from https://api.frankfurter.dev or a self-hosted
+ * instance.
+ */
 export const frankfurterSource = (options: FrankfurterOptions): RateSource => ({
   name: 'frankfurter',
   pairs: [...options.providers.keys()],

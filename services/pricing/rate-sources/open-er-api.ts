@@ -3,7 +3,7 @@ import { fiatOf } from '#shared/money/pair'
 import { localE8From, type RateSource } from '../rate'
 import { askJson } from './ask-json'
 
-/** `GET /v6/latest/USD` (exchangerate-api.com/docs/free). */
+/** Response of `GET /v6/latest/USD` (exchangerate-api.com/docs/free). */
 const Answer = Type.Object({
   result: Type.Literal('success'),
   base_code: Type.Literal('USD'),
@@ -11,7 +11,10 @@ const Answer = Type.Object({
   rates: Type.Record(Type.String(), Type.Unknown()),
 })
 
-/** Needs no key. Its terms (exchangerate-api.com/docs/free) forbid redistribution, as by a quote. */
+/**
+ * Returns a source that needs no key. Its terms (exchangerate-api.com/docs/free) forbid redistribution, which a quote
+ * would be, so it is for cross-checks only.
+ */
 export const openErApiSource = (options: { url: string; deadlineMs: number }): RateSource => ({
   name: 'open-er-api',
   pairs: ['USD/IDR', 'USD/MYR'],
