@@ -11,7 +11,7 @@ export type Context = {
   readonly endpoints: Endpoints
   readonly rpc: RpcEndpoints
   readonly origin: ProjectionOrigin
-  /** A local chain loses its last blocks when killed. */
+  /** True for a local chain, which loses its last blocks when it is killed. */
   readonly isShortened: boolean
   readonly pollMs: number
   readonly lagMaxMs: number
@@ -45,7 +45,7 @@ export function openContext(
   }
 }
 
-/** Never used for decisions. */
+/** Figures for display, which are never used for decisions. */
 export type ReaderFigures = {
   finalized: number | null
   rangeBlocks: number | null
@@ -65,7 +65,7 @@ export function recordFault(context: Context, endpoint: Endpoint, fault: unknown
   const { message } = fault as Error
   endpoints.blame(endpoint, fault)
   recordEndpoint(figures, endpoint)
-  // An endpoint that is down fails several times a second: log each new message once.
+  // An endpoint that is down fails several times a second, so each new message is logged once.
   if (figures.lastError !== message) log.warn({ endpoint: endpoint.host, err: fault }, 'endpoint failed')
   figures.lastError = message
 }

@@ -6,7 +6,7 @@ import type { FinalizedHead } from './chain/head'
 import { schema } from './schema.store'
 
 /**
- * A `filling` generation becomes `serving` once it is complete at the head, and the previous one
+ * Progress of each generation. A `filling` one becomes `serving` once it is complete at the head, and the previous one
  * `retired`.
  */
 export const cursors = schema.table(
@@ -18,11 +18,11 @@ export const cursors = schema.table(
     genesisHash: text('genesis_hash'),
     contract: text('contract').notNull(),
     deployBlock: bigint('deploy_block', { mode: 'number' }).notNull(),
-    /** Here the contract had as many events as are stored. */
+    /** Block at which the contract had as many events as are stored. */
     blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
     blockHash: text('block_hash'),
     blockTimeSeconds: bigint('block_time_seconds', { mode: 'number' }).notNull(),
-    /** Stored events: the `sequence` of the last one. */
+    /** Number of stored events, which is the `sequence` of the last one. */
     sequence: bigint('sequence', { mode: 'number' }).notNull().default(0),
     /** False while the contract is known to have more events than are stored. */
     complete: boolean('complete').notNull().default(false),
@@ -45,7 +45,7 @@ export const servingOf = ({ chainId, contract, deployBlock }: ProjectionOrigin) 
     eq(cursors.deployBlock, deployBlock),
   )!
 
-/** Returns at most one serving and one filling. */
+/** Returns the serving and the filling generation, at most one of each. */
 export const liveCursors = (db: Db): Promise<GenerationCursor[]> =>
   db
     .select()
@@ -64,7 +64,7 @@ export async function findCursor(
   return rows[0]
 }
 
-/** Returns the generation already filling, if any. */
+/** Begins a generation, or returns the one that is already filling. */
 export async function beginGeneration(database: Database, origin: ProjectionOrigin): Promise<number> {
   const ofOrigin = and(
     eq(cursors.chainId, origin.chainId),
@@ -72,7 +72,7 @@ export async function beginGeneration(database: Database, origin: ProjectionOrig
     eq(cursors.deployBlock, origin.deployBlock),
   )!
   return database.transaction(async (tx) => {
-    // One filling for another contract has no reader any more.
+    // A generation that fills for another contract has no reader any more.
     await tx
       .update(cursors)
       .set({ state: 'retired' })
@@ -99,7 +99,7 @@ export async function beginGeneration(database: Database, origin: ProjectionOrig
   })
 }
 
-/** Later endpoints must have the same hash. */
+/** Stores the genesis hash, which later endpoints must have too. */
 export const rememberGenesis = (db: Db, generation: number, genesisHash: string) =>
   db
     .update(cursors)
@@ -107,8 +107,8 @@ export const rememberGenesis = (db: Db, generation: number, genesisHash: string)
     .where(and(eq(cursors.generation, generation), sql`${cursors.genesisHash} is null`))
 
 /**
- * Without a proving head the record stays incomplete. Returns null if another reader moved it
- * first.
+ * Moves the cursor. Without a head as proof the record stays incomplete. Returns null if another reader moved the
+ * cursor first.
  */
 export async function moveCursor(
   db: Db,
@@ -137,7 +137,7 @@ export async function moveCursor(
   return moved[0] ?? null
 }
 
-/** Does nothing if another reader has found the missing events. */
+/** Marks the record as incomplete, or does nothing if another reader has found the missing events. */
 export const markIncomplete = (db: Db, { generation, sequence }: Pick<GenerationCursor, 'generation' | 'sequence'>) =>
   db
     .update(cursors)
@@ -145,8 +145,8 @@ export const markIncomplete = (db: Db, { generation, sequence }: Pick<Generation
     .where(and(eq(cursors.generation, generation), eq(cursors.sequence, sequence)))
 
 /**
- * Returns false if it no longer fills, or is at an older block of the same chain than the serving
- * one.
+ * Makes a generation serve. Returns false if it no longer fills, or is at an older block of the same chain than the
+ * serving one.
  */
 export async function promote(tx: Tx, generation: number): Promise<boolean> {
   const live = await tx
@@ -177,7 +177,7 @@ export async function retire(db: Db, generation: number): Promise<boolean> {
   return retired.length > 0
 }
 
-/** For operators: the service's role may not delete. */
+/** Deletes retired generations. Only operators may run it, because the service's role may not delete. */
 export const dropRetired = (database: Database): Promise<void> =>
   database.transaction(async (tx) => {
     const retired = sql`select generation from ${cursors} where state = 'retired'`

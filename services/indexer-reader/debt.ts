@@ -9,7 +9,7 @@ import { mayAnswer } from './record'
 import { cycles } from './record.store'
 
 const daySeconds = 86_400
-/** Events that state the debt after them. */
+/** Events that contain the debt after them. */
 const ofDebt = ['Drawn', 'Repaid', 'RepaymentRevoked', 'CollateralSeized', 'DefaultMarked']
 
 type Row = {

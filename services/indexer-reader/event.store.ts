@@ -24,7 +24,7 @@ export const events = schema.table(
   ],
 )
 
-/** One parameter per value could exceed the limit of 65,535. */
+/** Stores events as lists, because one parameter per value could exceed the limit of 65,535. */
 export async function addEvents(tx: Tx, generation: number, followed: readonly ChainEvent[]): Promise<void> {
   const rows = followed.filter(({ wallet }) => wallet !== null)
   if (rows.length === 0) return
@@ -41,7 +41,7 @@ export async function addEvents(tx: Tx, generation: number, followed: readonly C
 }
 
 /**
- * Reads events, oldest first, and cursor in one statement. Returns undefined while no generation of
+ * Reads the events of a wallet, oldest first, and the cursor in one statement. Returns undefined while no generation of
  * this origin serves.
  */
 export async function findAccountEvents(

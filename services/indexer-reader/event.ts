@@ -1,11 +1,11 @@
 import { type AbiEvent, type Address, type Hex, toEventSelector } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-/** Numbers the contract's events from 1 on, without a gap. */
+/** Number of an event; the contract counts from 1 without a gap. */
 type Numbered = { sequence: string }
 type Account = Numbered & { account: string }
 
-/** Named as in the ABI; integers are decimal strings, bytes are hex. */
+/** Arguments named as in the ABI. Integers are decimal strings, bytes are hex. */
 export type EventArgs = {
   VerifiedSet: Account & { verified: boolean }
   FrozenSet: Account & { frozen: boolean }
@@ -61,7 +61,7 @@ export const sequenceOf = ({ args }: ChainEvent): number => Number(args.sequence
 type Input = { readonly name: string; readonly type: string }
 type Shape = { readonly name: EventName; readonly topics: Input[]; readonly words: Input[] }
 
-/** Every event that changes state has a sequence. */
+/** Layouts of the events with a sequence, which every event that changes state has. */
 const shapes = new Map<string, Shape>(
   (creditLineAbi as readonly { type: string }[])
     .filter((item): item is AbiEvent => item.type === 'event')
@@ -85,8 +85,8 @@ function shapeOf(item: AbiEvent): [string, Shape] {
 }
 
 /**
- * Returns null for an event not followed; throws on a wrong length. Arguments are single words, so
- * slicing replaces viem's decoder, which takes ten times as long.
+ * Decodes a log. Returns null for an event that is not followed; throws on a wrong length. Arguments are single words,
+ * so slicing replaces viem's decoder, which takes ten times as long.
  */
 export function decodeArgs(topics: readonly string[], data: string) {
   const shape = shapes.get(topics[0] ?? '')

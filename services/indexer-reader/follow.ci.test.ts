@@ -70,12 +70,12 @@ const historyNow = async (context: Context, wallet: Address) => {
 const historyOfAll = (standing: WalletProjection) =>
   historyOf(standing, [...standing.closed, ...(standing.open ? [standing.open] : [])])
 
-/** Straight from the node, by viem's decoder. */
+/** Reads a history straight from the node, with viem's decoder. */
 const historyOnChain = async (wallet: Address) => historyOfAll(await standingOf(chain, wallet))
 
 const cursor = async () => (await store.database.read(liveCursors))[0]
 
-/** Without events that name no account. */
+/** Reads the stored events, of which those that name no account are left out. */
 const stored = () =>
   store.database.read((db) =>
     db.execute<{ sequence: number }>(sql`
@@ -163,7 +163,7 @@ describe('the record matches the chain', () => {
 describe('logs that come later than their blocks', () => {
   type Sample = { history: unknown; block: number }
 
-  /** Logs are late only once the record is whole. */
+  /** Starts a reader whose endpoint sends logs late, but only once the record is whole. */
   async function openLate(lagBlocks: number) {
     const proxy = openRpcProxy({ target: chain.rpcUrl, faults: { seed: 7 } })
     const { database } = await openTestDatabase(postgres, `late_${lagBlocks}`)
@@ -199,7 +199,7 @@ describe('logs that come later than their blocks', () => {
   }
 
   test('leave no hole in any answer, whether 5, 45, 80 or 300 blocks late', async () => {
-    // An older debt could become overdue, as each block takes a second.
+    // An older debt is repaid first, because it could become overdue: each block takes a second.
     await chain.repay(ana, 1_000n * ausd).catch(() => undefined)
     await chain.mine(2)
     const late: Awaited<ReturnType<typeof openLate>>[] = []

@@ -29,8 +29,8 @@ import { openRemembered, type Remembered } from './remembered'
 const noticeMs = 4_000
 
 /**
- * Follows the serving generation and, during a rebuild, its successor. `onForeign`: the stored
- * projection is of another contract or chain.
+ * Follows the serving generation and, during a rebuild, its successor. Calls `onForeign` if the stored projection is of
+ * another contract or chain.
  */
 export function startFollowing(context: Context, onForeign: (error: Error) => void): AsyncDisposable {
   const { database, origin, log } = context
@@ -77,17 +77,19 @@ type Following = {
   readonly context: Context
   readonly remembered: Remembered
   readonly boundMemory: (work: number) => void
-  /** Valid while the stored sequence is this one. */
+  /** Next block to read, which is valid while the stored sequence is the same. */
   next: { readonly block: number; readonly sequence: number } | null
-  /** A later head than the stored one, with as many events. */
+  /** A later head than the stored one, at which the contract has as many events. */
   unstored: Proof | null
   storedAtMs: number
 }
 
-/** The contract has as many events at `head` as are stored; asked for at `atMs`. */
+/** A head at which the contract has as many events as are stored, and the time of the request for it, in Unix ms. */
 type Proof = { readonly head: FinalizedHead; readonly atMs: number }
 
-/** A block counts as read once the contract's `sequence()` there is the number of stored events. */
+/**
+ * Follows one generation. A block counts as read once the contract's `sequence()` there is the number of stored events.
+ */
 async function follow(context: Context, generation: number, signal: AbortSignal): Promise<void> {
   const { database, endpoints, pollMs } = context
   const following: Following = {
@@ -125,12 +127,12 @@ async function follow(context: Context, generation: number, signal: AbortSignal)
 
 const incompletePauseMaxMs = 5_000
 /**
- * Storing blocks without events would be the only writes of an idle system; after a restart they
- * are read again.
+ * Interval in ms for storing blocks without events. These would be the only writes of an idle system, and after a
+ * restart the blocks are read again.
  */
 const restMs = 1_000
 
-/** Returns undefined if another reader wrote first. */
+/** Makes one step. Returns undefined if another reader wrote first. */
 async function step(following: Following, cursor: GenerationCursor, endpoint: Endpoint) {
   const { database, clock, lagMaxMs } = following.context
   const atMs = clock()
@@ -147,7 +149,7 @@ async function step(following: Following, cursor: GenerationCursor, endpoint: En
   return isPromoted ? { ...moved, state: 'serving' as const } : moved
 }
 
-/** Nothing is missing, so no logs are read. */
+/** Moves the cursor to a head at which nothing is missing, so no logs are read. */
 async function keepHead(following: Following, cursor: GenerationCursor, proof: Proof) {
   const { database, clock } = following.context
   const isStored = isRecent(following.storedAtMs, clock(), restMs)
@@ -163,8 +165,8 @@ async function keepHead(following: Following, cursor: GenerationCursor, proof: P
 }
 
 /**
- * Reads the next events while these are written. Throws `Incomplete` if the endpoint has fewer than
- * the contract.
+ * Reads the next events while these are written. Throws `Incomplete` if the endpoint has fewer events than the
+ * contract.
  */
 async function catchUp(
   following: Following,
@@ -187,7 +189,7 @@ async function catchUp(
     const isProven = sequence === head.sequence
     if (!isProven && to < head.block) {
       reading = readSpans(endpoint, to + 1, head)
-      reading.catch(() => {}) // Awaited after the write.
+      reading.catch(() => {}) // The result is awaited after the write.
     }
     if (fresh.length > 0) {
       const proof = isProven ? head : null
@@ -204,7 +206,7 @@ async function catchUp(
   }
 }
 
-/** After an incomplete answer, the block of the last stored event is read again. */
+/** Returns the first block to read. After an incomplete answer, the block of the last stored event is read again. */
 async function firstBlock(database: Database, cursor: GenerationCursor): Promise<number> {
   if (cursor.complete) return cursor.blockNumber + 1
   const last = await database.read((db) => lastEventBlock(db, cursor.generation))
@@ -212,8 +214,8 @@ async function firstBlock(database: Database, cursor: GenerationCursor): Promise
 }
 
 /**
- * Without a `head` as proof the record is not answered. Returns null if another reader was first;
- * throws `Incomplete` if the events contradict the stored ones.
+ * Writes events, records and cursor in one transaction. Without a `head` as proof the record is not served. Returns
+ * null if another reader was first; throws `Incomplete` if the events contradict the stored ones.
  */
 export async function commitEvents(
   database: Database,
@@ -231,13 +233,13 @@ export async function commitEvents(
     const before = await remembered.load(tx, generation, walletsOf(events), cursor.sequence)
     const standings = evolveAll(before, events)
     for (const extension of extensions) await extendTerms(tx, generation, extension)
-    // Pipelined: one is encoded while the other is executed.
+    // The two writes are pipelined: one is encoded while the other is executed.
     await Promise.all([addEvents(tx, generation, events), saveStandings(tx, generation, standings)])
     failpoint('indexer-reader:span-written')
     return { moved, standings }
   })
   if (!written) return null
-  // An extension changed cycles in Postgres only.
+  // An extension changed cycles in Postgres only, so nothing is kept in memory.
   if (extensions.length === 0) remembered.keep(written.standings, sequence)
   return written.moved
 }
@@ -267,15 +269,15 @@ function recordError(context: Context, generation: number, endpoint: Endpoint, e
 
 async function storeError(context: Context, cursor: GenerationCursor, error: unknown, incomplete: number) {
   const { database, log, isShortened } = context
-  // One incomplete answer may only have been early.
+  // A single incomplete answer may only have been early.
   if (error instanceof Incomplete && incomplete > 1) await database.run((db) => markIncomplete(db, cursor))
   if (error instanceof OtherBlocks && isShortened && (await readAnew(context, cursor)))
     log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
 }
 
 /**
- * The retired generation no longer answers, so the next may serve at an older block. Returns false
- * if another instance has retired it.
+ * Retires a generation and begins the next. The retired one no longer answers, so the next may serve at an older block.
+ * Returns false if another instance has retired it.
  */
 async function readAnew({ database, origin }: Context, { generation }: GenerationCursor) {
   if (!(await database.run((db) => retire(db, generation)))) return false

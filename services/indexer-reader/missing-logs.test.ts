@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const filter of filters) await filter[Symbol.asyncDispose]()
 })
 
-/** The first endpoint omits logs. */
+/** Starts a reader whose first endpoint omits logs. */
 const start = (omits: (typeof filters)[0]['omits'], endpoints = 1) => {
   filters[0]!.omits = omits
   const rpcUrls = filters.slice(0, endpoints).map(({ url }) => url)
@@ -126,7 +126,7 @@ describe('a log that an endpoint omits', () => {
     await untilAgreed(context)
     await running.stop()
     await playMore(chain, 1)
-    // As if an endpoint had answered the old sequence at a newer block.
+    // The rows look as if an endpoint had answered the old sequence at a newer block.
     const head = await chain.client.getBlock({ blockTag: 'finalized' })
     await store.database.run((db) => db.update(cursors).set({ blockNumber: Number(head.number), blockHash: head.hash }))
     await playMore(chain, 1)
@@ -164,7 +164,7 @@ describe('the reader', () => {
     await chain.mine(3)
     await waitUntil('the block', async () => (await cursor())!.blockNumber > before)
     await waitUntil('an answer', async () => {
-      await chain.mine(1) // A step that began earlier stores its block with the time of then.
+      await chain.mine(1) // A step that began earlier stores its block with the time at which it began.
       return 'ok' in (await askRecord(running.context, ana, { lagMaxMs: 600_000 }))
     })
   })

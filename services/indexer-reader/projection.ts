@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { ChainEvent, EventArgs } from './event'
 
-/** Ordered as in the contract. */
+/** Outcomes of a cycle, in the order of the contract. */
 export const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 export type OutcomeOfCycle = (typeof outcomes)[number]
 
@@ -13,15 +13,15 @@ export type Cycle = {
   readonly dueAtSeconds: number
   readonly closedAtSeconds: number | null
   readonly peakDrawnMicro: bigint
-  /** Net of revoked repayments. */
+  /** Sum of the repayments without revoked ones. */
   readonly totalRepaidMicro: bigint
-  /** When the cycle closed or was reversed. */
+  /** Score after the cycle closed or was reversed. */
   readonly scoreAfter: bigint | null
   readonly openTxHash: Hex
   readonly closeTxHash: Hex | null
 }
 
-/** `cycle`: the one it counted in, 0 after a default. */
+/** A held repayment, with the `cycle` in which it counted: 0 after a default. */
 export type HeldRepayment = {
   readonly ref: string
   readonly cycle: number
@@ -35,7 +35,7 @@ export type WalletProjection = {
   readonly defaulted: boolean
   readonly score: bigint
   readonly drawnMicro: bigint
-  /** Excludes revoked repayments. */
+  /** Number of repayments without revoked ones. */
   readonly repayCount: number
   readonly cyclesOpened: number
   readonly cyclesClosed: number
@@ -44,7 +44,7 @@ export type WalletProjection = {
   readonly lastBlock: number
   readonly held: readonly HeldRepayment[]
   readonly open: Cycle | null
-  /** Closed by this fold, or still reversible by a held repayment. */
+  /** Cycles that this fold closed, or that a held repayment can still reverse. */
   readonly closed: readonly Cycle[]
 }
 
@@ -70,14 +70,16 @@ export class Incomplete extends Error {
   override name = 'Incomplete'
 }
 
-/** Events contain their resulting state; throws `Incomplete` if it does not follow. */
+/**
+ * Returns the state after an event. Events contain their resulting state; throws `Incomplete` if it does not follow.
+ */
 export function evolve(before: WalletProjection, event: ChainEvent): WalletProjection {
   if (event.wallet === null) return event.name === 'TermsExtended' ? extendTerm(before, event) : before
   const standing: WalletProjection = {
     ...before,
     firstSeenAtSeconds: before.firstSeenAtSeconds ?? event.atSeconds,
     lastBlock: event.blockNumber,
-    // After its hold nothing can be revoked.
+    // A repayment cannot be revoked after its hold.
     held: before.held.filter(({ untilSeconds }) => untilSeconds > event.atSeconds),
   }
   switch (event.name) {
@@ -139,7 +141,7 @@ function openCycle(standing: WalletProjection, event: ChainEvent, args: EventArg
   return { ...standing, open, cyclesOpened: standing.cyclesOpened + 1 }
 }
 
-/** Restored debt gives the open cycle older dates. */
+/** Gives the open cycle older dates, because of restored debt. */
 function redate(standing: WalletProjection, event: ChainEvent, args: EventArgs['CycleRedated']) {
   const open = openIn(standing, event)
   demand(args.number === String(open.number), event, `cycle ${open.number} was open`)
@@ -151,7 +153,7 @@ const datesOf = (args: { openedAt: string; dueAt: string }) => ({
   dueAtSeconds: Number(args.dueAt),
 })
 
-/** A pause moves the due date. */
+/** Moves the due date by the length of a pause. */
 function extendTerm(standing: WalletProjection, { args }: ChainEvent<'TermsExtended'>) {
   const { open } = standing
   if (!open) return standing
@@ -178,18 +180,18 @@ function lower(
   return { ...standing, drawnMicro, open: less(open, -amountMicro) }
 }
 
-/** Precedes the `Repaid` of the same ref and moves no debt. */
+/** Records a held repayment. The event precedes the `Repaid` of the same ref and moves no debt. */
 function hold(standing: WalletProjection, event: ChainEvent, args: EventArgs['RepaymentHeld']): WalletProjection {
   const amountMicro = BigInt(args.amount)
   demand(amountMicro <= standing.drawnMicro, event, `only ${standing.drawnMicro} was drawn`)
   demand(!standing.held.some(({ ref }) => ref === args.ref), event, 'its ref was held already')
-  if (amountMicro === 0n) return standing // All of it was excess, so no debt depends on it.
+  if (amountMicro === 0n) return standing // All of the repayment was excess, so no debt depends on it.
   const cycle = standing.open?.number ?? 0
   const one = { ref: args.ref, cycle, amountMicro, untilSeconds: Number(args.heldUntil) }
   return { ...standing, held: [...standing.held, one] }
 }
 
-/** A ref without a held repayment belongs to a top-up. */
+/** Moves the end of a hold. A ref without a held repayment belongs to a top-up. */
 function extend(standing: WalletProjection, args: EventArgs['HoldExtended']): WalletProjection {
   const untilSeconds = Number(args.heldUntil)
   const held = standing.held.map((one) => (one.ref === args.ref ? { ...one, untilSeconds } : one))
@@ -197,8 +199,8 @@ function extend(standing: WalletProjection, args: EventArgs['HoldExtended']): Wa
 }
 
 /**
- * The amount is owed again: in its own cycle while that is open, else in the open one. In a closed
- * cycle `CycleReversed` has lowered the total, unless that cycle defaulted.
+ * Restores revoked debt. It belongs to its own cycle while that is open, else to the open one. In a closed cycle
+ * `CycleReversed` has lowered the total, unless that cycle defaulted.
  */
 function revoke(standing: WalletProjection, event: ChainEvent, args: EventArgs['RepaymentRevoked']) {
   const held = standing.held.find(({ ref }) => ref === args.ref)

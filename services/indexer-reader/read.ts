@@ -7,7 +7,7 @@ import { type GenerationCursor, rememberGenesis } from './cursor.store'
 import { type ChainEvent, sequenceOf } from './event'
 import { Incomplete } from './projection'
 
-/** Throws `RpcFault` if the endpoint is not on the chain of this generation. */
+/** Compares the genesis hash with that of the generation. Throws `RpcFault` if the endpoint is on another chain. */
 export async function checkGenesis(database: Database, cursor: GenerationCursor, endpoint: Endpoint) {
   const genesis = await endpoint.identify()
   if (cursor.genesisHash === null) {
@@ -17,10 +17,10 @@ export async function checkGenesis(database: Database, cursor: GenerationCursor,
   }
 }
 
-/** The next spans are read while these are written. */
+/** Most spans read at a time; the next ones are read while these are written. */
 const spansMax = 2
 
-/** Throws if the first span fails. */
+/** Reads the next spans. Throws if the first of them fails. */
 export async function readSpans(endpoint: Endpoint, from: number, head: FinalizedHead): Promise<LogSpan> {
   const tries = await Promise.allSettled(
     plan(from, head.block, endpoint.range().blocks).map(([first, last]) => endpoint.readSpan(first, last, head)),
@@ -46,7 +46,7 @@ export function plan(first: number, head: number, blocks: number): [number, numb
   return spans
 }
 
-/** Throws `Incomplete` if an event after `sequence` is missing. */
+/** Returns the events after `sequence`. Throws `Incomplete` if one of them is missing. */
 export function continuing(sequence: number, events: readonly ChainEvent[]): ChainEvent[] {
   const fresh = events.filter((event) => sequenceOf(event) > sequence)
   for (const [index, event] of fresh.entries()) {

@@ -10,8 +10,8 @@ import { fields } from './config'
 import { beginGeneration, cursors, dropRetired } from './cursor.store'
 
 /**
- * Requests a new projection, which the running service fills while the old one answers, and waits.
- * `--clean` then deletes retired generations, which needs an owner's DATABASE_URL.
+ * This script requests a new projection, which the running service fills while the old one answers, and waits for it.
+ * With `--clean` it then deletes retired generations, which needs an owner's DATABASE_URL.
  */
 const { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK } = fields
 const environment = { DATABASE_URL, DATABASE_PASSWORD, CHAIN_ID, CREDIT_LINE_ADDRESS, DEPLOY_BLOCK }

@@ -56,7 +56,7 @@ export const cycles = schema.table(
 
 export type Standings = Map<Address, WalletProjection>
 
-/** A text parameter takes a list of any length. */
+/** Returns a list for `in`. It is one text parameter, which takes a list of any length. */
 const oneOf = (wallets: Iterable<Address>) =>
   sql`(select json_array_elements_text(${JSON.stringify([...wallets])}::json))`
 
@@ -67,7 +67,7 @@ const oneOf = (wallets: Iterable<Address>) =>
 export async function loadStandings(db: Db, generation: number, wallets: ReadonlySet<Address>): Promise<Standings> {
   const standings: Standings = new Map([...wallets].map((wallet) => [wallet, unseen]))
   if (wallets.size === 0) return standings
-  // A lookup by outcome would scan all closed cycles.
+  // Cycles are found by number, because a lookup by outcome would scan all closed ones.
   const open = sql`${records.cyclesClosed} + 1`
   const reversible = sql`array(
     select (one->>'cycle')::int from jsonb_array_elements(${records.held}) one)`
@@ -162,7 +162,7 @@ async function saveCycles(tx: Tx, generation: number, standings: Standings) {
       open_tx_hash = excluded.open_tx_hash, close_tx_hash = excluded.close_tx_hash`)
 }
 
-/** Does for all open cycles what `evolve` does for one. */
+/** Moves the due dates of all open cycles, as `evolve` does for one. */
 export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'TermsExtended'>) =>
   tx
     .update(cycles)
@@ -170,8 +170,8 @@ export const extendTerms = (tx: Tx, generation: number, { args }: ChainEvent<'Te
     .where(and(eq(cycles.generation, generation), isNull(cycles.outcome)))
 
 /**
- * One statement, so cursor, rows and cycles are of the same block. Returns null while no generation
- * of this origin serves.
+ * Reads records in one statement, so that cursor, rows and cycles are of the same block. Returns null while no
+ * generation of this origin serves.
  */
 export async function loadRecords(database: Database, origin: ProjectionOrigin, wallets: ReadonlySet<Address>) {
   const asked = and(eq(records.generation, cursors.generation), sql`${records.wallet} in ${oneOf(wallets)}`)

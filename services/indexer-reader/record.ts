@@ -27,8 +27,8 @@ export function answerRecord(context: AnswerContext): Handler {
 }
 
 /**
- * Uses the cursor's last move too: a chain's clock may run ahead of ours. A move in the future came
- * before the clock was set back.
+ * Returns how far the record is behind, in ms. It also counts from the cursor's last move, because a chain's clock may
+ * run ahead of ours. A move in the future was made before the clock was set back.
  */
 export const lagMs = (cursor: Pick<GenerationCursor, 'blockTimeSeconds' | 'movedAt'>, nowMs: number): number =>
   Math.max(nowMs - 1_000 * (cursor.blockTimeSeconds + 1), Math.abs(nowMs - cursor.movedAt.getTime()))
@@ -39,7 +39,7 @@ export const mayAnswer = (
   nowMs: number,
 ): boolean => cursor?.state === 'serving' && cursor.complete && lagMs(cursor, nowMs) <= lagMaxMs
 
-/** Times are unix seconds. */
+/** Returns a history, with times in Unix seconds. */
 export const historyOf = (
   standing: Omit<WalletProjection, 'open' | 'closed' | 'held'>,
   cycles: readonly Cycle[],

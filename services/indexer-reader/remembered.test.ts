@@ -42,7 +42,7 @@ function writer(generation: number) {
   }
 }
 
-/** The writers share the rows but not the memory. */
+/** Writes all events through several writers, which share the rows but not the memory. */
 async function writeAll(generation: number, readers: number) {
   const writers = Array.from({ length: readers }, () => writer(generation))
   let sequence = 0
@@ -54,7 +54,7 @@ async function writeAll(generation: number, readers: number) {
 const standingIn = async (generation: number): Promise<WalletProjection> =>
   (await store.database.read((db) => loadStandings(db, generation, wallets))).get(wallet)!
 
-/** The rows hold no closed cycles. */
+/** Returns what the rows hold, which is everything but closed cycles. */
 const stored = ({ closed: _, ...standing }: WalletProjection) => standing
 
 test.each([1, 2, 3])('rows written by %d readers, each with a memory, are exact', async (readers) => {

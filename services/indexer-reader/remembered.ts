@@ -3,19 +3,17 @@ import type { Tx } from '#platform/db/open'
 import type { WalletProjection } from './projection'
 import { loadStandings, type Standings } from './record.store'
 
-/** Takes about 10 MB; then memory is cleared. */
+/** Most wallets in memory, which take about 10 MB; at this number memory is cleared. */
 const walletsMax = 10_000
 
 export type Remembered = {
-  /**
-   * Valid only at the `sequence` at which it was kept, which counts the events of all instances.
-   */
+  /** Loads wallets, from memory only if it was kept at this `sequence`, which counts the events of all instances. */
   readonly load: (tx: Tx, generation: number, wallets: ReadonlySet<Address>, sequence: number) => Promise<Standings>
-  /** Call after the commit, with the sequence after it. */
+  /** Keeps wallets in memory. Call it after the commit, with the sequence after it. */
   readonly keep: (standings: Standings, sequence: number) => void
 }
 
-/** In a backfill most wallets recur soon, and a read costs as much as a write. */
+/** Opens a cache of wallets: in a backfill most wallets recur soon, and a read costs as much as a write. */
 export function openRemembered(): Remembered {
   const known: Standings = new Map()
   let knownAt: number | undefined

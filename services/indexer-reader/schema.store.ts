@@ -1,4 +1,4 @@
 import { pgSchema } from 'drizzle-orm/pg-core'
 
-/** The reader has no messages, so no messaging tables. */
+/** The schema has no messaging tables, because the reader sends and receives no messages. */
 export const schema = pgSchema('indexer_reader')

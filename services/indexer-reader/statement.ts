@@ -48,7 +48,7 @@ export const answerStatement = ({
     if (!found || !mayAnswer(found.cursor, lagMaxMs, clock())) return refuse('indexer_lags')
     if (found.events.length > eventsMax) return refuse('statement_too_long')
     const fromMs = Date.parse(from)
-    // Further events may follow in the second of the newest block.
+    // The second of the newest block is left out, because further events may follow in it.
     const untilMs = Math.min(Date.parse(to), 1_000 * found.cursor.blockTimeSeconds)
     const { opening, items } = statementOf(found.events as AccountEvent[], { fromMs, untilMs })
     if (items.length > statementItemsMax) return refuse('statement_too_long')
@@ -104,10 +104,7 @@ function apply(account: Account, event: AccountEvent): void {
   }
 }
 
-/**
- * Shares are taken at the average value at which they were paid in, rounded up; with yield they
- * bring more.
- */
+/** Takes shares at the average value at which they were paid in, rounded up. With yield they bring more than that. */
 function takeShares(account: Account, shares: bigint): void {
   const takenMicro =
     shares >= account.shares

@@ -3,7 +3,7 @@ import type { ChainEvent, EventArgs, EventName } from './event'
 export const account = `0x${'a'.repeat(40)}` as const
 export const txOf = (block: number) => `0x${String(block).padStart(64, '0')}` as const
 
-/** The time of a block is 1000 s plus its number. */
+/** Returns an event whose block has the time 1000 s plus its number. */
 export const at = <N extends EventName>(
   block: number,
   name: N,
@@ -32,7 +32,7 @@ export const datesOf = (number: number, openedAt: number) => ({
   openedAt: `${openedAt}`,
   dueAt: `${openedAt + term}`,
 })
-/** The end of a pause that lasted `seconds`. */
+/** Returns the end of a pause that lasted `seconds`. */
 export const resumed = (block: number, seconds: number) => at(block, 'TermsExtended', { seconds_: `${seconds}` })
 export const drawn = (block: number, amount: number, drawnAfter: number) =>
   at(block, 'Drawn', { to: account, amount: `${amount}`, drawnAfter: `${drawnAfter}` })
@@ -43,7 +43,7 @@ export const repaid = (block: number, amount: number, drawnAfter: number) =>
     amount: `${amount}`,
     drawnAfter: `${drawnAfter}`,
   })
-/** For a minute. */
+/** Returns a repayment that is held for a minute. */
 export const held = (block: number, ref: number, amount: number) =>
   at(block, 'RepaymentHeld', {
     ref: txOf(ref),
@@ -89,9 +89,9 @@ export const heldPart = (untilSeconds: number) => ({
 export const cycle = [opened(3), drawn(3, 100, 100), drawn(4, 50, 150), repaid(5, 150, 0)]
 export const owing = [verified(1), opened(3), drawn(3, 100, 100)]
 export const inDefault = [...owing, defaulted(5, 60, 40), closed(5, 3, 100, 60, 1, 0)]
-/** 30 of the 100 are repaid under ref 7, by money that may be taken back. */
+/** Events after which 30 of the 100 drawn are repaid under ref 7, by money that may be reversed. */
 export const partHeld = [...owing, held(5, 7, 30), repaid(5, 30, 70)]
-/** The wallet repays the rest: the cycle closes, with 30 of it still held. */
+/** Events after which the wallet has repaid the rest: the cycle closes, with 30 of it still held. */
 export const closedHeld = [...partHeld, repaid(6, 70, 0), closed(6, 0, 100, 100)]
 export const reopened = [reversed(8, 30, 0), opened(8, 2, 1_003), revoked(8, 7, 30, 30, 1_003)]
 export const drawnBack = [reversed(8, 30, 0), redated(8, 2, 1_003), revoked(8, 7, 30, 35, 1_003)]

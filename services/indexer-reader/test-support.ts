@@ -24,7 +24,7 @@ import { startFollowing } from './follow'
 import { fold } from './projection'
 import { answerRecord } from './record'
 
-/** Holds of one minute, cycles of 1 to 30 minutes, one day of grace. */
+/** Terms with holds of one minute, cycles of 1 to 30 minutes, and one day of grace. */
 export const testTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
@@ -33,12 +33,12 @@ export const testTerms = {
   graceSeconds: 86_400,
 } as const
 
-/** In seconds; holds end at its multiples. */
+/** Steps of a hold's end in seconds: holds end at multiples of it. */
 const holdStep = testTerms.holdSeconds / 15
 
 export type TestChain = Awaited<ReturnType<typeof openTestChain>>
 
-/** Each call is its own block, final after two more. */
+/** Starts a chain on which each call is its own block, final after two more. */
 export async function openTestChain(terms: { holdSeconds?: number; termSeconds?: number } = {}) {
   const anvil = await startAnvil(['--slots-in-an-epoch', '1', '--order', 'fifo'])
   const deployment = await deployContracts({
@@ -90,7 +90,7 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
       return ref
     },
     repayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, false),
-    /** Returns the ref, for a revocation. */
+    /** Repays with held money and returns the ref, for a revocation. */
     heldRepayFor: (user: Address, amountMicro: bigint) => repayFor(user, amountMicro, true),
     revokeRepayment: (ref: Hex, leftMicro = 0n) => credit(actors.relayer.address, 'revokeRepayment', [ref, leftMicro]),
     extendHold: (ref: Hex) => credit(actors.relayer.address, 'extendHold', [ref]),
@@ -132,7 +132,7 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
           functionName: 'sequence',
         }),
       ),
-    /** And those that concern all users. */
+    /** Returns the events of a user and those that concern all users. */
     eventsOf: async (user: Address) =>
       (await allEvents(reader, deployment.creditLine)).filter(
         ({ wallet }) => wallet === null || wallet === user.toLowerCase(),
@@ -142,7 +142,7 @@ export async function openTestChain(terms: { holdSeconds?: number; termSeconds?:
 
 type LogReader = { getContractEvents: unknown; getBlock: unknown }
 
-/** With viem's decoder, as the oracle. */
+/** Reads all events with viem's decoder, which is the oracle. */
 async function allEvents(reader: LogReader, address: Address): Promise<ChainEvent[]> {
   const client = reader as never as ReturnType<typeof publicActions>
   const logs = await client.getContractEvents({
@@ -182,10 +182,10 @@ async function allEvents(reader: LogReader, address: Address): Promise<ChainEven
 
 export const standingOf = async (chain: TestChain, user: Address) => fold(await chain.eventsOf(user))
 
-/** As the reader's role. */
+/** Opens a database with the rights of the reader's role. */
 export async function openTestDatabase(server: ScratchPostgres, name: string) {
   const at = (path: string) => Object.assign(new URL(server.adminUrl), { pathname: path }).href
-  // No session may be connected to the database that is copied.
+  // The database to copy must have no other session.
   const admin = postgres(at('/template1'), { max: 1, onnotice: () => {} })
   await admin.unsafe(`drop database if exists ${name} with (force)`)
   await admin.unsafe(`create database ${name} template postgres`)
@@ -198,17 +198,17 @@ export async function openTestDatabase(server: ScratchPostgres, name: string) {
   return { database, url, adminUrl }
 }
 
-/** `TEST_LOG=debug` shows the reader's log. */
+/** Log of the reader, which `TEST_LOG=debug` shows. */
 export const testLog = openLog('test', process.env.TEST_LOG ?? 'silent')
 
-/** With batches, without budgets. */
+/** Opens endpoints with batches and without budgets. */
 export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
   const rpc = openRpcEndpoints({ rpcUrls })
   for (const endpoint of rpc.all) endpoint.takesBatches = true
   return rpc
 }
 
-/** `stop` acts as a signal; `ended` rejects on foreign rows. */
+/** Starts a reader. `stop` acts as a signal does; `ended` rejects on foreign rows. */
 export function startReader(options: {
   database: Database
   chain: TestChain
@@ -251,7 +251,7 @@ export function startReader(options: {
   }
 }
 
-/** As the gateway does, without the bus. */
+/** Requests a record as the gateway does, without the bus. */
 export async function askRecord(
   context: Context,
   wallet: string,
@@ -270,8 +270,8 @@ export const citra = actors.citra.address
 export const ausd = 1_000_000n
 
 /**
- * Ana: every outcome except Defaulted, and an open cycle. Budi: Defaulted. Citra: only collateral,
- * frozen for a while.
+ * Plays a story in which Ana has every outcome except Defaulted, and an open cycle; Budi has Defaulted; Citra has only
+ * collateral, and is frozen for a while.
  */
 export async function playStory(chain: TestChain): Promise<void> {
   for (const user of [ana, budi]) {
@@ -310,7 +310,7 @@ export async function playStory(chain: TestChain): Promise<void> {
   await chain.mine(2)
 }
 
-/** Repayments of Ana's cycles: after closing, while another is open, and at once. */
+/** Revokes repayments of Ana's cycles: after closing, while another is open, and at once. */
 async function playReversals(chain: TestChain): Promise<void> {
   await chain.draw(ana, 20n * ausd)
   await chain.warp(testTerms.minCycleSeconds + 1)
@@ -333,7 +333,7 @@ async function playReversals(chain: TestChain): Promise<void> {
   await chain.revokeRepayment(await chain.heldRepayFor(ana, 10n * ausd))
   await chain.repay(ana, 30n * ausd)
 
-  // A part of two repayments, one of which brings an older debt into the open cycle.
+  // Of two repayments a part is revoked, and one of them brings an older debt into the open cycle.
   await chain.draw(ana, 40n * ausd)
   await chain.warp(testTerms.minCycleSeconds + 1)
   const split = await chain.heldRepayFor(ana, 40n * ausd)

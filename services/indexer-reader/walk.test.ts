@@ -19,7 +19,7 @@ async function beginning(holdSeconds: number): Promise<TestChain> {
   return chain
 }
 
-/** The same after the same seed. */
+/** Returns a generator of random numbers, which are the same for the same seed. */
 function dice() {
   let state = seed
   return (end: number) => {
@@ -28,7 +28,7 @@ function dice() {
   }
 }
 
-/** Each walk returns how many acts were refused. */
+/** Starts a random walk, each of which returns how many acts were refused. */
 function walkOn(chain: TestChain, refsBack: number) {
   const roll = dice()
   const refs: Hex[] = []

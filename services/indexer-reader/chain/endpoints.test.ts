@@ -124,7 +124,7 @@ describe('with several endpoints', () => {
   const open = () => {
     const all = ['a', 'b', 'c'].map(named)
     let now = 0
-    const clock = () => (now += 0.001) // As the steady clock, in fractions.
+    const clock = () => (now += 0.001) // The time has fractions, as that of the steady clock.
     return { all, endpoints: openEndpoints(all, clock) }
   }
 

@@ -4,7 +4,7 @@ import { type ExpectedChain, readIdentity } from './identity'
 import { type Rpc, RpcFault } from './rpc'
 import { type LogSpan, readSpan } from './span'
 
-/** Only `host` may be logged: the path may contain a key. */
+/** An endpoint, of which only the `host` may be logged: the path may contain a key. */
 export type Endpoint = {
   readonly host: string
   readonly range: () => Range
@@ -12,15 +12,15 @@ export type Endpoint = {
   readonly restsUntilMs: () => number
   readonly rest: (ms: number) => void
   readonly isBehind: () => boolean
-  /** Throws `RpcFault` if it serves another chain or contract. */
+  /** Returns the genesis hash. Throws `RpcFault` if the endpoint serves another chain or contract. */
   readonly identify: () => Promise<string>
-  /** Null: the finalized block is still the known one. */
+  /** Reads the finalized block, or returns null while that is still the known one. */
   readonly readHead: (known: KnownBlock) => Promise<FinalizedHead | null>
   readonly readSpan: (from: number, to: number, head: FinalizedHead) => Promise<LogSpan>
 }
 
 const deadlineMs = 4_000
-/** A range that takes longer is too wide. */
+/** Deadline of a query in ms; a range that takes longer is too wide. */
 const spanDeadlineMs = 8_000
 
 export function openEndpoint(rpc: Rpc, identity: ExpectedChain, rangeMax: number): Endpoint {
@@ -64,7 +64,7 @@ export function openEndpoint(rpc: Rpc, identity: ExpectedChain, rangeMax: number
   }
 }
 
-/** An unreadable answer is a fault of its endpoint: another must answer. */
+/** Reports an unreadable answer as a fault of its endpoint, so that another one is asked. */
 const itsFault = <T>(reading: Promise<T>): Promise<T> =>
   reading.catch((error: Error) => {
     if (error instanceof RpcFault) throw error
@@ -95,7 +95,7 @@ export function openEndpoints(all: readonly Endpoint[], clock = steadyClock): En
     current,
     blame: (endpoint, fault) => {
       const kind = fault instanceof RpcFault ? fault.kind : 'broken'
-      // Even a single block was too large.
+      // In this case even a single block was too large.
       const smallest = kind === 'range' && endpoint.range().blocks === 1
       if (!smallest && restMs[kind] === 0) return
       endpoint.rest(smallest ? restMs.broken : restMs[kind])
@@ -106,14 +106,14 @@ export function openEndpoints(all: readonly Endpoint[], clock = steadyClock): En
 
 export type Range = {
   readonly blocks: number
-  /** Dropped at `capUntilMs`, as it may have been temporary. */
+  /** Limit named by the endpoint, which is dropped at `capUntilMs` because it may have been temporary. */
   readonly cap: number
   readonly capUntilMs: number
   readonly max: number
 }
 
 const capHoldsMs = 60_000
-/** Larger answers cost memory without adding speed. */
+/** Number of logs per query, above which answers cost memory without adding speed. */
 const logsWanted = 1_000
 
 export const startRange = (max: number): Range => ({
@@ -131,7 +131,7 @@ export function afterSuccess(range: Range, logs: number, nowMs: number): Range {
   return { ...range, cap, blocks: Math.max(1, blocks) }
 }
 
-/** Uses the limit that the endpoint names; a timeout sets no cap. */
+/** Returns the range after a refusal. It uses the limit that the endpoint names; a timeout sets no cap. */
 export function afterRefusal(
   range: Range,
   tried: number,

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** `sequence`: events emitted up to this block. */
+/** The finalized block, where `sequence` is the number of events emitted up to it. */
 export type FinalizedHead = {
   readonly block: number
   readonly hash: Hex
@@ -10,14 +10,14 @@ export type FinalizedHead = {
   readonly sequence: number
 }
 
-/** `hash` is null before the first block. */
+/** The last block that was read; `blockHash` is null before the first one. */
 export type KnownBlock = { readonly blockNumber: number; readonly blockHash: string | null }
 
 export type Header = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex }
 
 export const hex = (block: number) => `0x${block.toString(16)}`
 
-/** Returns NaN unless it is a JSON-RPC quantity that a number holds exactly. */
+/** Parses a JSON-RPC quantity. Returns NaN unless it is one that a number holds exactly. */
 export function quantityOf(value: unknown): number {
   const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
   return Number.isSafeInteger(number) ? number : Number.NaN
@@ -44,7 +44,7 @@ export async function readHead(
   const [answer] = await rpcBatch(endpoint, [headerCall('finalized')], deadlineMs)
   const header = answer as Header | null
   const [block, atSeconds] = [quantityOf(header?.number), quantityOf(header?.timestamp)]
-  // Some nodes print 0 for a time that they lack.
+  // Some nodes return 0 for a time that they lack.
   if (!header || !(block >= 0) || !(atSeconds > 0) || !isHash(header.hash))
     throw new RpcFault('broken', 'the endpoint has no finalized block')
   const { blockNumber, blockHash } = known
@@ -79,7 +79,7 @@ export async function readHead(
   }
 }
 
-/** Another block at finality means another chain. */
+/** Throws if a final block has another hash, which means another chain. */
 function checkSame({ blockNumber, blockHash }: KnownBlock, hash: string | undefined): void {
   if (blockHash === null || hash === blockHash) return
   throw new OtherBlocks(`the endpoint's chain does not continue our block ${blockNumber}`)

@@ -35,7 +35,7 @@ describe('the reader starts', () => {
   })
 })
 
-/** Runtime code that answers every call with this one word. */
+/** Returns runtime code that answers every call with this one word. */
 const answering = (word: number): Hex => `0x60${word.toString(16).padStart(2, '0')}60005260206000f3`
 
 describe('the reader ends with a reason at a contract', () => {

@@ -7,7 +7,7 @@ import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
-/** `unchecked` accepts the first genesis hash reported. */
+/** The configured chain. A genesis hash of `unchecked` accepts the first one reported. */
 export type ExpectedChain = { chainId: number; genesisHash: string; contract: Address }
 
 class AnotherChain extends RpcFault {
@@ -19,7 +19,7 @@ class AnotherChain extends RpcFault {
 
 const deadlineMs = 4_000
 
-/** Throws `AnotherChain`, or `RpcFault` if the endpoint is down. */
+/** Returns the genesis hash. Throws `AnotherChain`, or `RpcFault` if the endpoint is down. */
 export async function readIdentity(rpc: Rpc, identity: ExpectedChain): Promise<string> {
   const calls = [
     { method: 'eth_chainId', params: [] },
@@ -45,7 +45,10 @@ export async function readIdentity(rpc: Rpc, identity: ExpectedChain): Promise<s
 const retryMs = 1_000
 const sayEveryMs = 60_000
 
-/** Returns false if the service stops, or an endpoint does not match the configuration. */
+/**
+ * Waits until an endpoint responds. Returns false if the service is stopping or an endpoint does not match the
+ * configuration.
+ */
 export async function awaitChain(
   endpoints: RpcEndpoints,
   identity: ExpectedChain,

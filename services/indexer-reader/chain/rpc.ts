@@ -6,8 +6,8 @@ import { BudgetExhausted } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /**
- * `range`: request fewer blocks. `behind`: the node lacks these blocks so far. `broken`: the
- * endpoint is down or its answer invalid.
+ * Kind of a fault. `range`: request fewer blocks. `late`: the endpoint timed out. `behind`: the node lacks these blocks
+ * so far. `busy`: the endpoint limits its requests. `broken`: the endpoint is down or its answer is invalid.
  */
 export type FaultKind = 'range' | 'late' | 'behind' | 'busy' | 'broken'
 
@@ -21,7 +21,7 @@ export class RpcFault extends Error {
   }
 }
 
-/** A final block has changed: another chain, or a local one rolled back. */
+/** A final block has changed: the endpoint is on another chain, or a local one was rolled back. */
 export class OtherBlocks extends RpcFault {
   override name = 'OtherBlocks'
   constructor(message: string) {
@@ -35,7 +35,7 @@ type RpcError = { code?: number; message?: string }
 type RpcAnswer = { id?: unknown; result?: unknown; error?: RpcError }
 
 /**
- * One node answers a batch, unless behind a load balancer. The deadline starts once the budget
+ * Sends a batch, which one node answers unless a load balancer is in between. The deadline starts once the budget
  * allows the calls.
  */
 export async function rpcBatch(rpc: Rpc, calls: readonly RpcCall[], deadlineMs: number): Promise<unknown[]> {
@@ -79,7 +79,7 @@ async function ask(rpc: Rpc, asked: object | object[], signal: AbortSignal): Pro
   const answer = parse(status, text)
   if (Array.isArray(answer)) return answer
   if (!Array.isArray(asked) && status !== 413 && status !== 429 && isAnswer(answer)) return [answer]
-  // Batches may no longer be supported: single calls until the next test.
+  // The endpoint may no longer support batches, so calls are single until the next test.
   if (Array.isArray(asked) && status !== 429) rpc.endpoint.takesBatches = undefined
   if (status === 413 || status === 429) throw new RpcFault(kindOfStatus(status), textOf(answer.error))
   throw answer.error
@@ -107,7 +107,7 @@ async function post(url: string, body: string, signal: AbortSignal) {
     const { status, headers } = response
     return { status, headers, text: await response.text() }
   } catch (cause) {
-    // A network error may contain the URL, and that a key.
+    // The error is not passed on, because a network error may contain the URL with its key.
     if (signal.aborted) throw new RpcFault('late', 'the endpoint timed out')
     throw new RpcFault('broken', `the endpoint cannot be reached (${codeOf(cause)})`)
   }
@@ -128,16 +128,16 @@ const faultOf = (error: RpcError, prefix = '') =>
 
 const textOf = (error?: RpcError) => `${error?.message?.slice(0, 200) ?? 'no message'} (${error?.code ?? 'no code'})`
 
-/** Codes of Monad's public endpoints and nodes, then of others. */
+/** Codes of a refused range: those of Monad's public endpoints and nodes, then those of others. */
 const rangeCodes: ReadonlySet<number> = new Set([-32614, -32602, -32005, -32012, -32062])
 const rangeWords = /range|too (large|many|big|wide)|limited to|response size|exceed|timed? ?out/i
 const behindWords = /not found|out ?of ?range|unknown block|beyond|after last/i
 const busyWords = /overloaded|try again/i
 
-/** "Method not found" says nothing about blocks. */
+/** Code of "method not found", which is no statement about blocks. */
 const noMethod = -32601
 
-/** Codes differ between node releases, so the message decides as well. */
+/** Classifies an error. Codes differ between node releases, so the message decides as well. */
 export function kindOfError(code: number, message: string): FaultKind {
   if (isTooOften(code, message) || busyWords.test(message)) return 'busy'
   if (code === noMethod) return 'broken'

@@ -23,8 +23,8 @@ type RawLog = {
 }
 
 /**
- * A node may silently omit logs or clamp `toBlock` to its own head; the caller notices by the
- * sequence.
+ * Reads the events of some blocks. A node may silently omit logs or clamp `toBlock` to its own head, which the caller
+ * notices by the sequence.
  */
 export async function readSpan(
   endpoint: Rpc & { contract: Address },
@@ -67,10 +67,10 @@ function checkedLogs(
   return logs
 }
 
-/** Some nodes omit times in logs; these come from the headers. */
+/** Reads the times of blocks from their headers where a node omits them in logs. */
 async function blockTimes(rpc: Rpc, logs: RawLog[], head: FinalizedHead, deadlineMs: number) {
   const times = new Map([[head.block, head.atSeconds]])
-  /** A time that its block cannot have counts as missing. */
+  /** Records a time. One that its block cannot have counts as missing. */
   const record = (block: number, timestamp: unknown) => {
     const atSeconds = quantityOf(timestamp)
     if (atSeconds > 0 && atSeconds <= head.atSeconds) times.set(block, atSeconds)
