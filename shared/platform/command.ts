@@ -1,14 +1,15 @@
 import { Misconfigured } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
-/** Removes secrets. */
+/** Prints a text without secrets. */
 export type Say = (text: string) => void
 
 const causesMax = 5
 
 /**
- * Exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a failure. The runtime would
- * print the whole error, in which libraries quote URLs and keys. `secrets` are values as in the environment.
+ * Runs a command and sets its exit code: 0 or the result of `work`, 2 for wrong usage or configuration, 1 for a
+ * failure. The runtime would print the whole error, in which libraries quote URLs and keys. `secrets` are values as in
+ * the environment.
  */
 export async function runCommand(
   secrets: () => readonly string[],
@@ -32,7 +33,7 @@ export async function runCommand(
   }
 }
 
-/** Shows characters that a terminal obeys as codes. */
+/** Writes characters that a terminal obeys as codes. */
 const shown = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones

@@ -24,7 +24,7 @@ export const url = (words: FieldText) =>
     return raw.replace(/\/+$/, '')
   })
 
-/** For `natsServers` and `databaseUrl`. Bun itself reads NODE_EXTRA_CA_CERTS when it starts. */
+/** Fields for `natsServers` and `databaseUrl`. Bun itself reads NODE_EXTRA_CA_CERTS when it starts. */
 export const encryptionFields = {
   UNENCRYPTED_HOSTS: text({
     about:
@@ -36,7 +36,7 @@ export const encryptionFields = {
 
 const isLoopback = (host: string) => host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
 
-/** Whether every URL names this machine or a host that may be reached without TLS. */
+/** Returns true if every URL names this machine or a host that may be reached without TLS. */
 function staysHere(urls: readonly string[], unencrypted: string | undefined): boolean {
   const allowed = (unencrypted ?? '').split(',').map((host) => host.trim())
   if (allowed.includes('*')) return true
@@ -44,7 +44,7 @@ function staysHere(urls: readonly string[], unencrypted: string | undefined): bo
 }
 
 /**
- * A nats-server, or each member of a cluster, comma-separated. Another machine needs `tls://`, unless
+ * URL of a nats-server, or of each member of a cluster, comma-separated. Another machine needs `tls://`, unless
  * `UNENCRYPTED_HOSTS` names it.
  */
 export const natsServers = (words: FieldText) =>
@@ -60,9 +60,9 @@ export const natsServers = (words: FieldText) =>
   })
 
 /**
- * One host, or several of which any may be the primary:
- * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`. Another machine needs
- * `sslmode=verify-full`, unless `UNENCRYPTED_HOSTS` names it.
+ * URL of a database on one host, or on several of which any may be the primary:
+ * `postgres://role@a:5432,b:5432/name?target_session_attrs=read-write`. Another machine needs `sslmode=verify-full`,
+ * unless `UNENCRYPTED_HOSTS` names it.
  */
 export const databaseUrl = (words: FieldText) =>
   field('URL', words, (raw, other) => {
@@ -102,7 +102,7 @@ export const durationMs = ({ maxMs, ...words }: FieldText & { readonly maxMs?: n
   }
 }
 
-/** In the smallest unit that its description names. */
+/** Amount in the smallest unit that its description names. */
 export const amount = (words: FieldText) =>
   field('amount', words, (raw) => BigInt(mustMatch(/^[0-9]{1,30}$/, 'a string of digits')(raw)))
 
@@ -113,7 +113,7 @@ export const oneOf = <const T extends string>(choices: readonly T[], words: Fiel
     return found
   })
 
-/** At least one item; blanks around items and empty items are dropped. */
+/** List of at least one item; blanks around items and empty items are dropped. */
 export const list = (words: FieldText) =>
   field('list', words, (raw) => {
     const items = raw
@@ -134,7 +134,7 @@ export const listOrNone = (words: FieldText) =>
           .filter(Boolean),
   )
 
-/** Such as `10.0.0.1` or `fd00::/8`, or `none`. */
+/** List of networks such as `10.0.0.1` or `fd00::/8`, or `none`. */
 export const networksOrNone = (words: FieldText) => {
   const items = listOrNone(words)
   return {

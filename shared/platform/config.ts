@@ -6,11 +6,11 @@ export type Field<T> = {
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
-  /** The message of its `Error` completes "<NAME> …". `other` reads another variable, unparsed. */
+  /** Parses a value. The message of its `Error` completes "<NAME> …". `other` reads another variable, unparsed. */
   readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
 export type Fields = Readonly<Record<string, Field<unknown>>>
-/** `DATABASE_URL` becomes `databaseUrl`. */
+/** Values by field: `DATABASE_URL` becomes `databaseUrl`. */
 export type ConfigOf<F extends Fields> = {
   readonly [K in keyof F & string as Camel<K>]: ReturnType<F[K]['parse']>
 }
@@ -19,14 +19,14 @@ type Camel<S extends string> = S extends `${infer A}_${infer B}`
   : Lowercase<S>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The message lists every fault. */
+/** Error whose message lists every fault of the configuration. */
 export class Misconfigured extends Error {
   override name = 'Misconfigured'
 }
 
 /**
- * A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws `Misconfigured`, without
- * values. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed.
+ * Reads the configuration. A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws
+ * `Misconfigured`, without values. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed.
  */
 export function readConfig<F extends Fields>(service: string, fields: F, env: Environment = process.env): ConfigOf<F> {
   const faults: string[] = []
@@ -46,7 +46,7 @@ export function readConfig<F extends Fields>(service: string, fields: F, env: En
   return config as ConfigOf<F>
 }
 
-/** For a variable that decides which others are read. */
+/** Reads a variable that decides which others are read. */
 export function variableIn(env: Environment, name: string): string | undefined {
   try {
     return rawOf(name, env)
@@ -55,7 +55,7 @@ export function variableIn(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Raw values, which must not appear in any log line. */
+/** Returns the raw values that must not appear in any log line. */
 export const secretsOf = (fields: Fields, env: Environment = process.env): string[] =>
   Object.entries(fields)
     .filter(([, { secret }]) => secret)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Independent of the order of fields. */
+/** Hashes content independently of the order of its fields. */
 export function contentHash(content: Readonly<Record<string, unknown>>): string {
   const sorted = (_: string, value: unknown) =>
     value && typeof value === 'object' && !Array.isArray(value)

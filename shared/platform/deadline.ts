@@ -1,4 +1,4 @@
-/** The outcome is unknown: the work may have been done. */
+/** Error of work that took too long. Its outcome is unknown: it may have been done. */
 export class DeadlinePassed extends Error {
   override name = 'Overdue'
   constructor(what: string, deadlineMs: number) {
@@ -6,7 +6,7 @@ export class DeadlinePassed extends Error {
   }
 }
 
-/** Throws `Overdue` at the deadline; the work continues. */
+/** Waits for work. Throws `DeadlinePassed` at the deadline; the work continues. */
 export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DeadlinePassed(what, deadlineMs)), deadlineMs)
@@ -22,10 +22,10 @@ export const within = <T>(work: Promise<T>, deadlineMs: number, what: string): P
     )
   })
 
-/** A longer delay overflows setTimeout, which then fires at once. */
+/** Longest delay in ms; setTimeout overflows at a longer one and then fires at once. */
 const longestMs = 2 ** 31 - 1
 
-/** Resolves at once when the signal fires, and at the latest after 24 days. */
+/** Waits. It ends at once when the signal fires, and at the latest after 24 days. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve()

@@ -2,7 +2,10 @@ type Suppression = (error: unknown) => boolean
 
 const suppressions = new WeakMap<object, Set<Suppression>>()
 
-/** Errors that are symptoms of an outage: `outage.ts` logs it, and lines with such errors are lowered to debug. */
+/**
+ * Adds a test for errors that are symptoms of an outage. `outage.ts` logs the outage, and lines with such errors are
+ * lowered to debug.
+ */
 export function addErrorSuppression(log: object, suppression: Suppression): void {
   const known = suppressions.get(log) ?? new Set()
   suppressions.set(log, known.add(suppression))

@@ -7,7 +7,7 @@ const dir = mkdtempSync(join(tmpdir(), 'failpoint-'))
 const file = join(dir, 'failpoints')
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** True if the process lives to the end. */
+/** Runs a process and returns true if it lives to the end. */
 async function lives(...boundaries: string[]): Promise<boolean> {
   const code = `import { failpoint } from '${join(import.meta.dir, 'failpoint')}'
     for (const name of ${JSON.stringify(boundaries)}) failpoint(name)`

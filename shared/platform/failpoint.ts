@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 
-/** Not part of any `config.ts`: only the crash tests set it. */
+/** File of the boundaries, which is no part of any `config.ts` because only the crash tests set it. */
 const file = process.env.FAILPOINT_FILE
 
 /**
- * Boundary between two steps, named `<service>:<last step done>`. The process that reaches the first boundary
+ * Marks a boundary between two steps, named `<service>:<last step done>`. The process that reaches the first boundary
  * of the file removes its line (or the file, if it was the last) and is killed, as in a power cut.
  */
 export function failpoint(name: string): void {
@@ -18,7 +18,7 @@ function isMet(path: string, name: string): boolean {
     if (first !== name) return false
     if (later.length === 0) unlinkSync(path)
     else {
-      // Renamed, so that another process never reads a partial file.
+      // The file is renamed, so that another process never reads a partial one.
       writeFileSync(`${path}.next`, `${later.join('\n')}\n`)
       renameSync(`${path}.next`, path)
     }

@@ -3,13 +3,16 @@ import { within } from '#platform/deadline'
 import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 
-/** A rejection or a timeout means the dependency is down. */
+/** A dependency, which is down if `ask` rejects or times out. */
 export type Vital = { readonly name: string; readonly ask: () => Promise<unknown> }
 
 const everyMs = 5_000
 const answerMs = 2_000
 
-/** A probe reads the file's age: rewritten every 5 s while every dependency responds, removed on dispose. */
+/**
+ * Writes a file whose age a probe reads. It is rewritten every 5 s while every dependency responds, and removed on
+ * dispose.
+ */
 export function startHealthFile(file: string, vitals: readonly Vital[], log: Log): AsyncDisposable {
   const loop = startLoop({
     name: 'alive',

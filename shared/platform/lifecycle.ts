@@ -1,4 +1,4 @@
-/** A state with an empty list is terminal. */
+/** The following states of each state. A state with an empty list is terminal. */
 export type Lifecycle<S extends string> = { readonly [state in S]: readonly S[] }
 
 export const canBecome = <S extends string>(lifecycle: Lifecycle<S>, from: S, to: S): boolean =>

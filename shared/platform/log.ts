@@ -8,7 +8,7 @@ import { traceId } from '#platform/tracing/spans'
 
 export type Log = pino.Logger
 
-/** Secrets or personal data, at any depth of a log object. */
+/** Fields with secrets or personal data, which are removed at any depth of a log object. */
 const removedFields = [
   'authorization',
   'signature',
@@ -30,13 +30,15 @@ const removedFields = [
 
 const withoutSecrets = fieldRemover(new Set(removedFields))
 
-/** Errors pass through: they are cleaned after serialization. */
+/** Removes secrets from fields. Errors pass through, because they are cleaned after serialization. */
 const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
   ...(withoutSecrets(fields) as Record<string, unknown>),
   ...(err === undefined ? {} : { err }),
 })
 
-/** Removes `secretWords` from the finished line, because library errors may quote their input anywhere. */
+/**
+ * Opens a log that removes `secretWords` from the finished line, because library errors may quote their input anywhere.
+ */
 export const openLog = (
   service: string,
   level: string,
@@ -62,7 +64,7 @@ function ofRequest() {
   return { ...(id ? { requestId: id } : {}), ...(trace ? { traceId: trace } : {}) }
 }
 
-/** Lowers lines with an excused error to debug, except alarms. */
+/** Lowers lines with a suppressed error to debug, except alarms. */
 const withExcuses: NonNullable<pino.LoggerOptions['hooks']>['logMethod'] = function (this: Log, args, method, level) {
   const [fields] = args as [unknown]
   const { err, alarm } = (typeof fields === 'object' && fields ? fields : {}) as LogLine
@@ -76,7 +78,7 @@ type LogLine = { readonly err?: unknown; readonly alarm?: boolean }
 /** Logs a lasting problem at intervals, by key. The field `alarm` raises an alert. */
 export type LogThrottled = (key: string, fields: Record<string, unknown>, message: string) => void
 
-/** Beyond it, the oldest may be logged again too soon. */
+/** Most keys in memory, beyond which the oldest may be logged again too soon. */
 const keysMax = 1_000
 
 export function openLogThrottled(log: Log, clock: Clock, everyMs = 10_000): LogThrottled {

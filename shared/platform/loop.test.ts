@@ -4,7 +4,7 @@ import { startLoop } from '#platform/loop'
 
 const never = 2 ** 30
 
-/** The test ends each round; `began` resolves when the round begins. */
+/** Opens rounds that the test ends; `began` resolves when the round begins. */
 function openRounds(everyMs: number) {
   const rounds = Array.from({ length: 5 }, () => ({
     began: Promise.withResolvers<void>(),

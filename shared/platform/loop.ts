@@ -10,8 +10,8 @@ export type Loop = AsyncDisposable & {
 export const idle = 'idle'
 
 /**
- * Disposing waits for the current round. After a round that returns `idle`, the next comes after `idleMs`, or
- * when poked. Failures are logged once and then once a minute.
+ * Starts a loop, whose disposal waits for the current round. After a round that returns `idle`, the next comes after
+ * `idleMs`, or when poked. A failure is logged once and then once a minute.
  */
 export function startLoop(options: {
   name: string

@@ -42,7 +42,7 @@ describe('an outage', () => {
     pass(5)
     outage.works()
     expect(told()).toEqual(['postgres unavailable'])
-    outage.back() // The caller that notices reports it at once.
+    outage.back() // The caller that notices the recovery reports it at once.
     expect(told()).toEqual(['postgres unavailable', 'postgres available again'])
   })
 

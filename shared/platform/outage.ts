@@ -3,23 +3,23 @@ import { addErrorSuppression, causesOf } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
 
 export type Outage = {
-  /** No response, or no connection. */
+  /** Reports a missing response or connection. */
   readonly failed: (error?: unknown) => void
-  /** Costs nothing while the dependency is available. */
+  /** Reports a success, which costs nothing while the dependency is available. */
   readonly works: () => void
-  /** Certainly available again, even if a call failed a moment ago. */
+  /** Reports that the dependency is certainly available again, even if a call failed a moment ago. */
   readonly back: () => void
 }
 
 const stillEveryMs = 60_000
-/** For a dependency that flaps. */
+/** Interval in ms between the logged outages of a dependency that flaps. */
 const lostEveryMs = 10_000
-/** A success this soon after a failure may be of an earlier call: it does not end the outage. */
+/** Time in ms after a failure in which a success may be of an earlier call, so that it does not end the outage. */
 const settleMs = 1_000
-/** Errors of the outage may be reported this late. */
+/** Time in ms after an outage in which its errors may still be reported. */
 const lateMs = 2_000
 
-/** Logs when an outage begins and ends; until then, lines with errors that match `ofIt` are lowered to debug. */
+/** Logs when an outage begins and ends. Until then, lines with errors that match `ofIt` are lowered to debug. */
 export function openOutage(options: {
   name: string
   log: Log
@@ -42,7 +42,7 @@ export function openOutage(options: {
     if (isSaid && now - saidAt >= stillEveryMs)
       log.warn({ ...fields, awayMs: now - since!, failures }, `${name} still unavailable`)
     else if (!isSaid && now - saidAt >= lostEveryMs)
-      // Not as `err`: an excused error would lower this line to debug.
+      // The error is not logged as `err`, because a suppressed error would lower this line to debug.
       log.warn({ ...fields, reason: reasonOf(error) }, `${name} unavailable`)
     else return
     saidAt = now
@@ -71,6 +71,6 @@ export function openOutage(options: {
   }
 }
 
-/** Library errors append the request after the first line. */
+/** Returns the first line of an error, because library errors append the request after it. */
 const reasonOf = (error: unknown): string | undefined =>
   error instanceof Error ? error.message.split('\n')[0] : undefined

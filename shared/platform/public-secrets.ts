@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** In every password and token published in this repository. */
+/** Mark that every password and token published in this repository contains. */
 const mark = /local[-_]only/i
 
-/** SHA-256 of the local chain's private keys: a key cannot contain the mark. */
+/** SHA-256 of the local chain's private keys, since a key cannot contain the mark. */
 const keys: ReadonlySet<string> = new Set([
   '75ad900de7beadb5aad59aef9b32b60fa2b5e5d845d664ff33883c68694404bf', // admin
   '1ed219b71caa54450b107f7c3c3c573dc4d0832ce75787be00824b27a0b947bd', // treasury
@@ -11,7 +11,7 @@ const keys: ReadonlySet<string> = new Set([
   '8ca6ade4ed7724f89f03ed97cddd8d0ac19475bacaf8442c3ad77aac9fc41882', // lane 1
 ])
 
-/** Whether a value is, or contains, a secret published in this repository. */
+/** Returns true if a value is, or contains, a secret published in this repository. */
 export const isPublicSecret = (value: string): boolean =>
   mark.test(value) || value.split(',').some((part) => keys.has(hashOf(part.trim().toLowerCase())))
 

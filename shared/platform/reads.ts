@@ -1,8 +1,8 @@
 import { pause, within } from '#platform/deadline'
 
 /**
- * Callers during a read wait for the next, so that no result is older than its request, but no longer than
- * `patienceMs`.
+ * Groups reads. Callers during a read wait for the next one, so that no result is older than its request, but no longer
+ * than `patienceMs`.
  */
 export function batchReads<K, V>(
   load: (keys: ReadonlySet<K>) => Promise<V>,
@@ -28,7 +28,9 @@ export function batchReads<K, V>(
   }
 }
 
-/** The same by key. The next read begins `gatherMs` later, to be shared by more callers. */
+/**
+ * Groups reads by key. The next read of a key begins `collectMs` after the current one, so that more callers share it.
+ */
 export function joinReads<A, V>(
   read: (asked: A) => Promise<V>,
   keyOf: (asked: A) => string,

@@ -1,6 +1,6 @@
-/** Shorter words occur in log lines for other reasons. */
+/** Shortest word that is removed; shorter ones occur in log lines for other reasons. */
 const wordMin = 8
-/** A URL part this long may be a key: keys of vendors have 24 characters or more. */
+/** Length from which a URL part may be a key: keys of vendors have 24 characters or more. */
 const keyMin = 16
 
 export const secretWordsOf = (raw: string): string[] =>
@@ -9,7 +9,7 @@ export const secretWordsOf = (raw: string): string[] =>
     .map((item) => item.trim())
     .flatMap((item) => (URL.canParse(item) && item.includes('://') ? ofUrl(item) : ofKey(item)))
 
-/** Errors quote the URL as given or normalized; a server may quote only the key in it. */
+/** Returns the secret parts of a URL. Errors quote it as given or normalized; a server may quote only the key in it. */
 function ofUrl(raw: string): string[] {
   const { href, origin, pathname, searchParams, username, password } = new URL(raw)
   const parts = [...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= keyMin)
@@ -21,13 +21,13 @@ function ofUrl(raw: string): string[] {
   return [...whole, ...parts, ...credentials.filter((part) => part.length >= wordMin)]
 }
 
-/** Also without its id (`id:key`) and without `0x`. */
+/** Returns a key, also without its id (`id:key`) and without `0x`. */
 const ofKey = (raw: string): string[] =>
   raw.length < wordMin
     ? []
     : [raw, ...raw.split(':').slice(1), raw.replace(/^0x/, '')].filter((part) => part.length >= wordMin)
 
-/** Also removes the JSON and URL encodings of the words. */
+/** Returns a function that removes the words, including their JSON and URL encodings. */
 export function redactorOf(words: readonly string[]): (text: string) => string {
   const forms = words.flatMap((word) => [
     word,
@@ -41,11 +41,12 @@ export function redactorOf(words: readonly string[]): (text: string) => string {
   return (text) => text.replace(any, '[removed]')
 }
 
-/** pino prints no deeper levels. */
+/** Levels that are cleaned; pino prints no deeper ones. */
 const depthMax = 7
 
 /**
- * Does not modify its input. pino's own wildcard redaction takes 40 µs a line (measured), this less than one.
+ * Returns a function that removes fields without changing its input. pino's own wildcard redaction takes 40 µs a line
+ * (measured), this less than one.
  */
 export function fieldRemover(names: ReadonlySet<string>): (value: unknown) => unknown {
   const clean = (value: unknown, depth: number): unknown => {

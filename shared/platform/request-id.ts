@@ -3,12 +3,12 @@ import { underTraceOf } from '#platform/tracing/spans'
 
 const current = new AsyncLocalStorage<string>()
 
-/** In HTTP and in messages: the request that caused the work. */
+/** Header, in HTTP and in messages, that names the request that caused the work. */
 export const requestIdHeader = 'X-Request-Id'
 
-/** Undefined outside of a request. */
+/** Returns the id of the current request, or undefined outside of one. */
 export const requestId = (): string | undefined => current.getStore()
 
-/** Also continues the request's trace if tracing is on. */
+/** Runs work under a request id, and continues the request's trace if tracing is on. */
 export const withRequestId = <T>(id: string | undefined, work: () => T): T =>
   id ? current.run(id, () => underTraceOf(id, work)) : work()

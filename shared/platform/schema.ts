@@ -2,12 +2,12 @@ import type { StaticDecode, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { DecodeUnsafe, HasCodec } from 'typebox/value'
 
-/** `fault` is a sentence for logs. */
+/** Reads a value; `fault` is a sentence for logs. */
 export type Reader<T> = (value: unknown) => { value: T } | Misfit
 export type Misfit = {
   readonly fault: string
   readonly why: 'not an object' | 'missing' | 'unknown' | 'invalid'
-  /** With dots; empty for the value itself. */
+  /** Path of the field with dots; empty for the value itself. */
   readonly field: string
   /** Code of the field's form, if its schema has one. */
   readonly says?: string
@@ -16,8 +16,8 @@ export type Misfit = {
 type Fault = { keyword: string; instancePath: string; params: object; schemaPath: string }
 
 /**
- * A property may have `says`, the code of its form, and an object `saysUnknown`, that for unknown fields.
- * Reading normalizes values in place (addresses to lower case).
+ * Returns a reader of values. A property may have `says`, the code of its form, and an object `saysUnknown`, that for
+ * unknown fields. Reading normalizes values in place (addresses to lower case).
  */
 export function schemaReader<S extends TSchema>(schema: S): Reader<StaticDecode<S>> {
   type Read = StaticDecode<S>
@@ -33,15 +33,15 @@ export function schemaReader<S extends TSchema>(schema: S): Reader<StaticDecode<
   return reader
 }
 
-/** Compiling takes a millisecond. */
+/** Compiled readers by schema, because compiling takes a millisecond. */
 const readers = new WeakMap<TSchema, Reader<unknown>>()
 
 /** Normalizes objects and lists in place. */
 type Spell = (value: unknown) => unknown
 
 /**
- * TypeBox's Decode would also convert numbers to text and drop unknown fields; its DecodeUnsafe takes 50 µs
- * instead of 1.4 (measured on four fields).
+ * Returns the function that normalizes values. TypeBox's Decode would also convert numbers to text and drop unknown
+ * fields; its DecodeUnsafe takes 50 µs instead of 1.4 (measured on four fields).
  */
 function spellOf(schema: TSchema): Spell | undefined {
   if (!HasCodec(schema)) return undefined
@@ -130,7 +130,7 @@ function misfit(why: Misfit['why'], path: string, says?: string): Misfit {
   return { fault: faults[why](field || 'the body', says), why, field, ...(says ? { says } : {}) }
 }
 
-/** `/bank/accountNumber` becomes `bank.accountNumber`. Truncated: the name may be caller input. */
+/** Converts `/bank/accountNumber` to `bank.accountNumber`. The name is cut, because it may be caller input. */
 const nameOf = (path: string): string => path.slice(1).replaceAll('/', '.').slice(0, 60)
 
 function saysAt(schema: TSchema, path: string, about: 'says' | 'saysUnknown' = 'says'): string | undefined {

@@ -52,14 +52,16 @@ export type Runtime = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly fatal: () => void
-  /** Must respond while the service is running. */
+  /** Dependencies that must respond while the service is running. */
   readonly vitals: Vital[]
 }
 
-/** Before the process is ended forcibly; `drainMs` is added. */
+/** Time in ms until the process is ended forcibly; `drainMs` is added. */
 const shutdownMs = 5_000
 
-/** `run` opens everything with `await using` and waits for the signal; resources close in reverse order. */
+/**
+ * Runs a service. `run` opens everything with `await using` and waits for the signal; resources close in reverse order.
+ */
 export async function runService<F extends Fields>(
   name: string,
   fields: F,
@@ -93,7 +95,7 @@ export async function runService<F extends Fields>(
     await using _traces = await openTraces(name, config, log)
     await run(config, { log, signal: stop.signal, fatal, vitals: [] })
   } catch (error) {
-    // Rethrown, it would be printed whole.
+    // If it were rethrown, the runtime would print the whole error.
     log.fatal({ err: error }, 'service failed')
     process.exit(1)
   }
@@ -101,7 +103,7 @@ export async function runService<F extends Fields>(
   process.exit()
 }
 
-/** Loaded only if configured: tracing takes memory and time. */
+/** Loads tracing only if it is configured, because it takes memory and time. */
 async function openTraces(
   service: string,
   { tracesUrl: url = '', traceSamplePercent: share = 100 }: { tracesUrl?: string; traceSamplePercent?: number },
@@ -121,7 +123,7 @@ function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {
   }
 }
 
-/** The local stack holds a pipe to each service. */
+/** Ends the service with its parent: the local stack holds a pipe to each service. */
 function endWithParent(end: () => void) {
   if (process.env.END_WITH_STDIN !== '1') return
   process.stdin.on('end', end)

@@ -10,16 +10,16 @@ import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
 import { answerSchema, type Question, type ReadAnswerOf, type RequestOf } from '#shared/messages/topic'
 import { type RefusalCode, refuse } from '#shared/refusals'
 
-/** The request was not handled. */
+/** Error of a request that was not handled. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
-/** The other service may or may not have acted. */
+/** Error of a request on which the other service may or may not have acted. */
 export class Faulted extends Error {
   override name = 'Faulted'
 }
 
-/** In ms. With `quietMs`, the wait also ends once no instance reports its presence after that time. */
+/** Longest wait in ms. With `quietMs`, the wait also ends once no instance reports its presence after that time. */
 export type AnswerPatience = number | { readonly deadlineMs: number; readonly quietMs: number }
 
 const deadlineOf = (patience: AnswerPatience): number => (typeof patience === 'number' ? patience : patience.deadlineMs)
@@ -30,13 +30,16 @@ export type Ask = <Q extends Question>(
   patience?: AnswerPatience,
 ) => Promise<ReadAnswerOf<Q>>
 
-/** Longer than the answering side's own, so that its error arrives first. */
+/** Longest wait by default, in ms. It exceeds the deadline of the handler, so that the error of that arrives first. */
 const askDeadlineMs = 10_000
 
-/** Longer requests first check that the server can be reached. */
+/** Deadline in ms above which a request first checks that the server can be reached. */
 const hangsAfterMs = 1_800
 
-/** Throws `Unavailable` (not handled), `Overdue` or `Faulted` (unknown whether it was handled). */
+/**
+ * Returns a function that sends requests. It throws `Unavailable` (not handled), `DeadlinePassed` or `Faulted` (unknown
+ * whether it was handled).
+ */
 export function asker(bus: Bus, usualDeadlineMs = askDeadlineMs): Ask {
   const asking = { bus, requests: openRequests(bus) }
   return async <Q extends Question>(question: Q, request: RequestOf<Q>, patience?: AnswerPatience) => {
@@ -87,7 +90,7 @@ function outcomeOf(error: unknown): QuestionOutcome {
   return error instanceof DeadlinePassed ? 'overdue' : 'failed'
 }
 
-/** Returns the refusal `otherwise` on a timeout or fault. */
+/** Sends a request and returns the refusal `otherwise` on a timeout or fault. */
 export async function askOr<Q extends Question>(
   ask: Ask,
   question: Q,
@@ -104,7 +107,7 @@ export async function askOr<Q extends Question>(
   }
 }
 
-/** Detects a hanging server before anything is sent. */
+/** Detects a hanging server before anything is sent. Throws `Unavailable`. */
 async function reached({ nc }: Bus, { subject }: Question): Promise<void> {
   await within(nc.flush(), hangsAfterMs, 'nats').catch((cause) => {
     throw new Unavailable(`${subject} could not be sent: NATS is not responding`, { cause })
@@ -142,7 +145,7 @@ async function send(
   }
 }
 
-/** Each header costs both sides some microseconds. */
+/** Returns the headers that have a value, because each header costs both sides some microseconds. */
 function headersOf(...pairs: readonly (readonly [string, string | undefined])[]) {
   const carried = headers()
   for (const [name, value] of pairs) if (value) carried.set(name, value)
@@ -155,12 +158,12 @@ type Sending = {
 }
 
 const usualQuietMs = 500
-/** An instance too busy to report its presence within this counts as frozen. */
+/** Time in ms after which an instance that has not reported its presence counts as frozen, even if it is only busy. */
 const presenceMs = 150
 
 /**
- * After half a second of silence polls the owner's instances. While one reports that it works on the request,
- * no other is asked: a slow system gets no double load. If none does, asks a free one.
+ * Polls the owner's instances after half a second of silence. While one reports that it works on the request, no other
+ * gets it, so a slow system gets no double load. If none does, a free one gets it too.
  */
 async function hedge(
   bus: Bus,
@@ -184,7 +187,7 @@ async function hedge(
     if (isHasty && copies.length === 0) answered.reject(new DeadlinePassed(subject, deadlineMs - leftMs()))
     const [free] = copies.some(({ isWorking }) => isWorking) ? [] : copies
     if (free && leftMs() > 0 && !ended) {
-      // The instance asked here reports the request as its own at the next poll.
+      // The instance that gets the repeat reports the request as its own at the next poll.
       const other = again(instanceSubject(owner, free.copy, subject), leftMs())
       other.answer.then(answered.resolve, () => {})
     }

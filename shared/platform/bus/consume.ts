@@ -8,21 +8,24 @@ import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
 import type { Topic } from '#shared/messages/topic'
 
-/** Prefetching more than is processed causes redeliveries of waiting messages (measured). */
+/** Messages processed at a time. Prefetching more causes redeliveries of waiting messages (measured). */
 const concurrency = 8
 const reopenEveryMs = 500
 const watchEveryMs = 15_000
-/** While `max_ack_pending` messages wait for their retries, nothing is delivered. */
+/** Longest normal silence in ms: while `max_ack_pending` messages wait for their retries, none is delivered. */
 const silenceMaxMs = 1.5 * retryMaxMs
 
 type Consumption = HandlingContext & {
   bus: Bus
-  /** Messages are pending but none is delivered: the process must exit and be restarted. */
+  /** Callback when messages are pending but none is delivered: the process must exit and be restarted. */
   onFatal: () => void
 }
 type StreamConsumption = Consumption & { stream: Topic['stream'] }
 
-/** Disposing waits for work in progress. The name keys inbox and dead letters, so it has one set of reactions. */
+/**
+ * Consumes messages until disposed, which waits for work in progress. The name keys inbox and dead letters, so it has
+ * one set of reactions.
+ */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
   const parts = [startRedriving(options), ...[...streams].map((stream) => readStream({ ...options, stream }))]
@@ -61,11 +64,11 @@ function readStream(options: StreamConsumption): AsyncDisposable {
 
 type State = { lastDeliveryAt: number; messages: ConsumerMessages | undefined }
 
-/** The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one. */
+/** Reads messages. The iterator may end (stream recreated, consumer briefly gone); the loop then opens a new one. */
 async function read(options: StreamConsumption, state: State, signal: AbortSignal) {
   const consumer = await options.bus.js.consumers.get(options.stream, options.consumer)
   state.messages = await consumer.consume({ max_messages: concurrency, expires: 5_000 })
-  // Disposed meanwhile. The promise of `close` resolves only once all messages are read, below.
+  // The loop was disposed in the meantime. The promise of `close` resolves only once all messages are read, below.
   if (signal.aborted) void state.messages.close()
   await drain(options, state, state.messages)
 }
@@ -81,7 +84,7 @@ async function drain(options: StreamConsumption, state: State, messages: Consume
   await Promise.all(working)
 }
 
-/** Postgres stores no NUL, and indexes at most 2,700 bytes. */
+/** Returns true if Postgres can store and index the id: it stores no NUL, and indexes at most 2,700 bytes. */
 const isStorable = (id: string): boolean => id !== '' && !id.includes('\0') && Buffer.byteLength(id) <= 2_000
 
 async function handleDelivery(options: StreamConsumption, message: JsMsg): Promise<void> {
@@ -106,7 +109,7 @@ async function handleDelivery(options: StreamConsumption, message: JsMsg): Promi
   else message.nak(outcome.retryInMs)
 }
 
-/** Passes invalid JSON on as text, which its schema rejects. */
+/** Returns the payload. Invalid JSON is passed on as text, which its schema rejects. */
 function payloadOf(message: JsMsg): unknown {
   try {
     return message.json()

@@ -7,7 +7,10 @@ import { ok } from '#shared/refusals'
 
 const namedMax = 5
 
-/** Refuses while something of the wallet is on its way. `then` runs in the same transaction. */
+/**
+ * Answers requests to erase a wallet. It refuses while money or an order of the wallet is in progress. `then` runs in
+ * the same transaction.
+ */
 export const answerErasure = (
   { database, log }: { readonly database: Database; readonly log: Log },
   question: PersonErasure,

@@ -11,14 +11,14 @@ import type { Log } from '#platform/log'
 import { quickSeconds, timer } from '#platform/metrics/measures'
 import { schemaReader } from '#platform/schema'
 
-/** Less than half of the consumers' ack_wait, to end before a redelivery. */
+/** Deadline of a handler in ms, less than half of the consumers' ack_wait, so that it ends before a redelivery. */
 const handlerDeadlineMs = 9_500
 
 export type IncomingMessage = {
   subject: string
   messageId: string
   payload: unknown
-  /** As far as the broker knows. */
+  /** True if the broker knows of an earlier delivery. */
   isRedelivered?: boolean
 }
 export type HandlingContext = {
@@ -31,7 +31,7 @@ export type HandlingContext = {
   poke: () => void
 }
 
-/** Returns `done` (ack) or when to retry; never throws. */
+/** Handles a message. Returns `done` (ack) or when to retry; never throws. */
 export async function handle(
   context: HandlingContext,
   message: IncomingMessage,
@@ -61,13 +61,13 @@ const messages = timer({
   buckets: quickSeconds,
 })
 
-/** Not the subject, which may name a single delivery. */
+/** Returns the topic of a message, because its subject may name a single delivery. */
 export const topicOf = (
   { reactions }: Pick<HandlingContext, 'reactions'>,
   { subject }: Pick<IncomingMessage, 'subject'>,
 ): string => reactions.find(({ topic }) => covers(topic, subject))?.topic.subject ?? 'unknown'
 
-/** Throws `Malformed`. */
+/** Finds the reaction to a message. Throws `Malformed` if there is none or the payload is invalid. */
 export function matchReaction(
   { reactions }: Pick<HandlingContext, 'reactions'>,
   { subject, payload }: Pick<IncomingMessage, 'subject' | 'payload'>,
@@ -79,7 +79,7 @@ export function matchReaction(
   return { reaction, value: read.value }
 }
 
-/** True if the message concerned this service. */
+/** Does the work of a message. Returns true if it concerned this service. */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<boolean> {
   const { reaction, value } = matchReaction(context, message)
   if (reaction.concerns && !reaction.concerns(value)) return false
@@ -100,7 +100,7 @@ async function react(
   value: unknown,
 ): Promise<boolean> {
   const { find, again } = reaction
-  // Only saves a slow `find`; the claim below decides.
+  // This check only saves a slow `find`; the claim below decides.
   if (find && isRedelivered) {
     if (await isDone(database, messaging.inbox, consumer, messageId)) {
       if (again) await database.transaction((tx) => again(tx, value))
@@ -139,7 +139,7 @@ async function judge(
     return verdict
   }
   const isDead = await database.transaction(async (tx) => {
-    // False if the work committed after all; a redrive would then repeat it.
+    // The claim fails if the work committed after all, in which case a redrive would repeat it.
     if (!(await claim(tx, messaging.inbox, consumer, messageId))) return false
     // guard: a dead letter is kept
     await storeDeadLetter(tx, messaging.deadLetters, { consumer, ...message, reason: verdict.dead })

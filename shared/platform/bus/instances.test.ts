@@ -47,7 +47,7 @@ async function openCopy(answersAfterMs = 0, on = server) {
   }
 }
 
-/** As others see it: in the queue group, and silent. */
+/** Opens an instance as others see a frozen one: in the queue group, and silent. */
 async function openFrozen() {
   const bus = await open('pricing')
   let taken = 0
@@ -104,7 +104,7 @@ describe('a request', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000)
     await frozen[Symbol.asyncDispose]()
     await using _slow = await openCopy(1_000)
-    // An instance that reports its presence late counts as frozen, and is asked again.
+    // An instance that reports its presence late counts as frozen, so another one gets the request.
     expect(await waitUntil('an answer', hurried)).toEqual(unknown)
   })
 

@@ -6,22 +6,22 @@ import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { type ProcessName, processNames, type ServiceName, serviceNames } from '#shared/messages/topic'
 
-// Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping, so
-// each can also be reached outside the group.
+// Instances share requests by a queue group, in which a frozen one stays until nats-server misses its ping. So each
+// instance can also be reached outside of the group.
 
-/** On a repeat to another instance: the reply subject of the original request. */
+/** Header of a repeat to another instance, with the reply subject of the original request. */
 export const questionIdHeader = 'question-id'
 
-/** Every instance reports its presence here. */
+/** Returns the subject on which every instance of a service reports its presence. */
 export const instancesSubject = (service: ProcessName): string => `copies.${service}`
-/** Reaches a single instance. */
+/** Returns the subject that reaches a single instance. */
 export const instanceSubject = (service: ProcessName, copy: string, question: string): string =>
   `copies.${service}.${copy}.${question}`
 
-/** Announces an orderly shutdown, with the instance's id. */
+/** Returns the subject that announces an orderly shutdown, with the instance's id. */
 export const leftSubject = (service: string): string => `copies-left.${service}`
 
-/** `isWorking`: on the given request. */
+/** Presence of an instance; `isWorking` refers to the given request. */
 export type Presence = { readonly copy: string; readonly isWorking: boolean }
 
 export async function findInstances(
@@ -38,12 +38,12 @@ export async function findInstances(
       if (presence.isWorking) break
     }
   } catch {
-    // No subscriber, or the bus is unavailable.
+    // There is no subscriber, or the bus is unavailable.
   }
   return found
 }
 
-/** A leaving instance responds only for requests it is working on. */
+/** Reports the presence of this instance. While it shuts down, it responds only for requests that it is working on. */
 export const answerPresence = (
   bus: Bus,
   service: ProcessName,
@@ -59,18 +59,21 @@ export const answerPresence = (
   })
 
 const everyMs = 3_000
-/** Enough for every live instance on a busy machine. */
+/** Wait in ms for presences, long enough for every live instance on a busy machine. */
 const withinMs = 300
 
-/** Includes this instance. */
+/** Number of instances, including this one. */
 export type InstanceCount = Loop & { readonly count: () => number }
 
-/** Divides shared budgets and lanes. Counts of instances may differ for some seconds after one joins or leaves. */
+/**
+ * Counts the instances among which budgets and lanes are divided. The counts of instances may differ for some seconds
+ * after one joins or leaves.
+ */
 export async function countInstances(bus: Bus, service: ProcessName, log: Log): Promise<InstanceCount> {
   let count = 1
   const look = async () => {
     const found = await findInstances(bus, service, { withinMs })
-    // Not even this one: the bus is away.
+    // Not even this instance was found, so the bus is unavailable.
     if (found.length === 0) return
     const others = found.filter(({ copy }) => copy !== bus.copy)
     if (count !== others.length + 1) log.info({ copies: others.length + 1 }, 'instance count changed')
@@ -81,12 +84,14 @@ export async function countInstances(bus: Bus, service: ProcessName, log: Log): 
   return { ...loop, count: () => count }
 }
 
-/** For the console and Prometheus, whose whole scrape may take 10 s. */
+/** Wait in ms for the console and Prometheus, whose whole scrape may take 10 s. */
 const collectMs = 2_000
-/** Ends the wait once every process has responded: its instances do so at about the same time. */
+/** Wait in ms once every process has responded, because its instances do so at about the same time. */
 const quietMs = 100
 
-/** Ends when every process has responded, or after 2 s. Throws if the bus is unavailable. */
+/**
+ * Collects the responses of all processes, until every one has responded or for 2 s. Throws if the bus is unavailable.
+ */
 export async function askEverybody<Answer>(
   { nc }: Bus,
   subject: string,
@@ -107,8 +112,8 @@ export async function askEverybody<Answer>(
 }
 
 /**
- * Announced no shutdown and does not respond. `hangs`: still connected; `gone`: not connected, as a hanging one
- * about 15 s later, and not replaced.
+ * An instance that announced no shutdown and does not respond. `hangs`: it is still connected. `gone`: it is not
+ * connected and not replaced; a hanging one becomes so about 15 s later.
  */
 export type DownInstance = {
   readonly service: ServiceName
@@ -117,7 +122,7 @@ export type DownInstance = {
   readonly since: string
 }
 
-/** `silent`: services without a responding instance. */
+/** Result of a roll call; `silent` has the services without a responding instance. */
 type Attendance = {
   readonly up: readonly string[]
   readonly silent: readonly ServiceName[]
@@ -136,16 +141,18 @@ type KnownInstance = {
 }
 
 const callMs = 800
-/** For an instance that did not respond with the others. */
+/** Wait in ms for an instance that did not respond with the others. */
 const aloneMs = 300
-/** How long a gone instance is reported. */
+/** How long a gone instance is reported, in ms. */
 const goneForMs = 3_600_000
 
-/** They respond to `$SRV.PING`; the gateway serves HTTP. */
+/** Services that respond to `$SRV.PING`; the gateway serves HTTP instead. */
 const others = serviceNames.filter((name) => name !== 'gateway')
 const isOther = (name: string): name is ServiceName => (others as readonly string[]).includes(name)
 
-/** Remembers each instance that ever responded, to report a frozen one while others of its service respond. */
+/**
+ * Opens a roster of each instance that ever responded, which reports a frozen one while others of its service respond.
+ */
 export function openInstanceRoster({ nc }: Bus): InstanceRoster {
   const copies = new Map<string, KnownInstance>()
   nc.subscribe(leftSubject('*'), { callback: (_, message) => copies.delete(message.string()) })
@@ -156,7 +163,7 @@ export function openInstanceRoster({ nc }: Bus): InstanceRoster {
     const usual = { service, firstAt: now, isReplacement: false, ...known }
     copies.set(copy, { ...usual, lastAt: now, downSince: undefined, isGone: false })
   }
-  /** Ends once all known instances have responded. */
+  /** Pings all instances and ends once all known ones have responded. */
   const askAll = async (): Promise<ReadonlySet<string>> => {
     const answered = new Set<string>()
     const all = Promise.withResolvers<void>()
@@ -180,7 +187,7 @@ export function openInstanceRoster({ nc }: Bus): InstanceRoster {
   const askAlone = async (copy: string, known: KnownInstance) => {
     const asking = nc.request(`$SRV.PING.${known.service}.${copy}`, undefined, { timeout: aloneMs })
     const state = await asking.then(() => 'answers' as const, stateBy)
-    if (!copies.has(copy)) return // It shut down during the request.
+    if (!copies.has(copy)) return // The instance shut down during the request.
     if (state === 'answers') return heard(known.service, copy)
     known.downSince ??= steadyClock()
     known.isGone = state === 'gone'
@@ -199,7 +206,7 @@ export function openInstanceRoster({ nc }: Bus): InstanceRoster {
   }
 }
 
-/** nats-server reports at once if no such subscription exists. */
+/** Returns the state of an instance. nats-server reports at once that a subscription does not exist. */
 const stateBy = (error: NatsError) => (error.code === ErrorCode.NoResponders ? ('gone' as const) : ('hangs' as const))
 
 /** Removes gone instances if another one started after they last responded. */

@@ -10,7 +10,7 @@ import { waitUntil } from '#test/support/wait'
 const server = await startScratchServer()
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** A proxy that accepts these connections, counted from 0, and stays silent. */
+/** Opens a proxy that accepts these connections, counted from 0, and stays silent. */
 async function openSilentFor(...connections: number[]) {
   const open: Socket[] = []
   let taken = 0

@@ -7,9 +7,9 @@ import { type Outage, openOutage } from '#platform/outage'
 export type Bus = AsyncDisposable & {
   readonly nc: NatsConnection
   readonly name: string
-  /** No other user may subscribe to this prefix of reply subjects. */
+  /** Prefix of reply subjects, to which no other user may subscribe. */
   readonly inboxPrefix: string
-  /** Unique among all processes. */
+  /** Id of this instance, unique among all processes. */
   readonly copy: string
   readonly js: JetStreamClient
 }
@@ -18,16 +18,16 @@ export type BusOptions = {
   url: string
   user: string
   password: string
-  /** Also names the inbox. */
+  /** Name of the connection, which also names the inbox. */
   name: string
   log: Log
-  /** The connection is closed for good: the process must exit and be restarted. */
+  /** Callback when the connection is closed permanently: the process must exit and be restarted. */
   onFatal: () => void
 }
 
 /**
- * By default nats 2.29 gives up after ten reconnects and leaves `consume()` hanging (measured), so here
- * reconnecting never ends, and a closed connection is fatal.
+ * Connects to NATS. By default nats 2.29 gives up after ten reconnects and leaves `consume()` hanging (measured), so
+ * here reconnecting never ends, and a closed connection is fatal.
  */
 export async function openBus(options: BusOptions): Promise<Bus> {
   const outage = openOutage({ name: 'nats', log: options.log, ofIt: isOfTheBus })
@@ -55,7 +55,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
 
 const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 
-/** Names of errors. */
+/** Names of the errors that an outage of the bus causes. */
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
 const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof DeadlinePassed
 
@@ -66,7 +66,7 @@ async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
   }
 }
 
-/** Limit of a server's silence on a new connection; by default 20 s. */
+/** Longest silence of a server on a new connection, in ms; the default is 20 s. */
 const connectMs = 5_000
 const againMs = 250
 

@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 const provision = () => provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
-/** The publisher learns at once that no stream stores it. */
+/** Deletes the stream, of which the publisher learns at once. */
 async function loseStream() {
   const admin = await nats.connectAs('admin')
   await (await admin.jetstreamManager()).streams.delete('COMMANDS')

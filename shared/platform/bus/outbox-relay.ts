@@ -9,14 +9,14 @@ import { idle, type Loop, startLoop } from '#platform/loop'
 const againMs = 500
 const pollMs = 5_000
 const rowsMax = 100
-/** Well within the lease of a new row; one statement marks many rows. */
+/** Delay in ms until rows are marked, so that one statement marks many; it is well within the lease of a new row. */
 const markAfterMs = 500
 
 type Message = Announced['message']
 
 /**
- * Publishes this process's messages from memory right after their commit, and all others by polling. `poke`
- * does so within the turn of the event loop.
+ * Publishes messages of this process from memory right after their commit, and all others by polling. `poke` publishes
+ * the former within the turn of the event loop.
  */
 export function relayOutbox(options: { bus: Bus; database: Database; outbox: OutboxTable; log: Log }): Loop {
   const { bus, database, outbox, log } = options
@@ -74,7 +74,10 @@ export function relayOutbox(options: { bus: Bus; database: Database; outbox: Out
   }
 }
 
-/** Only after the broker has confirmed: a crash in between causes a duplicate, never a loss. */
+/**
+ * Marks messages as published, but only after the broker has confirmed them. So a crash in between causes a duplicate,
+ * never a loss.
+ */
 function openMarks({ database, outbox, log }: { database: Database; outbox: OutboxTable; log: Log }) {
   let ids: string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -7,13 +7,13 @@ import { carriedTrace, inSpan, traceHeader } from '#platform/tracing/spans'
 
 export type Published = 'stored' | 'duplicate'
 
-/** Of a taken subject and a full stream: only the description distinguishes them (measured). */
+/** Error code both of a taken subject and of a full stream, which only the description distinguishes (measured). */
 const notStored = 10077
 const takenSubject = 'maximum messages per subject exceeded'
 
 /**
- * `duplicate`: the id or the subject already exists. Throws if the message was refused or may be stored;
- * resending under the same id is always safe.
+ * Publishes a message. `duplicate` means that its id or its subject already exists. Throws if the message was refused
+ * or may be stored; resending it under the same id is always safe.
  */
 export function publish(bus: Bus, message: Outgoing): Promise<Published> {
   const words = { kind: 'producer', attributes: { 'messaging.message.id': message.id } } as const
@@ -24,7 +24,7 @@ export function publish(bus: Bus, message: Outgoing): Promise<Published> {
 
 type Outgoing = { subject: string; id: string; payload: unknown; requestId?: string | null }
 
-/** Later parts may name a single delivery. */
+/** Returns the first parts of a subject, because later ones may name a single delivery. */
 const familyOf = (subject: string): string => subject.split('.', 3).join('.')
 
 async function publishNow(bus: Bus, message: Outgoing): Promise<Published> {

@@ -21,7 +21,10 @@ export function openQueues(): InTurn {
 
 let ending: Promise<void> | undefined
 
-/** Messages sent after it share one socket write, which saves half of a request's 400 µs (measured). */
+/**
+ * Resolves at the end of the turn of the event loop. Messages sent after it share one socket write, which saves half of
+ * a request's 400 µs (measured).
+ */
 export const endOfTurn = (): Promise<void> => {
   ending ??= new Promise((resolve) => {
     setImmediate(() => {

@@ -2,10 +2,9 @@ import type { Tx } from '#platform/db/open'
 import type { Message, Topic } from '#shared/messages/topic'
 
 /**
- * `find` queries external systems and may be slow. `apply` writes in the transaction that claims the message,
- * and makes no network calls. `again` runs for work already done: the sender repeats the message because the
- * effect was lost. Messages with the same `orderOf` are handled in order within a process, which saves lock
- * waits.
+ * Reaction to a topic. `find` queries external systems and may be slow. `apply` writes in the transaction that claims
+ * the message, and makes no network calls. `again` runs for work already done: the sender repeats the message because
+ * the effect was lost. Messages with the same `orderOf` are handled in order within a process, which saves lock waits.
  */
 export type Reaction = {
   readonly topic: Topic
@@ -34,6 +33,6 @@ export const reactTo = <T extends Topic, F = undefined>(
   ...(steps.again && { again: (tx, message) => steps.again!(tx, message as Message<T>) }),
 })
 
-/** `webhooks.payments.>` covers its subtree; all others match exactly. */
+/** Returns true if the topic covers the subject: `webhooks.payments.>` covers its subtree; all others match exactly. */
 export const covers = (topic: Topic, subject: string): boolean =>
   topic.subject.endsWith('.>') ? subject.startsWith(topic.subject.slice(0, -1)) : topic.subject === subject

@@ -16,13 +16,16 @@ import type { AnswerOf, ReadRequestOf } from '#shared/messages/topic'
 import { ok } from '#shared/refusals'
 
 const everyMs = 2_000
-/** An operator may be waiting. */
+/** Idle interval in ms, short because an operator may be waiting. */
 const idleMs = 10_000
 const deadlineMs = 9_500
-/** How long after its request a failing redrive is retried. */
+/** How long after its request a failing redrive is retried, in ms. */
 const tryMs = 60_000
 
-/** One loop per consumer: two with different reactions would dead-letter each other's messages. */
+/**
+ * Starts the loop of a consumer. There is one per consumer, because two with different reactions would dead-letter each
+ * other's messages.
+ */
 export const startRedriving = (context: HandlingContext): Loop =>
   startLoop({
     name: `redrive ${context.consumer}`,
@@ -32,7 +35,7 @@ export const startRedriving = (context: HandlingContext): Loop =>
     work: async () => ((await redriveOnce(context)) === 0 ? idle : undefined),
   })
 
-/** Returns how many redrives were requested. */
+/** Works on the requested redrives and returns their number. */
 export async function redriveOnce(context: HandlingContext): Promise<number> {
   const { database, messaging, consumer } = context
   const asked = await findRedrives(database, messaging.deadLetters, consumer, tryMs)
@@ -58,7 +61,10 @@ export const decideDeadLetter =
     return ok({ refused: 'is not open: already redriven, dismissed, or dead-lettered again' })
   }
 
-/** Claims the dead letter; the inbox row, already done, is locked first, as for a delivery, to avoid a deadlock. */
+/**
+ * Does the work of a dead letter and claims it. The inbox row is claimed already, but is locked first, as for a
+ * delivery, to avoid a deadlock.
+ */
 async function work(context: HandlingContext, message: IncomingMessage): Promise<void> {
   const { database, messaging, consumer, log, poke } = context
   const { messageId, subject } = message

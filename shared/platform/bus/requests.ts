@@ -7,11 +7,11 @@ export class NobodyThere extends Error {
   override name = 'NobodyThere'
 }
 
-/** `id` is the reply subject. */
+/** A request in progress, whose `id` is the reply subject. */
 export type SentRequest = { readonly id: string; readonly answer: Promise<Msg> }
 
 export type Requests = {
-  /** Rejects with `NobodyThere`, or with `Overdue` after `timeoutMs`. */
+  /** Sends a request. The answer rejects with `NobodyThere`, or with `DeadlinePassed` after `timeoutMs`. */
   readonly send: (
     subject: string,
     body: string,
@@ -19,7 +19,10 @@ export type Requests = {
   ) => SentRequest
 }
 
-/** One reply subscription for all requests; what nats 2.29 creates for each is an eighth of its cost (measured). */
+/**
+ * Opens one reply subscription for all requests. An entry per request costs an eighth of the subscription that nats
+ * 2.29 creates for each (measured).
+ */
 export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   const inbox = createInbox(inboxPrefix)
   const waiting = new Map<string, (answer: Msg) => void>()
@@ -61,5 +64,5 @@ export function openRequests({ nc, inboxPrefix }: Bus): Requests {
   }
 }
 
-/** The server itself responds if there is no subscription. */
+/** Returns true for the response of the server itself if there is no subscription. */
 const isNobody = ({ data, headers }: Msg): boolean => data.length === 0 && headers?.code === 503

@@ -22,7 +22,7 @@ import { ok } from '#shared/refusals'
 
 export type Handler = { question: Question; answer: (request: unknown) => Promise<unknown> }
 
-/** A request that does not match the schema throws `Malformed`. */
+/** Returns a handler of requests. One that does not match the schema throws `Malformed`. */
 export const handler = <Q extends Question>(
   question: Q,
   answer: (request: ReadRequestOf<Q>) => Promise<AnswerOf<Q>>,
@@ -43,7 +43,7 @@ export type Served<F extends object = Record<string, unknown>> = {
   name: ProcessName
   description: string
   answers: readonly Handler[]
-  /** From the database (lag, oldest in flight, dead letters), for `nats micro stats --json`. */
+  /** Reads figures from the database (lag, oldest in flight, dead letters), for `nats micro stats --json`. */
   stats: () => Promise<F>
   readings?: (figures: F) => readonly Metric[]
   log: Log
@@ -75,10 +75,13 @@ function answersAboutPeople({ name, database, unseal }: Pick<Served, 'name' | 'd
   ]
 }
 
-/** Of the five seconds of an orderly shutdown; connections are closed in the rest. */
+/**
+ * Share of the five seconds of an orderly shutdown that is left for responses, in ms. Connections are closed in the
+ * rest.
+ */
 const lastAnswersMs = 3_500
 
-/** Disposing waits for the responses to accepted requests. */
+/** Serves requests until disposed, which waits for the responses to accepted ones. */
 export async function serve<F extends object>(options: Served<F>): Promise<AsyncDisposable> {
   const figures = shareFigures(options.stats)
   const answers = [...options.answers, ...answersToOperators(options), ...answersAboutPeople(options)]
@@ -87,7 +90,7 @@ export async function serve<F extends object>(options: Served<F>): Promise<Async
     version: '1.0.0',
     description: options.description,
     metadata: { pid: String(process.pid) },
-    // At the first endpoint only: the figures are the instance's.
+    // Only the first endpoint reports the figures, because they are the instance's.
     statsHandler: async ({ subject }) =>
       subject === answers[0]?.question.subject
         ? figures().catch((error: Error) => ({ unavailable: error.message }))
@@ -172,6 +175,6 @@ const isRefusal = (answered: unknown): boolean =>
 function refuseAs(message: Msg, code: number, why: string): void {
   const carried = headers()
   carried.set(ServiceErrorCodeHeader, String(code))
-  carried.set(ServiceErrorHeader, why.replace(/[\r\n]+/g, ' ')) // nats refuses line breaks.
+  carried.set(ServiceErrorHeader, why.replace(/[\r\n]+/g, ' ')) // nats refuses line breaks in headers.
   message.respond(undefined, { headers: carried })
 }

@@ -3,7 +3,7 @@ export type Listener = (announcement: unknown) => void
 type Noting = { readonly listeners: ReadonlySet<Listener>; readonly announcements: unknown[] }
 const noting = new WeakMap<object, Noting>()
 
-/** Returns the function that delivers the notes, for after the commit. */
+/** Collects the announcements of a transaction. Returns the function that delivers them, for use after the commit. */
 export function takeAnnouncements(tx: object, listeners: ReadonlySet<Listener>): () => void {
   const announcements: unknown[] = []
   noting.set(tx, { listeners, announcements: announcements })
@@ -14,6 +14,6 @@ export function takeAnnouncements(tx: object, listeners: ReadonlySet<Listener>):
 
 export const isHeard = (tx: object): boolean => (noting.get(tx)?.listeners.size ?? 0) > 0
 
-/** A shortcut only: the poller picks up the rows of a process that died. */
+/** Announces something at the commit. This is only a shortcut: the poller picks up the rows of a process that died. */
 export const announceAtCommit = (tx: object, announcement: unknown): void =>
   void noting.get(tx)?.announcements.push(announcement)

@@ -5,18 +5,22 @@ import type { Log } from '#platform/log'
 import { startLoop } from '#platform/loop'
 
 const everyMs = 10_000
-/** A slower response is too imprecise. */
+/** Longest response in ms; a slower one is too imprecise. */
 const tookMaxMs = 1_000
 
-/** Includes rows within the error of an instance's clock, by which `readAt` was read. */
+/**
+ * Returns a condition for rows since `readAt`. It includes rows within the error of the instance's clock by which
+ * `readAt` was read.
+ */
 export const maybeSince = (column: SQLWrapper, readAt: Date): SQL =>
   sql`${column} >= ${new Date(readAt.getTime() - tookMaxMs).toISOString()}::timestamptz`
 
 type DatabaseClock = AsyncDisposable & { readonly clock: Clock }
 
 /**
- * Advances by monotonic time between two readings, so a wrong wall clock has no effect; before the first it is
- * this machine's clock. Anything compared with row times or stored next to them must use it.
+ * Opens the clock of the database. It advances by monotonic time between two readings, so a wrong wall clock has no
+ * effect; before the first reading it is this machine's clock. Anything compared with row times or stored next to them
+ * must use it.
  */
 export async function openDatabaseClock(database: Database, log: Log): Promise<DatabaseClock> {
   let startedAtMs = Date.now() - performance.now()

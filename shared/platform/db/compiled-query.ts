@@ -13,11 +13,14 @@ import {
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Db } from '#platform/db/open'
 
-// drizzle-orm builds the SQL text at every use: for a row of forty columns, longer than the round trip.
+// drizzle-orm builds the SQL text at every use, which takes longer than the round trip for a row of forty columns.
 
 const builder: PostgresJsDatabase = drizzle.mock()
 
-/** Values are `sql.placeholder`s; one that stands for a column is encoded as that column's type. */
+/**
+ * Compiles a query once. Its values are `sql.placeholder`s; one that stands for a column is encoded as that column's
+ * type.
+ */
 export function compiledQuery<Values extends Record<string, unknown>>(
   build: (db: PostgresJsDatabase) => { toSQL: () => Query },
 ): (values: Values) => SQL {
@@ -65,7 +68,7 @@ export function perKeys<Made>(make: (keys: readonly string[]) => Made) {
   }
 }
 
-/** Accompanies a row change: `select … from moved, …` inserts nothing if no row changed. */
+/** A statement that accompanies a row change: `select … from moved, …` inserts nothing if no row changed. */
 export type SideWrite = SQL
 
 export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | undefined)[]): SQL => {
@@ -75,7 +78,7 @@ export const withSideWrites = (moving: SQL, sideWrites: readonly (SideWrite | un
   return sql`with moved as (${moving})${sql.join(others)} select * from moved`
 }
 
-/** For rows as `db.execute` returns them, by column name. */
+/** Returns a reader of rows as `db.execute` returns them, by column name. */
 export function rowReader<T extends Table>(table: T) {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
     key,

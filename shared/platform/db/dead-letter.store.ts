@@ -15,7 +15,7 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
       reason: text('reason').notNull(),
       diedAt: at('died_at').notNull().defaultNow(),
       redriveRequestedAt: at('redrive_requested_at'),
-      /** When it was redriven, or dismissed by an operator, as `reason` states. */
+      /** Time when it was redriven, or dismissed by an operator, as `reason` states. */
       redrivenAt: at('redriven_at'),
     },
     (table) => [
@@ -26,7 +26,7 @@ export const deadLetterTable = <S extends string>(schema: PgSchema<S>) =>
 export type DeadLetterTable = ReturnType<typeof deadLetterTable>
 export type DeadLetter = Omit<DeadLetterTable['$inferInsert'], 'diedAt' | 'redrivenAt' | 'redriveRequestedAt'>
 
-/** A message that fails again after a redrive reuses its row. */
+/** Stores a dead letter. A message that fails again after a redrive reuses its row. */
 export const storeDeadLetter = (tx: Tx, deadLetters: DeadLetterTable, deadLetter: DeadLetter) => {
   const reason = storableText(deadLetter.reason)
   return tx
@@ -43,7 +43,7 @@ export type Death = { readonly consumer: string; readonly messageId: string; rea
 const isDeath = (deadLetters: DeadLetterTable, { consumer, messageId, diedAt }: Death) =>
   and(eq(deadLetters.consumer, consumer), eq(deadLetters.messageId, messageId), eq(deadLetters.diedAt, diedAt))
 
-/** Also true if the redrive was requested before, or is already done. */
+/** Requests a redrive. Also returns true if it was requested before or is already done. */
 export async function askRedrive(database: Database, deadLetters: DeadLetterTable, death: Death): Promise<boolean> {
   const asked = await database.run((db) =>
     db
@@ -57,7 +57,10 @@ export async function askRedrive(database: Database, deadLetters: DeadLetterTabl
   return asked.length === 1
 }
 
-/** False while a redrive is pending. Also true if it was dismissed before; the first reason stays. */
+/**
+ * Dismisses a dead letter. Returns false while a redrive is pending. Also returns true if it was dismissed before; the
+ * first reason stays.
+ */
 export async function dismiss(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -79,7 +82,7 @@ export async function dismiss(
   return dismissed.length === 1
 }
 
-/** Any open dead letter is an alarm. */
+/** Counts open dead letters, any of which raises an alert. */
 export async function countDead(database: Database, deadLetters: DeadLetterTable): Promise<number> {
   const rows = await database.read((db) =>
     db.select({ dead: sql<number>`count(*)::int` }).from(deadLetters).where(isNull(deadLetters.redrivenAt)),
@@ -88,12 +91,12 @@ export async function countDead(database: Database, deadLetters: DeadLetterTable
 }
 
 export type RequestedRedrive = Omit<DeadLetter, 'reason'> & {
-  /** As stored, to the microsecond: it identifies the request. */
+  /** Time as stored, to the microsecond, because it identifies the request. */
   readonly requestedAt: string
   readonly isLastTry: boolean
 }
 
-/** `tryMs`: how long each is retried. */
+/** Finds the requested redrives; `tryMs` is how long each is retried. */
 export function findRedrives(
   database: Database,
   deadLetters: DeadLetterTable,
@@ -118,7 +121,7 @@ export function findRedrives(
   )
 }
 
-/** In the transaction that does the work. False if another instance did it. */
+/** Claims a redrive in the transaction that does the work. Returns false if another instance did it. */
 export async function claimRedrive(
   tx: Tx,
   deadLetters: DeadLetterTable,
@@ -141,7 +144,10 @@ export async function claimRedrive(
   return won.length === 1
 }
 
-/** The message needs a new request. False if another instance was faster. */
+/**
+ * Stores the failure of a redrive, after which the message needs a new request. Returns false if another instance was
+ * faster.
+ */
 export async function buryAgain(
   database: Database,
   deadLetters: DeadLetterTable,

@@ -98,7 +98,7 @@ describe('a transaction has its connection to itself', () => {
       const [mine] = await tx`select now() as at`
       return { alone, mine }
     })
-    // now() is the time at which a transaction began.
+    // The value of now() is the time at which a transaction began.
     expect(await alone.alone).not.toEqual([alone.mine])
     await client.end({ timeout: 1 })
   })

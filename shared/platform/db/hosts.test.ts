@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { type PostgresPair, startPostgresPair } from '#test/support/engines/postgres-pair'
 
-/** Characters that a URL must encode, and its separators of hosts, ports and users. */
+/** Password of characters that a URL must encode, including its separators of hosts, ports and users. */
 const password = 'p@ss,w:rd/1?'
 const log = openLog('payments', 'silent')
 let fatal = 0
@@ -65,7 +65,7 @@ test('while no host accepts writes, a call fails soon and the process continues'
     expect(await outcomes()).toEqual(['refused'])
     took.push(Date.now() - startedAt)
   }
-  expect(Math.min(...took)).toBeLessThan(3_300) // Best of three: the machine is shared.
+  expect(Math.min(...took)).toBeLessThan(3_300) // The best of three counts, because the machine is shared.
   expect(fatal).toBe(0)
 })
 

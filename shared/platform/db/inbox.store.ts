@@ -3,7 +3,10 @@ import { index, integer, type PgSchema, primaryKey, text } from 'drizzle-orm/pg-
 import { at, storableText } from '#platform/db/columns'
 import type { Database, Tx } from '#platform/db/open'
 
-/** The pruning job removes rows of messages that can no longer be redelivered, oldest first. */
+/**
+ * Returns the table of handled messages. The pruning job removes rows of messages that can no longer be redelivered,
+ * oldest first.
+ */
 export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'inbox',
@@ -21,7 +24,7 @@ export const inboxTable = <S extends string>(schema: PgSchema<S>) =>
   )
 export type InboxTable = ReturnType<typeof inboxTable>
 
-/** In the transaction that does the work; false if it has already committed. */
+/** Claims a message in the transaction that does the work. Returns false if that has already committed. */
 export async function claim(tx: Tx, inbox: InboxTable, consumer: string, messageId: string): Promise<boolean> {
   const won = await tx
     .insert(inbox)
@@ -36,7 +39,10 @@ export async function claim(tx: Tx, inbox: InboxTable, consumer: string, message
   return won.length === 1
 }
 
-/** Returns the total. Stored here because the broker's delivery count restarts after a crash (measured). */
+/**
+ * Counts a failure and returns the total. It is stored here because the broker's delivery count restarts after a crash
+ * (measured).
+ */
 export async function countFailure(
   database: Database,
   inbox: InboxTable,
@@ -57,7 +63,7 @@ export async function countFailure(
   return rows[0]!.attempts
 }
 
-/** A cheap check before work outside the database; `claim` decides. */
+/** Returns true if a message is handled. This is a cheap check before work outside of the database; `claim` decides. */
 export async function isDone(
   database: Database,
   inbox: InboxTable,

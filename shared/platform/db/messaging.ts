@@ -12,7 +12,7 @@ export const messagingTables = <S extends string>(schema: PgSchema<S>) => ({
 })
 export type MessagingTables = ReturnType<typeof messagingTables>
 
-/** Like `claim`. Also closes the dead letter: the message was delivered again. */
+/** Claims a delivered message like `claim`, and closes its dead letter, because the message was delivered again. */
 export async function claimDelivered(
   db: Db,
   { inbox, deadLetters }: Pick<MessagingTables, 'inbox' | 'deadLetters'>,

@@ -3,7 +3,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Db } from '#platform/db/open'
 import type { Oldest } from '#platform/metrics/state-limits'
 
-/** Per state, by the database's clock. */
+/** Finds the oldest item per state, by the database's clock. */
 export async function findOldest<S extends string>(
   db: Db,
   from: {

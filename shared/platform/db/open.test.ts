@@ -37,7 +37,7 @@ const outcomeOf = (call: Promise<unknown>) =>
   )
 
 describe('a connection lost in a transaction', () => {
-  /** The transaction goes on with a statement when `until` is over. */
+  /** Loses the connection of a transaction, which continues with a statement when `until` has resolved. */
   async function loseConnection(database: Database, until: () => Promise<unknown>) {
     const wentOn = Promise.withResolvers<string>()
     const transaction = outcomeOf(
@@ -82,7 +82,7 @@ describe('a connection lost in a transaction', () => {
   })
 })
 
-/** Postgres behind a port that is closed until `open`. */
+/** Serves Postgres behind a port that is closed until `open`. */
 function outage() {
   const target = Number(new URL(server.adminUrl).port)
   const sockets = new Set<Socket>()
@@ -136,7 +136,7 @@ describe('after an outage', () => {
 
   test('a process whose calls hang while others succeed is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
-    // Whether others are answered is checked once per round, which takes a few seconds.
+    // The driver checks once per round, which takes a few seconds, whether other calls are answered.
     await waitUntil(
       'the end',
       async () => {
@@ -162,7 +162,7 @@ describe('after an outage', () => {
     url.port = String(port)
     const { database, fatal } = open({ url: url.toString(), callDeadlineMs: 200 })
     await hangMany(database)
-    // The retrying caller has given up.
+    // The retrying caller has stopped by now.
     await waitUntil('a connection being given up', () => ended.count > 0, 60_000)
     expect(fatal.count).toBe(0)
     await database[Symbol.asyncDispose]()
@@ -170,7 +170,7 @@ describe('after an outage', () => {
   })
 
   test('calls without a response count only while no call of any kind succeeds', async () => {
-    // Long enough for the answered call, on a busy machine too.
+    // The deadline is long enough for the answered call, on a busy machine too.
     const { database, fatal } = open({ callDeadlineMs: 3_000 })
     const hang = () => outcomeOf(database.transaction(() => new Promise(() => {})))
     const hangs = () => Promise.all([hang(), hang(), hang(), hang()])

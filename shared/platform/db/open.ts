@@ -12,23 +12,26 @@ export type Tx = Parameters<Parameters<PostgresJsDatabase['transaction']>[0]>[0]
 export type Db = PostgresJsDatabase | Tx
 
 export type Database = AsyncDisposable & {
-  /** Single statement, like `run`. */
+  /** Reads with a single statement, as `run` writes with one. */
   readonly read: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
   readonly run: <T>(work: (db: PostgresJsDatabase) => PromiseLike<T>) => Promise<T>
-  /** `Overdue`: it may have committed. */
+  /** Runs a transaction. If it throws `DeadlinePassed`, the transaction may have committed. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
-  /** After-commit notes of this process's transactions. */
+  /** Listens to announcements of this process's transactions, which arrive after their commits. */
   readonly listen: (listener: Listener) => void
 }
 
-/** `isAway` matches it in timeout errors. */
+/** Name in timeout errors, by which `isAway` recognises them. */
 const asked = 'the database'
 
-/** Longer than the server-side timeouts, so that the server gives up first. */
+/** Deadline of a call in ms, longer than the server-side timeouts, so that the server ends it first. */
 const callDeadlineMs = 8_000
-/** Consecutive calls with neither response nor error, after which a new connection is tried. */
+/** Number of consecutive calls with neither response nor error, after which a new connection is tried. */
 const overdueMax = 5
-/** The driver's own backoff grows to 20 s, so calls would time out although Postgres is up again. */
+/**
+ * Interval of reconnects in seconds. The driver's own backoff grows to 20 s, so calls would time out although Postgres
+ * is up again.
+ */
 const reconnectSeconds = 0.5
 
 const words = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
@@ -44,9 +47,9 @@ const calls = timer({
 })
 
 /**
- * On a black-holed connection, queries of postgres.js 3.4.9 hang until the kernel gives up (measured). So every
- * call has a deadline, and after several timeouts in a row `onFatal` ends the process, if a new connection
- * works: while Postgres is down, a restart would not help.
+ * Opens the database. On a black-holed connection, queries of postgres.js 3.4.9 hang until the kernel gives up
+ * (measured). So every call has a deadline. After several timeouts in a row `onFatal` ends the process, provided that a
+ * new connection works: while Postgres is down, a restart would not help.
  */
 export function openDatabase(options: {
   url: string
@@ -140,8 +143,9 @@ async function answersAnew(url: string): Promise<boolean> {
 }
 
 /**
- * drizzle-orm 0.45.4 prepares only named statements (`postgres-js/session.js`), and postgres.js 3.4.9 needs two
- * round trips for any other. Distinct SQL texts must stay few: use `isOneOf` instead of `in`.
+ * Makes the client prepare all statements. drizzle-orm 0.45.4 prepares only named ones (`postgres-js/session.js`), and
+ * postgres.js 3.4.9 needs two round trips for any other. Distinct SQL texts must stay few: use `isOneOf` instead of
+ * `in`.
  */
 function preparing(client: Sql): Sql {
   const { begin } = client
@@ -155,7 +159,7 @@ function prepareAll<Client extends Pick<Sql, 'unsafe'>>(client: Client): Client 
   return client
 }
 
-/** `code` is the SQLSTATE, `constraint` the violated constraint. */
+/** Error of a statement that Postgres refused: `code` is the SQLSTATE, `constraint` the violated constraint. */
 export class DatabaseRefused extends Error {
   override name = 'DatabaseRefused'
   constructor(
@@ -167,7 +171,7 @@ export class DatabaseRefused extends Error {
   }
 }
 
-/** No connection (postgres.js), or a starting or stopping server (Postgres). */
+/** Codes of a missing connection (postgres.js) and of a starting or stopping server (Postgres). */
 const awayCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -189,7 +193,7 @@ const isAway = (error: unknown): boolean =>
     ? error.message.startsWith(asked)
     : awayCodes.has(String((error as { code?: unknown }).code))
 
-/** drizzle puts statement values into its message, and they may be personal. */
+/** Returns an error without the values of a statement: drizzle puts them into its message, and they may be personal. */
 function withoutValues(error: unknown): unknown {
   if (!(error instanceof DrizzleQueryError)) return error
   const cause = error.cause as (Error & { code?: string; constraint_name?: string }) | undefined

@@ -34,11 +34,11 @@ export type Announcement = {
   readonly id: string
   readonly subject: string
   readonly payload: unknown
-  /** The request that caused it, if not the current one. */
+  /** Id of the request that caused the message, if it is not the current one. */
   readonly requestId?: string | null
 }
 
-/** Throws if the payload does not match the topic's schema. */
+/** Returns a message to store. Throws if the payload does not match the topic's schema. */
 export function announcement<S extends TSchema>(
   topic: Topic<S>,
   id: string,
@@ -49,13 +49,16 @@ export function announcement<S extends TSchema>(
   return { id, subject: topic.subject, payload }
 }
 
-/** After-commit note. */
+/** A stored message, announced at the commit to the relay of this process. */
 export type Announced = {
   readonly outbox: OutboxTable
   readonly message: Announcement & { readonly requestId: string | null }
 }
 
-/** In the transaction of the state change. A repeated id changes nothing: ids are derived from causes. */
+/**
+ * Stores messages in the transaction of the state change. A repeated id changes nothing, because ids are derived from
+ * causes.
+ */
 export async function announceAll(tx: Tx, outbox: OutboxTable, messages: readonly Announcement[]): Promise<void> {
   if (messages.length === 0) return
   const { caused, announced, columns } = causedBy(tx, messages)
@@ -71,7 +74,9 @@ export async function announceAll(tx: Tx, outbox: OutboxTable, messages: readonl
   )
 }
 
-/** Within the statement that changes a row, and only if it does; call `note` then. */
+/**
+ * Returns a statement that stores messages within the one that changes a row, and only if it does; call `notify` then.
+ */
 export function announceWith(
   tx: Tx,
   outbox: OutboxTable,
@@ -86,7 +91,7 @@ export function announceWith(
   return { statement, notify: () => recordAll(tx, outbox, caused) }
 }
 
-/** Adds the current request. The rows are leased to this process if it has a listener. */
+/** Adds the current request to messages. The rows are leased to this process if it has a listener. */
 function causedBy(tx: Tx, messages: readonly Announcement[]) {
   const cause = requestId() ?? null
   const caused = messages.map((message) => ({
@@ -114,12 +119,18 @@ export const announce = <S extends TSchema>(
   payload: NoInfer<Static<S>>,
 ): Promise<void> => announceAll(tx, outbox, [announcement<S>(topic, id, payload)])
 
-/** Longer than publishing a batch takes. */
+/** Lease in ms, longer than publishing a batch takes. */
 const leaseMs = 5_000
-/** For the process that wrote a row, which publishes it from memory. If it dies first, another does. */
+/**
+ * Lease in ms for the process that wrote a row and publishes it from memory. If it dies first, another process
+ * publishes the row.
+ */
 const ownLeaseMs = 3_000
 
-/** Selects by row state, never by "id greater than the last": serials commit out of order. */
+/**
+ * Leases unpublished rows. They are selected by their state, never by "id greater than the last", because serials
+ * commit out of order.
+ */
 export const lease = (database: Database, outbox: OutboxTable, rowsMax: number): Promise<OutboxRow[]> =>
   database.run(async (db) => {
     const due = db.$with('due').as(
@@ -141,11 +152,11 @@ export const lease = (database: Database, outbox: OutboxTable, rowsMax: number):
     return rows.sort((left, right) => left.position - right.position)
   })
 
-/** Only after the broker has confirmed (`openMarks`). */
+/** Marks rows as published, but only after the broker has confirmed them (`openMarks`). */
 export const markPublished = (database: Database, outbox: OutboxTable, ids: readonly string[]) =>
   database.run((db) => db.update(outbox).set({ publishedAt: sql`now()` }).where(isOneOf(outbox.id, ids)))
 
-/** `oldestMs` is null if there is none. */
+/** Returns the number of unpublished rows and the age of the oldest in ms, or null if there is none. */
 export async function outboxLag(database: Database, outbox: OutboxTable) {
   const rows = await database.read((db) =>
     db

@@ -5,11 +5,14 @@ import { at } from '#platform/db/columns'
 import type { Db } from '#platform/db/open'
 import type { CommandOutcome } from '#shared/messages/operator-commands'
 
-/** Read in a statement that runs anyway when such an operation begins: a pause applies to every instance at once. */
+/**
+ * Returns the table of pauses. It is read in a statement that runs anyway when such an operation begins, so a pause
+ * applies to every instance at once.
+ */
 export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table('pauses', {
     what: text('what').primaryKey(),
-    /** Null: not paused. */
+    /** Start of the pause, or null while there is none. */
     since: at('since'),
     /** Number of pauses and resumes. */
     revision: integer('revision').notNull(),
@@ -19,7 +22,7 @@ export const pauseTable = <S extends string>(schema: PgSchema<S>) =>
   })
 export type PauseTable = ReturnType<typeof pauseTable>
 
-/** ISO 8601, or null if not paused. */
+/** Returns the start of the pause in ISO 8601, or null if there is none. */
 export const pausedSince = (table: PauseTable): SQL<string | null> =>
   sql<string | null>`(select to_char(min(${table.since}) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS"Z"') from ${table})`
@@ -31,11 +34,11 @@ type Change = {
   readonly by: string
   readonly reason: string
   readonly to: 'paused' | 'running'
-  /** The revision that the operator saw; 0 if the operation was never paused. */
+  /** The revision that the operator saw, or 0 if the operation was never paused. */
   readonly revision: number
 }
 
-/** Refused if another command has changed the state since the operator looked. */
+/** Sets or ends a pause. It is refused if another command has changed the state since the operator looked. */
 export async function setPause(
   db: Db,
   table: PauseTable,

@@ -6,31 +6,34 @@ export type Run = (statement: SQL) => Promise<readonly Record<string, unknown>[]
 
 type Column = { readonly name: string; readonly type: string; readonly keyAt: number | null }
 
-/** `of` is the condition of one wallet's rows. */
+/** A table with rows about people; `of` is the condition for one wallet's rows. */
 export type PersonTable = {
   readonly name: string
   readonly columns: readonly Column[]
   readonly of: (wallet: string) => SQL
-  /** Decrypts `bank_details`; by default only their presence is shown. */
+  /** Decrypts `bank_details`. Without it, only their presence is shown. */
   readonly unseal?: Unseal
 }
 
-/** Only the service with the key can. */
+/** Decrypts values, which only the service with the key can do. */
 export type Unseal = (values: PersonRow['values']) => PersonRow['values']
 
-/** Operators' names and notes, which can name other people, and wallets of people who may only look alike. */
+/**
+ * Columns with operators' names and notes, which can name other people, and with wallets of people who may only look
+ * alike.
+ */
 export const operatorsOnly: ReadonlySet<string> = new Set([
   ...['decided_by', 'reason'].map((column) => `payments.resolutions.${column}`),
   ...['asked_by', 'reason'].map((column) => `chain_relayer.giveback_request.${column}`),
   ...['identities.same_as', 'identities.named', 'persons.linked_to'].map((name) => `gateway.${name}`),
 ])
 
-/** Refer to an item of a wallet in the table of that name in the schema. */
+/** Columns that refer to an item of a wallet, in the table of that name in the schema. */
 const itemColumns = { payment_id: 'payments', payout_id: 'payouts' } as const
-/** In a journal the column is `item`. */
+/** Journals, in which the column is called `item`. */
 const journals: readonly string[] = Object.values(itemColumns).map((schema) => `${schema}.journal`)
 
-/** Undefined if the table has no rows about wallets. */
+/** Returns the condition for one wallet's rows, or undefined if the table has no rows about wallets. */
 function conditionOf(table: string, names: ReadonlySet<string>): PersonTable['of'] | undefined {
   const serving = names.has('generation')
     ? sql` and t.generation in (select generation from indexer_reader.cursors where state = 'serving')`
@@ -44,7 +47,7 @@ function conditionOf(table: string, names: ReadonlySet<string>): PersonTable['of
   return (wallet) => sql`t.${sql.identifier(name)} in (select id from ${owner} where wallet = ${wallet})`
 }
 
-/** Finds tables by their columns, so that new ones are included. `hidden`: columns to leave out. */
+/** Finds tables by their columns, so that new ones are included. `hidden` has the columns to leave out. */
 export async function findPersonTables(
   run: Run,
   schemas: readonly string[],
@@ -71,7 +74,7 @@ export async function findPersonTables(
   })
 }
 
-/** As the interface writes it: amounts as text, times in UTC with milliseconds. */
+/** Selects a column as the interface writes it: amounts as text, times in UTC with milliseconds. */
 function shown({ name, type }: Column, isOpened: boolean): SQL {
   const column = sql`t.${sql.identifier(name)}`
   const value = /^(numeric|bigint)$/.test(type)
@@ -116,7 +119,7 @@ async function readRows(
   }))
 }
 
-/** Holds a batch of one table at a time. */
+/** Reads all rows of a wallet, of which it holds one batch of one table at a time. */
 export async function* walkPerson(
   run: Run,
   tables: readonly PersonTable[],
@@ -135,7 +138,7 @@ export async function* walkPerson(
   }
 }
 
-/** As JSON: far below the bus's largest message, also with one more large row. */
+/** Length of a page as JSON, far below the bus's largest message even with one more large row. */
 const pageLengthMax = 64 * 1024
 
 async function readPersonPage(

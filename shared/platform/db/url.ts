@@ -1,4 +1,4 @@
-/** Spliced in as text, because the runtime cannot parse a URL with several hosts. */
+/** Returns the URL with the password spliced in as text, because the runtime cannot parse a URL with several hosts. */
 export function databaseUrlOf({
   databaseUrl,
   databasePassword,
@@ -12,5 +12,5 @@ export function databaseUrlOf({
   return `${scheme}${role}:${encodeURIComponent(databasePassword)}${rest}`
 }
 
-/** For connections that take another role of which the login is a member. */
+/** Returns the URL of connections that take another role, of which the login is a member. */
 export const urlInRole = (url: string, role: string): string => `${url}${url.includes('?') ? '&' : '?'}role=${role}`

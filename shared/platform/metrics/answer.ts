@@ -8,17 +8,17 @@ import { registry } from '#platform/metrics/measures'
 import { gauge, type Metric, seconds, textOf } from '#platform/metrics/metric'
 import type { ProcessName } from '#shared/messages/topic'
 
-/** Reaches every instance of every process. */
+/** Subject that reaches every instance of every process. */
 export const metricsSubject = 'metrics'
 export const answererHeaders = { process: 'process', copy: 'copy' } as const
 
-/** Then a scrape omits the figures. */
+/** Deadline in ms after which a scrape omits the figures. */
 const figuresDeadlineMs = 1_000
 
 export const readingsFrom =
   <F>(figures: () => Promise<Shared<F>>, readings: (figures: F) => readonly Metric[]) =>
   async (): Promise<Metric[]> => {
-    // Some figures are keyed by pair: the age would become a key.
+    // The age would become a key, because some figures are keyed by pair.
     const { readMsAgo, ...read } = await figures()
     const age = seconds('figures_age', 'Age of the figures, in seconds.', readMsAgo)
     return [age, ...readings(read as F)]
@@ -27,7 +27,7 @@ export const readingsFrom =
 export type Measured = {
   readonly service: ProcessName
   readonly copy: string
-  /** From the database and from memory, at each scrape. */
+  /** Reads figures from the database and from memory at each scrape. */
   readonly figures: () => Promise<readonly Metric[]>
   readonly log: Log
 }
@@ -42,7 +42,7 @@ export async function metricsOf({ service, copy, figures, log }: Measured): Prom
   return labelExposition(mergeExpositions([await registry.metrics(), await textOf(metrics)]), { service, copy })
 }
 
-/** Compressed, because messages have a size limit. */
+/** Answers scrapes. The text is compressed, because messages have a size limit. */
 export const answerMetrics = (bus: Bus, measured: Omit<Measured, 'copy'>): Subscription =>
   bus.nc.subscribe(metricsSubject, {
     callback: (error, message) => {

@@ -6,7 +6,7 @@ const pairsOf = (labels: Labels) => Object.entries(labels).map(([name, value]) =
 
 const sampleName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 
-/** Text in Prometheus' format 0.0.4. */
+/** Adds labels to a text in Prometheus' format 0.0.4. */
 export function labelExposition(text: string, labels: Labels): string {
   const added = pairsOf(labels).join(',')
   const withLabels = (line: string) => {
@@ -23,7 +23,7 @@ export function labelExposition(text: string, labels: Labels): string {
     .join('\n')
 }
 
-/** All samples of a metric under one heading, as the format requires. */
+/** Merges texts, with all samples of a metric under one heading, as the format requires. */
 export function mergeExpositions(texts: readonly string[]): string {
   const measures = new Map<string, { heading: string[]; samples: string[] }>()
   for (const text of texts) {

@@ -1,16 +1,16 @@
 import { within } from '#platform/deadline'
 
-/** A scrape requests figures once per endpoint, one after the other. */
+/** Age in ms up to which figures are reused, because a scrape requests them once per endpoint, one after the other. */
 const freshMs = 3_000
-/** How long a caller that triggers a read waits before it gets the previous figures. */
+/** How long a caller that triggers a read waits before it gets the previous figures, in ms. */
 const waitMs = 500
 
 export type Shared<F> = F & { readonly readMsAgo: number }
 
 /**
- * A service that responds late is missing from `/metrics` as if it were down, so callers get the previous
- * figures while a read is slow, with their age in `readMsAgo`. A failed read is thrown to all callers until the
- * next.
+ * Shares one read among callers. A service that responds late is missing from `/metrics` as if it were down, so callers
+ * get the previous figures while a read is slow, with their age in `readMsAgo`. A failed read is thrown to all callers
+ * until the next.
  */
 export function shareFigures<F extends object>(
   read: () => Promise<F>,

@@ -1,31 +1,33 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
-/** Counters and timers; figures read from the database are not in it. */
+/** Registry of counters and timers; figures read from the database are not in it. */
 export const registry = new Registry()
 
 export const namespace = 'ausd'
 
-/** All others become `other`, so that an id, wallet or path cannot add series without limit. */
+/**
+ * Allowed values of a label. All others become `other`, so that an id, wallet or path cannot add series without limit.
+ */
 export type MeasureValues = readonly string[] | { readonly atMost: number }
 type Labels<L extends string> = Readonly<Record<L, MeasureValues>>
 type LabelValues<L extends string> = Readonly<Record<L, string>>
 
 const otherValue = 'other'
 
-/** For a statement or a NATS request. */
+/** Buckets for a statement or a NATS request, in seconds. */
 export const quickSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** For HTTP requests: to us, to a provider, to a node. */
+/** Buckets for HTTP requests to us, to a provider or to a node, in seconds. */
 export const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** For the time between two states of a payment; holds of days fall beyond the last. */
+/** Buckets for the time between two states of a payment, in seconds; holds of days fall beyond the last. */
 export const flowSeconds = [0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900, 3_600, 21_600]
 
-/** `since` takes the `performance.now()` of the start. */
+/** A timer, whose `since` takes the `performance.now()` of the start. */
 export type Timer<L extends string> = {
   readonly since: (startedMs: number, labels: LabelValues<L>) => void
   readonly seconds: (seconds: number, labels: LabelValues<L>) => void
 }
 
-/** Named `ausd_<what>_seconds`. */
+/** Declares a timer named `ausd_<what>_seconds`. */
 export function timer<L extends string>(options: {
   what: string
   help: string
@@ -50,7 +52,7 @@ export function timer<L extends string>(options: {
   }
 }
 
-/** Named `ausd_<what>_total`. */
+/** Declares a counter named `ausd_<what>_total`. */
 export function counter<L extends string>(options: {
   what: string
   help: string
@@ -64,7 +66,10 @@ export function counter<L extends string>(options: {
   return (said, by = 1) => counted.inc(bound(said), by)
 }
 
-/** If every label is a list. Their series begin at 0: `rate` and `increase` do not count a new series' first value. */
+/**
+ * Returns all label values if every label is a list. Their series begin at 0, because `rate` and `increase` do not
+ * count the first value of a new series.
+ */
 function combinations<L extends string>(labels: Labels<L>): LabelValues<L>[] {
   let all: Partial<LabelValues<L>>[] = [{}]
   for (const [name, values] of Object.entries<MeasureValues>(labels)) {

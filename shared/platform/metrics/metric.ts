@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { namespace } from '#platform/metrics/measures'
 
-/** Unknown figures (null) are omitted. */
+/** A figure for a scrape; unknown ones (null) are omitted. */
 export type Metric = {
   readonly name: string
   readonly kind: 'gauge' | 'counter'
@@ -35,7 +35,7 @@ export const each = <V>(
   read: (value: V, labels: Metric['labels']) => Metric,
 ): Metric[] => Object.entries(record).map(([key, value]) => read(value, { [label]: key }))
 
-/** Prometheus' text format, built for each scrape, so that removed series disappear. */
+/** Returns Prometheus' text format. It is built for each scrape, so that removed series disappear. */
 export async function textOf(readings: readonly Metric[]): Promise<string> {
   const registry = new Registry()
   const known = readings.filter(({ value }) => typeof value === 'number')

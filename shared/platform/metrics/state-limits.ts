@@ -3,20 +3,20 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import { type Metric, seconds } from '#platform/metrics/metric'
 
-// Each state's limit is declared once, next to its lifecycle, for alarms, `/metrics`, timelines and the runbook.
+// Each state's limit is declared once, next to its lifecycle. Alarms, `/metrics`, timelines and the runbook use it.
 
 type Awaits = {
   /** What an item in the state waits for, as operators read it; omitted if it may be final. */
   readonly awaits?: string
 }
-/** Raises an alarm with this log line after this long in the state. */
+/** A limit, which raises an alarm with this log line after this long in the state. */
 export type Limit = Awaits & {
   readonly afterMs: number
   readonly alarm: string
-  /** Steps of an operator on the alarm, as Markdown of the runbook. */
+  /** Steps for an operator after the alarm, as Markdown of the runbook. */
   readonly steps: string
 }
-/** The state has no time limit, for this reason. */
+/** A state without a time limit, with the reason for that. */
 export type Rest = Awaits & { readonly rests: string }
 export type Limits<S extends string> = { readonly [state in S]: Limit | Rest }
 
@@ -40,13 +40,13 @@ export const overdueAmong = <S extends string>(
     return [{ ...one, afterMs: limit.afterMs, alarm: limit.alarm }]
   })
 
-/** In ms, 0 if none. */
+/** Returns the age of the oldest item per state in ms, or 0 if there is none. */
 export const agesOf = <S extends string>(limits: Limits<S>, oldest: readonly Oldest<S>[]): Record<string, number> =>
   Object.fromEntries(
     limitedStates(limits).map((state) => [state, Math.round(oldest.find((one) => one.state === state)?.oldestMs ?? 0)]),
   )
 
-/** With the limit, so that one alert rule covers all states. */
+/** Returns ages together with the limits, so that one alert rule covers all states. */
 export const stateReadings = <S extends string>(
   limits: Limits<S>,
   agesMs: Readonly<Record<string, number>>,
@@ -64,7 +64,7 @@ export const stateReadings = <S extends string>(
   })
 
 const everyMs = 30_000
-/** For the same item. A different oldest item raises one at once. */
+/** Time in ms until an alarm about the same item is repeated. A different oldest item raises one at once. */
 const againMs = 3_600_000
 
 export function watchOverdue<S extends string>(options: {

@@ -14,12 +14,14 @@ import { within } from '#platform/deadline'
 import { type Log, openLogThrottled } from '#platform/log'
 import { givenIds, setTracing } from '#platform/tracing/spans'
 
-/** Then spans are dropped, if the collector does not respond. */
+/** Deadline in ms after which spans are dropped, if the collector does not respond. */
 const sendDeadlineMs = 5_000
 const sendEveryMs = 1_000
 const lastSpansMs = 1_000
 
-/** `share` is the sampled percentage, by trace id: every service keeps or drops the same traces. */
+/**
+ * Exports spans. `share` is the sampled percentage, by trace id, so that every service keeps or drops the same traces.
+ */
 export function startTraceExport(options: { url: string; share: number; service: string; log: Log }): AsyncDisposable {
   const { url, share, service, log } = options
   const random = new RandomIdGenerator()

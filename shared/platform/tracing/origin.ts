@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { SpanContext } from '@opentelemetry/api'
 
-/** Derived from the request id, which rows and messages store: work days later continues the same trace. */
+/**
+ * Origin of a trace, derived from the request id. Rows and messages store that id, so work days later continues the
+ * same trace.
+ */
 export type Origin = Pick<SpanContext, 'traceId' | 'spanId'>
 
 const ofCaller = /^([0-9a-f]{32})\.[0-9a-f]{16}$/
@@ -12,5 +15,8 @@ export function originOf(requestId: string): Origin {
   return { traceId: callersTrace ?? digest.slice(0, 32), spanId: digest.slice(32, 48) }
 }
 
-/** For a request with a caller's span but no id: all further work belongs to the caller's trace. */
+/**
+ * Returns the id for a request that has a caller's span but no id, so that all further work belongs to the caller's
+ * trace.
+ */
 export const requestIdOf = ({ traceId, spanId }: Origin): string => `${traceId}.${spanId}`

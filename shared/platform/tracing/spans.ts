@@ -15,13 +15,13 @@ import {
 } from '@opentelemetry/api'
 import { type Origin, originOf } from '#platform/tracing/origin'
 
-/** W3C Trace Context, in HTTP and in messages. */
+/** Header of W3C Trace Context, in HTTP and in messages. */
 export const traceHeader = 'traceparent'
 
-/** Attributes must not contain personal data or secrets. */
+/** Options of a span. Attributes must not contain personal data or secrets. */
 export type SpanWords = {
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer'
-  /** The caller's `traceparent`; default: the active span. */
+  /** The caller's `traceparent`. The default is the active span. */
   readonly parent?: string | undefined
   readonly attributes?: Attributes
 }
@@ -34,27 +34,27 @@ const kinds = {
 } as const
 
 const tracer = trace.getTracer('ausd-credit-backend')
-/** The span of another trace that caused this work. */
+/** Key of the span of another trace that caused this work. */
 const cause = createContextKey('cause')
 const handling = createContextKey('handling')
 type Handling = {
   readonly name: string
   readonly begunAt: Date
-  /** Its span in each trace that it continues, by trace id. */
+  /** Spans of the message, one in each trace that it continues, by trace id. */
   readonly spans: Map<string, SpanContext>
 }
 
 let isOn = false
-/** While off, the functions here only run the work. */
+/** Switches tracing. While it is off, the functions here only run the work. */
 export const setTracing = (on: boolean): void => {
   isOn = on
 }
 
-/** For the span being started, derived from its request. */
+/** Ids for the span being started, derived from its request. */
 let given: Origin | undefined
 export const givenIds = (): Origin | undefined => given
 
-/** Only if there is a trace to join: background work creates none. */
+/** Runs work in a span, but only if there is a trace to join: background work creates none. */
 export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work()
   const within = words.parent ? extracted(words.parent) : context.active()
@@ -62,7 +62,10 @@ export function inSpan<T>(name: string, words: SpanWords, work: () => Promise<T>
   return run(name, words, within, work)
 }
 
-/** Ids are derived from the request id; within the caller's span if the request id names one. */
+/**
+ * Runs work in the first span of a request, whose ids are derived from the request id. It is within the caller's span
+ * if the request id names one.
+ */
 export function inFirstSpan<T>(
   name: string,
   words: SpanWords & { readonly requestId: string },
@@ -94,7 +97,7 @@ async function run<T>(
   try {
     return await context.with(kind === 'consumer' ? open.setValue(handling, handled) : open, work)
   } catch (error) {
-    // Only the name: messages of library errors may contain personal data.
+    // Only the name is recorded, because messages of library errors may contain personal data.
     span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
     span.setStatus({ code: SpanStatusCode.ERROR })
     throw error
@@ -109,8 +112,8 @@ const linksOf = (within: Context): Link[] => {
 }
 
 /**
- * A webhook that advances a payment continues the payment's trace: the next span belongs to it and links to the
- * webhook's. The message being handled gets a span in both.
+ * Runs work under the trace of a request. A webhook that advances a payment continues the payment's trace: the next
+ * span belongs to it and links to the webhook's. The message being handled gets a span in both.
  */
 export function underTraceOf<T>(requestId: string, work: () => T): T {
   if (!isOn) return work()
@@ -143,7 +146,7 @@ export function recordInSpan(attributes: Attributes, name?: string): void {
   if (name) span?.updateName(name)
 }
 
-/** `fromMs` is unix ms; for work in several steps, possibly across restarts. */
+/** Records a span that began at `fromMs` (Unix ms), for work in several steps, possibly across restarts. */
 export function spanSince(name: string, fromMs: number, attributes: Attributes): void {
   if (!isOn) return
   const within = context.active()
@@ -152,7 +155,7 @@ export function spanSince(name: string, fromMs: number, attributes: Attributes):
   tracer.startSpan(name, { startTime, attributes, links: linksOf(within) }, within).end()
 }
 
-/** For a message or request; undefined outside of a trace. */
+/** Returns the `traceparent` for a message or request, or undefined outside of a trace. */
 export function carriedTrace(): string | undefined {
   if (!isOn) return undefined
   const carrier: Record<string, string> = {}
@@ -162,7 +165,7 @@ export function carriedTrace(): string | undefined {
 
 export const traceId = (): string | undefined => (isOn ? trace.getSpanContext(context.active())?.traceId : undefined)
 
-/** Undefined if the `traceparent` is invalid. */
+/** Returns the span of a `traceparent`, or undefined if that is invalid. */
 export const spanOf = (parent: string | null): Origin | undefined =>
   isOn && parent !== null ? trace.getSpanContext(extracted(parent)) : undefined
 
