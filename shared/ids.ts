@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Shows the kind of an id in a log line. */
+/** Prefixes, which show the kind of an id in a log line. */
 const prefixes = {
   payment: 'pay',
   operation: 'op',
@@ -14,13 +14,13 @@ export type Id<K extends IdKind = IdKind> = `${(typeof prefixes)[K]}_${string}`
 
 const digestOf = (kind: string, cause: string) => createHash('sha256').update(`${kind}:${cause}`).digest()
 
-/** The same cause gives the same id, so a retry finds its first attempt. */
+/** Returns the id of a cause. The same cause gives the same id, so a retry finds its first attempt. */
 export const idFor = <K extends IdKind>(kind: K, cause: string): Id<K> =>
   `${prefixes[kind]}_${digestOf(kind, cause).toString('base64url').slice(0, 22)}`
 
 /**
- * A repeated message needs its own `repeat` (0 is the first): the broker drops ids that it saw in the last
- * minutes.
+ * Returns the id of a message. A repeated message needs its own `repeat` (0 is the first), because the broker drops ids
+ * that it saw in the last minutes.
  */
 export const messageIdFor = (
   { subject }: { readonly subject: string },
@@ -28,7 +28,7 @@ export const messageIdFor = (
   repeat: number | string = 0,
 ): Id<'message'> => idFor('message', `${subject}:${cause}${repeat === 0 ? '' : `:${repeat}`}`)
 
-/** Version 8, RFC 9562; for ids that the interface defines as UUIDs. */
+/** Returns a UUID of version 8 (RFC 9562), for ids that the interface defines as UUIDs. */
 export function uuidFor(kind: string, cause: string): string {
   const bytes = digestOf(kind, cause).subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

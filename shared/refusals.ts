@@ -1,13 +1,13 @@
 type DeclaredRefusal = {
   readonly status: 400 | 403 | 429 | 503
   readonly message: string
-  /** When a retry may succeed: after midnight (UTC), or in an hour. `Retry-After` has the seconds. */
+  /** Time after which a retry may succeed: after midnight (UTC), or in an hour. `Retry-After` has the seconds. */
   readonly ends?: 'midnight' | 'hour'
 }
 
 /**
- * The message is in English; the other languages are in `shared/language/refusals.ts`. Services exchange
- * only the code.
+ * Refusals with their status and English message; the other languages are in `shared/language/refusals.ts`. Services
+ * exchange only the code.
  */
 export const refusals = {
   quote_unknown: { status: 400, message: 'This quote is not valid. Request a new one.' },
@@ -177,7 +177,7 @@ export const refusals = {
   indexer_lags: { status: 503, message: 'The credit record is not up to date. Try again later.' },
 } as const satisfies Record<string, DeclaredRefusal>
 
-/** About the request, its sender or the service rather than a business rule. */
+/** Refusals about the request, its sender or the service rather than a business rule. */
 export const generalRefusals = {
   bad_request: 400,
   sign_in_again: 401,
@@ -194,7 +194,7 @@ export type RefusalCode = keyof typeof refusals
 export const refusalCodes = Object.keys(refusals) as RefusalCode[]
 
 export type GeneralCode = keyof typeof generalRefusals
-/** Every value of the `x-error-code` header. */
+/** Values of the `x-error-code` header. */
 export type ErrorCode = RefusalCode | GeneralCode
 export const errorCodes = [...refusalCodes, ...Object.keys(generalRefusals)] as ErrorCode[]
 
@@ -208,9 +208,9 @@ export const generalCodeOf = (status: number): GeneralCode =>
   generalCodes.get(status) ?? (status < 500 ? 'bad_request' : 'internal')
 export const errorCodeHeader = 'x-error-code'
 
-/** Faults are thrown, never returned. */
+/** A result or a refusal; faults are thrown, never returned. */
 export type Answer<T> = { ok: T } | Refusal
-/** `since`: when an operator paused the operation, in ISO 8601. */
+/** A refusal; `since` is when an operator paused the operation, in ISO 8601. */
 export type Refusal = { refused: RefusalCode; since?: string }
 
 export const ok = <T>(value: T): Answer<T> => ({ ok: value })

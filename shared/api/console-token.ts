@@ -16,7 +16,7 @@ export const consoleToken = {
   },
 }
 
-/** Compares in constant time; an empty `token` matches none. */
+/** Returns a comparison with a token, which takes constant time. An empty `token` matches nothing. */
 export function tokenMatcher(token: string): (given: string) => boolean {
   const digest = (words: string) => createHash('sha256').update(words).digest()
   const right = digest(token)

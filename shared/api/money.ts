@@ -74,7 +74,7 @@ export const PostCashout = route({
   answer: CashoutCreate.answer,
 })
 
-/** No cash-out needs it. */
+/** Checks the holder name of an account. Apps may offer it, but no cash-out needs it. */
 export const PostAccountCheck = route({
   method: 'POST',
   path: '/cashouts/check',

@@ -1,4 +1,7 @@
-/** Any web page may send requests to loopback; browsers add the page's origin, other programs send none. */
+/**
+ * Returns true for a request of a web page from another origin. Any page may send requests to loopback; browsers add
+ * the page's origin, and other programs send none.
+ */
 export function isOfOtherOrigin({ headers }: Pick<Request, 'headers'>): boolean {
   const origin = headers.get('origin')
   if (origin === null) return false

@@ -33,7 +33,7 @@ const tooMany =
   () =>
     new Response('slow down', { status: 429, headers: { 'retry-after': retryAfter } })
 
-/** `asked` has its requests, one entry each. */
+/** Serves JSON-RPC with these replies. `asked` has the requests received, one entry each. */
 function serve(reply: Reply) {
   const asked: (Call | Call[])[] = []
   const endpoint = { reply, asked, url: '' }

@@ -10,27 +10,27 @@ import { isTooOften } from '#shared/chain/too-often'
 import { BudgetExhausted, type Urgency } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
-/** Throws viem's errors. */
+/** Sends a call to the chain. Throws viem's errors. */
 export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 
 type How = {
   /** Index of the endpoint to try first. */
   readonly first?: number
-  /** The chain responded, so no other endpoint is tried. */
+  /** Returns true if the error is an answer of the chain, so that no other endpoint is tried. */
   readonly isAnswer?: (error: Error) => boolean
 }
 
 export type AskerOptions = {
   readonly endpoints: RpcEndpoints
   readonly chain: Chain
-  /** Applies per endpoint. */
+  /** Timeout per endpoint, in ms. */
   readonly timeoutMs: number
   readonly batches: boolean
-  /** Default: that of each method. */
+  /** Urgency of all calls; by default each method has its own. */
   readonly urgency?: Urgency | undefined
 }
 
-/** viem's errors lose the delay that the endpoint asks for. */
+/** A rate limit response, with the delay that the endpoint asks for, which viem's errors lose. */
 class AskedTooOften extends Error {
   override name = 'AskedTooOften'
   constructor(readonly forMs: number) {
@@ -38,16 +38,16 @@ class AskedTooOften extends Error {
   }
 }
 
-/** Waiting left too little time; the endpoint is not to blame. */
+/** A timeout after waiting had left too little time, for which the endpoint is not to blame. */
 class CutShort extends TimeoutError {}
 
-/** These must not wait for other calls, or would delay them. */
+/** Methods that are sent outside of batches, because they must not wait for other calls or would delay them. */
 const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
 
 /**
- * Tries the next endpoint if the budget of one is spent, it does not respond, returns an error of
- * its own or lacks a block that must exist. After a rate limit, with which nothing was done, an
- * endpoint may be retried. If the last one cut the connection, a read goes round once more.
+ * Opens a way to call the endpoints in order. The next endpoint is tried if the budget of one is spent, or if it does
+ * not respond, returns an error of its own or lacks a block that must exist. After a rate limit, with which nothing was
+ * done, an endpoint may be retried. If the last one cut the connection, a read is tried at all endpoints once more.
  * Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): ChainAsk {
@@ -93,7 +93,7 @@ export function openAsker(options: AskerOptions): ChainAsk {
         return result
       } catch (error) {
         tell(isAnswer(error as Error) ? 'ok' : 'failed')
-        // Reported only if every endpoint serves another chain.
+        // This error is thrown only if every endpoint serves another chain.
         if (!(error instanceof AnotherChain && last)) last = error
         const closedMs = closedForMs(error)
         if (closedMs !== undefined) endpoints.close(endpoint, closedMs)
@@ -167,17 +167,19 @@ function closedForMs(error: unknown): number | undefined {
   return isTooOften(code, error.details ?? '') ? closedDefaultMs : undefined
 }
 
-/** A JSON-RPC error comes from a node that is up. */
+/** Returns true if the endpoint is unreachable. A JSON-RPC error comes from a node that is up. */
 const isAway = (error: unknown): boolean =>
   error instanceof BaseError &&
   !(error instanceof CutShort) &&
   error.walk((one) => one instanceof TimeoutError || one instanceof HttpRequestError) !== null
 
-/** A read may be repeated at once. */
+/** Returns true if the connection was cut, after which a read may be repeated at once. */
 const isCut = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((one) => one instanceof HttpRequestError && one.status === undefined) !== null
 
-/** viem throws a TypeError on a non-list response to a batch. */
+/**
+ * Returns true if the endpoint does not take batches: viem throws a TypeError if the response to a batch is not a list.
+ */
 const isNoBatch = (error: unknown): boolean =>
   error instanceof BaseError && error.walk((one) => one instanceof TypeError) !== null && !isAway(error)

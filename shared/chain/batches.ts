@@ -3,7 +3,7 @@ import { type Loop, startLoop } from '#platform/loop'
 import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
 import { isTooOften } from '#shared/chain/too-often'
 
-/** The lowest limit among public endpoints that support batches. */
+/** Calls per batch, the lowest limit among public endpoints that support batches. */
 export const batchMax = 10
 
 const probe = { method: 'eth_chainId', params: [] }
@@ -19,7 +19,7 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   try {
     await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs })
   } catch {
-    return // Probed later.
+    return // The loop tests this endpoint later.
   }
   const takesBatches = await answersBatch(endpoint.url)
   if (takesBatches === undefined) return
@@ -27,7 +27,7 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint batch support checked')
 }
 
-/** Returns undefined if it did not respond or limited the call. */
+/** Tests whether an endpoint takes batches. Returns undefined if it did not respond or limited the call. */
 async function answersBatch(url: string): Promise<boolean | undefined> {
   try {
     const response = await fetch(url, {
@@ -55,6 +55,6 @@ export function verdictOn(body: unknown): boolean | undefined {
 
 const everyMs = 10_000
 
-/** Also probes endpoints that reject a batch later. */
+/** Tests endpoints again at intervals, also those that reject a batch later. */
 export const startFindingBatches = (endpoints: RpcEndpoints, log: Log): Loop =>
   startLoop({ name: 'batches', everyMs, log, work: () => findBatches(endpoints, log) })

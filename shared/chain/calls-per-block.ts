@@ -4,7 +4,7 @@ import { openNewest } from '#shared/chain/heads'
 export type CallCounts<N = number> = {
   readonly requests: N
   readonly ethCalls: N
-  /** Requests that neither submit nor simulate a transaction. */
+  /** Number of requests that neither submit nor simulate a transaction. */
   readonly overhead: N
 }
 
@@ -20,7 +20,7 @@ type Mark = CallCounts & { readonly head: number }
 
 const windowBlocks = 100
 
-/** Covers the last one to two windows, or the time since the chain lost blocks. */
+/** Counts calls per block over the last one to two windows, or since the chain lost blocks. */
 export function openCallsPerBlock(clock: Clock): CallsPerBlockCounter {
   const newest = openNewest(clock)
   let total: CallCounts = { requests: 0, ethCalls: 0, overhead: 0 }

@@ -3,7 +3,7 @@ import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import type { Urgency } from '#shared/chain/turns'
 
-/** The same on every public chain and on the local one. */
+/** Address of Multicall3, which is the same on every public chain and on the local one. */
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11' as const
 
 export const chainOf = (chainId: number) =>
@@ -16,8 +16,8 @@ export const chainOf = (chainId: number) =>
   })
 
 /**
- * No retries: viem would repeat -32603 (on Monad nearly every pool error) and 413. Calls within 2
- * ms share a multicall of at most 16 KiB.
+ * Opens a viem client without retries, since viem would repeat -32603 (on Monad nearly every pool error) and 413. Calls
+ * within 2 ms share a multicall of at most 16 KiB.
  */
 export function openChainReader(options: {
   endpoints: RpcEndpoints

@@ -20,7 +20,7 @@ const hex = (number: number) => `0x${number.toString(16)}`
 type Chain = { head: () => number | null; genesis: string; chainId: number; code: string }
 type Call = { id: number; method: string; params: [string, ...unknown[]] }
 
-/** Counts the calls other than comparisons. */
+/** Serves a chain and counts the calls other than comparisons. */
 function serve(changes: Partial<Chain> = {}) {
   const chain: Chain = {
     head: headNow,

@@ -9,8 +9,8 @@ const closedMs = 2_000
 const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
 /**
- * Asks each endpoint for its finalized block unless a caller just did. One that lags comes last
- * within two seconds, until it has caught up and been identified again.
+ * Reads the finalized block of each endpoint, unless a caller has just done so. An endpoint that lags comes last within
+ * two seconds, until it has caught up and been identified again.
  */
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
   const loops = endpoints.all.map((endpoint): Loop => {
@@ -18,7 +18,7 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
     let restsUntil = 0
     const work = async () => {
       if (steadyClock() < restsUntil) return
-      // Callers find out and report outages.
+      // Outages are reported by callers, who notice them too.
       await compare(endpoints, endpoint).catch(() => {
         restsUntil = steadyClock() + closedMs
       })

@@ -11,7 +11,10 @@ import {
 type ArgsOf<A extends Abi, Name extends ContractFunctionName<A>> = ContractFunctionArgs<A, AbiStateMutability, Name>
 type Encode<A extends Abi> = <Name extends ContractFunctionName<A>>(functionName: Name, args: ArgsOf<A, Name>) => Hex
 
-/** Takes no overloads. viem would look the function up and hash its signature for each call. */
+/**
+ * Returns an encoder of calls, without support for overloads. viem would look the function up and hash its signature
+ * for each call.
+ */
 export function encoderOf<const A extends Abi>(abi: A): Encode<A> {
   const prepared = new Map<string, object>()
   return (functionName, args) => {

@@ -11,23 +11,23 @@ export type RpcCall = { readonly method: string; readonly params?: unknown }
 
 export type RpcEndpoint = {
   readonly url: string
-  /** The path may contain a key, so display only this. */
+  /** Host of the URL, which alone may be displayed because the path may contain a key. */
   readonly host: string
-  /** Undefined: to be asked before its next use. */
+  /** True if the endpoint serves our chain. Undefined means that it must be identified before its next use. */
   isOurs: boolean | undefined
-  /** Undefined: unknown, so it gets no batches. */
+  /** True if the endpoint takes batches. While it is undefined (unknown), the endpoint gets none. */
   takesBatches: boolean | undefined
   readonly counts: { requests: number; ethCalls: number; tooMany: number; waited: number }
 }
 
-/** Budgets and figures are shared by all of a process. */
+/** The endpoints, whose budgets and figures all parts of a process share. */
 export type RpcEndpoints = {
   readonly all: readonly RpcEndpoint[]
-  /** Starts at index `first`; failed and lagging ones come last. */
+  /** Returns the endpoints from index `first` on, with failed and lagging ones last. */
   readonly inOrder: (first?: number) => RpcEndpoint[]
   /**
-   * Waits until one of `among` has budget for all calls, healthy ones first, and counts them.
-   * Throws `BudgetSpent` after `patienceMs`.
+   * Waits until one of `among` has budget for all calls, healthy ones first, and counts them. Throws `BudgetExhausted`
+   * after `patienceMs`.
    */
   readonly turn: (asked: {
     calls: readonly RpcCall[]
@@ -35,28 +35,28 @@ export type RpcEndpoints = {
     patienceMs: number
     urgency?: Urgency | undefined
   }) => Promise<RpcEndpoint>
-  /** After a rate limit response. */
+  /** Stops using an endpoint for a while, after a rate limit response. */
   readonly close: (endpoint: RpcEndpoint, forMs: number) => void
-  /** Prefers others for a while, after a missing response. */
+  /** Prefers other endpoints for a while, after a missing response. */
   readonly shun: (endpoint: RpcEndpoint) => void
-  /** Logs an outage once; `answered` ends it. */
+  /** Logs an outage once, until `answered` ends it. */
   readonly lost: (endpoint: RpcEndpoint, error: unknown) => void
   readonly answered: (endpoint: RpcEndpoint) => void
-  /** Extracts the chain head, to count calls per block. */
+  /** Reads the chain head from a result, to count calls per block. */
   readonly record: (call: RpcCall, result: unknown) => void
   /**
-   * Compares heads. Throws `Stale` if the endpoint lacks a block that must exist. `askedAt`: Unix
-   * ms by `steadyClock`.
+   * Compares the result with the heads of other endpoints. Throws `Stale` if the endpoint lacks a block that must
+   * exist. `askedAt` is in Unix ms by `steadyClock`.
    */
   readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
-  /** Others have had newer finalized blocks for a while. */
+  /** Returns true if other endpoints have had newer finalized blocks for a while. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
   /**
-   * Asks which chain it serves, before its first use and after an outage. Throws `AnotherChain`, or
-   * the error of `ask`.
+   * Checks which chain the endpoint serves, before its first use and after an outage. Throws `AnotherChain`, or the
+   * error of `ask`.
    */
   readonly identify: (endpoint: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => Promise<void>
-  /** In Unix ms by `steadyClock`. */
+  /** Returns when the endpoint's head was last compared, in Unix ms by `steadyClock`. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
 }
@@ -66,12 +66,12 @@ export type RpcFigures = {
   readonly endpoints: Readonly<Record<string, EndpointFigures>>
 }
 
-/** 1 supported, 0 not supported, null unknown. */
+/** Figures of an endpoint, where `batches` is 1 (supported), 0 (not supported) or null (unknown). */
 type EndpointFigures = RpcEndpoint['counts'] & { readonly batches: 1 | 0 | null }
 
 const unlimited: RpcBudget = { requestsPerSecond: 1e9, ethCallsPerSecond: 1e9 }
 const shunnedMs = 30_000
-/** A call waits this long for a healthy endpoint's budget. */
+/** How long a call waits for a healthy endpoint's budget, in ms. */
 const preferredMs = 500
 const foreignMs = 10_000
 
@@ -80,12 +80,12 @@ export class Stale extends BaseError {
 }
 const closedMinMs = 250
 
-/** Takes the best first. Without a budget, calls are not limited. */
+/** Opens the endpoints, of which `rpcUrls` has the best first. Without a budget, calls are not limited. */
 export function openRpcEndpoints(options: {
   rpcUrls: readonly string[]
   budget?: RpcBudget
   clock?: Clock
-  /** Omitted: endpoints are not identified. */
+  /** Chain that the endpoints must serve; without it they are not identified. */
   identity?: ChainIdentity
   log?: Log
 }): RpcEndpoints {
@@ -107,7 +107,7 @@ export function openRpcEndpoints(options: {
   const finalized: Heads<RpcEndpoint> = openHeads(clock)
   const latest: Heads<RpcEndpoint> = openHeads(clock)
   const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
-  /** A lagging endpoint responds, so it comes before one that does not. */
+  /** Returns the rank of an endpoint. One that lags still responds, so it comes before one that does not. */
   const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
   const isKnown = (number: string) => /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
   const check = identity && openIdentifying(identity)
@@ -207,7 +207,7 @@ const outageOf = (endpoint: string, log: Log): Outage =>
     ofIt: (error) => awayErrors.has(error.name),
   })
 
-/** Only simulations of transactions have a sender. */
+/** Returns true for calls that neither submit nor simulate a transaction; only a simulation has a sender. */
 function isOverhead({ method, params }: RpcCall): boolean {
   if (method === 'eth_sendRawTransaction') return false
   if (method !== 'eth_call') return true
@@ -228,7 +228,7 @@ const figuresOf = ({ counts, takesBatches }: RpcEndpoint): EndpointFigures => ({
   batches: takesBatches === undefined ? null : takesBatches ? 1 : 0,
 })
 
-/** Two keys of one provider have the same host. */
+/** Returns a name for logs, which is more than the host if two keys of one provider have the same host. */
 function nameOf(all: readonly RpcEndpoint[], at: number): string {
   const { host } = all[at]!
   const before = all.slice(0, at).filter((one) => one.host === host).length

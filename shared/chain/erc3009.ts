@@ -2,13 +2,13 @@ import type { Static } from 'typebox'
 import { type Address, type Hex, parseErc6492Signature } from 'viem'
 import type { Authorization } from '#shared/messages/fields'
 
-// An authorization is a transfer signed by its owner, which any account may submit once.
-// https://eips.ethereum.org/EIPS/eip-3009
+// An authorization is a transfer signed by its owner, which any account may submit once
+// (https://eips.ethereum.org/EIPS/eip-3009).
 
-/** Hex may be of any case, and numbers may have leading zeros. */
+/** An authorization as received: hex may be of any case, and numbers may have leading zeros. */
 export type GivenAuthorization = Static<typeof Authorization>
 
-/** Numbers are decimal strings, times unix seconds. */
+/** A transfer in its one canonical form, with decimal strings as numbers and Unix seconds as times. */
 export type SignedTransfer = {
   readonly from: Address
   readonly to: Address
@@ -19,34 +19,34 @@ export type SignedTransfer = {
   readonly signature: Hex
 }
 
-/** One transfer has many valid signatures. */
+/** A transfer without its signature, because one transfer has many valid signatures. */
 export type AuthorizationTerms = Omit<GivenAuthorization, 'signature'>
 
 const lower = (hex: string) => hex.toLowerCase() as Hex
 const digits = (text: string) => BigInt(text).toString()
 
 /**
- * Some apps wrap the signature of a deployed wallet too. The code to deploy it is never run.
- * https://eips.ethereum.org/EIPS/eip-6492
+ * Returns the signature of a deployed wallet without its ERC-6492 wrapper, which some apps add although it is for
+ * wallets to be deployed. The code to deploy the wallet is never run. https://eips.ethereum.org/EIPS/eip-6492
  */
 export function unwrapped(signature: Hex): Hex {
   try {
     return parseErc6492Signature(signature).signature
   } catch {
-    return signature // It only ends like a wrapper.
+    return signature // The signature only ends like a wrapper.
   }
 }
 
 /**
- * The token demands v 27 or 28; Ledger and MPC wallets sign with 0 or 1. Not for a contract's
- * signature, whose bytes mean something else.
+ * Returns a signature with the v of 27 or 28 that the token demands; Ledger and MPC wallets sign with 0 or 1. A
+ * contract's signature must not be changed, because its bytes mean something else.
  */
 export const withTokenV = (signature: Hex): Hex =>
   /^0x[0-9a-f]{128}0[01]$/i.test(signature)
     ? `${signature.slice(0, 130) as Hex}${signature.endsWith('0') ? '1b' : '1c'}`
     : signature
 
-/** Lower-cases hex and removes leading zeros and an ERC-6492 wrapper. */
+/** Returns the canonical form: lower-case hex, no leading zeros, and no ERC-6492 wrapper. */
 export const canonical = (given: GivenAuthorization): SignedTransfer => ({
   from: lower(given.from),
   to: lower(given.to),

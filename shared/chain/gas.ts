@@ -1,10 +1,10 @@
 /**
- * Tight limits, because Monad charges the limit. Measured on anvil in the dearest state of each
- * function (`infra/contracts/gas.test.ts`), plus 19,800 for functions that move AUSD, since the
- * real token is behind a proxy, plus a twentieth. Storage is priced by pages, as on Monad (MIP-8,
- * https://docs.monad.xyz/developer-essentials/opcode-pricing). `bun test/bench/monad/compare.ts`
- * executes the calls by Monad's rules; `bun run deploy` compares with `eth_estimateGas`. Holds are
- * summed in 16 buckets, so no limit depends on an account's history.
+ * Gas limits per function, which are tight because Monad charges the limit. They are measured on anvil in the dearest
+ * state of each function (`infra/contracts/gas.test.ts`). Functions that move AUSD have 19,800 more, since the real
+ * token is behind a proxy, and all have a twentieth more. Storage is priced by pages, as on Monad (MIP-8,
+ * https://docs.monad.xyz/developer-essentials/opcode-pricing). `bun test/bench/monad/compare.ts` executes the calls by
+ * Monad's rules; `bun run deploy` compares with `eth_estimateGas`. Holds are summed in 16 buckets, so no limit depends
+ * on an account's history.
  */
 export const gasLimits = {
   topUp: 205_000n,
@@ -16,18 +16,18 @@ export const gasLimits = {
   extendHold: 140_000n,
   setVerified: 95_000n,
   setFrozen: 95_000n,
-  /** ERC-3009 with an ECDSA signature. */
+  /** Transfer by ERC-3009 with an ECDSA signature. */
   transferWithAuthorization: 140_000n,
-  /** The signature check may cost up to 100,000. */
+  /** Transfer whose signature a contract checks, which may cost up to 100,000. */
   transferWithAuthorizationFromContract: 250_000n,
-  /** To an account without code. */
+  /** Transfer of native coin to an account without code. */
   nativeTransfer: 21_000n,
 } as const
 
 /**
- * For users' transactions: a call folds at most 16 buckets of the account and 16 of the pool. The
- * limits also cover Ethereum's rules where those are dearer, because local chains use them. All are
- * within the 400,000 that apps have always sent.
+ * Gas limits of users' own transactions. A call folds at most 16 buckets of the account and 16 of the pool. The limits
+ * also cover Ethereum's rules where those are dearer, because local chains use them. All are within the 400,000 that
+ * apps have always sent.
  */
 export const userGasLimits = {
   draw: 400_000n,
@@ -37,7 +37,7 @@ export const userGasLimits = {
   withdrawCollateral: 215_000n,
 } as const
 
-/** `Op.kind` of the credit line's `many`. */
+/** Values of `Op.kind` in the credit line's `many`. */
 export const opKinds = {
   topUp: 0,
   heldTopUp: 1,
@@ -49,13 +49,13 @@ export const opKinds = {
 } as const
 export type OpKind = keyof typeof opKinds
 
-/** The contract's `OP_GAS_FLOOR`, required before each operation of `many`. */
+/** The contract's `OP_GAS_FLOOR`, which it requires before each operation of `many`. */
 export const opGasFloor = 300_000n
 
 const manyEntry = 35_000n
-/** Includes the pages that all operations share. */
+/** Base of `many`, which includes the pages that all operations share. */
 const manyBase = 135_000n
-/** Each further operation, for an account of its own. */
+/** Gas of each further operation of `many`, for an account of its own. */
 const manyGas: Record<OpKind, bigint> = {
   topUp: 78_000n,
   heldTopUp: 138_000n,
@@ -67,8 +67,8 @@ const manyGas: Record<OpKind, bigint> = {
 }
 
 /**
- * The last operation needs less than the gas required before it, so a valid one never fails for
- * lack of gas.
+ * Returns the gas limit of `many`. Its last operation needs less than the gas required before it, so a valid one never
+ * fails for lack of gas.
  */
 export function manyGasLimit(ops: readonly OpKind[]): bigint {
   const before = ops.slice(0, -1)
@@ -76,11 +76,11 @@ export function manyGasLimit(ops: readonly OpKind[]): bigint {
   return before.reduce((sum, kind) => sum + manyGas[kind], manyBase + opGasFloor)
 }
 
-/** The transaction and loading the token's code are paid once per bundle. */
+/** Gas of one bundled transfer. The transaction and the loading of the token's code are paid once per bundle. */
 export const bundledTransferGas = 95_000n
 
-/** Covers the transaction, the token's proxy and the reserve of the last call (EIP-150). */
+/** Base of a bundle: the transaction, the token's proxy and the reserve of the last call (EIP-150). */
 const bundleBase = 60_000n
 
-/** Only for transfers signed by EOAs. */
+/** Returns the gas limit of a bundle, all of whose transfers must be signed by EOAs. */
 export const bundleGasLimit = (transfers: number): bigint => bundleBase + BigInt(transfers) * bundledTransferGas

@@ -1,20 +1,20 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem'
 import { BudgetExhausted } from '#shared/chain/turns'
 
-/** Both included. */
+/** A range of blocks with both ends included. */
 export type BlockSpan = { readonly from: bigint; readonly to: bigint }
 
 export type SpanReader<T> = {
   readonly read: (span: BlockSpan) => Promise<readonly T[]>
-  /** Reads a single block that `read` failed for. Omitted: its error is thrown. */
+  /** Reads a single block for which `read` failed. Without it, the error of `read` is thrown. */
   readonly readOne?: (block: bigint, error: unknown) => Promise<readonly T[]>
-  /** Omitted: after every error. */
+  /** Returns true if the range may be read in halves after this error. Without it, every error allows that. */
   readonly mayHalve?: (error: unknown) => boolean
 }
 
 /**
- * Returns the oldest first. Endpoints limit blocks and results differently, so a refused range is
- * read in halves.
+ * Reads a range of blocks, oldest first. Endpoints limit blocks and results differently, so a refused range is read in
+ * halves.
  */
 export async function readInHalves<T>(span: BlockSpan, reading: SpanReader<T>): Promise<T[]> {
   const { read, readOne, mayHalve = () => true } = reading
@@ -32,7 +32,7 @@ export async function readInHalves<T>(span: BlockSpan, reading: SpanReader<T>): 
   }
 }
 
-/** The endpoint is neither down nor limiting the rate. */
+/** Returns true if the endpoint refused the request, and is neither down nor limiting the rate. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isAway = (one: unknown) =>

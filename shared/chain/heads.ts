@@ -2,21 +2,24 @@ import type { Clock } from '#platform/clock'
 
 export type RawBlock = { readonly number: string }
 
-/** For one block tag, such as `finalized`. */
+/** Heads of all endpoints for one block tag, such as `finalized`. */
 export type Heads<E> = {
-  /** `askedAt` is in Unix ms. */
+  /** Records a response, with the time of its request in Unix ms. */
   readonly record: (endpoint: E, block: RawBlock | null, askedAt: number) => void
-  /** Its last response lacks a head that another endpoint reported `graceMs` before the call. */
+  /**
+   * Returns true if the endpoint's last response lacks a head that another one had reported `graceMs` before the
+   * request.
+   */
   readonly isBehind: (endpoint: E) => boolean
   readonly askedAt: (endpoint: E) => number | undefined
   readonly newest: () => bigint | undefined
 }
 
-/** Every healthy endpoint knows another one's block by then. */
+/** Time in ms after which every healthy endpoint knows another one's block. */
 const graceMs = 700
 /**
- * If all endpoints report older heads for this long, the chain has lost blocks: a reorganisation,
- * or a local chain restored.
+ * Time in ms after which the chain has lost blocks if all endpoints report older heads: by a reorganisation, or because
+ * a local chain was restored.
  */
 export const keptMs = 10_000
 
@@ -25,7 +28,7 @@ export function openNewest(clock: Clock) {
   let readAtMs = 0
   return {
     number: () => newest,
-    /** Returns false for an older block than before, unless the chain must have lost that one. */
+    /** Records a block. Returns false if it is older than the newest one, unless the chain must have lost that one. */
     take: (block: bigint): boolean => {
       if (newest !== undefined && block < newest && clock() - readAtMs < keptMs) return false
       newest = block
@@ -38,7 +41,7 @@ export function openNewest(clock: Clock) {
 export function openHeads<E>(clock: Clock): Heads<E> {
   const lastOf = new Map<E, { number: bigint; askedAt: number }>()
   const newest = openNewest(clock)
-  /** Oldest first. */
+  /** First report of each head, oldest first. */
   let firsts: { number: bigint; at: number }[] = []
 
   const take = (number: bigint) => {

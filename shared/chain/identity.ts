@@ -2,9 +2,9 @@ import { BaseError, type Hex, keccak256 } from 'viem'
 
 export type ChainIdentity = {
   readonly chainId: number
-  /** `unchecked` accepts that of the first endpoint identified. */
+  /** Hash of block 0; `unchecked` accepts that of the first endpoint identified. */
   readonly genesisHash: string
-  /** Must have the same code at every endpoint. */
+  /** Contracts that must have the same code at every endpoint. */
   readonly contracts: readonly Hex[]
 }
 
@@ -15,7 +15,7 @@ export class AnotherChain extends BaseError {
 type Ask = (call: { readonly method: string; readonly params: unknown }) => Promise<unknown>
 
 /**
- * Checks chain id, block 0 and code. Throws `AnotherChain` if one differs from the configuration or
+ * Returns a check of chain id, block 0 and code. It throws `AnotherChain` if one differs from the configuration or from
  * the first endpoint identified.
  */
 export function openIdentifying({ chainId, genesisHash, contracts }: ChainIdentity) {

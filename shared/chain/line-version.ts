@@ -1,6 +1,6 @@
 export const lineVersion = 3n
 
-/** `null`: it has no `version()` at all. */
+/** Returns what is wrong with a contract's version; `null` means that it has no `version()`. */
 export const versionFault = (found: bigint | null): string | undefined =>
   found === lineVersion
     ? undefined

@@ -4,7 +4,7 @@ import { startComparing } from '#shared/chain/comparing'
 import { openRpcEndpoints, type RpcEndpoints } from '#shared/chain/endpoints'
 import type { ChainIdentity } from '#shared/chain/identity'
 
-/** Probing batch support takes two seconds at most. */
+/** Opens the endpoints of a service. Testing their batch support takes two seconds at most. */
 export async function openServiceEndpoints(
   config: {
     rpcUrls: readonly string[]

@@ -38,7 +38,7 @@ describe('with a budget of 24 requests a second, of which 4 may be used at once'
     const turns = openTurns(budgetOf(24), () => time.now)
     const six = Array.from({ length: 6 }, () => 'eth_getBlockByNumber')
     const batch = turns.next(ask(six, { among: [best] }))
-    // Two more than may be spent at once, of 24 a second.
+    // The batch waits for the budget of two more calls than may be spent at once, at 24 a second.
     time.now = 84
     expect(await batch).toEqual({ url: best, waited: true })
     expect((await turns.next(ask('eth_call'))).url).toBe(second)

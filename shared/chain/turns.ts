@@ -3,13 +3,13 @@ import { pause } from '#platform/deadline'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
 export type RpcBudget = {
-  /** Each call of a batch counts. */
+  /** Limit of requests, in which each call of a batch counts. */
   readonly requestsPerSecond: number
-  /** `eth_call` and `eth_estimateGas`, which providers limit separately. */
+  /** Limit of `eth_call` and `eth_estimateGas`, which providers count separately. */
   readonly ethCallsPerSecond: number
 }
 
-/** Most urgent first; last come calls that strangers cause. */
+/** Urgencies, the most urgent first. The last one is for calls that strangers cause. */
 const urgencies = ['send', 'finality', 'read', 'sweep', 'stranger'] as const
 export type Urgency = (typeof urgencies)[number]
 
@@ -21,7 +21,7 @@ const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
   ['eth_getLogs', 'sweep'],
 ])
 
-/** The least urgent call decides; 0 goes first. */
+/** Returns the rank of a request, 0 for the most urgent. The least urgent of its calls decides. */
 export const rankOf = (methods: readonly string[], urgency?: Urgency): number => {
   const each = methods.map((method) => urgency ?? urgencyByMethod.get(method) ?? 'read')
   return Math.max(...each.map((one) => urgencies.indexOf(one)))
@@ -47,7 +47,7 @@ type TurnRequest = {
 export type Turn = { readonly url: string; readonly waited: boolean }
 
 export type Turns = {
-  /** Reserves budget on the first endpoint that has any; throws `BudgetSpent`. */
+  /** Reserves budget on the first endpoint that has any. Throws `BudgetExhausted` if none has in time. */
   readonly next: (asked: TurnRequest) => Promise<Turn>
   readonly close: (url: string, forMs: number) => void
 }
@@ -63,7 +63,7 @@ type Waiter = {
 const secondMs = 1_000
 
 /**
- * All callers of a process share the budgets and wait in one queue: most urgent first, then oldest.
+ * Opens the budgets of a process. All callers share them and wait in one queue: the most urgent first, then the oldest.
  */
 export function openTurns(budget: RpcBudget, clock: Clock): Turns {
   const requests = openRateLimit(budget.requestsPerSecond, clock, { windowMs: secondMs })

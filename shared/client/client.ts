@@ -72,20 +72,20 @@ function ask<R extends Route>(
 
 export function openVisitor(place: ClientTarget) {
   return {
-    /** May be cached for a minute or longer. */
+    /** Reads the public configuration, which may be cached for a minute or longer. */
     config: () => ask(place, GetConfig, undefined),
-    /** Locks a rate for 60 seconds; its request may complete later. */
+    /** Locks a rate for 60 seconds. The request for which it is used may complete later. */
     quote: (pair: BodyOf<typeof PostQuote>['pair']) => ask(place, PostQuote, { pair }),
     record: (wallet: string) => ask(place, GetRecord, undefined, { params: { wallet } }),
   }
 }
 
-/** Dates or times in UTC. */
+/** Period of a statement, as dates or as times in UTC. */
 type StatementPeriod = { readonly from?: string; readonly to?: string }
 
 export type Client = ReturnType<typeof openClient>
 
-/** Signs in where a session is needed. */
+/** Opens a client that signs in where a session is needed. */
 export function openClient(place: ClientTarget & { readonly account: Signer & TransferSigner }) {
   const session = openSession(place.account)
   const signed = async <R extends Route>(
@@ -97,7 +97,7 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     const header = await session.header()
     const first = await once(header)
     if (!('refused' in first) || first.refused.code !== 'sign_in_again') return first
-    // Nothing was done: the session expired, or a clock was adjusted.
+    // The request did nothing: the session has expired, or a clock was adjusted.
     await session.forget(header)
     return once(await session.header())
   }
@@ -110,11 +110,11 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
     wallet: place.account.address,
     me,
     activity,
-    /** By `paymentId`, `payoutId` or `sendId`. */
+    /** Reads an item by `paymentId`, `payoutId` or `sendId`. */
     item,
-    /** An HTML page to print. */
+    /** Reads a receipt, an HTML page to print. */
     receipt: (id: string) => signed(GetReceipt, undefined, { params: { id }, isText: true }),
-    /** `to` is exclusive. */
+    /** Reads a statement, whose end `to` is exclusive. */
     statement: (period: StatementPeriod = {}) => signed(GetStatement, undefined, { query: period }),
     statementCsv: (period: StatementPeriod = {}) =>
       signed<typeof GetReceipt>({ ...GetReceipt, path: GetStatement.path } as never, undefined, {
@@ -122,22 +122,22 @@ export function openClient(place: ClientTarget & { readonly account: Signer & Tr
         isText: true,
       }),
     setCountry: (country: string) => signed(PostCountry, { country }),
-    /** Everything stored about the wallet; a few times a day. */
+    /** Exports everything stored about the wallet, which is allowed a few times a day. */
     exportData: () => signed(GetExport, undefined),
     verification: () => signed(PostVerification, undefined),
     topUp: (body: BodyOf<typeof PostTopup>) => signed(PostTopup, body),
     settle: (body: BodyOf<typeof PostSettlement>) => signed(PostSettlement, body),
-    /** Returns the item afterwards, cancelled or paid. */
+    /** Cancels a top-up unless it is paid. Returns the item afterwards, cancelled or paid. */
     cancelTopUp: (id: string) => signed(PostTopupCancel, undefined, { params: { id } }),
-    /** Returns the item afterwards, cancelled or paid. */
+    /** Cancels a settlement unless it is paid. Returns the item afterwards, cancelled or paid. */
     cancelSettlement: (id: string) => signed(PostSettlementCancel, undefined, { params: { id } }),
-    /** Checks the holder name before a cash-out; a few times a day. */
+    /** Checks the holder name before a cash-out, which is allowed a few times a day. */
     checkAccount: (body: BodyOf<typeof PostAccountCheck>) => signed(PostAccountCheck, body),
     cashOut: (body: BodyOf<typeof PostCashout>) => signed(PostCashout, body),
     send: (body: BodyOf<typeof PostSend>) => signed(PostSend, body),
-    /** Until it is no longer in flight. */
+    /** Waits until an item is no longer in flight. */
     waitFor: (id: string, patience?: Patience) => waitForItem(async () => okOf(await item(id)), id, patience),
-    /** For example `(me) => me.verified && me.balance.native !== '0'`. */
+    /** Waits for a condition of the account, such as `(me) => me.verified && me.balance.native !== '0'`. */
     waitUntil: (isSo: (account: Me) => boolean, patience?: Omit<Patience, 'onStatus'>) =>
       waitForMe(async () => okOf(await me()), isSo, patience),
   }

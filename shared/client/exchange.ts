@@ -2,26 +2,26 @@ import { pause } from '#platform/deadline'
 import { type Answered, type ClientRefusal, isPassing, Refused, refusalOf, Unanswered } from '#shared/client/refusal'
 import type { Language } from '#shared/language/language'
 
-/** The same bytes on every attempt. */
+/** A request, whose bytes are the same on every attempt. */
 export type SentCall = {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Success is text, not JSON. */
+  /** True if a successful response is text, not JSON. */
   readonly isText?: boolean
 }
 
 export type ClientTarget = {
   readonly baseUrl: string
-  /** Language of `message` and every `sentence`; default: English. */
+  /** Language of `message` and every `sentence`. The default is English. */
   readonly language?: Language
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** How long new attempts may start; default 30 s. */
+  /** How long new attempts may start, in ms. The default is 30 s. */
   readonly patienceMs?: number
 }
 
-/** The service responds with 503 before that. */
+/** Timeout of one attempt, in ms. The service responds with 503 before that. */
 const tryDeadlineMs = 15_000
 const patienceDefaultMs = 30_000
 const pauseFirstMs = 250
@@ -61,7 +61,7 @@ type CallVerdict<T> =
   | { readonly again: ClientRefusal; readonly afterMs: number }
   | { readonly unknown: unknown; readonly afterMs: number }
 
-/** `turn` counts from 0. */
+/** Decides what follows an attempt; `turn` counts from 0. */
 export function verdictOn<T>(tried: Tried, turn: number): CallVerdict<T> {
   const restMs = Math.min(pauseFirstMs * 2 ** turn, pauseMaxMs)
   if ('fault' in tried) return { unknown: tried.fault, afterMs: restMs }
@@ -74,14 +74,14 @@ export function verdictOn<T>(tried: Tried, turn: number): CallVerdict<T> {
       afterMs: restMs,
     }
   const afterMs = Math.max(refused.retryAfterMs ?? 0, restMs)
-  // The request may have been processed: timeouts use these codes too.
+  // The request may have been processed, because timeouts use these codes too.
   if (refused.code === 'unavailable' || refused.code === 'internal') return { unknown: new Refused(refused), afterMs }
   return isPassing(refused) ? { again: refused, afterMs } : { refused }
 }
 
 /**
- * Repeating the same bytes is safe: the owner recognises a top-up, settlement or cash-out by its quote and
- * a send by its nonce; all others are idempotent.
+ * Sends a request until it has an outcome. Repeating the same bytes is safe: the owner recognises a top-up, settlement
+ * or cash-out by its quote and a send by its nonce, and all other requests are idempotent.
  */
 export async function exchange<T>(place: ClientTarget, sent: SentCall): Promise<Answered<T>> {
   const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)
@@ -90,14 +90,14 @@ export async function exchange<T>(place: ClientTarget, sent: SentCall): Promise<
     const verdict = verdictOn<T>(await tryOnce(place, sent), turn)
     if ('unknown' in verdict) unclear = { cause: verdict.unknown }
     const lost = () => new Unanswered(`${sent.method} ${sent.path}`, turn + 1, unclear?.cause)
-    // Neither a temporary refusal nor an expired session settles an earlier attempt without a response.
+    // An earlier attempt without a response stays unclear after a temporary refusal or an expired session.
     if ('refused' in verdict && verdict.refused.code === 'sign_in_again' && unclear) throw lost()
     if ('ok' in verdict || 'refused' in verdict) return verdict
     if (Date.now() + verdict.afterMs > givesUpAt) {
       if ('unknown' in verdict || unclear) throw lost()
       return { refused: verdict.again }
     }
-    // Jitter: clients refused together must not return together.
+    // The jitter keeps clients that were refused at the same time from returning at the same time.
     await pause(verdict.afterMs * (1 + Math.random() / 4))
   }
 }

@@ -7,20 +7,20 @@ import {
   type RefusalCode,
 } from '#shared/refusals'
 
-/** `message` may be shown to the user. */
+/** A refusal, whose `message` may be shown to the user. */
 export type ClientRefusal = {
   readonly code: ErrorCode
   readonly status: number
   readonly message: string
   readonly retryAfterMs?: number
-  /** Id in the service's logs. */
+  /** Id of the request in the service's logs. */
   readonly requestId: string | null
 }
 
-/** A request without a response is thrown as `Unanswered`. */
+/** An outcome. A request without a response is thrown as `Unanswered` instead. */
 export type Answered<T> = { readonly ok: T } | { readonly refused: ClientRefusal }
 
-/** The outcome is unknown; repeating the same request is safe. */
+/** Error of a request whose outcome is unknown; repeating the same request is safe. */
 export class Unanswered extends Error {
   override name = 'Unanswered'
   constructor(what: string, tries: number, cause: unknown) {
@@ -39,7 +39,7 @@ export class Refused extends Error {
   }
 }
 
-/** Throws `Refused`. */
+/** Returns the result. Throws `Refused` if there is none. */
 export function okOf<T>(answered: Answered<T>): T {
   if ('refused' in answered) throw new Refused(answered.refused)
   return answered.ok
@@ -48,7 +48,10 @@ export function okOf<T>(answered: Answered<T>): T {
 const known: ReadonlySet<string> = new Set(errorCodes)
 const isCode = (word: string | null): word is ErrorCode => word !== null && known.has(word)
 
-/** Undefined if not the service's own: a proxy's error page does not reveal the outcome. */
+/**
+ * Reads a refusal. Returns undefined if the response is not the service's own: the error page of a proxy does not
+ * reveal the outcome.
+ */
 export function refusalOf(status: number, headers: Headers, body: unknown): ClientRefusal | undefined {
   const message = (body as { error?: unknown } | null)?.error
   if (status < 400 || typeof message !== 'string') return undefined
@@ -63,7 +66,7 @@ export function refusalOf(status: number, headers: Headers, body: unknown): Clie
   }
 }
 
-/** All others are final: business rules, daily limits, an insufficient treasury. */
+/** Codes of temporary refusals. All others are final: business rules, daily limits, an insufficient treasury. */
 const passing = new Set<ErrorCode>([
   'internal',
   'unavailable',

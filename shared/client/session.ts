@@ -1,19 +1,19 @@
 import { signInText } from '#shared/api/session'
 
-/** A viem account or browser wallet. */
+/** A signer of sign-in texts: a viem account or a browser wallet. */
 export type Signer = {
   readonly address: `0x${string}`
   readonly signMessage: (given: { message: string }) => Promise<`0x${string}`>
 }
 
-/** `Authorization` header of a wallet, valid until `until` (unix seconds). */
+/** Returns the `Authorization` header of a wallet, valid until `until` (Unix seconds). */
 export async function signIn(account: Signer, until: number): Promise<string> {
   const signature = await account.signMessage({ message: signInText(account.address, until) })
   return `Service ${account.address.toLowerCase()}.${until}.${signature}`
 }
 
 const lifetimeSeconds = 86_400
-/** Renewed this early, so that it does not expire in transit. */
+/** Time before its expiry at which a session is renewed, in seconds, so that it does not expire in transit. */
 const renewSeconds = 300
 
 export function openSession(account: Signer) {
@@ -33,7 +33,7 @@ export function openSession(account: Signer) {
   }
   return {
     header,
-    /** Signs again after this header was refused, unless another call already has. */
+    /** Makes the next request sign again after this header was refused, unless another request already has. */
     forget: async (refused: string) => {
       const mine = current
       if (mine && (await mine.header) === refused && current === mine) current = undefined

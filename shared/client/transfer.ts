@@ -6,18 +6,18 @@ type Address = `0x${string}`
 export type TransferTerms = {
   readonly to: Address
   readonly valueMicro: bigint
-  /** From now; default one hour. */
+  /** Validity from now on, in seconds. The default is one hour. */
   readonly validForSeconds?: number
-  /** Unix seconds; overrides `validForSeconds`. */
+  /** End of the validity in Unix seconds, which overrides `validForSeconds`. */
   readonly validBefore?: bigint
-  /** Default 32 random bytes. */
+  /** Nonce of the authorization. The default is 32 random bytes. */
   readonly nonce?: Address
 }
 
-/** A viem account or browser wallet. */
+/** A signer of transfers: a viem account or a browser wallet. */
 export type TransferSigner = Pick<LocalAccount, 'address' | 'signTypedData'>
 
-/** ERC-3009: any account may submit the transfer, once. */
+/** Signs an ERC-3009 transfer, which any account may submit once. */
 export async function signTransfer(
   account: TransferSigner,
   domain: TokenDomain,
@@ -29,7 +29,7 @@ export async function signTransfer(
     from: account.address,
     to: terms.to,
     value: terms.valueMicro.toString(),
-    validAfter: '0', // At once, also by a device whose clock is fast.
+    validAfter: '0', // The transfer is valid at once, also if the clock of the device is fast.
     validBefore: validBefore.toString(),
     nonce: terms.nonce ?? randomNonce(),
   }

@@ -7,7 +7,7 @@ import { isPassing, Refused, Unanswered } from '#shared/client/refusal'
 export type Activity = RouteAnswer<typeof GetActivity>
 export type Item = Activity['items'][number]
 
-/** It continues, and may be waited for again. */
+/** Error at the deadline of a wait. The item continues and may be waited for again. */
 export class StillInFlight extends Error {
   override name = 'StillInFlight'
   readonly id: string
@@ -20,21 +20,21 @@ export class StillInFlight extends Error {
 }
 
 export type Patience = {
-  /** Default ten minutes; an unpaid checkout stays open longer. */
+  /** Longest wait in ms. The default is ten minutes; an unpaid checkout stays open longer. */
   readonly deadlineMs?: number
-  /** Default one second. */
+  /** Interval between reads in ms. The default is one second. */
   readonly everyMs?: number
   readonly signal?: AbortSignal
-  /** Called with each new status, including the last. */
+  /** Callback for each new status, including the last. */
   readonly onStatus?: (item: Item) => void
 }
 
 export type SingleItem = RouteAnswer<typeof GetActivityItem>
 
-/** Every accepted item is listed at once: a missing id is wrong or another wallet's. */
+/** Time in ms after which a missing id is wrong or another wallet's, because every accepted item is listed at once. */
 const listedWithinMs = 30_000
 
-/** Throws `StillInFlight` at the deadline. */
+/** Waits until an item is no longer in flight. Throws `StillInFlight` at the deadline. */
 export async function waitForItem(
   read: () => Promise<SingleItem>,
   id: string,
@@ -57,7 +57,7 @@ export async function waitForItem(
 
 export type Me = RouteAnswer<typeof GetMe>
 
-/** `me` is the account as last seen. */
+/** Error at the deadline, with `me`, the account as last read. */
 export class NotYet extends Error {
   override name = 'NotYet'
   readonly me: Me | undefined
@@ -67,7 +67,7 @@ export class NotYet extends Error {
   }
 }
 
-/** Throws `NotYet` at the deadline. */
+/** Waits for a condition of the account. Throws `NotYet` at the deadline. */
 export async function waitForMe(
   read: () => Promise<Me>,
   isSo: (me: Me) => boolean,
@@ -89,7 +89,7 @@ function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof Refused) || error.refusal.code !== 'not_found') throw error
 }
 
-/** Waiting continues through an outage. */
+/** Keeps the last result during an outage, so that waiting continues. */
 const unlessPassing =
   <T>(last: T) =>
   (error: unknown): T => {

@@ -1,6 +1,6 @@
 import type { Text } from '#shared/language/language'
 
-/** For `GET /me`. */
+/** Texts of `GET /me`. */
 export const accountTexts = {
   'verification.approved': {
     en: 'Your identity is verified.',

@@ -7,7 +7,7 @@ import { timeText } from '#shared/language/time'
 import { cashoutTexts, transferTexts } from '#shared/language/transfers'
 import { moneyText } from '#shared/money/text'
 
-/** A missing language is a type error. No native speaker has read the Indonesian or Malay yet. */
+/** All texts; a missing language is a type error. No native speaker has read the Indonesian or Malay yet. */
 export const catalogue = {
   ...refusalTexts,
   ...requestTexts,
@@ -24,8 +24,8 @@ type Parameter<T extends string> = T extends `${string}{${infer Name}}${infer Re
 type Plain = { [K in Code]: Parameter<Catalogue[K]['en']> extends never ? K : never }[Code]
 
 /**
- * `ausd` is in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in unix seconds, `since` in ISO 8601; all others are shown
- * as they are.
+ * A text with its parameters. `ausd` is in 10⁻⁶ AUSD, `dueAt` and `defaultsAt` in Unix seconds, `since` in ISO 8601;
+ * all others are shown as they are.
  */
 export type TextRef =
   | { readonly code: Plain }
@@ -59,10 +59,10 @@ const filled = (text: string, values: Readonly<Record<string, string>>, language
 
 export const parametersOf = (text: string): string[] => [...text.matchAll(parameter)].map(([, name]) => name!)
 
-/** From another service, whose code may be newer than this process. */
+/** A text of another service, whose code may be newer than this process. */
 type Received = Readonly<Record<string, unknown>> & { readonly code: string }
 
-/** Only these parameters need a form to be shown. */
+/** Forms of the parameters that are formatted; all others are shown in any form. */
 const digits = /^[0-9]+$/
 const forms: Readonly<Record<string, RegExp>> = { ausd: digits, dueAt: digits, defaultsAt: digits }
 
@@ -73,7 +73,7 @@ export const isKnown = (text: Received): text is TextRef =>
     return typeof value === 'string' && (forms[name]?.test(value) ?? true)
   })
 
-/** With the English for an older gateway, which may not know a code. */
+/** Returns the texts together with their English for an older gateway, which may not know a code. */
 export const sentenceOf = (texts: readonly TextRef[]) => ({
   sentence: textIn('en', texts),
   texts: [...texts],

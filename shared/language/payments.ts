@@ -1,6 +1,6 @@
 import type { Text } from '#shared/language/language'
 
-/** Names of the states, on a receipt. Cash-outs share `paid`. */
+/** Names of the states on a receipt. Cash-outs share `paid`. */
 export const paymentLabels = {
   awaiting_payment: { en: 'awaiting payment', id: 'menunggu pembayaran', ms: 'menunggu bayaran' },
   expired: { en: 'expired', id: 'kedaluwarsa', ms: 'tamat tempoh' },

@@ -75,7 +75,7 @@ const formTexts = {
   },
 } as const satisfies Record<`form.${Form}`, Text>
 
-/** Of the gateway itself, about the request, its session or the service. */
+/** Texts of the gateway itself, about the request, its session or the service. */
 export const requestTexts = {
   ...formTexts,
   field_missing: {
@@ -266,7 +266,7 @@ export const requestTexts = {
     id: 'belum siap',
     ms: 'belum sedia',
   },
-  /** Follows the refusal of a paused operation. */
+  /** This text follows the refusal of a paused operation. */
   paused_since: {
     en: '(paused since {since})',
     id: '(dihentikan sejak {since})',

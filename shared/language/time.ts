@@ -1,6 +1,9 @@
 import { type Language, locales } from '#shared/language/language'
 
-/** English names UTC, as the interface does; the others their banks' zone. None has daylight saving time. */
+/**
+ * Zones per language: English names UTC, as the interface does, and the others the zone of their banks. None has
+ * daylight saving time.
+ */
 const zones = {
   en: { timeZone: 'UTC', joint: ', ', clock: (time: string) => `${time} UTC` },
   id: { timeZone: 'Asia/Jakarta', joint: ' pukul ', clock: (time: string) => `${time.replaceAll(':', '.')} WIB` },
@@ -23,8 +26,8 @@ const formats = { en: formatOf('en'), id: formatOf('id'), ms: formatOf('ms') }
 const lastMs = 8_640_000_000_000_000
 
 /**
- * Rounded down, never after `ms`: `24 December 2026, 07:00 UTC`, `24 Desember 2026 pukul 14.00 WIB`, `24
- * Disember 2026, 15:00 waktu Malaysia`.
+ * Writes a time, rounded down so that it is never after `ms`: `24 December 2026, 07:00 UTC`, `24 Desember 2026 pukul
+ * 14.00 WIB`, `24 Disember 2026, 15:00 waktu Malaysia`.
  */
 export function timeText(ms: number, language: Language, to: 'minute' | 'second' = 'minute') {
   const { day, clock } = partsOf(ms, language, to)

@@ -1,6 +1,6 @@
 import { type Currency, currencies } from '#shared/money/money'
 
-/** Fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin (MON) in wei. */
+/** Assets: fiat in its smallest unit, AUSD in 10⁻⁶, the chain's native coin (MON) in wei. */
 export const assets = [...currencies, 'MON'] as const
 export type Asset = Currency | 'MON'
 
@@ -13,7 +13,7 @@ type Account = {
   readonly about: string
 }
 
-/** `ledger/examples.test.ts` of payments and payouts show the postings of each path. */
+/** Accounts of the journals. `ledger/examples.test.ts` of payments and payouts show the postings of each path. */
 export const chart = {
   provider_id: {
     assets: ['IDR'],

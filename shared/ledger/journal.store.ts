@@ -8,14 +8,14 @@ import { type AccountName, type Asset, accountNames, assets } from '#shared/ledg
 import { difference, type Position, position, unbalanced } from '#shared/ledger/position'
 
 /**
- * Triggers (`infra/migrations/journals.ts`) refuse updates, deletes, and postings that do not sum
- * to 0 per asset.
+ * Returns the journal of a service. Triggers (`infra/migrations/journals.ts`) refuse updates, deletes, and postings
+ * that do not sum to 0 per asset.
  */
 export const journalTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'journal',
     {
-      /** Groups the lines of one event. */
+      /** Posting, which groups the lines of one event. */
       posting: text('posting').notNull(),
       line: smallint('line').notNull(),
       /** Event, usually a transition such as `paid → held`. */
@@ -24,7 +24,7 @@ export const journalTable = <S extends string>(schema: PgSchema<S>) =>
       account: text('account').$type<AccountName>().notNull(),
       asset: text('asset').$type<Asset>().notNull(),
       amount: amountColumn('amount').notNull(),
-      /** The posting that this one reverses. Corrections are only made by reversal. */
+      /** Posting that this one reverses. Corrections are only made by reversal. */
       reverses: text('reverses'),
       bookedAt: at('booked_at').notNull().default(sql`clock_timestamp()`),
     },
@@ -47,13 +47,13 @@ export type Posting = {
   readonly reverses?: string
 }
 
-/** In the caller's transaction. Throws if the lines do not sum to 0 per asset. */
+/** Books a posting in the caller's transaction. Throws if the lines do not sum to 0 per asset. */
 export async function book(tx: Tx, journal: JournalTable, posting: Posting): Promise<void> {
   const rows = rowsOf(posting)
   if (rows.length > 0) await tx.insert(journal).values(rows)
 }
 
-/** The same insert, within the statement that changes a row. Undefined if there are no lines. */
+/** Returns the same insert for use within the statement that changes a row, or undefined if there are no lines. */
 export function bookWith(journal: JournalTable, posting: Posting): SideWrite | undefined {
   const rows = rowsOf(posting)
   if (rows.length === 0) return undefined
@@ -118,11 +118,12 @@ export async function findBalances(
   return new Map(rows.map((row) => [row.item, BigInt(row.sum)]))
 }
 
-/** Until the end of the transaction. */
+/** Locks the journal of an item until the end of the transaction. */
 export const lockItem = (tx: Tx, item: string) => lockNamed(tx, `journal:${item}`)
 
 /**
- * For items without a row. Serialized per item: the second of two identical calls books nothing.
+ * Books an item that has no row to its wanted position. The calls of an item are serialized, so the second of two
+ * identical calls books nothing.
  */
 export async function bookTo(
   tx: Tx,
@@ -138,12 +139,14 @@ export async function bookTo(
 const isBooked = async (tx: Tx, journal: JournalTable, item: string): Promise<boolean> =>
   (await tx.select({ item: journal.item }).from(journal).where(eq(journal.item, item)).limit(1)).length > 0
 
-/** The message names the posting. */
+/** Error of a posting that cannot be reversed; its message names the posting. */
 export class NotReversible extends Error {
   override name = 'NotReversible'
 }
 
-/** Returns undefined if there is no such posting. Throws `NotReversible` if it was already reversed. */
+/**
+ * Reverses a posting. Returns undefined if there is no such posting. Throws `NotReversible` if it was already reversed.
+ */
 export async function reverse(
   tx: Tx,
   journal: JournalTable,

@@ -14,7 +14,7 @@ type Keeping = {
   readonly journal: JournalTable
   readonly inbox: InboxTable
   readonly log: Log
-  /** One for each booked table. */
+  /** One function for each table whose rows are booked. */
   readonly positions: readonly FindPosition[]
 }
 
@@ -30,7 +30,7 @@ export const startKeeping = (keeping: Keeping): Loop =>
   })
 
 /**
- * Books items again, as their rows are now, after a posting of theirs was reversed. Once per
+ * Books items again, according to their present rows, after a posting of theirs was reversed. It does so once per
  * reversal.
  */
 export async function bookCorrected(keeping: Keeping): Promise<void> {

@@ -1,6 +1,6 @@
 import { type AccountName, type Asset, chart } from '#shared/ledger/chart'
 
-/** Debit positive, credit negative, in the asset's smallest unit. */
+/** A line of the journal, whose amount is positive for debit and negative for credit, in the asset's smallest unit. */
 export type JournalLine = {
   readonly account: AccountName
   readonly asset: Asset

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox'
 import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/messages/fields'
 import type { Form } from '#shared/messages/form'
 
-// Apps branch on these values: they are never renamed, and a new one comes with a new version of the interface.
+// Apps branch on these values, so they are never renamed, and a new one comes with a new version of the interface.
 
 export const activityKinds = ['topup', 'settlement', 'cashout', 'send'] as const
 
-/** The owning service defines the lifecycle. */
+/** Statuses per kind, whose lifecycle the owning service defines. */
 export const activityStatuses = {
   topup: [
     'awaiting_payment',
@@ -113,7 +113,7 @@ export type PaidAccount = Static<typeof PaidAccount>
 
 const statuses = [...new Set(Object.values(activityStatuses).flat())]
 
-/** As apps receive it. */
+/** An item as apps receive it. */
 export const ActivityItem = Type.Object(
   {
     id: Type.String({ description: '`paymentId`, `payoutId` or `sendId` of the request.' }),
@@ -162,24 +162,26 @@ export const ActivityItem = Type.Object(
   { title: 'ActivityItem', description: 'A top-up, settlement, cash-out or send of the wallet.' },
 )
 
-/** As its owning service reports it. */
+/** An item as its owning service reports it. */
 export const ActivityEntry = Type.Object({
   ...ActivityItem.properties,
-  /** Sentence by code. Open: an earlier gateway shows `sentence` for a code that it does not know. */
+  /**
+   * Sentences by code. The list of codes is open: an earlier gateway shows `sentence` for a code that it does not know.
+   */
   texts: Type.Optional(Type.Array(Type.Object({ code: Type.String(), ausd: Type.Optional(AusdAmount) }))),
-  /** Not yet onchain, or not yet confirmed by the provider. */
+  /** True while the item is not yet on the chain, or not yet confirmed by the provider. */
   inFlight: Type.Boolean(),
 })
 export type ActivityEntry = Static<typeof ActivityEntry>
 
-/** Newest first; `before` is exclusive in the order (createdAt, id). */
+/** Request for a page, newest first; `before` is exclusive in the order (createdAt, id). */
 export const ActivityRequest = Type.Object({
   wallet: Address,
   limit: Type.Integer({ minimum: 1, maximum: 101 }),
   before: Type.Optional(Type.Object({ createdAt: Timestamp, id: Type.String() })),
 })
 
-/** `items` is one page; `inFlight` is everything in flight (at most 100), on any page. */
+/** One page as `items`, and on any page everything in flight (at most 100) as `inFlight`. */
 export const ActivityAnswer = Type.Object({
   items: Type.Array(ActivityEntry),
   inFlight: Type.Array(ActivityEntry),
@@ -187,5 +189,5 @@ export const ActivityAnswer = Type.Object({
 
 export const ItemRequest = Type.Object({ wallet: Address, id: Type.String() })
 
-/** Null also if another wallet has the item. */
+/** One item, or null if there is none or another wallet has it. */
 export const ItemAnswer = Type.Object({ item: Type.Union([ActivityEntry, Type.Null()]) })

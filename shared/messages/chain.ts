@@ -4,7 +4,7 @@ import { Address, Amount, AusdAmount, Authorization, Hash, Timestamp, UnixSecond
 import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { question } from '#shared/messages/topic'
 
-/** At the newest block. Refused: chain_unavailable. */
+/** Reads an account at the newest block. Refused: chain_unavailable. */
 export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway', 'payments', 'payouts'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({
@@ -19,18 +19,21 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       value: Amount,
       shares: Amount,
       pendingShares: Amount,
-      /** Current value in 10⁻⁶ AUSD. */
+      /** Current value of the pending shares in 10⁻⁶ AUSD. */
       pendingValue: Amount,
       pendingUntil: Type.Union([UnixSeconds, Type.Null()]),
     }),
     limit: Amount,
     drawn: Amount,
-    /** Repaid by payments that may still be reversed; frees no collateral yet. */
+    /** Debt repaid by payments that may still be reversed, in 10⁻⁶ AUSD; it frees no collateral yet. */
     encumbered: Amount,
     encumberedUntil: Type.Union([UnixSeconds, Type.Null()]),
     available: Amount,
     balance: Type.Object({ ausd: Amount, native: Amount }),
-    /** Chain time. `dueAt` is the last second in time, `defaultsAt` the last before it may be defaulted. */
+    /**
+     * The open cycle, in chain time. `dueAt` is the last second in time, `defaultsAt` the last one before the debt may
+     * be defaulted.
+     */
     cycle: Type.Union([
       Type.Object({
         number: Type.Integer(),
@@ -40,7 +43,7 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
       }),
       Type.Null(),
     ]),
-    /** During a pause; its end moves all due dates by its length. Earlier versions do not send it. */
+    /** True during a pause, whose end moves all due dates by its length. Earlier versions do not send it. */
     paused: Type.Optional(Type.Boolean()),
     blockNumber: Amount,
     blockTime: UnixSeconds,
@@ -48,7 +51,7 @@ export const ChainAccount = question('chain.account', 'chain-relayer', ['gateway
   repeat: 'changes nothing',
 })
 
-/** These never change. Refused: chain_unavailable. */
+/** Reads the contract terms, which never change. Refused: chain_unavailable. */
 export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', 'payments'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -90,7 +93,7 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
     ),
     initialRatioBps: Amount,
     sendValidBeforeSecondsMin: Type.Integer(),
-    /** For transactions that users send themselves. */
+    /** Gas limits of the transactions that users send themselves. */
     gasLimits: Type.Object(
       {
         draw: Amount,
@@ -109,8 +112,8 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
 })
 
 /**
- * At the newest block, in chain time. `released`: the hold ended by time. `none`: nothing was ever held under
- * this ref id. Refused: chain_unavailable.
+ * Reads a hold at the newest block, in chain time. `released`: the hold ended by time. `none`: nothing was ever held
+ * under this ref id. Refused: chain_unavailable.
  */
 export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
@@ -122,7 +125,7 @@ export const ChainHold = question('chain.hold', 'chain-relayer', ['payments'], {
   repeat: 'changes nothing',
 })
 
-/** At the newest block; `ordered`: not on the chain yet. Refused: chain_unavailable. */
+/** Reads the state of a ref at the newest block. `ordered`: it is not on the chain yet. Refused: chain_unavailable. */
 export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
   request: Type.Object({ refId: Type.String() }),
   answer: Type.Object({ state: Type.Enum(['unused', 'ordered', 'used']) }),
@@ -130,9 +133,9 @@ export const ChainRef = question('chain.ref', 'chain-relayer', ['payments'], {
 })
 
 /**
- * Balance and the credit line's allowance (`drawable`) at the newest final block, in 10⁻⁶ AUSD. Includes
- * everything reported as settled before `readAt`. `ordered`: what credits and repayments in progress will
- * still take. `creditMax`, `repayMax`: the most that one may move. Refused: chain_unavailable.
+ * Reads the treasury's balance and the credit line's allowance (`drawable`) at the newest final block, in 10⁻⁶ AUSD.
+ * Both include everything reported as settled before `readAt`. `ordered`: the amount that credits and repayments in
+ * progress will still take. `creditMax`, `repayMax`: the most that one may move. Refused: chain_unavailable.
  */
 export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payments'], {
   request: Type.Object({}),
@@ -164,14 +167,14 @@ export const AuthorizationCheck = question('chain.authorization.check', 'chain-r
   repeat: 'changes nothing',
 })
 
-/** For contract wallets (ERC-1271, EIP-191). */
+/** Checks the signature of a contract wallet (ERC-1271, EIP-191). */
 export const SignatureCheck = question('chain.signature.check', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, text: Type.String(), signature: Type.String() }),
   answer: Type.Object({ valid: Type.Boolean() }),
   repeat: 'changes nothing',
 })
 
-/** Relays exactly once. Also refused: not_verified, wallet_frozen, gas_budget_spent, relaying_paused. */
+/** Relays a send exactly once. Also refused: not_verified, wallet_frozen, gas_budget_spent, relaying_paused. */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object(
@@ -197,7 +200,7 @@ export const ChainItem = question('chain.item', 'chain-relayer', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/** While paused, only operations that protect money get a nonce (`goesOn` of the relayer). */
+/** Pauses relaying. While it is paused, only operations that protect money get a nonce (`goesOn` of the relayer). */
 export const RelayingPause = pauseQuestion('chain.relaying.pause', 'chain-relayer')
 
 /** Returns an unexplained AUSD deposit to its sender; `chain_relayer.giveback_request` has the outcome. */

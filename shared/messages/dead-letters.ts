@@ -9,14 +9,14 @@ const deciding = (subject: string, owner: ServiceName) =>
       ...operatorCommandFields,
       decision: Type.Enum(['redrive', 'dismiss']),
       messageId: Type.String(),
-      /** A later dead-lettering needs a new decision. */
+      /** Time of the dead-lettering that the decision is about, because a later one needs a new decision. */
       diedAt: Timestamp,
     }),
     answer: CommandOutcome,
     repeat: 'once by its key',
   })
 
-/** Services that are not listed read no messages. */
+/** Decisions per service. Services that are not listed read no messages. */
 export const deadLetterDecisions = {
   gateway: deciding('gateway.dead-letter.decide', 'gateway'),
   payments: deciding('payments.dead-letter.decide', 'payments'),

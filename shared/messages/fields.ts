@@ -6,8 +6,7 @@ const digits = {
   pattern: `^[0-9]{1,${amountDigitsMax}}$`,
   says: 'amount' satisfies Form,
 }
-// `says` is the code of the validation message for users. A `title` makes a named component of the OpenAPI
-// document.
+// `says` is the code of the validation message for users. A `title` makes a named component of the OpenAPI document.
 
 const amount = {
   ...digits,
@@ -15,7 +14,7 @@ const amount = {
   description: 'A whole number as a string of digits, never a float.',
   examples: ['1000000'],
 }
-/** Not money: a score, a ratio, a block. */
+/** An integer that is no money: a score, a ratio, a block. */
 export const Amount = Type.String(amount)
 export const amountOf = (about: string) => Type.String({ ...amount, about })
 export const AusdAmount = Type.String({
@@ -44,7 +43,7 @@ export const WeiAmount = Type.String({
   description: "The chain's native coin in wei, 10⁻¹⁸.",
   examples: ['500000000000000000'],
 })
-/** Read in lower case. */
+/** An address, which is read in lower case. */
 export const Address = Type.Decode(
   Type.String({
     title: 'Address',
@@ -55,7 +54,7 @@ export const Address = Type.Decode(
   }),
   (written) => written.toLowerCase() as `0x${string}`,
 )
-/** Read in lower case. */
+/** A hash, which is read in lower case. */
 export const Hash = Type.Decode(
   Type.String({
     title: 'Hash',
@@ -65,7 +64,7 @@ export const Hash = Type.Decode(
   }),
   (written) => written.toLowerCase() as `0x${string}`,
 )
-/** Read in lower case. */
+/** A UUID, which is read in lower case. */
 export const Uuid = Type.Decode(
   Type.String({
     title: 'Uuid',
@@ -76,7 +75,7 @@ export const Uuid = Type.Decode(
   }),
   (written) => written.toLowerCase(),
 )
-/** 20 digits hold every uint64. */
+/** A time in Unix seconds; its 20 digits hold every uint64. */
 export const UnixSeconds = Type.String({
   title: 'UnixSeconds',
   description: 'Unix time in seconds, as a string of digits.',
@@ -84,7 +83,9 @@ export const UnixSeconds = Type.String({
   says: 'unix_seconds' satisfies Form,
   examples: ['1790000000'],
 })
-/** A uint256 of up to 77 digits, or the largest one, which wallets use for "never expires". */
+/**
+ * A time of an authorization: a uint256 of up to 77 digits, or the largest one, which wallets use for "never expires".
+ */
 export const AuthorizationTime = Type.String({
   title: 'AuthorizationTime',
   description: 'Unix time in seconds, as a string of digits; the largest uint256 never comes.',
@@ -115,7 +116,7 @@ export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
   examples: ['USD/IDR'],
 })
 
-/** ERC-3009 `TransferWithAuthorization`; an ERC-1271 signature may exceed 65 bytes. */
+/** An ERC-3009 `TransferWithAuthorization`. An ERC-1271 signature may exceed 65 bytes. */
 export const Authorization = Type.Object(
   {
     from: Address,
@@ -143,9 +144,9 @@ export const Authorization = Type.Object(
 
 const inName = "\\p{L}\\p{M}\\p{Nd}.,'\u2018\u2019/&()\\-"
 /**
- * As banks take it: no control, invisible or direction character; none outside the Basic Multilingual Plane,
- * which the provider counts as two; at least one letter; no more marks on a letter than any script needs. After
- * `\s*` the lookaheads would run for each blank: 60,000 blanks would take a minute.
+ * Holder name as banks accept it. It has no control, invisible or direction character, and none outside the Basic
+ * Multilingual Plane, which the provider counts as two. It has at least one letter, and no more marks on a letter than
+ * any script needs. After `\s*` the lookaheads would run for each blank: 60,000 blanks would take a minute.
  */
 const holderName = [
   '^(?![^]*[\\u{10000}-\\u{10FFFF}\\p{DI}])(?![^]*\\p{M}{5})(?=[^]*\\p{L})',

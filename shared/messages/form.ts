@@ -1,4 +1,4 @@
-/** The gateway has a text about each in every language. */
+/** Codes of invalid forms. The gateway has a text about each in every language. */
 export const forms = [
   ...(['amount', 'address', 'hash', 'uuid', 'unix_seconds', 'pair', 'method', 'country'] as const),
   ...(['signature', 'object', 'bank_code', 'account_number', 'holder_name'] as const),

@@ -8,5 +8,5 @@ export const IdentityDecided = event(
   Type.Object({ wallet: Address, verified: Type.Boolean(), occurredAt: Timestamp }),
 )
 
-/** Readers erase their copies of the wallet's personal data. */
+/** Announces an erasure, after which readers erase their copies of the wallet's personal data. */
 export const IdentityErased = event('identity.erased', 'gateway', Type.Object({ wallet: Address, erasedAt: Timestamp }))

@@ -45,7 +45,7 @@ export const RecordHistory = Type.Object(
   },
 )
 
-/** From finalized events. Refused: indexer_lags. */
+/** Reads a record from finalized events. Refused: indexer_lags. */
 export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gateway'], {
   request: Type.Object({ wallet: Address }),
   answer: Type.Object({ history: RecordHistory, blockNumber: Amount }),
@@ -53,8 +53,8 @@ export const IndexerRecord = question('indexer.record', 'indexer-reader', ['gate
 })
 
 /**
- * From finalized events, in chain time. `owedForDay`: debt (10⁻⁶ AUSD) owed without interruption for the day
- * before `blockTime`. `openedAt`: of the open cycle. Refused: indexer_lags.
+ * Reads the debt of a wallet from finalized events, in chain time. `owedForDay`: debt (10⁻⁶ AUSD) owed without
+ * interruption for the day before `blockTime`. `openedAt`: start of the open cycle. Refused: indexer_lags.
  */
 export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments'], {
   request: Type.Object({ wallet: Address }),
@@ -67,8 +67,8 @@ export const IndexerDebt = question('indexer.debt', 'indexer-reader', ['payments
 })
 
 /**
- * Open cycles due between `sinceSeconds` before and `untilSeconds` after `blockTime` (chain time), from finalized
- * events, by due date. Refused: indexer_lags.
+ * Lists open cycles by due date, from finalized events: those due between `sinceSeconds` before and `untilSeconds`
+ * after `blockTime` (chain time). Refused: indexer_lags.
  */
 export const IndexerDue = question('indexer.due', 'indexer-reader', ['gateway'], {
   request: Type.Object({

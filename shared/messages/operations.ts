@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { question } from '#shared/messages/topic'
 
-/** Passed on by the gateway; `operations` checks it again. */
+/** Token of the operator, which the gateway passes on and `operations` checks again. */
 const token = { token: Type.String({ maxLength: 500 }) }
 
-/** JSON that only the console's page reads. `token`: `operations` has another one. */
+/** JSON that only the console's page reads. A refusal of `token` means that `operations` has another one. */
 const Shown = Type.Union([
   Type.Object({ shown: Type.Unknown() }),
   Type.Object({ fault: Type.Enum(['token', 'unreadable']) }),
@@ -13,7 +13,7 @@ export type Shown = Static<typeof Shown>
 
 const asked = { answer: Shown, repeat: 'changes nothing' } as const
 
-/** By any of the item's ids. */
+/** Reads an item by any of its ids. */
 export const ConsoleItem = question('operations.console.item', 'operations', ['gateway'], {
   request: Type.Object({ ...token, id: Type.String({ minLength: 1, maxLength: 300 }) }),
   ...asked,
@@ -24,7 +24,7 @@ export const ConsoleAttention = question('operations.console.attention', 'operat
   ...asked,
 })
 
-/** Keeps the live feed going for `feedLeaseMs`. With `recent`, returns the last messages and overview. */
+/** Keeps the live feed going for `feedLeaseMs`. With `recent`, it returns the last messages and the overview. */
 export const ConsoleWatch = question('operations.console.watch', 'operations', ['gateway'], {
   request: Type.Object({ ...token, recent: Type.Boolean() }),
   ...asked,
@@ -32,9 +32,9 @@ export const ConsoleWatch = question('operations.console.watch', 'operations', [
 
 export const feedLeaseMs = 20_000
 
-/** Server-sent events that the gateway passes on to the open pages. */
+/** Subject of the server-sent events that the gateway passes on to the open pages. */
 export const feedSubject = 'operations.console.feed'
 
 export type FeedEvent = { readonly event: 'motion' | 'overview'; readonly data: unknown }
-/** `deaf`: why no messages are heard, or null. */
+/** The last events, and in `deaf` the reason why no messages are received, or null. */
 export type Recent = { readonly events: readonly FeedEvent[]; readonly deaf: string | null }

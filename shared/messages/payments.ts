@@ -41,7 +41,7 @@ export const SettlementCreate = question('payments.settlement.create', 'payments
   repeat: 'once by its key',
 })
 
-/** Unless the checkout is paid; returns the item. */
+/** Cancels a checkout unless it is paid, and returns the item. */
 export const CheckoutCancel = question('payments.checkout.cancel', 'payments', ['gateway'], {
   request: Type.Object({
     ...ItemRequest.properties,
@@ -115,7 +115,10 @@ export const PaymentsItem = question('payments.item', 'payments', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/** `credit`: the amount paid, if none of it is on the chain. `accept`: leave it as it is. */
+/**
+ * Resolves a payment in review. `credit`: credit the amount paid, if none of it is on the chain. `accept`: leave it as
+ * it is.
+ */
 export const ReviewResolve = question('payments.review.resolve', 'payments', ['ops'], {
   request: Type.Object({
     ...operatorCommandFields,
@@ -137,7 +140,7 @@ export const WalletClear = question('payments.wallet.clear', 'payments', ['ops']
 })
 
 /**
- * Records that `micro` (10⁻⁶ AUSD) was given back outside of this service, because the loss it had repaid was
+ * Records that `micro` (10⁻⁶ AUSD) was returned outside of this service, because the loss that it had repaid was
  * undone. Refused unless the wallet repaid it needlessly.
  */
 export const LossGivenBack = question('payments.loss.given-back', 'payments', ['ops'], {
@@ -146,7 +149,7 @@ export const LossGivenBack = question('payments.loss.given-back', 'payments', ['
   repeat: 'once by its key',
 })
 
-/** Refuses new top-ups. Settlements go on: a debt must always be payable. */
+/** Pauses new top-ups. Settlements continue, because a debt must always be payable. */
 export const TopupsPause = pauseQuestion('payments.topups.pause', 'payments')
 
 const Fact = Type.Object({
@@ -157,9 +160,9 @@ const Fact = Type.Object({
   currency: Type.Enum(['IDR', 'MYR']),
   ausd: Amount,
 })
-/** Confirmed by the provider; may not be on the chain yet. */
+/** Announces a payment that the provider has confirmed and that may not be on the chain yet. */
 export const PaymentPaid = event('payments.paid', 'payments', Fact)
-/** Final on the chain: collateral, or the debt is repaid. */
+/** Announces a payment that is final on the chain: it is collateral, or the debt is repaid. */
 export const PaymentSettled = event('payments.settled', 'payments', Fact)
-/** Needs manual review: amount, currency or refund do not match. */
+/** Announces a payment that needs manual review, because amount, currency or refund do not match. */
 export const PaymentInReview = event('payments.review', 'payments', Fact)

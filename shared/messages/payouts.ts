@@ -15,7 +15,7 @@ import {
 import { pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
-/** Stores the cash-out; taking and paying follow. */
+/** Stores a cash-out; taking and paying follow. */
 export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gateway'], {
   request: Type.Object({
     wallet: Address,
@@ -33,7 +33,10 @@ export const CashoutCreate = question('payouts.cashout.create', 'payouts', ['gat
   repeat: 'once by its key',
 })
 
-/** A few times a day. Refused: account_checks_too_many, not_verified. */
+/**
+ * Checks the holder name of an account, which is allowed a few times a day. Refused: account_checks_too_many,
+ * not_verified.
+ */
 export const AccountCheck = question('payouts.account.check', 'payouts', ['gateway'], {
   request: Type.Object({ wallet: Address, bank: Bank }),
   answer: Type.Object({
@@ -65,7 +68,7 @@ export const BankTerms = Type.Object(
     description: 'A supported bank: minimum and maximum of one transfer in rupiah, and the increment of amounts.',
   },
 )
-/** Refused: provider_unavailable. */
+/** Reads limits and banks. Refused: provider_unavailable. */
 export const PayoutsTerms = question('payouts.terms', 'payouts', ['gateway'], {
   request: Type.Object({}),
   answer: Type.Object({
@@ -103,8 +106,8 @@ export const PayoutsItem = question('payouts.item', 'payouts', ['gateway'], {
 })
 
 /**
- * AUSD (10⁻⁶) of users in the treasury: of every cash-out from the order to take it until the bank is paid or
- * the AUSD returned, and of returns since `since`.
+ * Reads the AUSD (10⁻⁶) of users in the treasury. It is the sum of every cash-out from the order to take it until the
+ * bank is paid or the AUSD returned, and of returns since `since`.
  */
 export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
   request: Type.Object({ since: Timestamp }),
@@ -115,9 +118,9 @@ export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
 export const PayoutsPause = pauseQuestion('payouts.pause', 'payouts')
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
-/** The AUSD is in the treasury, final on the chain. */
+/** Announces that the AUSD is in the treasury, final on the chain. */
 export const PayoutTaken = event('payouts.taken', 'payouts', Fact)
-/** The provider confirmed the bank transfer. A late reversal may follow. */
+/** Announces that the provider confirmed the bank transfer. A late reversal may follow. */
 export const PayoutPaid = event('payouts.paid', 'payouts', Fact)
-/** The AUSD is back with the user, final on the chain. */
+/** Announces that the AUSD is back with the user, final on the chain. */
 export const PayoutReturned = event('payouts.returned', 'payouts', Fact)

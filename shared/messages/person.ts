@@ -11,14 +11,14 @@ const Place = Type.Object({ table: Type.String(), key: Type.Array(Type.String())
 const Page = Type.Object({ rows: Type.Array(Row), next: Type.Union([Place, Type.Null()]) })
 
 export type PersonRow = Static<typeof Row>
-/** `key` is the row's key as text. */
+/** Place of a row, whose `key` is the row's key as text. */
 export type PersonPlace = Static<typeof Place>
-/** `next`: the place to continue after; null: no more rows. */
+/** A page of rows. `next` is the place to continue after, or null if there are no more rows. */
 export type PersonPage = Static<typeof Page>
 
 /**
- * `linkedTo`: the wallet with this person's record, so that this one is not verified. `replaced`: the command of
- * the decision that the operator saw; refused if there is another one.
+ * Records an operator's decision about a person. `linkedTo`: the wallet with this person's record, so that this one is
+ * not verified. `replaced`: the command of the decision that the operator saw; refused if there is another one.
  */
 export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   request: Type.Object({
@@ -31,9 +31,7 @@ export const PersonRule = question('gateway.person.rule', 'gateway', ['ops'], {
   repeat: 'once by its key',
 })
 
-/**
- * Orders the flag again that the relayer gave up. Refused if `revision` is no longer that of the order that failed.
- */
+/** Orders a flag again that the relayer failed to set. Refused if `revision` is no longer that of the failed order. */
 export const FlagOrder = question('gateway.person.flag', 'gateway', ['ops'], {
   request: Type.Object({ ...operatorCommandFields, wallet: Address, revision: Amount }),
   answer: CommandOutcome,
@@ -47,7 +45,10 @@ const reading = (subject: string, owner: ServiceName) =>
     repeat: 'changes nothing',
   })
 
-/** The gateway reads its own tables itself, and pricing stores nothing about wallets. */
+/**
+ * Reads of personal data per service. The gateway reads its own tables itself, and pricing stores nothing about
+ * wallets.
+ */
 export const personReads = {
   payments: reading('payments.person.read', 'payments'),
   payouts: reading('payouts.person.read', 'payouts'),
@@ -55,7 +56,10 @@ export const personReads = {
   'indexer-reader': reading('indexer.person.read', 'indexer-reader'),
 } as const
 
-/** Refused while something of the wallet is on its way. `check`: only report whether it would be refused. */
+/**
+ * Returns the command to erase a wallet's data. Refused while money or an order of the wallet is in progress. `check`:
+ * only report whether it would be refused.
+ */
 const erasing = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {
     request: Type.Object({ ...operatorCommandFields, wallet: Address, check: Type.Boolean() }),
@@ -64,7 +68,7 @@ const erasing = (subject: string, owner: ServiceName) =>
   })
 export type PersonErasure = ReturnType<typeof erasing>
 
-/** In asking order; the gateway announces the erasure last. */
+/** Erasures in the order of the requests; the gateway announces the erasure last. */
 export const personErasures = {
   'chain-relayer': erasing('chain.person.erase', 'chain-relayer'),
   payouts: erasing('payouts.person.erase', 'payouts'),

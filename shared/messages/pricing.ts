@@ -38,7 +38,7 @@ const Quoted = Type.Object(
   },
 )
 
-/** Valid for 60 seconds. Refused: rate_unavailable. */
+/** Creates a quote, which is valid for 60 seconds. Refused: rate_unavailable. */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
   request: Type.Object({ pair: Pair }),
   answer: Quoted,
@@ -54,14 +54,17 @@ export const PricingTerms = question('pricing.terms', 'pricing', ['gateway'], {
   repeat: 'changes nothing',
 })
 
-/** Current rate, not locked. Refused: rate_unavailable. */
+/** Reads the current rate without locking it. Refused: rate_unavailable. */
 export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
   request: Type.Object({ pair: Pair }),
   answer: Type.Object({ pair: Pair, rate: Amount }),
   repeat: 'changes nothing',
 })
 
-/** Does not take the quote. Refused: quote_unknown, quote_used by another taker, quote_expired for its own too. */
+/**
+ * Finds a quote without taking it. Refused: quote_unknown, quote_used if another taker has it, quote_expired also for
+ * its own taker.
+ */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
   answer: Found,
@@ -69,8 +72,8 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
 })
 
 /**
- * `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the same answer, even
- * after expiry.
+ * Takes a quote. `requestFingerprint` identifies wallet, purpose and request body: the same taker gets the same answer,
+ * even after expiry.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
   request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),

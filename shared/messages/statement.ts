@@ -3,7 +3,7 @@ import { Address, AusdAmount, FiatAmount, Hash, Pair, Timestamp } from '#shared/
 import { question, type ServiceName } from '#shared/messages/topic'
 
 export const statementDaysMax = 366
-/** From each service. */
+/** Most items from each service. */
 export const statementItemsMax = 1_000
 
 const ausd = (about: string) => Type.String({ ...AusdAmount, about })
@@ -56,7 +56,7 @@ export const StatementItem = Type.Object(item, {
 })
 export type StatementItem = Static<typeof StatementItem>
 
-/** `refs`: refs of the contract that belong to a payment, or the one of an event. */
+/** An item with its `refs`: refs of the contract that belong to a payment, or the one of an event. */
 const Entry = Type.Object({ ...item, refs: Type.Array(Hash) })
 export type StatementEntry = Static<typeof Entry>
 
@@ -67,13 +67,13 @@ const part = (subject: string, owner: ServiceName) =>
     repeat: 'changes nothing',
   })
 
-/** Payments, and the money in flight, by the journal of payments. Refused: statement_too_long. */
+/** Reads payments and the money in flight from the journal of payments. Refused: statement_too_long. */
 export const PaymentsStatement = part('payments.statement', 'payments')
-/** Cash-outs, by the journal of payouts. Refused: statement_too_long. */
+/** Reads cash-outs from the journal of payouts. Refused: statement_too_long. */
 export const PayoutsStatement = part('payouts.statement', 'payouts')
 /**
- * Collateral and debt, from finalized events. `until`: end of the period that is included, at most
- * `to`. Refused: indexer_lags, statement_too_long.
+ * Reads collateral and debt from finalized events. `until`: end of the period that is included, at most `to`. Refused:
+ * indexer_lags, statement_too_long.
  */
 export const IndexerStatement = question('indexer.statement', 'indexer-reader', ['gateway'], {
   request: PaymentsStatement.request,

@@ -8,46 +8,49 @@ export type ServiceName = (typeof serviceNames)[number]
 export const processNames = [...serviceNames, 'operations'] as const
 export type ProcessName = (typeof processNames)[number]
 
-/** `console` is a user of `operations` that only subscribes; `integrator` is the push service. */
+/** Users of the bus. `console` is a user of `operations` that only subscribes; `integrator` is the push service. */
 export const busUsers = [...processNames, 'ops', 'console', 'integrator'] as const
 export type BusUser = (typeof busUsers)[number]
 
-/** Only its owner publishes an event; `relay` commands list their publishers. */
+/** A subject of a stream. Only its owner publishes an event; `relay` commands list their publishers. */
 export type Topic<S extends TSchema = TSchema, M = unknown> = {
   readonly subject: string
   readonly schema: S
   readonly stream: 'WEBHOOKS' | 'COMMANDS' | 'EVENTS'
   readonly publishers: readonly ServiceName[]
-  /** Only its type is used: decoding `S` in generic functions costs a million instantiations. */
+  /**
+   * Type of the message, of which no value exists. Decoding `S` in generic functions would cost a million
+   * instantiations.
+   */
   readonly message?: M
 }
-/** As its reader receives it: addresses in lower case. */
+/** A message as its reader receives it, with addresses in lower case. */
 export type Message<T extends Topic> = T['message'] & {}
 
 export type Asker = ServiceName | 'ops'
 
-/** Request/reply, handled by `owner` through the NATS services API. */
+/** A request with a response, handled by `owner` through the NATS services API. */
 export type Question<Q extends TSchema = TSchema, A extends TSchema = TSchema> = {
   readonly subject: string
   readonly request: Q
   readonly answer: A
   readonly owner: ProcessName
   readonly askers: readonly Asker[]
-  /** By default a question goes to one instance only. */
+  /** Reason why the request may be repeated; by default it goes to one instance only. */
   readonly repeat?: Repeat
 }
-/** Why a question may be repeated to another instance while the first may still answer. */
+/** Reason why a request may be repeated to another instance while the first may still answer. */
 type Repeat = 'changes nothing' | 'once by its key'
-/** As its caller sends it: addresses in any case. */
+/** A request as its caller sends it, with addresses in any case. */
 export type RequestOf<Q extends Question> = Static<Q['request']>
-/** As its owner receives it: addresses in lower case. */
+/** A request as its owner receives it, with addresses in lower case. */
 export type ReadRequestOf<Q extends Question> = StaticDecode<Q['request']>
-/** As its owner sends it: addresses in any case. */
+/** A response as its owner sends it, with addresses in any case. */
 export type AnswerOf<Q extends Question> = Answer<Static<Q['answer']>>
-/** As its caller receives it. */
+/** A response as its caller receives it. */
 export type ReadAnswerOf<Q extends Question> = Answer<StaticDecode<Q['answer']>>
 
-/** Stored by the gateway; its subjects begin with `subject`. */
+/** Returns the topic of webhooks, which the gateway stores; its subjects begin with `subject`. */
 export const webhook = <S extends TSchema>(subject: string, schema: S): Topic<S, StaticDecode<S>> => ({
   subject,
   schema,

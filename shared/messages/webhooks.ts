@@ -6,23 +6,23 @@ import type { ProviderAccount } from '#shared/money/pair'
 const delivery = {
   deliveryId: Type.String(),
   receivedAt: Timestamp,
-  /** The fields that its readers use, as JSON, without personal data. */
+  /** The fields that readers use, as JSON without personal data. */
   body: Type.String(),
 }
 
-/** With a valid token. Only a hint: the provider's API is authoritative. */
+/** A delivery with a valid token. It is only a hint, because the provider's API is authoritative. */
 export const PaymentsWebhook = webhook(
   'webhooks.payments.>',
   Type.Object({ account: Type.Enum(['ID', 'MY']), ...delivery }),
 )
 
-/** With a valid signature. */
+/** A delivery with a valid signature. */
 export const IdentityWebhook = webhook(
   'webhooks.identity.>',
   Type.Object({ provider: Type.Enum(['sumsub', 'persona']), ...delivery }),
 )
 
-/** The stream has at most one message per subject, so it rejects a duplicate. */
+/** Returns the subject of one delivery. The stream has at most one message per subject, so it rejects a duplicate. */
 export const paymentsWebhookSubject = (account: ProviderAccount, deliveryId: string) =>
   `webhooks.payments.${account}.${deliveryId}`
 

@@ -4,10 +4,10 @@ type Country = {
   readonly country: string
   readonly currency: Fiat
   readonly pair: `USD/${Fiat}`
-  /** At the payment provider. */
+  /** Account at the payment provider. */
   readonly account: string
   readonly topupMinMinor: bigint
-  /** Null: no cash-outs to this country. */
+  /** Least cash-out in the smallest unit, or null if there are no cash-outs to this country. */
   readonly cashoutMinMinor: bigint | null
 }
 
@@ -38,7 +38,7 @@ type Column<Rows extends readonly Row[], K extends keyof Row> = {
 export const column = <K extends keyof Row>(name: K) =>
   countries.map((row) => row[name]) as unknown as Column<typeof countries, K>
 
-/** Such as `countryBy('currency', 'IDR')`; throws if there is none. */
+/** Finds a country, such as by `countryBy('currency', 'IDR')`. Throws if there is none. */
 export function countryBy<K extends 'country' | 'currency' | 'pair' | 'account'>(name: K, value: Row[K]): Row {
   const row = countries.find((one) => one[name] === value)
   if (!row) throw new Error(`no country has ${name} ${value}`)

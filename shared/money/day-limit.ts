@@ -1,8 +1,8 @@
 const dayMs = 86_400_000
 
 /**
- * In 10⁻⁶ AUSD, with the end of the UTC day of `nowMs`. More than a limit that was lowered during the day may
- * be used.
+ * Returns a daily limit in 10⁻⁶ AUSD, with the end of the UTC day of `nowMs`. More may be used than a limit that was
+ * lowered during the day.
  */
 export const dayLimit = (dayMicro: bigint, usedMicro: bigint, nowMs: number) => ({
   day: dayMicro.toString(),

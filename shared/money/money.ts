@@ -1,4 +1,4 @@
-/** Amounts are in the smallest unit: 10⁻⁶ AUSD, whole rupiah, sen. */
+/** Currencies, whose amounts are in the smallest unit: 10⁻⁶ AUSD, whole rupiah, sen. */
 export const currencies = ['AUSD', 'IDR', 'MYR'] as const
 export type Currency = (typeof currencies)[number]
 export type Fiat = Exclude<Currency, 'AUSD'>
@@ -12,10 +12,10 @@ export const money = <C extends Currency>(minor: bigint, currency: C): Money<C> 
   currency,
 })
 
-/** More than any amount needs, few enough to parse cheaply. */
+/** Most digits of an amount: more than any needs, few enough to parse cheaply. */
 export const amountDigitsMax = 30
 
 const amountPattern = new RegExp(`^[0-9]{1,${amountDigitsMax}}$`)
 
-/** Digits only, smallest unit; undefined for anything else. */
+/** Parses an amount in the smallest unit. Returns undefined for anything but digits. */
 export const parseAmount = (text: string): bigint | undefined => (amountPattern.test(text) ? BigInt(text) : undefined)

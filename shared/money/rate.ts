@@ -1,21 +1,21 @@
 import { type Fiat, type Money, money } from '#shared/money/money'
 
-/** Smallest units of the local currency per US dollar: "16250" is Rp 16,250, "421" is RM 4.21. */
+/** A rate in smallest units of the local currency per US dollar: "16250" is Rp 16,250, "421" is RM 4.21. */
 export type Rate<C extends Fiat = Fiat> = { readonly minorPerUsd: bigint; readonly currency: C }
 
 const microPerUsd = 1_000_000n
 
-/** Rounded down: a top-up never credits a fraction that was not paid. */
+/** Converts to AUSD, rounded down: a top-up never credits a fraction that was not paid. */
 export const toAusdFloor = (fiat: Money<Fiat>, rate: Rate): Money<'AUSD'> => {
   assertSame(fiat.currency, rate.currency)
   return money((fiat.minor * microPerUsd) / rate.minorPerUsd, 'AUSD')
 }
 
-/** Rounded down: a cash-out never pays a fraction that was not taken. */
+/** Converts to local currency, rounded down: a cash-out never pays a fraction that was not taken. */
 export const toFiatFloor = <C extends Fiat>(ausd: Money<'AUSD'>, rate: Rate<C>): Money<C> =>
   money((ausd.minor * rate.minorPerUsd) / microPerUsd, rate.currency)
 
-/** Rounded up: a settlement never leaves a fraction of the debt. */
+/** Converts to local currency, rounded up: a settlement never leaves a fraction of the debt. */
 export const toFiatCeil = <C extends Fiat>(ausd: Money<'AUSD'>, rate: Rate<C>): Money<C> =>
   money((ausd.minor * rate.minorPerUsd + microPerUsd - 1n) / microPerUsd, rate.currency)
 

@@ -11,8 +11,8 @@ export const separators = {
 } as const satisfies Record<Language, readonly [string, string]>
 
 /**
- * Divides by 10 to the power of `places` exactly: digits are moved, never computed. At least `shown`
- * decimals; further zeros are left out.
+ * Divides by 10 to the power of `places` exactly, since digits are moved and never computed. It writes at least `shown`
+ * decimals and leaves out further zeros.
  */
 export function decimalText(number: string, places: number, language: Language, shown = places): string {
   const [thousands, decimal] = separators[language]
@@ -24,13 +24,13 @@ export function decimalText(number: string, places: number, language: Language, 
   return rest === '' ? whole : `${whole}${decimal}${rest}`
 }
 
-/** In major units: 3076923 of AUSD is 3.076923, in Indonesian 3,076923. */
+/** Writes an amount in major units: 3076923 of AUSD is 3.076923, in Indonesian 3,076923. */
 export function amountText(amount: bigint, asset: string, language: Language = 'en'): string {
   const number = String(amount < 0n ? -amount : amount)
   return `${amount < 0n ? '-' : ''}${decimalText(number, places[asset] ?? 0, language)}`
 }
 
-/** `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian `Rp 50.000`. */
+/** Writes an amount with its currency: `Rp 50,000`, `RM 5.00`, `3.076923 AUSD`; in Indonesian `Rp 50.000`. */
 export function moneyText(amount: bigint | string, asset: string, language: Language = 'en'): string {
   const text = amountText(BigInt(amount), asset, language)
   const sign = signs[asset]

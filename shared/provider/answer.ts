@@ -2,7 +2,7 @@ import { meaningOf, type ProviderRefusal, ProviderUnknown } from '#shared/provid
 
 const bytesMax = 1_048_576
 
-/** Throws `ProviderUnknown` beyond the size limit. */
+/** Reads the body of a response. Throws `ProviderUnknown` beyond the size limit. */
 export async function readAnswer(response: Response, endpoint: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -14,11 +14,11 @@ export async function readAnswer(response: Response, endpoint: string): Promise<
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** TypeScript's types lack the source text that a reviver gets. */
+/** A reviver with the source text, which TypeScript's types lack. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown
 
-/** Keeps the source text of numbers. Returns undefined for invalid JSON. */
+/** Parses JSON and keeps the source text of numbers. Returns undefined for invalid JSON. */
 export function parseExact(text: string): unknown {
   try {
     return parse(text, (_, value, { source }) =>
@@ -29,7 +29,10 @@ export function parseExact(text: string): unknown {
   }
 }
 
-/** Of a 4xx. An object without a code is still the provider's; anything else comes from an intermediary. */
+/**
+ * Reads the refusal in a 4xx response. An object without a code is still the provider's; anything else comes from an
+ * intermediary.
+ */
 export function refusalFrom(status: number, body: unknown): ProviderRefusal | undefined {
   if (typeof body !== 'object' || body === null) return undefined
   if (Array.isArray(body)) return undefined
@@ -46,12 +49,12 @@ export function refusalFrom(status: number, body: unknown): ProviderRefusal | un
 
 const waitMaxMs = 120_000
 
-/** A 429 with calls left, seen live, is over in about this time. */
+/** Delay in ms after a 429 with calls left, which has been seen live and is over in about this time. */
 const strayMs = 1_000
 
 /**
- * The longer of `Retry-After` (seconds, or a date by RFC 9110) and `Rate-Limit-Reset` (seconds, possibly
- * fractional), which counts only if no calls are left.
+ * Returns the delay that a 429 asks for, in ms: the longer of `Retry-After` (seconds, or a date by RFC 9110) and
+ * `Rate-Limit-Reset` (seconds, possibly fractional). The latter counts only if no calls are left.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number {
   const retryAfter = headers.get('Retry-After')
@@ -75,7 +78,7 @@ function untilMs(text: string | null, nowMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-/** For per-endpoint limits: `/v3/payments/py-…?x=y` is `/v3/payments/:id`. */
+/** Returns the endpoint of a path, because limits apply per endpoint: `/v3/payments/py-…?x=y` is `/v3/payments/:id`. */
 export const endpointOf = (method: string, path: string): string => {
   const [bare = ''] = path.split('?')
   return `${method} ${bare.replace(/\/[a-z]{1,8}-[^/]*/g, '/:id')}`

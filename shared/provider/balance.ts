@@ -5,10 +5,10 @@ import { ProviderNumber } from '#shared/provider/amount'
 import type { ProviderClient } from '#shared/provider/client'
 import { ProviderUnknown } from '#shared/provider/problem'
 
-/** May have more decimals than its currency. */
+/** Response with a balance, which may have more decimals than its currency. */
 const Balance = Type.Object({ balance: ProviderNumber })
 
-/** Balance available for payouts, in the smallest unit. Throws without the key permission *Balance Read*. */
+/** Reads the balance available for payouts, in the smallest unit. Throws without the key permission *Balance Read*. */
 export async function readBalance(
   client: ProviderClient,
   { at, deadlineMs }: { at?: Date; deadlineMs?: number } = {},

@@ -78,7 +78,7 @@ describe("the provider's clock", () => {
       response.headers.set('date', date)
       return response
     }
-  /** Hours by which the client takes the clock to be ahead after these responses. */
+  /** Returns the hours by which the client takes the provider's clock to be ahead after these responses. */
   const aheadAfter = async (...given: Reply[]) => {
     const client = open()
     for (const reply of given) {
@@ -255,7 +255,7 @@ describe('a 429', () => {
     const headers = { 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '0.4' }
     replies = [() => Response.json({ amount: 5 }, { headers }), good]
     const client = open()
-    const startedAt = performance.now() // Before the window begins, whatever delays the next line.
+    const startedAt = performance.now() // The time is read before the window begins, whatever delays the next line.
     await client.get('/x', { schema })
     await client.get('/x', { schema })
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(380)

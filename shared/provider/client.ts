@@ -11,14 +11,14 @@ import { openProviderClock, type ProviderClock } from '#shared/provider/clock'
 import { ProviderBusy, type ProviderRefusal, ProviderUnknown } from '#shared/provider/problem'
 import { openRateLimit, type RateLimit } from '#shared/provider/rate-limit'
 
-/** Any other outcome is thrown: `ProviderUnknown`, `ProviderBusy`. */
+/** Outcome of a call. Any other is thrown: `ProviderUnknown`, `ProviderBusy`. */
 export type ProviderAnswer<T> = { ok: T } | { refused: ProviderRefusal }
 
 type ResponseForm<S extends TSchema> = {
-  /** Of a successful response; its numbers are `ProviderNumber`. */
+  /** Schema of a successful response, in which numbers are `ProviderNumber`. */
   schema: S
   apiVersion?: string
-  /** Includes waits and retries. */
+  /** Deadline in ms, which includes waits and retries. */
   deadlineMs?: number
 }
 type Writing<S extends TSchema> = ResponseForm<S> & { body?: unknown; idempotencyKey?: string }
@@ -26,29 +26,32 @@ type Writing<S extends TSchema> = ResponseForm<S> & { body?: unknown; idempotenc
 /** One account at the provider: one secret key, one currency, one budget of calls. */
 export type ProviderClient = {
   readonly account: ProviderAccount
-  /** As `ProviderClock`. The provider's times are compared with ours only after this is taken off. */
+  /**
+   * Returns how far the provider's clock is ahead of ours, as `ProviderClock` does. The provider's times are compared
+   * with ours only after this is subtracted.
+   */
   readonly aheadMs: () => number
   readonly now: () => number
-  /** Retried if the outcome is unknown, since reading has no effect. */
+  /** Reads. The call is retried if its outcome is unknown, since reading has no effect. */
   readonly get: <S extends TSchema>(path: string, options: ResponseForm<S>) => Promise<ProviderAnswer<Static<S>>>
-  /** Sent once, except after a 429, when nothing was done. */
+  /** Writes. The call is sent once, except after a 429, when nothing was done. */
   readonly post: <S extends TSchema>(path: string, options: Writing<S>) => Promise<ProviderAnswer<Static<S>>>
 }
 
 export type ProviderOptions = {
-  /** The key selects test or live mode. */
+  /** Base URL for both modes; the key selects test or live mode. */
   baseUrl: string
   secretKey: string
   account: ProviderAccount
-  /** Per endpoint of the account: 600 live, 60 in test mode, by the provider's rate limit page. */
+  /** Limit per endpoint of the account: 600 live, 60 in test mode, by the provider's rate limit page. */
   requestsPerMinute: number
-  /** Instances that share the budget. */
+  /** Returns the number of instances that share the budget. */
   copies?: () => number
   log: Log
   clock?: Clock
 }
 
-/** Waits and deadlines use `steadyClock`, so they end in time although a clock is set. */
+/** A call, whose waits and deadlines use `steadyClock`, so that they end in time although a clock is set. */
 type Call = {
   method: 'GET' | 'POST'
   endpoint: string
@@ -64,11 +67,11 @@ type CallOutcome = ProviderAnswer<unknown> | { busyForMs: number } | { unknown: 
 const calledByTwoServices = ['GET /transactions']
 
 const deadlineDefaultMs = 6_000
-/** Of one attempt of a GET: leaves time for another after a lost packet. */
+/** Timeout of one attempt of a GET in ms, which leaves time for another after a lost packet. */
 const readingDeadlineMs = 3_000
 const attemptsMax = 3
 
-/** Basic auth with the key as user name, no password. */
+/** Opens a client with basic authentication: the key as user name, and no password. */
 export function openProviderClient(options: ProviderOptions): ProviderClient {
   const clock = options.clock ?? systemClock
   const limit = openRateLimit(options.requestsPerMinute, steadyClock, {
@@ -136,7 +139,7 @@ async function repeat(call: Call, means: Means): Promise<ProviderAnswer<unknown>
 }
 
 async function waitForTurn({ endpoint, endsAt }: Call, { limit }: Means): Promise<void> {
-  // The other half is for the call itself.
+  // The other half of the time is for the call itself.
   const patienceMs = (endsAt - steadyClock()) / 2
   const waitMs = patienceMs > 0 ? limit.reserve(endpoint, patienceMs) : null
   if (waitMs === null) throw new ProviderBusy(endpoint, limit.waitMs(endpoint))
@@ -147,7 +150,7 @@ function recorded(call: Call, { log, account }: Means, answer: ProviderAnswer<un
   if ('refused' in answer) {
     const { status, code, meaning } = answer.refused
     const fields = { account, endpoint: call.endpoint, status, code }
-    // At error level, so that the log level cannot hide the alarm.
+    // The line is at error level, so that the log level cannot hide the alarm.
     if (meaning === 'account_misconfigured') log.error({ ...fields, alarm: true }, 'provider rejected request')
     else log.info(fields, 'provider rejected request')
   }
@@ -214,7 +217,7 @@ async function exchange(call: Call, means: Means, deadlineMs: number): Promise<C
   if (restMs > 0) means.limit.block(endpoint, restMs)
   const read = parseExact(await readAnswer(response, endpoint))
   const outcome = outcomeOf(call, status, read)
-  // The page of a proxy in front has a clock of its own.
+  // The page of a proxy in front has a clock of its own, so its time is not read.
   if (!('unknown' in outcome)) means.theirs.read(response.headers)
   return outcome
 }
@@ -226,7 +229,7 @@ function outcomeOf(call: Call, status: number, read: unknown): CallOutcome {
   return { unknown: new ProviderUnknown(`${call.endpoint} returned ${status}`) }
 }
 
-/** A 4xx means that nothing was done, except for 408 and 425, which concern timing. */
+/** Returns true if nothing was done: for a 4xx, except for 408 and 425, which concern timing. */
 const refuses = (status: number) => status >= 400 && status < 500 && ![408, 425].includes(status)
 
 function accepted({ endpoint, schema }: Call, body: unknown): CallOutcome {

@@ -2,15 +2,15 @@ import type { Clock } from '#platform/clock'
 
 /** A provider's clock, as its responses show it: either clock may be hours wrong. */
 export type ProviderClock = {
-  /** How far it is ahead of ours, in ms; 0 if by less than a minute. */
+  /** Returns how far the provider's clock is ahead of ours, in ms; 0 if by less than a minute. */
   readonly aheadMs: () => number
-  /** The time by it, unix ms. */
+  /** Returns the time by the provider's clock, in Unix ms. */
   readonly now: () => number
-  /** Reads the `Date` of the provider's own response; true if the difference has changed. */
+  /** Reads the `Date` of the provider's own response. Returns true if the difference has changed. */
   readonly read: (headers: Headers) => boolean
 }
 
-/** Until the first response the same as ours. */
+/** Opens a clock, which equals ours until the first response. */
 export function openProviderClock(clock: Clock): ProviderClock {
   let aheadMs = 0
   return {
@@ -24,12 +24,12 @@ export function openProviderClock(clock: Clock): ProviderClock {
   }
 }
 
-/** `Date` has whole seconds, and a response takes some. */
+/** Least difference in ms that counts: `Date` has whole seconds, and a response takes some. */
 const leastAheadMs = 60_000
-/** A `Date` further away is a fault of its own. */
+/** Largest difference in ms that counts; a `Date` further away is a fault of its own. */
 const mostAheadMs = 24 * 3_600_000
 
-/** Returns undefined if the `Date` (RFC 9110: always in GMT) says nothing. */
+/** Returns the difference in ms, or undefined if the `Date` (RFC 9110: always in GMT) is missing or invalid. */
 function aheadBy(headers: Headers, nowMs: number): number | undefined {
   const date = headers.get('date') ?? ''
   const ms = date.endsWith(' GMT') ? Date.parse(date) - nowMs : Number.NaN

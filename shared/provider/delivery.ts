@@ -14,8 +14,8 @@ const used = [
 const textMax = 200
 
 /**
- * Reduces a delivery to its event and ids, in the form of the whole body, so that no name, account number or
- * card is stored: its objects are fetched from the provider's API.
+ * Reduces a delivery to its event and ids, in the form of the whole body. So no name, account number or card is stored;
+ * the objects are fetched from the provider's API.
  */
 export function keptDelivery(body: string): string {
   const envelope = jsonObject(body) ?? {}
@@ -28,7 +28,7 @@ export function keptDelivery(body: string): string {
 const keptIn = (object: Record<string, unknown>) =>
   Object.fromEntries(used.filter((key) => Object.hasOwn(object, key)).map((key) => [key, keptValue(object[key])]))
 
-/** Empties an object: its content is not read. */
+/** Reduces a value. An object is emptied, because its content is not read. */
 const keptValue = (value: unknown): unknown => {
   if (typeof value === 'string') return value.slice(0, textMax)
   return typeof value === 'object' && value !== null ? {} : value

@@ -4,12 +4,12 @@ import { at, fromNow, isOver } from '#platform/db/columns'
 import type { Database, Db } from '#platform/db/open'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 
-/** The last minutes, the last days, or the whole period in which money may be taken back. */
+/** Windows of the list: the last minutes, the last days, and the whole period in which money may be reversed. */
 export const listingWindows = ['latest', 'recent', 'whole'] as const
 export type ListingWindow = (typeof listingWindows)[number]
 export type ListingKey = { readonly account: ProviderAccount; readonly window: ListingWindow }
 
-/** Instances of the service share the reading of the provider's list. */
+/** Returns the table by which the instances of a service share the reading of the provider's list. */
 export const listingTable = <S extends string>(schema: PgSchema<S>) =>
   schema.table(
     'listings',
@@ -19,7 +19,7 @@ export const listingTable = <S extends string>(schema: PgSchema<S>) =>
       dueAt: at('due_at').notNull(),
       /** Start of the last complete read. */
       readAt: at('read_at'),
-      /** Failed reads since then. */
+      /** Number of failed reads since then. */
       failures: integer('failures').notNull().default(0),
     },
     (table) => [primaryKey({ columns: [table.account, table.window] })],
@@ -32,10 +32,10 @@ const rowOf = (listings: ListingTable, { account, window }: ListingKey) =>
 /** A leased read: its start, and the start of the last complete one. */
 type ListingLease = { readonly beganAt: Date; readonly readAt: Date | null }
 
-/** After this, another instance takes over from one that died while reading. */
+/** Longest lease in ms, after which another instance takes over from one that died while reading. */
 export const leaseMaxMs = 600_000
 
-/** Undefined if it is not due, or leased to another instance. */
+/** Leases a read. Returns undefined if it is not due, or is leased to another instance. */
 export async function leaseListing(
   database: Database,
   listings: ListingTable,
@@ -59,7 +59,7 @@ export async function leaseListing(
   return { beganAt: new Date(leasedUntil.getTime() - leaseMs), readAt }
 }
 
-/** The next read is due `everyMs` after the start of this one. */
+/** Records a complete read. The next one is due `everyMs` after the start of this one. */
 export const recordWhole = (
   database: Database,
   listings: ListingTable,
@@ -73,11 +73,11 @@ export const recordWhole = (
       .where(rowOf(listings, key)),
   )
 
-/** After the first failure; doubles with each. */
+/** Delay in ms after the first failure; it doubles with each. */
 const retryMs = 60_000
 const doublingsMax = 10
 
-/** Returns the number of consecutive failures. */
+/** Records a failed read and returns the number of consecutive failures. */
 export async function recordFailed(
   database: Database,
   listings: ListingTable,
@@ -102,10 +102,10 @@ export async function recordFailed(
 export const giveBackListing = (database: Database, listings: ListingTable, key: ListingKey) =>
   database.run((db) => db.update(listings).set({ dueAt: sql`now()` }).where(rowOf(listings, key)))
 
-/** False for a time of before the database's clock was set back. */
+/** Returns a condition that is false for a time from before the database's clock was set back. */
 const isPast = ({ readAt }: ListingTable) => lte(readAt, fromNow(0))
 
-/** Accounts with a complete read that began within `withinMs`. */
+/** Finds accounts with a complete read that began within `withinMs`. */
 export async function findListed(
   database: Database,
   listings: ListingTable,
@@ -121,7 +121,7 @@ export async function findListed(
   return rows.map(({ account }) => account)
 }
 
-/** When the newest complete read of any window began. */
+/** Returns when the newest complete read of any window began. */
 export async function lastReadAt(db: Db, listings: ListingTable, account: ProviderAccount): Promise<Date | null> {
   const rows = await db
     .select({ readAt: listings.readAt })
@@ -131,7 +131,7 @@ export async function lastReadAt(db: Db, listings: ListingTable, account: Provid
   return times.length === 0 ? null : new Date(Math.max(...times))
 }
 
-/** Of the account whose last complete read is the oldest; null if one was never read. */
+/** Returns the age in ms of the oldest of the accounts' last complete reads, or null if one was never read. */
 export async function listingAgeMs(
   database: Database,
   listings: ListingTable,

@@ -15,44 +15,46 @@ import {
 } from '#shared/provider/listing.store'
 import { type Listed, lacksTransactionRead } from '#shared/provider/transactions'
 
-// The list shows the provider's record of our payments and payouts, even if a webhook never came or
-// the broker lost it. It is read in windows: the last minutes continuously (optional), the last
-// days often, and rarely the whole period in which money may still be taken back.
+// The list shows the provider's record of our payments and payouts, even if a webhook never came or the broker lost it.
+// It is read in three windows: the last minutes continuously (optional), the last days often, and rarely the whole
+// period in which money may still be reversed.
 
 export type Listing = {
   readonly database: Database
   readonly listings: ListingTable
   readonly accounts: readonly ProviderAccount[]
   readonly list: (account: ProviderAccount, updatedFrom: Date) => Promise<readonly Listed[]>
-  /** Start of our oldest item; the account may have been used before. Null: we have none. */
+  /** Returns the start of our oldest item, since the account may have been used before, or null if we have none. */
   readonly oldest?: () => Promise<Date | null>
   /**
-   * Returns the rows whose content is recorded; every other row is received again at each reading,
-   * so that a wrong answer about it heals.
+   * Returns the rows whose content is recorded. Every other row is received again at each reading, so that a wrong
+   * answer about it is corrected.
    */
   readonly done: (account: ProviderAccount, rows: readonly Listed[]) => Promise<Set<Listed>>
-  /** Throws if the object that the row names cannot be fetched: the read was incomplete then. */
+  /** Receives a row. Throws if the object that the row names cannot be fetched, which makes the read incomplete. */
   readonly receive: (account: ProviderAccount, row: Listed) => Promise<void>
   readonly clock: Clock
   readonly log: Log
 }
 
 export type ListingSettings = {
-  /** Window `latest`, ms: interval, and reach back behind the last read. Absent: not read. */
+  /**
+   * Window `latest` in ms: its interval, and how far it reaches back behind the last read. Without them it is not read.
+   */
   readonly providerListLatestEveryMs?: number
   readonly providerListLatestMs?: number
-  /** The same for `recent`. */
+  /** Window `recent` in ms, with the same two times. */
   readonly listEveryMs: number
   readonly providerListRecentMs: number
-  /** The same for `whole`. */
+  /** Window `whole` in ms, with the same two times. */
   readonly providerListWholeEveryMs: number
   readonly providerListWholeMs: number
 }
 
 const tickMaxMs = 30_000
-/** Margin for a difference between the provider's clock and ours. */
+/** Margin in ms for a difference between the provider's clock and ours. */
 const beforeOldestMs = 86_400_000
-/** Consecutive failed reads after which the log line becomes an alarm. */
+/** Number of consecutive failed reads after which the log line becomes an alarm. */
 const failuresMax = 5
 
 /** Reads at the configured intervals until disposed. Calls `poke` after each read. */
@@ -94,7 +96,10 @@ function timesOf(settings: ListingSettings, window: ListingWindow) {
   }
 }
 
-/** `not due`: also if another instance is reading. `failed`: incomplete, logged, and repeated. */
+/**
+ * Result of a reading. `not due` is also returned if another instance is reading. `failed` is incomplete, logged, and
+ * repeated.
+ */
 export type Reading = 'not due' | 'whole' | 'failed'
 
 export async function readWindow(
@@ -126,7 +131,7 @@ export async function readWindow(
       return 'failed'
     }
     const failures = await recordFailed(database, listings, key, everyMs)
-    // No alarm for `latest`: its items are rechecked one by one, and the other windows fail too.
+    // The window `latest` raises no alarm, because its items are rechecked one by one and the other windows fail too.
     const alarm = key.window !== 'latest' && failures >= failuresMax
     const lacks = lacksTransactionRead(error) ? { permission: 'Transaction Read' } : {}
     const fields = { ...key, failures, err: error, alarm, ...lacks }
@@ -135,9 +140,7 @@ export async function readWindow(
   }
 }
 
-/**
- * Receives every row that changed since `updatedFrom`. Throws as `receiveRows`, or without a list.
- */
+/** Receives every row that changed since `updatedFrom`. Throws if the list cannot be read, or as `receiveRows` does. */
 export async function receiveListed(
   listing: Listing,
   account: ProviderAccount,
@@ -147,7 +150,7 @@ export async function receiveListed(
   await receiveRows(listing, account, await listing.list(account, updatedFrom), signal)
 }
 
-/** Throws if an object that a row names could not be fetched. All other rows are still received. */
+/** Receives rows. Throws if an object that a row names could not be fetched, after all other rows are received. */
 export async function receiveRows(
   listing: Listing,
   account: ProviderAccount,

@@ -1,4 +1,4 @@
-/** `unknown`: a code we have never seen. */
+/** Meaning of an error code; `unknown` is a code that we have never seen. */
 export type ProblemMeaning =
   | 'request_wrong'
   | 'amount_outside_limits'
@@ -11,7 +11,7 @@ export type ProblemMeaning =
   | 'try_later'
   | 'unknown'
 
-/** The provider understood the request and did nothing. `message` may contain personal data. */
+/** A refusal: the provider understood the request and did nothing. `message` may contain personal data. */
 export type ProviderRefusal = {
   readonly status: number
   readonly code: string
@@ -19,10 +19,10 @@ export type ProviderRefusal = {
   readonly message: string
 }
 
-/** The provider may have acted. Only a retry with the same key, or a lookup, resolves it. */
+/** Error after which the provider may have acted. Only a retry with the same key, or a lookup, resolves it. */
 export class ProviderUnknown extends Error {
   override name = 'ProviderUnknown'
-  /** Set if a lookup was refused, which proves nothing about the object. */
+  /** The refusal of a lookup, which proves nothing about the object. */
   readonly refusal: ProviderRefusal | undefined
   constructor(message: string, options: ErrorOptions & { refusal?: ProviderRefusal } = {}) {
     super(message, options)
@@ -30,7 +30,7 @@ export class ProviderUnknown extends Error {
   }
 }
 
-/** The provider's rate limit, or our own below it, blocked the call: nothing happened. */
+/** Error of a call that the provider's rate limit, or our own below it, blocked: nothing happened. */
 export class ProviderBusy extends Error {
   override name = 'ProviderBusy'
   constructor(
@@ -41,10 +41,13 @@ export class ProviderBusy extends Error {
   }
 }
 
-/** With any other status, our account or timing is the cause. */
+/** Statuses that concern the id. With any other status, our account or timing is the cause. */
 const statusesOfIds = [400, 404, 410, 422]
 
-/** A lookup was refused because of its id, as in a dashboard's tests. For an id of the provider this proves nothing. */
+/**
+ * Returns true if a lookup was refused because of its id, as in a dashboard's tests. For an id of the provider this
+ * proves nothing.
+ */
 export const refusesId = (error: unknown): boolean =>
   error instanceof ProviderUnknown &&
   error.refusal !== undefined &&
@@ -135,9 +138,11 @@ const groups: readonly [ProblemMeaning, readonly string[]][] = [
   ['try_later', ['RATE_LIMIT_EXCEEDED', 'PAYMENT_REQUEST_RATE_LIMITED', 'TEMPORARILY_UNAVAILABLE']],
 ]
 
-/** Error codes from the provider's references for sessions, payments, refunds and payouts. */
+/** Meanings by error code, from the provider's references for sessions, payments, refunds and payouts. */
 const meanings = new Map(groups.flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)))
 
-/** An unknown code with 401 or 403 concerns our key, address or account, not the request. */
+/**
+ * Returns the meaning of a code. An unknown one with 401 or 403 concerns our key, address or account, not the request.
+ */
 export const meaningOf = (code: string, status = 400): ProblemMeaning =>
   meanings.get(code) ?? (status === 401 || status === 403 ? 'account_misconfigured' : 'unknown')

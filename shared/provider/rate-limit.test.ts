@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
-/** Calls that instances begin within their first minute, all of them in a hurry. */
+/** Returns the calls that instances begin within their first minute, all of them as soon as possible. */
 const inFirstMinute = (copies: number, endpoint: string, others?: string[]) =>
   Array.from({ length: copies }, () => {
     const share = { copies: () => copies, ...(others && { alsoCalledByOthers: others }) }

@@ -1,9 +1,9 @@
 import type { Clock } from '#platform/clock'
 
 export type RateLimit = {
-  /** Reserves a call and returns the delay (ms) before it; null if longer than `patienceMs`. */
+  /** Reserves a call and returns the delay before it in ms, or null if that is longer than `patienceMs`. */
   readonly reserve: (endpoint: string, patienceMs: number) => number | null
-  /** The provider has reported its limit. */
+  /** Blocks an endpoint for a while, after the provider has reported its limit. */
   readonly block: (endpoint: string, forMs: number) => void
   readonly waitMs: (endpoint: string) => number
 }
@@ -14,22 +14,22 @@ type Bucket = {
   blockedUntil: number
 }
 
-/** The provider counts calls per account and endpoint, from all callers. */
+/** Share of the budget, because the provider counts calls per account and endpoint, from all callers. */
 export type Share = {
   readonly copies: () => number
-  /** Such as `GET /transactions`. */
+  /** Endpoints, such as `GET /transactions`, that another service calls too. */
   readonly alsoCalledByOthers?: readonly string[]
 }
 
-/** At least one call. */
+/** Returns the share of a budget, which is at least one call. */
 export const shareOf = (requestsMax: number, among: number): number => Math.max(1, requestsMax / Math.max(1, among))
 
 const minuteMs = 60_000
 type Window = { readonly windowMs?: number }
 
 /**
- * A token bucket per endpoint. A sixth of the budget may be spent at once and the rest is added gradually, so no
- * window of `windowMs` exceeds `requestsMax`, unless the others have not yet counted a new instance. `clock` never
+ * Opens a token bucket per endpoint. A sixth of the budget may be spent at once and the rest is added gradually, so no
+ * window of `windowMs` exceeds `requestsMax`, unless the other instances have not yet counted a new one. `clock` never
  * goes back.
  */
 export function openRateLimit(
@@ -64,7 +64,7 @@ export function openRateLimit(
     reserve: (endpoint, patienceMs) => {
       const waitMs = waitFor(endpoint)
       if (waitMs > patienceMs) return null
-      filled(endpoint).tokens -= 1 // Below zero is a debt that later callers wait for.
+      filled(endpoint).tokens -= 1 // A number below zero is a debt that later callers wait for.
       return waitMs
     },
     block: (endpoint, forMs) => {

@@ -43,7 +43,7 @@ const problem = (status: number, code: string): Reply =>
   body(JSON.stringify({ error_code: code, message: 'Sari Dewi may not' }), { status })
 const thrownBy = (work: Promise<unknown>) => work.then(() => undefined).catch((error) => error)
 
-/** A payment as the reference's sample has it, and fields of a recorded one; ids are replaced. */
+/** A payment as in the reference's sample, with fields of a recorded one; ids are replaced. */
 const sample = {
   id: 'txn_aaaaaaaa-0000-4000-8000-000000000001',
   type: 'PAYMENT',

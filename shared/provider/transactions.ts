@@ -5,42 +5,42 @@ import { ProviderUnknown } from '#shared/provider/problem'
 
 export type ListedType = 'payment' | 'refund' | 'chargeback' | 'payout'
 
-/** `unknown` is one we have never seen; it never counts as success. */
+/** Status of a listed transaction. `unknown` is one that we have never seen, and never counts as success. */
 export type ListedStatus = 'pending' | 'succeeded' | 'failed' | 'voided' | 'reversed' | 'unknown'
 
-/** A hint: the object it names is fetched by id. */
+/** A row of the list, which is a hint: the object that it names is fetched by id. */
 export type Listed = {
   readonly transactionId: string
   readonly type: ListedType | 'unknown'
   readonly status: ListedStatus
   /** Id of the object that moved the money, `py-…` for a payment; null if it is not safe in a path. */
   readonly productId: string | null
-  /** Documented for payments only. */
+  /** Id of the payment request, which is documented for payments only. */
   readonly paymentRequestId: string | null
-  /** Ours, possibly with a suffix that the provider adds for payments. */
+  /** Our reference, possibly with a suffix that the provider adds for payments. */
   readonly reference: string | null
-  /** In the list's own terms, such as `BNI`; not the one that decides a hold. */
+  /** Channel in the list's own terms, such as `BNI`; it does not decide a hold. */
   readonly channel: string | null
   readonly currency: string | null
-  /** In the smallest unit; null if inexact or the currency is unknown. */
+  /** Amount in the smallest unit; null if it is inexact or the currency is unknown. */
   readonly amountMinor: bigint | null
   readonly cashflow: 'in' | 'out' | null
-  /** Including taxes; 0 if reversed or waived; null if inexact or not yet known. */
+  /** Fee including taxes; 0 if it is reversed or waived; null if it is inexact or not yet known. */
   readonly feeMinor: bigint | null
   readonly created: Date | null
   readonly updated: Date | null
 }
 
-/** The list lags, so a window must begin well before the end of the previous one. */
+/** A reading of the list. The list lags, so a window must begin well before the end of the previous one. */
 export type ListingOrder = {
-  /** Empty: all types, also unknown ones. */
+  /** Types to list; an empty list means all, including unknown ones. */
   readonly types: readonly ListedType[]
   readonly updatedFrom: Date
   readonly updatedTo?: Date
   readonly pagesMax?: number
 }
 
-/** No maximum is documented; 50 is the maximum of this provider's other lists. */
+/** Rows per page. No maximum is documented; 50 is the maximum of this provider's other lists. */
 const rowsPerPage = 50
 const pagesMaxDefault = 100
 
@@ -65,7 +65,7 @@ const cashflows: ReadonlyMap<unknown, 'in' | 'out'> = new Map([
   ['MONEY_OUT', 'out'],
 ])
 
-/** Validates only what paging needs: one invalid field must not hide all other rows. */
+/** Validates only the fields that paging needs, because one invalid field must not hide all other rows. */
 const anything = Type.Optional(Type.Unknown())
 const WireRow = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
@@ -85,7 +85,7 @@ const WireRow = Type.Object({
 const WirePage = Type.Object({ has_more: Type.Boolean(), data: Type.Array(WireRow) })
 
 /**
- * Every row that changed within the window, unordered. Throws unless the list is complete. A row that changes
+ * Lists every row that changed within the window, unordered. Throws unless the list is complete. A row that changes
  * during paging may be missed, so the next window must overlap.
  */
 export async function listTransactions(client: ProviderClient, order: ListingOrder): Promise<Listed[]> {
@@ -111,18 +111,20 @@ class WindowTooWide extends ProviderUnknown {
   }
 }
 
-/** Half of it is for the turn: an instance may have one call a minute, and a list many pages. */
+/**
+ * Deadline of a page in ms. Half of it is for the turn: an instance may have one call a minute, and a list many pages.
+ */
 const pageDeadlineMs = 150_000
 
-/** Windows are not split below this size. */
+/** Smallest window that is split, in ms. */
 const windowMinMs = 60_000
 
-/** Width of a first half if the window has no end, or one that our clock has not reached. */
+/** Width in ms of a first half if the window has no end, or one that our clock has not reached. */
 const openHalfMs = 3_600_000
 
 /**
- * Splits a window that is too wide. A row that changes meanwhile may occur twice but is not missed: the later half
- * is read later. A window without an end keeps none, to reach rows ahead of our clock.
+ * Lists a window that may be too wide, by splitting it. A row that changes in the meantime may occur twice but is not
+ * missed, because the later half is read later. A window without an end keeps none, to reach rows ahead of our clock.
  */
 export async function listAllTransactions(client: ProviderClient, order: ListingOrder): Promise<Listed[]> {
   try {
@@ -137,7 +139,7 @@ export async function listAllTransactions(client: ProviderClient, order: Listing
   }
 }
 
-/** Only an operator can grant the key the permission *Transaction Read*. */
+/** Returns true if the key lacks the permission *Transaction Read*, which only an operator can grant. */
 export const lacksTransactionRead = (error: unknown): boolean =>
   error instanceof ProviderUnknown && error.refusal?.status === 403 && error.refusal.code !== 'UNAUTHORIZED_SENDER_IP'
 
@@ -180,7 +182,7 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
   }
 }
 
-/** In any other status the fee may still change. */
+/** Fee statuses that are final; in any other status the fee may still change. */
 const kept: ReadonlySet<unknown> = new Set(['COMPLETED'])
 const notKept: ReadonlySet<unknown> = new Set(['CANCELED', 'REVERSED', 'NOT_APPLICABLE'])
 const feeParts = [
@@ -188,7 +190,7 @@ const feeParts = [
   ...(['xendit_withholding_tax', 'third_party_withholding_tax'] as const),
 ] as const
 
-/** Only withholding taxes may be absent. */
+/** Adds the parts of a fee, of which only withholding taxes may be absent. */
 function feeFrom(fee: unknown, currency: string | null): bigint | null {
   const status = fieldOf(fee, 'status')
   if (notKept.has(status)) return 0n
