@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { circlesAmong, importsOf, loads, names, reachedFrom } from './imports'
 
-/** `bun test/graph.ts [FILE …]`: see test/README.md. */
+/** This script is `bun test/graph.ts [FILE …]`: see test/README.md. */
 const root = join(import.meta.dir, '..')
 
-/** One file per service on the way, since services meet only in messages. */
+/** Paths through the code, with one file per service on the way, since services meet only in messages. */
 const paths: Readonly<Record<string, readonly string[]>> = {
   'top-up, route to chain': [
     'services/gateway/routes/topups.ts',
@@ -37,7 +37,7 @@ function reachOf(title: string, starts: readonly string[]): string[] {
   return [title, count(loads, inService), count(loads, elsewhere), count(names, inService), count(names, elsewhere)]
 }
 
-/** Files directly in a folder; for a service also its total, and the imports among them. */
+/** Returns the files directly in each folder; for a service also its total, and the imports among them. */
 function foldersOf(): string[][] {
   const sizes = Map.groupBy(sources, dirname)
   return [...sizes]

@@ -7,14 +7,14 @@ export type Reading = (source: string) => string[]
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** Modules loaded at run time; no type imports. */
+/** Reads the modules that a source loads at run time, without type imports. */
 export const loads: Reading = (source) => transpiler.scanImports(source).map(({ path }) => path)
 
 const statement = /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?'([^'\n]+)'|\bimport\(\s*'([^'\n]+)'\s*\)/gm
 
 export const names: Reading = (source) => [...source.matchAll(statement)].map(([, from, dynamic]) => from ?? dynamic!)
 
-/** Files are paths from `root`. */
+/** Returns the imports of a file, as paths from `root`. */
 export function importsOf(root: string, file: string, reading: Reading) {
   const files: string[] = []
   const packages: string[] = []
@@ -51,14 +51,14 @@ export function reachedFrom(root: string, entries: readonly string[], reading: R
   return reached
 }
 
-/** Files that all reach each other. */
+/** Returns groups of files that all reach each other. */
 export function circlesAmong(root: string, files: readonly string[], reading: Reading): string[][] {
   const importsAmong = new Map(files.map((file) => [file, importsOf(root, file, reading).files]))
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const open: string[] = []
   const circles: string[][] = []
-  // Tarjan's strongly connected components.
+  // The search is Tarjan's for strongly connected components.
   const visit = (file: string) => {
     order.set(file, order.size)
     lowest.set(file, order.get(file)!)

@@ -12,13 +12,13 @@ const files = [...new Glob('{services,shared,infra,test}/**/*.{ts,sol}').scanSyn
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 const scripts = files.filter((path) => path.endsWith('.ts'))
-/** Neither suites nor fixtures. */
+/** Returns true for a file that is neither a suite nor a fixture. */
 const isSource = (path: string) => !/\.(test|suite)\.ts$|test-support/.test(path)
 const inServices = scripts.filter((path) => path.startsWith('services/') && isSource(path))
 const inShared = scripts.filter((path) => path.startsWith('shared/') && isSource(path))
 const inInfra = scripts.filter((path) => path.startsWith('infra/') && isSource(path))
 
-/** Lists `path: line`, which shows where a rule is broken. */
+/** Returns the lines that break a rule, as `path: line`. */
 const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
   paths.flatMap((path) =>
     read(path)
@@ -27,7 +27,7 @@ const offences = (paths: readonly string[], forbidden: RegExp): string[] =>
       .map((line) => `${path}: ${line.trim()}`),
   )
 
-/** Lists `path -> file`. */
+/** Returns the forbidden imports, as `path -> file`. */
 const imports = (paths: readonly string[], isForbidden: (file: string) => boolean): string[] =>
   paths.flatMap((path) =>
     importsOf(root, path, names)
@@ -45,14 +45,14 @@ describe('every source file', () => {
   })
 })
 
-/** `rateCaches` and `openRateCache` both contain the stem of `cache`. */
+/** Returns the stem of a word: `rateCaches` and `openRateCache` both contain that of `cache`. */
 const stemOf = (word: string): string => {
   const stem = word.replace(/(ations?|ions?|ings?|ers?|ors?|ures?|ies|es|s|e|y)$/, '')
   return stem.length < 2 ? word : stem
 }
-/** The folder of a file with such a name says what it is about. */
+/** File names that say only the role, because the folder says what the file is about. */
 const roles = /^(config|main|client|mapping|webhook|advance|decide|tables|records|command|catalogue|fields|topology)$/
-/** Their files have the names of resources and of owners. */
+/** Returns true for files that have the names of resources and of owners. */
 const isVocabulary = (path: string) => /^shared\/(api|messages)\//.test(path) || /\/(page|examples)\//.test(path)
 
 test('a file has the name of what it exports', () => {
@@ -130,7 +130,7 @@ describe('imports point one way: test -> infra -> services -> shared', () => {
 
 describe('services and shared', () => {
   const readers = ['shared/platform/config.ts', 'shared/platform/service.ts', 'shared/platform/failpoint.ts']
-  /** They have their own environment. */
+  /** Returns true for the examples, which have an environment of their own. */
   const isExample = (path: string) => path.startsWith('services/gateway/guide/examples/')
 
   test('read the environment in one place', () => {

@@ -25,7 +25,7 @@ type End = () => unknown
 export type Condition = {
   readonly cause: string
   readonly alerts: readonly string[]
-  /** Returns its end. Money moved by hand remains a break in the books. */
+  /** Causes the condition and returns a function that ends it. Money moved manually remains a break in the books. */
   readonly begin: (scene: Scene) => Promise<End>
 }
 
@@ -78,7 +78,7 @@ async function asAdmin({ stack: { info } }: Scene) {
   return connect({ servers: info.nats.url, user, pass, inboxPrefix: '_INBOX_admin' })
 }
 
-/** As a manual migration does. */
+/** Locks a table, as a manual migration does. */
 async function lockTable({ stack }: Scene, table: string): Promise<End> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@ import type { Alert } from '#infra/documents/blocks'
 
 const seconds = 20
 
-/** Shortens only time, and an increase is more than 1. */
+/** Shortens the times of a rule, and lowers the limit of an increase to 1. */
 export const hurried = (rule: Alert): Alert => ({
   ...rule,
   for: '2s',

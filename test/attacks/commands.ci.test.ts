@@ -6,8 +6,8 @@ import { repositoryDir } from '#infra/local/folders'
 import { devAccount, devKey } from '#infra/local/keys'
 import { loginRoles } from '#infra/migrations/databases'
 
-// Output of commands ends up in tickets and job logs. Here every endpoint refuses and repeats the key it was
-// given, as vendors' do.
+// The output of commands ends up in tickets and job logs. In this test every endpoint refuses the key that it was given
+// and repeats it, as vendors' endpoints do.
 
 const key = 'marked-0123456789abcdef'
 const refusal = `the key ${key} is not allowed`
@@ -113,7 +113,7 @@ const commands: readonly Command[] = [
 ]
 
 describe('an operator command that was given a key by mistake', () => {
-  // Eleven programs at once are too slow on a busy machine.
+  // The programs run one after another, because eleven at once are too slow on a busy machine.
   test.each(commands)('%s fails with a reason and does not print the key', async (path, args, env) => {
     const child = Bun.spawn([process.execPath, path, ...args], {
       cwd: repositoryDir,
@@ -124,9 +124,9 @@ describe('an operator command that was given a key by mistake', () => {
     })
     const printed = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()))
     expect(printed.join('\n')).not.toContain(key)
-    expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime prints code and fields.
+    expect(printed.join('\n')).not.toMatch(/^\d+ \|/m) // The runtime would print lines of code and fields.
     expect(printed.join('\n').trim()).not.toBe('')
-    // 2: the configuration is refused; 3: a record cannot be checked.
+    // The exit code is 2 if the configuration is refused, and 3 if a record cannot be checked.
     expect([1, 2, 3]).toContain(await child.exited)
   })
 })

@@ -63,13 +63,16 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: gatew
 const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
 const answers = (said: string, status: number) => said.split(`HTTP/1.1 ${status} `).length - 1
 
-/** 12 s for the headers (Bun's own limit), 5 s for a body; the rest is for a busy machine. */
+/**
+ * Longest time until a connection ends, in ms: 12 s for the headers (Bun's own limit), 5 s for a body, and the rest for
+ * a busy machine.
+ */
 const boundMs = 25_000
 const triesMax = 5
 
 /**
- * A client that still sends while the server closes may lose the answer to the reset that follows (RFC 9112,
- * section 9.6), so it retries.
+ * Sends a text until it is answered. A client that still sends while the server closes may lose the answer to the reset
+ * that follows (RFC 9112, section 9.6), so it retries.
  */
 async function sayAll(first: string, saying: Saying, isAnswered: boolean): Promise<ConnectionEnd> {
   for (let tries = 1; ; tries++) {

@@ -7,10 +7,10 @@ const pricing = {
   FRANKFURTER_URL: market.url,
   RATE_POLL_MS: '200',
   RATE_JUMP_MAX_BPS: '10000',
-  // A hundred top-ups use their quotes in sequence.
+  // A hundred top-ups use their quotes one after another.
   QUOTE_TTL_MS: '300000',
 }
-/** A test of `holds` empties the lending pool. Refunds within the hold come before its end. */
+/** Terms of the stack. A test of `holds` empties the lending pool. Refunds within the hold come before its end. */
 const terms = { holdSeconds: 30, liquidityMicro: 400_000_000n }
 
 onOneStack(() => ({ env: { ...watchful, pricing }, terms }), {

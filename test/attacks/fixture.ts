@@ -14,9 +14,11 @@ import { ausdOf, chainSeconds, readerOf } from '../support/ledger'
 import { answered } from '../support/requests'
 import { quickChecks } from '../support/stack'
 
-/** For dozens of verified users. */
+/** Intervals of the identity checks for dozens of verified users. */
 const identity = { IDENTITY_RECHECK_MS: '15000', IDENTITY_RECHECK_OPEN_MS: '1000' }
-/** The last check of a hold leaves 8 s to extend or revoke it, enough for four suites on two cores. */
+/**
+ * Settings in which the last check of a hold leaves 8 s to extend or revoke it, enough for four suites on two cores.
+ */
 export const watchful: NonNullable<StackOptions['env']> = {
   ...quickChecks,
   gateway: { ...identity, RECHECK_AFTER_MS: '1000', RECHECK_EVERY_MS: '1000' },
@@ -24,13 +26,13 @@ export const watchful: NonNullable<StackOptions['env']> = {
   payouts: { ...quickChecks.payouts, LIST_EVERY_MS: '3000' },
 }
 
-/** Long enough to refund a held payment before its last check on a busy machine. */
+/** Holds in seconds, long enough to refund a held payment before its last check on a busy machine. */
 export const holdSeconds = 20
 
-/** `unnoticed` has it in the path of its RPC endpoint. */
+/** Key in the path of the RPC endpoint that `unnoticed` uses. */
 export const rpcKey = 'marked-0123456789abcdef'
 
-/** The attacker of `gas` knows their NATS passwords. */
+/** Services whose NATS passwords the attacker of `gas` knows. */
 export const broken = ['payments', 'payouts'] as const
 export const stolen = (service: (typeof broken)[number]) => `the password of ${service}`
 
@@ -40,7 +42,7 @@ export const happens = (waiting: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-/** Limit of the stack of `service` and `flood`. */
+/** Limit of concurrent public requests on the stack of `service` and `flood`. */
 export const publicConcurrencyMax = 20
 
 export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
@@ -52,7 +54,7 @@ export const tries = (call: Promise<unknown>): Promise<'done' | 'reverted'> =>
     },
   )
 
-/** Fixed gas limit, as wallets do; throws if the call reverts. */
+/** Withdraws collateral with a fixed gas limit, as wallets do. Throws if the call reverts. */
 export async function withdrawCollateral(stack: Stack, person: Person, micro: bigint) {
   const { rpcUrl, chainId, creditLine } = stack.info.chain
   const { account } = person
@@ -72,18 +74,18 @@ export async function withdrawCollateral(stack: Stack, person: Person, micro: bi
   if (receipt.status !== 'success') throw new Error('withdrawCollateral reverted')
 }
 
-/** Returns the payment's id. */
+/** Opens and pays a settlement, and returns the payment's id. */
 export async function settleBy(stack: Stack, person: Person, channel: string): Promise<string> {
   const { id } = await settle(stack, person, channel)
   await person.until('the repayment', (me) => me.drawn === '0')
   return id
 }
 
-/** Waits until the chain's clock is past it. */
+/** Waits until the chain's clock is past `seconds`. */
 export const passing = (stack: Stack, seconds: number, deadlineMs = 60_000) =>
   waitUntil(`chain time ${seconds}`, async () => (await chainSeconds(stack)) > seconds, deadlineMs, 150)
 
-/** AUSD 10⁻⁶. */
+/** Returns the AUSD (10⁻⁶) in the lending pool. */
 export const liquidityOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,
@@ -91,7 +93,7 @@ export const liquidityOf = (stack: Stack): Promise<bigint> =>
     functionName: 'liquidity',
   })
 
-/** Held collateral counts unless revoked. */
+/** Returns the position of a wallet, in which held collateral counts unless it is revoked. */
 async function positionOf(stack: Stack, wallet: Address) {
   const line = { address: stack.info.chain.creditLine as Address, abi: creditLineAbi } as const
   const reader = readerOf(stack)
@@ -106,10 +108,10 @@ async function positionOf(stack: Stack, wallet: Address) {
 }
 
 type Back = { payment_id: string; amount: number; status: string }
-/** A refund succeeded or a chargeback stands. */
+/** Returns true if a refund succeeded or a chargeback stands. */
 const isGone = ({ status }: Back) => status === 'SUCCEEDED' || status === 'SUCCESS'
 
-/** Payments less refunds in AUSD at the locked rates, from the provider's book. Rupiah only. */
+/** Returns the payments less refunds in AUSD at the locked rates, from the provider's book. It knows rupiah only. */
 async function paidAndKept(stack: Stack, person: Person): Promise<bigint> {
   const { items } = (await answered(() => person.get('/me/activity?limit=100'))).body
   const book = await outsideOf(stack.info).book()
@@ -151,12 +153,12 @@ async function sumsOf(stack: Stack, people: readonly Person[]): Promise<Sums> {
   }
 }
 
-/** All AUSD is accounted for. */
+/** Result of books in which all AUSD is accounted for. */
 export const explained = { walkedOffMicro: 0n, treasuryLostMicro: 0n, unexplainedMicro: 0n }
 
 /**
- * Books of these users, who must be the only ones to act until `close`. It returns AUSD 10⁻⁶: what they
- * gained beyond their net payments, what the treasury lost beyond them, and the credit line's change that
+ * Opens the books of these users, who must be the only ones to act until `close`. That returns, in 10⁻⁶ AUSD, the
+ * users' gain beyond their net payments, the treasury's loss beyond them, and the change of the credit line that
  * collateral and debt do not explain.
  */
 export async function openBooks(stack: Stack, ...people: Person[]) {
@@ -175,7 +177,7 @@ export async function openBooks(stack: Stack, ...people: Person[]) {
   }
 }
 
-/** `meanwhile` runs while the server is down. */
+/** Makes JetStream lose its store; `meanwhile` runs while the server is down. */
 export async function loseJetStream(stack: Stack, meanwhile: () => Promise<unknown> = async () => {}) {
   const server = stack.process('nats-server')
   await server.stop('SIGKILL')
@@ -194,14 +196,14 @@ export const recorded = (stack: Stack, event: string, since: number, count = 1) 
     return taken.length >= count
   })
 
-/** The payment code outlives the checkout page. */
+/** Returns the payment code of a checkout, which outlives the checkout page. */
 export async function codeOf(stack: Stack, checkout: string, channel: string): Promise<string> {
   const choice = { channel_code: channel }
   const request = await outsideOf(stack.info).control(`sessions/${checkout}/choose`, choice)
   return (request as { payment_request_id: string }).payment_request_id
 }
 
-/** Even after the checkout has ended. */
+/** Pays a payment code, which is possible even after the checkout has ended. */
 export async function payCode(stack: Stack, request: string): Promise<void> {
   const { secretKey } = stack.info.provider.ID
   const answer = await fetch(`${stack.info.sandbox}/v3/payment_requests/${request}/simulate`, {

@@ -14,7 +14,7 @@ import { answered } from '../support/requests'
 import { suspend } from '../support/wait'
 import { publicConcurrencyMax } from './fixture'
 
-/** The gateway waits this long for a dependency before it admits another request. */
+/** Time in ms for which the gateway waits for a dependency before it admits another request. */
 const waitsMs = 1_800
 let stack: Stack
 let person: Person
@@ -29,7 +29,7 @@ const asAdmin = () => {
   return connect({ servers: url, user: admin.user, pass: admin.password })
 }
 const addressOf = (number: number) => `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
-/** The chain must be asked whether a contract accepts this session. */
+/** Returns a request whose session only the chain can verify, because its signer claims to be a contract. */
 function contractSignInOf(number: number) {
   const wallet = `0x${number.toString(16).padStart(40, '5')}`
   const until = Math.floor(Date.now() / 1000) + 60
@@ -122,7 +122,7 @@ describe('an attacker with many addresses', () => {
     }
     const before = { bytes: await stored(), rows: await taken() }
     try {
-      // A hundredth of the flood: 770,000 quotes once filled their store.
+      // This is a hundredth of the flood that once filled the store of quotes: 770,000 of them.
       for (let round = 0; round < 30; round++)
         await Promise.all(Array.from({ length: 15 }, (_, n) => quoteOf(round * 15 + n)))
       const topup = { amount: '520000', method: 'bank' }
@@ -131,7 +131,7 @@ describe('an attacker with many addresses', () => {
       const again = await person.insist('/topups', { ...topup, quoteId: late.id })
       expect(again).toMatchObject({ status: 200 })
       expect((await taken()) - before.rows).toBe(2)
-      // 450 stored quotes would take 80,000 or more.
+      // Storing 450 quotes would take 80,000 bytes or more.
       expect((await stored()) - before.bytes).toBeLessThan(20_000)
     } finally {
       await nc.close()

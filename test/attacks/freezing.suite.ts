@@ -42,7 +42,7 @@ describe('a payment refunded before or after its credit', () => {
     ['charges a card payment back, without a webhook', 'CARDS', 'chargeback', {}],
   ] as const
 
-  /** Their holds end together. */
+  /** Users by test title, whose holds end together. */
   const users = new Map<string, ReturnType<typeof credited>>()
   beforeAll(() => {
     for (const [title, channel] of reversals) users.set(title, credited(channel))
@@ -71,7 +71,7 @@ describe('a payment refunded before or after its credit', () => {
     const since = Date.now()
     await outside.refund(payment)
     await recorded(stack, 'refund.succeeded', since)
-    // A later refund froze another wallet, so this one was handled too.
+    // A later refund has frozen another wallet, so the refund of this one was handled too.
     const other = await credited('QRIS')
     await outside.refund(other.paymentId)
     await becomes(isFrozen(other.person), true)
@@ -80,7 +80,7 @@ describe('a payment refunded before or after its credit', () => {
   })
 })
 
-/** The first channel's code can still be paid after another was chosen. */
+/** Returns a checkout with two payments: the code of the first channel can still be paid after another was chosen. */
 async function paidTwice() {
   const { person } = await credited('QRIS')
   const { paymentId } = await openCheckout(person)
@@ -137,7 +137,7 @@ describe('a user whose card payment was refunded after its hold', () => {
       send: [403, 'wallet_frozen'],
       draw: 'reverted',
       withdrawal: 'reverted',
-      // Payments in stay open, so that the loss can be repaid.
+      // Ways to pay in stay open, so that the loss can be repaid.
       qr: [200, null],
       settlement: [200, null],
     })
@@ -150,7 +150,7 @@ describe('a user whose card payment was refunded after its hold', () => {
     const frozen = await happens(person.until('the freeze', (me) => me.frozen, 60_000))
     const collateralOf = async () => (await person.me()).collateral.value
 
-    // Rp 25,000 are 1.538461 of the missing 3.076923 AUSD: none is credited.
+    // Rp 25,000 are 1.538461 of the missing 3.076923 AUSD, so none of it is credited.
     const part = await topUp(stack, person, { amount: '25000' })
     await waitUntil('the first part', async () => {
       const { inFlight } = (await person.get('/me/activity')).body

@@ -107,7 +107,7 @@ describe('one wallet balance', () => {
   })
 })
 
-/** A contract wallet that accepts any "signature". */
+/** Deploys a contract wallet that accepts any "signature". */
 async function trickster(tell: number, lane = lanes[0]!) {
   const { deploy } = await newCaller(stack)
   const address = await deploy(trickWalletAbi, trickWalletBytecode, [tell, lane])
@@ -152,7 +152,7 @@ describe('a contract wallet that burns the gas of a transaction', () => {
 const blockMs = 300
 
 /**
- * Blocks with a transaction have a proposer whom the wallets refuse, all others one they accept, so
+ * Makes blocks with a transaction have a proposer that the wallets refuse, and all others one that they accept, so that
  * simulations succeed.
  */
 async function choosingProposers() {
@@ -198,7 +198,7 @@ const alarmsOf = (service: string) =>
     .map((line) => JSON.parse(line) as { msg: string; operationId?: string })
 
 describe('a contract wallet that accepts only one block proposer', () => {
-  /** A transaction sent just before an empty block may get into it and not revert. */
+  /** Most tries. A transaction sent just before an empty block may be included in it and not revert. */
   const triesMax = 20
   const budgetSpent = {
     status: 429,
@@ -243,7 +243,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
     expect(reverted).toBeLessThanOrEqual(3)
     expect({ status: reply.status, body: reply.body }).toEqual(budgetSpent)
     expect(Number(reply.headers.get('Retry-After'))).toBeGreaterThan(2)
-    // One attempt each without an alarm; a wallet that exhausts its budget raises one.
+    // Each wallet gets one attempt without an alarm; a wallet that exhausts its budget raises one.
     expect(failed).toBe(reverted)
     const called = alarmsOf('chain-relayer').slice(before)
     expect(called.map(({ msg }) => msg)).toEqual(['wallet exceeded its daily gas budget'])

@@ -63,7 +63,7 @@ describe('a user who owes 10 AUSD', () => {
     const { person, account } = await debtor()
     const paymentId = await settleBy(stack, person, 'CARDS')
     const whole = await withdraw(person, collateralMicro)
-    // A debt of 10 locks 20; the rest is free, whatever happens to the card payment.
+    // A debt of 10 locks 20 AUSD; the rest is free, whatever happens to the card payment.
     const free = await withdraw(person, collateralMicro - 2n * owedMicro)
     await outside.refund(paymentId)
     const ending = async () => ({ whole, free, ...(await account()) })
@@ -86,7 +86,7 @@ describe('a user who owes 10 AUSD', () => {
     const { person, account } = await debtor()
     const paymentId = await settleBy(stack, person, 'CARDS')
     await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
-    // 40 % was refunded: 10 - (10 - 4) AUSD are owed again.
+    // The refund was 40 %, so 10 - (10 - 4) AUSD are owed again.
     await becomes(account, { drawn: '4000000', ...asBefore })
   })
 })
@@ -128,7 +128,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
     await person.draw(2_000_000n)
     await passing(stack, (await chainSeconds(stack)) + minCycleSeconds)
     const paymentId = await settleBy(stack, person, 'CARDS')
-    // 250 basis points of 32 AUSD beyond the limit, next to the encumbered debt.
+    // The draw exceeds the limit by 250 basis points of 32 AUSD, next to the encumbered debt.
     const rewarded = await draw(person, limitMicro + 800_000n - 2_000_000n)
     await outside.refund(paymentId)
     const ending = async () => ({ rewarded, ...(await accountAndSums(person, books)()) })
@@ -192,7 +192,7 @@ describe('a user without funds', () => {
   })
 })
 
-// Last: it empties the lending pool.
+// These tests come last because they empty the lending pool.
 describe('two users who collude', () => {
   test('settle by card, borrow that money through the other wallet, and have the payment refunded', async () => {
     const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })

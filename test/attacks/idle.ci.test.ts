@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 
 const wanted = 10_000
-/** A quiet machine opens all within two seconds. */
+/** Least number of connections that must open; a quiet machine opens all within two seconds. */
 const leastOpen = 1_000
-/** Files and sockets open anyway. */
+/** Number of files and sockets that are open anyway. */
 const othersMax = 1_000
-/** Memory that may remain after the connections. */
+/** Memory in MB that may remain after the connections. */
 const keptMaxMb = 64
 
-/** Bun raises its own limit to the system's maximum. */
+/** Returns the most files of a process. Bun raises its own limit to the system's maximum. */
 function filesMax(pid: number | 'self'): number {
   const [, max] = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? []
   return Number(max)
@@ -32,7 +32,7 @@ function memoryMb(pid: number): number {
   return Number(kb) / 1024
 }
 
-/** Every second one sends half a request, then nothing. */
+/** Opens idle connections, of which every second one sends half a request and then nothing. */
 function openIdle() {
   const { hostname, port } = new URL(stack.info.gateway)
   const open = new Set<{ end: () => void }>()

@@ -1,13 +1,13 @@
-/** Stand-in for the Frankfurter rate API. */
+/** A stand-in for the Frankfurter rate API. */
 export type Market = {
   readonly url: string
-  /** `stale` serves only rates that are days old. */
+  /** Changes the rate; `stale` serves only rates that are days old. */
   readonly turn: (idrPerUsd: number | 'stale') => void
 }
 
 const dayMs = 86_400_000
 
-/** The stack of `rates` uses this market. */
+/** The market that the stack of `rates` uses. */
 export const market = openMarket()
 
 function openMarket(): Market {

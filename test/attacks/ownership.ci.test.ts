@@ -10,7 +10,7 @@ import { newUser, verifiedUser } from '../support/people'
 import { answered, bank, entryIn } from '../support/requests'
 import { sharedStack } from '../support/stack'
 
-// Other users try every id of Ana's.
+// Other users try every id of Ana's items.
 
 type Answer = { readonly status: number; readonly body: unknown }
 type Stranger = 'somebody else' | 'an unverified user' | 'nobody'

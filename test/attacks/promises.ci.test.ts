@@ -19,7 +19,7 @@ import { becomes } from '../support/wait'
 let stack: Stack
 let outside: ExternalControls
 let treasury: Address
-/** Balances at the start. */
+/** Balances of treasury and provider at the start. */
 let fullMicro: bigint
 let fullMinor: number
 
@@ -53,7 +53,7 @@ async function treasuryHas(micro: bigint) {
 }
 
 const shortages: readonly (string | null)[] = ['treasury_short', 'treasury_empty', 'payouts_short']
-/** Retries while a service is slow; a shortage is a 503 too, but final here. */
+/** Sends a request and retries while a service is slow. A shortage is a 503 too, but final here. */
 const post = (person: Person, path: string, body: object): Promise<Reply> =>
   answered(() => person.post(path, body), {
     meant: ({ headers }) => shortages.includes(headers.get('x-error-code')),
@@ -98,7 +98,7 @@ describe('a user wants more AUSD than the treasury has', () => {
     expect(said(await post(person, '/topups', asked))).toEqual(short)
     expect(said(await post(person, '/topups', { ...asked, amount: '1' })).status).toBe(400)
     await needing(/treasury is low: 3\.199999 AUSD uncommitted/)
-    // A wallet's unpaid top-ups hold at most half of the free AUSD.
+    // The unpaid top-ups of a wallet hold at most half of the free AUSD.
     await treasuryHas(2n * topupMicro)
     const opened = await post(person, '/topups', asked)
     expect(opened.status).toBe(200)
@@ -156,7 +156,7 @@ test('a debt that was drawn today can be settled only if the treasury covers it 
     waits: true,
     error: "We can't settle this debt right now. Try again later, or repay it from your wallet with `repay`.",
   })
-  // 3.2 AUSD are committed; an unpaid settlement may hold half of the rest.
+  // Of the AUSD, 3.2 are committed, and an unpaid settlement may hold half of the rest.
   await treasuryHas(topupMicro + 8_000_000n - 1n)
   expect(said(await post(person, '/settlements', { quoteId }))).toEqual(short)
   await treasuryHas(topupMicro + 8_000_000n)
@@ -196,7 +196,8 @@ describe('a user wants more rupiah than the provider holds', () => {
   })
 
   test('forty cash-outs at once, with cover for ten, accept at most ten', async () => {
-    // Enough for all ten: one that is taken meanwhile may count twice against its wallet.
+    // The balance is enough for all ten, although a cash-out that is taken in the meantime may count twice against its
+    // wallet.
     const micro = 20n * payoutMicro
     const people = await verifiedUsers(stack, 4, { ausdMicro: micro })
     await seen('ausd_provider_unpaid_minor', 0)

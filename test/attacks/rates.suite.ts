@@ -30,7 +30,7 @@ async function moves(person: Person, rate: number | 'stale') {
   })
 }
 
-/** A verified user, at Rp 16,250 per dollar. */
+/** Returns a verified user at a rate of Rp 16,250 per dollar. */
 async function newcomer(): Promise<Person> {
   const person = await verifiedUser(stack, { wei: 10n ** 19n })
   await moves(person, 16_250)
@@ -53,7 +53,7 @@ async function ended(person: Person): Promise<string> {
   return paymentId
 }
 
-/** Final collateral of 100 AUSD, and a debt of 10. */
+/** Gives a user 100 AUSD of final collateral and a debt of 10. */
 async function borrows(person: Person) {
   const { id } = await topUp(stack, person, { amount: terms.amount })
   await entryIn(person, id, 'credited')
@@ -83,7 +83,7 @@ describe('a user pays after the checkout has ended', () => {
     await outside.pay(id, channel)
     const entry = await entryIn(person, id, 'credited')
     const ending = async () => ({ value: await collateralOf(person), ...(await books.close()) })
-    // Rp 1,625,000 at Rp 16,900, not at 16,250.
+    // The payment of Rp 1,625,000 counts at Rp 16,900, not at 16,250.
     await becomes(ending, { value: '96153846', ...explained })
     expect(entry).toMatchObject({ ausd: '96153846', reason: 'paid_late', nextAction: null })
     expect(entry.sentence).toMatch(/^It was paid after the checkout closed, so a later exchange rate/)
@@ -122,7 +122,7 @@ describe('a user pays after the checkout has ended', () => {
     await outside.pay(paymentId, channel)
     await entryIn(person, paymentId, 'repaid')
     const ending = async () => ({ drawn: (await person.me()).drawn, ...(await books.close()) })
-    // Rp 162,500 repaid 9.615384 of 10 AUSD.
+    // The payment of Rp 162,500 repaid 9.615384 of 10 AUSD.
     await becomes(ending, { drawn: '384616', ...explained })
   })
 
@@ -192,7 +192,7 @@ describe('a user without bad intent', () => {
 
 describe('a user exceeds the limits of one wallet', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
-  /** The last of a hundred waits long on a busy machine. */
+  /** Sends a request. The last of a hundred waits long on a busy machine. */
   const post = (person: Person, path: string, body: unknown) =>
     answered(() => person.post(path, body), { deadlineMs: 180_000 })
   const topup = async (person: Person, dollars: number, quoteId?: string) =>
@@ -220,10 +220,10 @@ describe('a user exceeds the limits of one wallet', () => {
     await outside.expire(open)
     await becomes(() => statusOf(person, open), 'expired')
     const refused = replies.findIndex(({ status }) => status === 400)
-    // The expired one still counts towards the day.
+    // The expired checkout still counts towards the day.
     expect(said(await topup(person, 3_900, quotes[refused]!.id))).toBe(dayOver)
     expect(said(await topup(person, 2_000, quotes[refused]!.id))).toBe('ok')
-    // An accepted one gets its answer again, though the day is full.
+    // An accepted request gets its answer again, although the day is full.
     const accepted = replies.findLastIndex(({ status }) => status === 200)
     expect(said(await topup(person, 3_900, quotes[accepted]!.id))).toBe('ok')
   })

@@ -33,7 +33,7 @@ afterEach(() => outside.control('faults', {}))
 
 const userWithoutAusd = () => verifiedUser(stack, { wei: 10n ** 19n })
 
-/** 32 AUSD. */
+/** Amount of a payment in rupiah, which is 32 AUSD. */
 const amount = '520000'
 
 async function held(person: Person): Promise<string> {
@@ -48,7 +48,7 @@ async function credited(person: Person): Promise<string> {
   return id
 }
 
-/** Owes 10 AUSD against 32. */
+/** Gives a user a debt of 10 AUSD against 32 AUSD of collateral. */
 async function indebted(person: Person): Promise<void> {
   await credited(person)
   await person.draw(10_000_000n)
@@ -162,7 +162,7 @@ describe('after yield of 10 percent, when a share is worth another amount than a
   })
 })
 
-// Last: services restart while it is down.
+// This test is last because services restart while JetStream is down.
 describe('JetStream loses a refund that the gateway had answered with `recorded`', () => {
   test('of credited money, and of a settlement within its hold', async () => {
     const [before, within] = [await userWithoutAusd(), await userWithoutAusd()]

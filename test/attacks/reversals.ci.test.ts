@@ -4,6 +4,6 @@ import { holdSeconds, watchful } from './fixture'
 onOneStack(() => ({ env: watchful, terms: { holdSeconds } }), {
   freezing: () => import('./freezing.suite'),
   silence: () => import('./silence.suite'),
-  // Last: it changes the value of a share.
+  // This suite is last because it changes the value of a share.
   refunds: () => import('./refunds.suite'),
 })

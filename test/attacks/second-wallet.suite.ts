@@ -15,7 +15,7 @@ import { servesTruth } from '../support/verify'
 const { termSeconds, graceSeconds } = localTerms
 let stack: Stack
 let outside: ExternalControls
-/** Same person for both wallets: face and document at a real provider. */
+/** Identity of both wallets; a real provider recognises it by face and document. */
 const who = `person ${crypto.randomUUID()}`
 let first: Person
 let second: Person

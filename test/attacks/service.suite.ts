@@ -44,7 +44,7 @@ describe('an attacker forges the cursor of a list', () => {
 describe("an attacker overloads the operators' routes", () => {
   const at = (path: string) => fetch(`${stack.info.gateway}${path}`)
   const cachedMs = 5_000
-  /** Refusals are cached for this long. */
+  /** Time in ms for which a refused readiness is cached. */
   const noCachedMs = 1_000
 
   test('by requesting the metrics of all services, which the public port does not serve', async () => {
@@ -110,7 +110,7 @@ describe('an attacker with one address', () => {
     await backbone?.[Symbol.asyncDispose]()
   })
 
-  /** Calls of 150 beyond the limit of signed routes. */
+  /** Returns the calls of 150 that exceed the limit of signed routes. */
   async function tooMany(call: (number: number) => Promise<{ status: number }>) {
     const startedAt = Date.now()
     const statuses: number[] = []
@@ -145,7 +145,7 @@ describe('an attacker with one address', () => {
 })
 
 describe('a dependency of the service hangs', () => {
-  /** 2 s on a quiet machine; calls once waited 8 to 10 s. */
+  /** Longest time of a call in ms. It takes 2 s on a quiet machine; calls once waited 8 to 10 s. */
   const soonMs = 7_000
   const webhook = () => {
     const headers = { 'x-callback-token': stack.info.webhooks.payments.ID, 'webhook-id': 'hanging' }
@@ -157,7 +157,7 @@ describe('a dependency of the service hangs', () => {
   const me = () => person.get('/me')
   const activity = () => person.get('/me/activity')
   const country = () => person.post('/me/country', { country: 'ID' })
-  /** Only the chain knows whether a contract accepts this session. */
+  /** Sends a request whose session only the chain can verify, because its signer claims to be a contract. */
   const signInByContract = () => {
     const owner = privateKeyToAccount(generatePrivateKey())
     const wallet = privateKeyToAddress(generatePrivateKey())
@@ -182,7 +182,7 @@ describe('a dependency of the service hangs', () => {
     await person.me()
   })
 
-  /** Connections stay open without answers. */
+  /** Makes Postgres hang: its connections stay open without answers. */
   const hangPostgres = async () => {
     const sql = postgres(stack.info.postgres.url, { max: 1 })
     const backends = await sql<{ pid: number }[]>`
@@ -246,7 +246,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
     const payer = await verifiedUser(stack)
     await outside.faults({ webhooks: { drop: 1 } })
     const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
-    // Reading the last days is not due now.
+    // The reading of the last days must not become due during the test.
     await sql`
       insert into payments.listings (account, "window", due_at, read_at)
       select account, "window", now() + interval '1 hour', now()
@@ -260,7 +260,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       return row!.looks as number
     }
     try {
-      // An hour of quotes and checkouts, each of another wallet.
+      // The rows are an hour of quotes and checkouts, each of another wallet.
       await sql`
         insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
           fiat_minor, ausd_micro, method, quote_id, request_fingerprint, account, checkout_id, checkout_url,
@@ -272,7 +272,7 @@ describe('an attacker with many wallets keeps checkouts open and unpaid', () => 
       const latest = () => sql`
         select 1 from payments.listings where "window" = 'latest' and read_at is not null`
       await waitUntil('the list being read', async () => (await latest()).length === 2)
-      // A round that began before may still run.
+      // A round that began earlier may still be running.
       await sql`
         update payments.payments set state = 'expired', checks = 0, expires_at = now() - interval '8 hours',
           next_check_at = now() - interval '7 hours' where id = ${`pay_unpaid${'1'.padStart(16, '0')}`}`

@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 afterEach(() => outside.calm())
 
-/** 32 AUSD of final collateral and a debt of 10. */
+/** Returns a user with 32 AUSD of final collateral and a debt of 10. */
 async function debtor() {
   const person = await borrower(stack, { wei: 10n ** 19n }, '520000')
   const books = await openBooks(stack, person)
@@ -29,7 +29,7 @@ async function debtor() {
   return { person, books }
 }
 
-/** The debt grows by 1 AUSD first, so an open checkout no longer covers it. */
+/** Opens a settlement after the debt has grown by 1 AUSD, so that an open checkout no longer covers it. */
 async function settleMore(person: Person): Promise<Checkout> {
   await owesMore(person)
   return openSettlement(person)
@@ -49,7 +49,7 @@ describe('a user opens two checkouts for one debt', () => {
     const { person } = await debtor()
     const quote = await person.quote('USD/IDR')
     const first: Checkout = (await person.insist('/settlements', { quoteId: quote.id })).body
-    expect(await openSettlement(person)).toEqual(first) // Same debt and rate: the open one.
+    expect(await openSettlement(person)).toEqual(first) // With the same debt and rate, the open checkout is returned.
     const second = await settleMore(person)
     const ending = async () => ({
       sessions: [await sessionOf(first), await sessionOf(second)],
@@ -82,7 +82,7 @@ describe('a user opens two checkouts for one debt', () => {
       const { drawn, collateral } = await person.me()
       return { status, drawn, collateral: collateral.value, ...(await books.close()) }
     }
-    // A bank transfer is final, so the second becomes collateral at once.
+    // A bank transfer is final, so the second payment becomes collateral at once.
     const twice = { drawn: '0', collateral: '42000000' }
     await becomes(ending, { status: 'replaced', ...twice, ...explained })
   })
@@ -152,7 +152,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
     await person.until('the repayment', (me) => me.drawn === '0')
     const collateral = (await person.me()).collateral.value
     if (paused) await operate(stack, 'pause', 'topups', '--reason', 'ticket 7')
-    // Drawn today, it was admitted as a top-up when it was opened; later ones are not.
+    // The debt was drawn today, so the payment was admitted as a top-up when it was opened; later ones are not.
     await outside.pay(checkout.paymentId, 'QRIS')
     await person.until('the excess', (me) => me.collateral.value !== collateral)
     await entryIn(person, checkout.paymentId, 'repaid', 'credited')
@@ -173,7 +173,7 @@ describe('security: a user repays a debt before paying its checkout, to have col
   })
 })
 
-// Last: afterwards the chain mines a block a second.
+// These tests come last because the chain mines only a block a second afterwards.
 describe('a user pays a checkout and opens another before the debt is repaid', () => {
   const refused = { status: 400, error: 'A payment for this debt is already in progress.' }
 
@@ -186,13 +186,13 @@ describe('a user pays a checkout and opens another before the debt is repaid', (
     const first = await openSettlement(person)
     const quoteId = (await person.quote('USD/IDR')).id
     await outside.faults({ webhooks: { drop } })
-    // No blocks, no repayment.
+    // Without blocks there is no repayment.
     await chain.setIntervalMining({ interval: 0 })
     try {
       await outside.pay(first.paymentId, 'CARDS')
       if (drop === 0) await entryIn(person, first.paymentId, 'paid')
       const reply = await person.insist('/settlements', { quoteId })
-      // The webhook was lost, so the paid checkout is still open here.
+      // The webhook was lost, so the paid checkout is still open in our row.
       if (drop === 0) expect(said(reply)).toEqual(refused)
       else expect(reply.body).toEqual(first)
     } finally {

@@ -25,7 +25,7 @@ const hasMicro = 20_000_000n
 const takenMicro = 5_000_000n
 const ausdIn = async (person: Person) => String(await ausdOf(stack, person.account.address))
 
-/** 32 AUSD. */
+/** Amount of a payment in rupiah, which is 32 AUSD. */
 const amount = '520000'
 
 const position = async (person: Person) => {
@@ -65,7 +65,7 @@ const topUpBy =
     return () => position(person)
   }
 
-/** `accountNumber` decides the bank's result. */
+/** Makes a cash-out, whose result at the bank `accountNumber` decides. */
 const cashedOut =
   (accountNumber: string): Begin =>
   async (person) => {
@@ -94,7 +94,7 @@ const flows: [string, Begin, unknown][] = [
 ]
 
 describe('a month without a single webhook', () => {
-  /** All live through the month in parallel. */
+  /** Users by test title, all of whom live through the month in parallel. */
   const begun = new Map<string, Promise<() => Promise<unknown>>>()
   let silentSince = 0
 
@@ -105,7 +105,7 @@ describe('a month without a single webhook', () => {
     silentSince = Date.now()
     for (const [index, [title, flow]] of flows.entries()) {
       const beginning = flow(people[index]!)
-      beginning.catch(() => {}) // The test that awaits it fails.
+      beginning.catch(() => {}) // The test that awaits this promise fails.
       begun.set(title, beginning)
     }
   })
@@ -150,7 +150,7 @@ async function lockedIdentities() {
   }
 }
 
-// Last: services lose their JetStream.
+// This test is last because the services lose their JetStream.
 describe('a user whose identity was rejected', () => {
   test('loses the verified flag though JetStream lost the verdict that was `recorded`', async () => {
     const person = await verifiedUser(stack)

@@ -9,7 +9,7 @@ import { waitUntil } from '../support/wait'
 import { largePathsOf, openSlowReaders } from './slow-readers'
 
 const readers = 1_000
-/** Sockets and requests, but no copies of the answers. */
+/** Largest growth in MB: sockets and requests, but no copies of the answers. */
 const grownMaxMb = 150
 const honestRequests = 12
 
@@ -29,7 +29,7 @@ function memoryMb(): number {
 
 const openFiles = () => readdirSync(`/proc/${stack.process('gateway').pid()}/fd`).length
 
-/** Returns the slowest in ms. */
+/** Returns the slowest request in ms. */
 async function honest(): Promise<number> {
   let slowestMs = 0
   const statuses: number[] = []

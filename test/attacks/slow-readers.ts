@@ -1,7 +1,7 @@
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 
-// Bun and Node read ahead, and on loopback the kernel takes 2.8 MB from the server (measured). With the
-// segments of a real network it takes less than 100 kB, so the rest waits in the server as in production.
+// Bun and Node read ahead, and on loopback the kernel takes 2.8 MB from the server (measured). With the small segments
+// of a real network it takes less than 100 kB, so the rest waits in the server as in production.
 
 const int = FFIType.i32
 const openLibc = () =>
@@ -14,13 +14,13 @@ const openLibc = () =>
     close: { args: [int], returns: int },
   })
 
-// linux/socket.h, linux/tcp.h
+// The numbers are those of linux/socket.h and linux/tcp.h.
 const [inet, stream, solSocket, receiveBuffer, tcp, maxSegment] = [2, 1, 1, 8, 6, 2] as const
 const [peek, dontWait] = [0x02, 0x40] as const
 const segmentBytes = 1_400
 const receiveBytes = 4_096
 
-/** Connections that GET this path and read nothing. Linux only. */
+/** Opens connections that GET this path and read nothing. It works on Linux only. */
 export function openSlowReaders(
   port: number,
   path: string,
@@ -48,7 +48,7 @@ export function openSlowReaders(
   }
   const open = Array.from({ length: count }, (_, connection) => openOne(connection))
   return {
-    /** Peeks without consuming. */
+    /** Reads the statuses without consuming the responses. */
     statuses: (): number[] =>
       open.flatMap((fd) => {
         const bytes = new Uint8Array(16)
@@ -62,10 +62,10 @@ export function openSlowReaders(
   }
 }
 
-/** Smaller answers fit into the socket's buffer. */
+/** Least length in bytes of a large answer; smaller ones fit into the socket's buffer. */
 const largeBytes = 16_384
 
-/** Documentation, its assets and the configuration. */
+/** Returns the paths of large answers: documentation, its assets and the configuration. */
 export async function largePathsOf(gateway: string): Promise<string[]> {
   const headers = { 'x-forwarded-for': '10.2.0.1' }
   const read = async (path: string) => (await fetch(`${gateway}${path}`, { headers })).text()

@@ -37,7 +37,7 @@ async function ops(...words: string[]) {
 }
 const giveBack = (name: string, by = 'sari') => ops('return', name, '--reason', 'ticket 12', '--by', by)
 
-/** Repeated while the relayer is late or down; the return happens once. */
+/** Requests a return until it is done, because the relayer may be late or down; the return happens once. */
 const giveBackInTheEnd = (name: string, by = 'sari') => toldInTheEnd(name, /, returned in 0x/, by)
 const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
   waitUntil(
@@ -49,7 +49,7 @@ const toldInTheEnd = (name: string, end: RegExp, by?: string) =>
     120_000,
   )
 
-/** `<transaction>:<log>` of the transfer to this address. */
+/** Returns the name `<transaction>:<log>` of the transfer to this address. */
 async function transferTo(to: Address, hash: Hex): Promise<string> {
   const { logs } = await readerOf(stack).getTransactionReceipt({ hash })
   const transfers = parseEventLogs({ abi: ausdAbi, eventName: 'Transfer', logs })
@@ -57,7 +57,7 @@ async function transferTo(to: Address, hash: Hex): Promise<string> {
   return `${hash}:${found!.logIndex}`
 }
 
-/** A signed cash-out whose transfer is submitted on chain first: the treasury holds AUSD without a row. */
+/** Signs a cash-out whose transfer is submitted on chain first, so that the treasury holds AUSD without a row. */
 async function rob(person: Person) {
   const body = await cashoutBody(stack, person, { ausdMicro: lostMicro })
   const { transactionHash, blockNumber } = await thief.submit(body.authorization)
@@ -74,7 +74,7 @@ async function rob(person: Person) {
 }
 const robbed = async () => rob(await verifiedUser(stack, { ausdMicro: hasMicro }))
 
-/** Transfers between wallet and treasury in chain order. */
+/** Returns the transfers between wallet and treasury in chain order. */
 async function between(person: Person) {
   const moves = await transfersOf(stack, person.wallet)
   return moves
@@ -170,7 +170,7 @@ async function anotherRelayer(): Promise<AsyncDisposable> {
   const child = Bun.spawn([process.execPath, 'services/chain-relayer/main.ts'], {
     cwd: repositoryDir,
     env: Object.fromEntries(env),
-    // It exits when this is closed.
+    // The relayer exits when this pipe is closed.
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'ignore',

@@ -3,10 +3,10 @@ import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 import { rpcKey } from './fixture'
 
-/** A message that is not redriven stays unhandled. */
+/** Settings without rechecks, so that a message that is not redriven stays unhandled. */
 const never = { RECHECK_AFTER_MS: '3600000', LIST_EVERY_MS: '3600000' }
 
-/** A known outage logs errors at debug. */
+/** Settings with debug lines, because errors of a known outage are logged at debug. */
 const verbose = { LOG_LEVEL: 'debug' }
 
 const env = {
@@ -15,10 +15,10 @@ const env = {
   payouts: never,
   'chain-relayer': verbose,
   'indexer-reader': verbose,
-  // A webhook that a busy machine did not record is resent at once, not after minutes.
+  // A webhook that a busy machine did not record is sent again at once, not after minutes.
   sandbox: quickChecks.sandbox,
 }
-/** Vendors put their key into the URL. */
+/** Path of the RPC endpoint with a key, as vendors put theirs into the URL. */
 const rpcPath = `/v2/${rpcKey}?apikey=${rpcKey}`
 
 onOneStack(() => ({ env, proxied: true, rpcPath }), {

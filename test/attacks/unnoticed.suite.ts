@@ -94,7 +94,7 @@ describe('a dead letter', () => {
 })
 
 describe('an item that is stuck', () => {
-  /** Inserts a row past its state's limit, without a worker. */
+  /** Inserts a row that is past its state's limit and has no worker. */
   const stuck = {
     payments: (state: string, ageMs: number) => sql`
       insert into payments.payments (id, kind, state, wallet, pair, currency, rate_minor_per_usd,
@@ -153,7 +153,7 @@ describe('an item that is stuck', () => {
     const everywhere = all.map(({ service, state }) => `${service} ${state}: called`)
     await becomes(async () => called(), everywhere, 60_000)
 
-    // A busy service is missing from one answer and present in the next.
+    // A busy service may be missing from one answer and present in the next.
     const untold = async () => {
       const samples = await scrape(stack)
       return all.filter(({ service, state }) => {
@@ -220,7 +220,7 @@ describe('the key of an RPC endpoint', () => {
       await waitUntil(`failures by ${Object.keys(faults)}`, news, 60_000)
       proxy.setFaults({})
     }
-    // Includes lines logged before the service was ready.
+    // The count includes lines logged before the service was ready.
     proxy.setFaults({ disconnectRate: 1 })
     for (const name of readers) {
       const said = () => logOf(name).filter((line) => /chain not responding/.test(line)).length

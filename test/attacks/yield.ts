@@ -6,7 +6,7 @@ import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { readerOf } from '../support/ledger'
 import { callerOf } from '../support/people'
 
-/** Changes the value of a share, as the contract's administrator. AUSD 10⁻⁶. */
+/** Changes the value of a share, as the contract's administrator, by adding 10⁻⁶ AUSD. */
 export async function addYield(stack: RunningStack, micro: bigint): Promise<void> {
   const { ausd, creditLine } = stack.info.chain
   const admin = callerOf(stack, devKey('admin'))
@@ -15,7 +15,7 @@ export async function addYield(stack: RunningStack, micro: bigint): Promise<void
   await admin.call('addYield', [micro])
 }
 
-/** Of all users, in AUSD 10⁻⁶. */
+/** Returns the collateral of all users in 10⁻⁶ AUSD. */
 export const collateralOf = (stack: Stack): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.creditLine as Address,

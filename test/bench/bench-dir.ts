@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Readable by Postgres' user. */
+/** Makes a folder that Postgres' user can read. */
 export function benchDir(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'bench-'))
   chmodSync(path, 0o755)

@@ -1,5 +1,5 @@
 /**
- * `ratio` relates it to a yardstick of the same run. `value` is null, with the reason in `note`, if it could
+ * A result. `ratio` relates it to a yardstick of the same run. `value` is null, with the reason in `note`, if it could
  * not be measured.
  */
 export type Figure = {
@@ -22,7 +22,7 @@ export const against = (value: number, yardstick: number, to: string) => ({
   ratio: { value: value / yardstick, to },
 })
 
-/** `ratio ≥ 0.2, missed`; empty without an aim. */
+/** Writes an aim, such as `ratio ≥ 0.2, missed`; empty without an aim. */
 export function aimText({ aim, value, ratio, unit }: Figure): string {
   if (!aim) return ''
   const reached = aim.of === 'value' ? value : ratio?.value
@@ -34,7 +34,7 @@ export function aimText({ aim, value, ratio, unit }: Figure): string {
   return `${said}, ${met ? 'met' : 'missed'}`
 }
 
-/** Three significant digits, or an integer from 1,000. */
+/** Writes a figure with three significant digits, or as an integer from 1,000 on. */
 export function figureText(value: number): string {
   if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US')
   return String(Number(value.toPrecision(3)))

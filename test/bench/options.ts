@@ -23,18 +23,18 @@ export type BenchName = (typeof benchNames)[number]
 
 export type Options = {
   readonly names: readonly BenchName[]
-  /** Minimum credit-line events for `backfill` and `ponder`. */
+  /** Least number of credit-line events for `backfill` and `ponder`. */
   readonly events: number
   readonly samples: number
   readonly seconds: number
   readonly connections: number
   readonly topups: number
   readonly topupsPerSecond: number
-  /** Top-ups of `sustained` at each rate. */
+  /** Number of top-ups of `sustained` at each rate. */
   readonly payments: number
   readonly sends: number
   readonly minutes: number
-  /** Old payments that `million` inserts. */
+  /** Number of old payments that `million` inserts. */
   readonly old: number
   readonly jsonPath: string | undefined
   readonly write: boolean

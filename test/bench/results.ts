@@ -16,11 +16,11 @@ const readme = join(import.meta.dir, 'README.md')
 const begin = '<!-- results -->'
 const end = '<!-- /results -->'
 
-/** Only figures with an aim. */
+/** Writes the figures that have an aim into the README. */
 export const writeResults = (result: Result): void =>
   writeFileSync(readme, withResults(readFileSync(readme, 'utf8'), result))
 
-/** Throws if the page has no markers. */
+/** Returns the page with new results. Throws if the page has no markers. */
 export function withResults(page: string, result: Result): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
   if (from < 0 || to < from) throw new Error(`the page has no ${begin} … ${end}`)

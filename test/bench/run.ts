@@ -15,7 +15,7 @@ import { tableOf } from './table'
 import { benchWebhook } from './webhook/webhook'
 import { benchX402 } from './x402/x402'
 
-/** `bun run bench [name …]`; see `test/bench/README.md`. */
+/** This script is `bun run bench [name …]`; see `test/bench/README.md`. */
 const say = (line: string) => console.error(`  ${line}`)
 
 async function benchReading(options: Options): Promise<Figure[]> {

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 
-// Rows of a database in long use: final, of many wallets. Inserted without triggers, so that they
-// are not announced as changes.
+// The rows are those of a database in long use: final, and of many wallets. They are inserted without triggers, so that
+// they are not announced as changes.
 
 const wallet = `'0x' || lpad(to_hex(n % 20000), 40, '0')`
 const old = `now() - interval '20 days' - n * interval '1 second'`
@@ -51,7 +51,7 @@ const rows: Readonly<Record<string, string>> = {
 const tableOf = (into: string) => into.split(' ')[0]!
 export const filled = Object.keys(rows).map(tableOf)
 
-/** The planner assumes 100 rows for these lists and would scan a smaller table. */
+/** Tables that get more rows: the planner assumes that their lists have 100 entries, and would scan a smaller table. */
 const larger = /^indexer_reader\.(records|cycles)/
 const largerLeast = 100_000
 

@@ -10,7 +10,7 @@ import { waitUntil } from '../support/wait'
 import { filled, fillTables } from './fill'
 import { logPlans, plansIn, type Ran } from './plans'
 
-/** An index helps more with more rows: what passes here passes with ten million. */
+/** Number of rows per table. An index helps more with more rows, so a plan that passes here passes with ten million. */
 const rowsEach = 20_000
 const connection = { application_name: 'suite' }
 const workers = [
@@ -20,7 +20,7 @@ const workers = [
   'chain-relayer',
   'indexer-reader',
   'books',
-  'pruning', // Connections of operations.
+  'pruning', // These are the connections of operations.
 ]
 
 let stack: Stack

@@ -23,7 +23,7 @@ const settings = {
   'auto_explain.log_nested_statements': 'on',
 }
 
-/** Logs the plan of every statement except this session's. */
+/** Makes Postgres log the plan of every statement except this session's. */
 export async function logPlans(sql: Sql, url: string): Promise<void> {
   for (const [name, value] of Object.entries(settings)) await sql.unsafe(`alter system set ${name} = '${value}'`)
   await sql`select pg_reload_conf()`

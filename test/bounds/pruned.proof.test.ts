@@ -36,7 +36,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-/** Simulates more than a year without activity. */
+/** Sets all times back by more than a year without activity. */
 async function age(): Promise<void> {
   const year = admin`interval '400 days'`
   for (const schema of movers) {
@@ -75,7 +75,7 @@ async function deliverAllAgain(): Promise<void> {
   const manager = await nc.jetstreamManager()
   const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
     plans
-      .filter(({ durable_name: name }) => name !== 'integrator') // Has no reader here.
+      .filter(({ durable_name: name }) => name !== 'integrator') // This consumer has no reader in the test.
       .map((plan) => [stream, plan.durable_name] as const),
   )
   for (const [stream, name] of readers) await manager.consumers.delete(stream, name)
@@ -110,14 +110,14 @@ describe('after everything prunable was pruned', () => {
     expect(await rowsOf('payouts', 'outbox')).toBe(0)
 
     await deliverAllAgain()
-    // The recent list is read every few seconds; nothing is older.
+    // The list of recent payments is read every few seconds, and nothing is older.
     const since = `"window" = 'recent' and read_at < '${new Date().toISOString()}'`
     await waitUntil('the lists being read', async () => {
       const left = ['payments', 'payouts'].map((schema) => rowsOf(schema, 'listings', since))
       return (await Promise.all(left)).every((rows) => rows === 0)
     })
     expect(await rowsOf('chain_relayer', 'inbox')).toBeGreaterThan(5)
-    // A repeated order's outcome is published and handled again.
+    // The outcome of a repeated order is published and handled again.
     await waitUntil('the outboxes being empty', async () => {
       const open = await Promise.all(movers.map((schema) => rowsOf(schema, 'outbox', 'published_at is null')))
       return open.every((rows) => rows === 0)

@@ -1,18 +1,18 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** `CHROMIUM` overrides them. */
+/** Names of the program, which `CHROMIUM` overrides. */
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** Debian's package `chromium`; none is downloaded. */
+/** Finds a browser, such as Debian's package `chromium`; none is downloaded. */
 export const browserPath = (): string | undefined =>
   process.env.CHROMIUM || names.flatMap((name) => Bun.which(name) ?? [])[0]
 
 export const noBrowser = 'Chromium not found, so no page was opened: run apt-get install chromium, or set CHROMIUM.'
 
 export type Opened = AsyncDisposable & {
-  /** `phone` is as narrow as a small phone. */
+  /** Opens a page; `phone` is as narrow as a small phone. */
   readonly open: (address: string, more?: { dark?: boolean; phone?: boolean }) => Promise<Page>
-  /** Console errors and violations of the content security policy. */
+  /** Errors in the browser's console and violations of the content security policy. */
   readonly complaints: readonly string[]
 }
 

@@ -9,7 +9,7 @@ import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
 import { faultsOf } from './page-faults'
 
-// Uses the stack's printed address in a real browser.
+// The test opens the address that a stack prints in a real browser.
 
 const found = browserPath()
 if (!found) console.warn(noBrowser)
@@ -20,7 +20,7 @@ let browser: Opened
 let page: Page
 beforeAll(async () => {
   if (!found) return
-  // The books are compared once, so rows planted here stay.
+  // The books are compared only once, so rows planted here stay.
   const env = { ...quickChecks, operations: { BOOKS_EVERY_MS: '3600000' } }
   stack = await ownStack({ controls: true, operations: true, env })
   browser = await openBrowser(found)
@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]()
 })
 
-/** Long enough to appear in a timeline. */
+/** Time of a payer in ms, long enough to appear in a timeline. */
 const payerMs = 500
 
 const textOf = async (place: Locator) => (await place.textContent()) ?? ''
@@ -41,7 +41,7 @@ const live = () => waitUntil('the page being live', async () => (await status())
 
 async function press(action: string, choose: Record<string, string> = {}): Promise<string> {
   await view('Motion')
-  await view('Sandbox') // Reopened, because the choices have changed.
+  await view('Sandbox') // The view is opened again because the choices have changed.
   const form = page.getByRole('form', { name: action, exact: true })
   for (const [label, value] of Object.entries(choose)) await form.getByLabel(label).selectOption({ value })
   await form.getByRole('button', { name: 'Run', exact: true }).click()
@@ -102,7 +102,7 @@ withBrowser('an item shows its timeline through every service, with its waits', 
   expect(JSON.parse(await textOf(page.locator('pre')))).toMatchObject({ id, unseen: [] })
 })
 
-/** Elements cut at the page's right edge, or that need scrolling. */
+/** Returns elements that are cut off at the page's right edge or need scrolling. */
 const cutOff = () =>
   page.evaluate(() => {
     const isWide = (one: Element) => one.scrollWidth > one.clientWidth + 1
@@ -176,7 +176,7 @@ withBrowser('Attention lists items for manual work, and groups dead letters', as
 withBrowser('the list can be browsed and filtered, and the address has the filter', async () => {
   await view('Motion')
   await page.locator('h1').click()
-  await page.keyboard.press('p') // Keeps new rows out.
+  await page.keyboard.press('p') // This key pauses the view, which keeps new rows out.
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   const rows = page.locator('[data-row]')
@@ -197,7 +197,7 @@ withBrowser('the list can be browsed and filtered, and the address has the filte
 })
 
 withBrowser('State shows queues, rates and lanes', async () => {
-  // The first view may be older than the deletion of the rows.
+  // The first view may be from before the deletion of the rows.
   for (const [name, words] of [
     ['Queues', 'COMMANDS'],
     ['Rates', '16250'],
@@ -252,7 +252,7 @@ withBrowser('a paused page sends no requests', async () => {
   await page.keyboard.press('p')
   expect(await status()).toStartWith('Paused')
   const asked: string[] = []
-  // Browsers request the icon themselves.
+  // Browsers request the icon themselves, so it is left out.
   page.on('request', (request) => request.url().endsWith('.svg') || asked.push(request.url()))
   await view('Motion')
   await view('Sandbox')
@@ -326,7 +326,7 @@ describe('the page in both themes', () => {
 })
 
 withBrowser('no page threw an error or violated its content security policy', () => {
-  // The browser logs failed answers: the stranger's, and those while the gateway was down.
+  // The browser logs failed responses: that to the stranger, and those while the gateway was down.
   const expected = /401|ERR_(CONNECTION|INCOMPLETE|EMPTY)|50[23]/
   const others = browser.complaints.filter((words) => !expected.test(words))
   expect(others).toEqual([])

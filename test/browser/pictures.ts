@@ -5,7 +5,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { runningStack } from '#infra/local/stack-file'
 import { browserPath, noBrowser, openBrowser } from './browser'
 
-/** `bun test/browser/pictures.ts`: pictures both pages on the running stack, during a demo. */
+/** This script, `bun test/browser/pictures.ts`, takes pictures of both pages on the running stack during a demo. */
 const folder = join(repositoryDir, 'services/gateway/operators/pictures')
 const path = browserPath()
 if (!path) throw new Error(noBrowser)

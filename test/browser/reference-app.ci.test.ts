@@ -10,7 +10,7 @@ import { sharedStack } from '#test/support/stack'
 import { waitUntil } from '#test/support/wait'
 import { browserPath, noBrowser, type Opened, openBrowser } from './browser'
 
-// A newcomer's session on a phone, from first load to printed statement.
+// The test is a new user's session on a phone, from the first load to the printed statement.
 
 const found = browserPath()
 if (!found) console.warn(noBrowser)
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const t = english
 const slugs = Object.keys(t.sections) as (keyof typeof t.sections)[]
-/** Enough for the chain on a busy machine. */
+/** Longest wait for the chain in ms, enough on a busy machine. */
 const chainMs = 60_000
 const shown = (place: Locator) => place.and(page.locator(':visible'))
 const go = (slug: keyof typeof t.sections) =>
@@ -170,11 +170,11 @@ withBrowser('a card payment in ringgit is held, and the page explains it before 
   await see(t.hold('15 seconds'))
   await press(t.openCheckout)
   await payThere()
-  // A busy machine may load the page after the hold, which then has become collateral.
+  // A busy machine may load the page after the hold, when the money has become collateral.
   await see(/can still be reversed|42\.645714\sAUSD/)
 })
 
-/** While `isLost`, requests are carried out but get no answer. */
+/** Makes requests lose their responses while `isLost`, although they are carried out. */
 async function loseAnswers(address: string, word = '') {
   const lost = { bodies: [] as string[], isLost: true }
   await page.route(address, async (route) => {
@@ -215,7 +215,7 @@ withBrowser('an order without an answer is continued after a reload, as the same
   lost.isLost = false
   await page.reload()
   await shown(page.getByRole('link', { name: t.goToPayment })).waitFor()
-  // The list of orders may show the link before the answer to the order has arrived.
+  // The list of orders may show the link before the response to the order has arrived.
   await page.waitForFunction(() => !Object.keys(localStorage).some((key) => /^order/.test(key)))
   expect([...new Set(lost.bodies)]).toHaveLength(1)
   expect(await page.getByRole('link', { name: t.goToPayment }).count()).toBe(1)
@@ -241,7 +241,7 @@ withBrowser('a cash-out is signed, checked and followed to the bank, and a trans
   const bank = shown(page.getByRole('combobox', { name: t.bank, exact: true }))
   await bank.fill('bank m')
   await press(t.checkAccount)
-  await see(t.chooseBank) // Several banks have this in their names.
+  await see(t.chooseBank) // Several banks have this text in their names.
   await bank.fill('bca')
   await bank.press('Tab')
   expect(await bank.inputValue()).toBe('Bank Central Asia')
@@ -250,7 +250,7 @@ withBrowser('a cash-out is signed, checked and followed to the bank, and a trans
   await press(t.checkAccount)
   await see(/does not have this account/)
   await type(t.accountHolder, 'Sari Dewi')
-  // A verdict disappears when its account is changed.
+  // A verdict disappears when the account that it is about is changed.
   expect(await page.getByText(/does not have this account/).count()).toBe(0)
   await press(t.checkAccount)
   await see(/^The bank has this account/)
@@ -274,7 +274,7 @@ withBrowser('each item opens its detail, and a receipt to print', async () => {
   const [receipt] = await Promise.all([page.waitForEvent('popup'), press(t.receipt)])
   await receipt.getByText('0.500000 AUSD').waitFor()
   const size = await receipt.locator('h1').evaluate((one) => getComputedStyle(one).fontSize)
-  expect(size).toBe('24px') // Its own styles apply.
+  expect(size).toBe('24px') // The size shows that the page's own styles apply.
   await receipt.close()
 })
 
@@ -329,7 +329,7 @@ withBrowser('the drawer shows each request without the session, to copy as curl'
   await press(t.copyCurl)
   await see(t.copied)
   expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith('curl -s -X POST ')
-  // As over plain http.
+  // The page has no clipboard, as over plain http.
   await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { configurable: true }))
   await press(t.copyAnswer)
   await waitUntil('the second copy', async () => (await page.getByText(t.copied).count()) > 0)
@@ -363,7 +363,7 @@ withBrowser('in each language and theme, no section is cut off or has an accessi
 })
 
 withBrowser('the page threw no error and kept its content security policy', () => {
-  // Browsers log each lost answer, and the refusal.
+  // Browsers log each lost response, and the refusal.
   const others = browser.complaints.filter((words) => !/ERR_FAILED|status of 422/.test(words))
   expect(others).toEqual([])
 })

@@ -2,7 +2,10 @@ import { pause } from '#platform/deadline'
 
 const patience = 20
 
-/** A 4xx is final. Continues after the users have stopped, so that no payment stays half refunded. */
+/**
+ * Makes a call at the provider; a 4xx is final. It continues after the users have stopped, so that no payment stays
+ * half refunded.
+ */
 export async function atProvider(work: () => Promise<unknown>): Promise<boolean> {
   for (let tries = 0; tries < patience; tries++) {
     try {

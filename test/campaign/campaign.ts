@@ -23,17 +23,18 @@ import type { Report } from './report'
 import { makeTrouble } from './trouble'
 import { openWorld, type World } from './world'
 
-/** Between new users whose payment goes back after its hold. */
+/** Interval in ms between new users whose payment is reversed after its hold. */
 const lateTakerEveryMs = 12_000
 /**
- * Grows with the number of users: two cores can serve ten new flows a second while half the stack is down.
+ * Pause of a user in ms, which grows with the number of users: two cores can serve ten new flows a second while half
+ * the stack is down.
  */
 const restLeastMs = 1_500
 const restOfEachMs = 200
 /** Fraction of the campaign after which an upgrade begins. */
 const upgradeAt = 0.4
 
-/** Throws only if it cannot run at all. */
+/** Runs a campaign. Throws only if it cannot run at all. */
 export async function runCampaign(options: Options, say: (line: string) => void): Promise<Report> {
   const { seed, minutes, people: count } = options
   const flows = flowsWith(options.flows)
@@ -131,7 +132,7 @@ async function lateTakers(
     all.push(
       join(index).then(
         ({ scene }) => giveBackAfterHold(scene),
-        () => {}, // Verification may time out while half the stack is down.
+        () => {}, // The verification may time out while half the stack is down.
       ),
     )
   }

@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { type Canary, canaries, copySources } from '../support/canary'
 
-// Only the faults and flows that can meet the planted defects are played, so half a minute is enough;
-// otherwise another seed is tried. No defect leaves the trace of another.
+// Only the faults and flows that can meet the planted defects are played, so half a minute is enough; otherwise another
+// seed is tried. No defect leaves the trace of another.
 
 const traces: Record<Canary, RegExp> = {
-  outbox: /which is in no stream/, // Never reached the broker.
-  relayer: /were paid or returned for 0 transfers/, // Paid for a reverted transfer.
+  outbox: /which is in no stream/, // The message never reached the broker.
+  relayer: /were paid or returned for 0 transfers/, // The payout was paid although its transfer reverted.
   payouts: /was paid and returned/, // A refusal was believed too early.
 }
 const seedsMax = 5
-// Lost messages, and a slow provider and chain.
+// The first fault loses messages; the second makes provider and chain slow.
 const faults = 'connections to nats lose,orders are executed'
-// A lost item never ends: the audit begins once nothing has completed for this long.
+// A lost item never ends, so the audit begins once nothing has completed for this long.
 const quietSeconds = '30'
 
 test('the campaign finds each of the three planted defects', async () => {

@@ -1,6 +1,6 @@
 import { type Address, createPublicClient, type Hex, http, keccak256, parseAbi, parseEventLogs, toHex } from 'viem'
 
-/** These are the published signatures: the audit shares no code with the services. */
+/** Events by their published signatures, because the audit shares no code with the services. */
 const events = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
@@ -11,7 +11,7 @@ const events = parseAbi([
   'event FrozenSet(address indexed account, bool frozen, uint256 sequence)',
 ])
 
-/** AUSD 10⁻⁶. */
+/** Amounts under a ref, in 10⁻⁶ AUSD. */
 export type UnderRef = {
   readonly added: readonly bigint[]
   readonly repaid: readonly bigint[]
@@ -24,14 +24,14 @@ export type ChainFacts = {
   readonly underRef: (ref: Hex) => UnderRef
   readonly refs: ReadonlySet<Hex>
   readonly transfers: readonly Transfer[]
-  /** Transactions by authorizer and nonce. */
+  /** Returns the transactions that used a nonce of an authorizer. */
   readonly uses: (authorizer: string, nonce: Hex) => readonly Hex[]
   readonly frozen: ReadonlySet<string>
   readonly treasuryMicro: bigint
   readonly inTransaction: (hash: Hex) => readonly { name: string; amountMicro: bigint; ref?: Hex }[]
 }
 
-/** Written a second time on purpose, to check the services. */
+/** Returns the ref of a name. It is written a second time on purpose, to check the services. */
 export const chainRef = (name: string): Hex => keccak256(toHex(`ref:${name}`))
 
 const spanBlocks = 2_000n

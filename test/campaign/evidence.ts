@@ -16,10 +16,10 @@ export type Evidence = {
 
 export type CampaignVerdict = {
   readonly findings: readonly string[]
-  /** Rightly in manual review: a wrong amount, or a reversal after the hold. */
+  /** Items that are rightly in manual review: a wrong amount, or a reversal after the hold. */
   readonly waiting: readonly { readonly id: string; readonly words: string }[]
   readonly counted: Readonly<Record<string, number>>
-  /** AUSD 10⁻⁶ in and out of the treasury. */
+  /** AUSD (10⁻⁶) that moved in and out of the treasury. */
   readonly treasuryMovedMicro: bigint
   readonly treasuryExplainedMicro: bigint
 }

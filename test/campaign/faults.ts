@@ -10,12 +10,12 @@ import type { World } from './world'
 export type Fault = {
   readonly name: string
   readonly kind: 'kill' | 'pause' | 'network' | 'provider' | 'chain' | 'webhooks'
-  /** Faults of one target never overlap: ending one would end the other. */
+  /** Target of the fault. Faults of one target never overlap, because ending one would end the other. */
   readonly target: string
-  /** Shortest and longest, in ms. */
+  /** Shortest and longest duration in ms. */
   readonly lastsMs: readonly [number, number]
   readonly begin: (world: World, chance: Random) => (() => void | Promise<void>) | Promise<() => void>
-  /** Polled until true, which measures the recovery. */
+  /** Returns true once the target has recovered. It is polled, which measures the recovery. */
   readonly isOver?: (world: World) => Promise<boolean>
 }
 
@@ -61,7 +61,7 @@ async function isReady({ stack, retired }: World): Promise<boolean> {
   return answers.every(Boolean)
 }
 
-/** The service is down until one instance has restarted. */
+/** Returns a fault that kills both instances, so that the service is down until one has restarted. */
 const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   ...killed(name),
   name: `both instances of ${name} are killed`,
@@ -71,7 +71,7 @@ const bothKilled = (name: (typeof serviceNames)[number]): Fault => ({
   },
 })
 
-/** Kills the instance that comes first. */
+/** Returns a fault that kills the instance that reaches a boundary first. */
 const atFailpoint = (name: (typeof serviceNames)[number], points: readonly string[]): Fault => ({
   ...killed(name),
   name: `an instance of ${name} is killed between two steps`,
@@ -101,12 +101,12 @@ const wireFaults = (['nats', 'postgres'] as const).flatMap((to) => [
     wires[to].cut()
     return () => {}
   }),
-  // The longest outlast the timeout of a publish.
+  // The longest of these exceed the timeout of a publish.
   wireFault(to, 'stall', [500, 6_000], ({ wires }) => {
     wires[to].close()
     return () => wires[to].open()
   }),
-  // Loses data in transit in both directions.
+  // This fault loses data in transit in both directions.
   wireFault(to, 'lose data', [500, 3_000], ({ wires }) => {
     wires[to].close()
     return () => {
@@ -140,7 +140,7 @@ const provider = (
     try {
       await outside.faults({ ...faults, seed: chance.belowMs(1_000_000) })
     } catch (error) {
-      await end() // The sandbox may have applied them.
+      await end() // The sandbox may have applied the faults although it did not respond.
       throw error
     }
     return end
@@ -228,7 +228,7 @@ const chainFaults = [
   chain('the endpoint limits the rate', { tooManyRequestsRate: 0.5 }),
 ]
 
-/** The services' code names them. */
+/** Failpoints per service, as its code names them. */
 export type Failpoints = ReadonlyMap<(typeof serviceNames)[number], readonly string[]>
 
 export const faultsWith = (failpoints: Failpoints): readonly Fault[] => [

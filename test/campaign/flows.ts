@@ -77,7 +77,7 @@ const paidLate: Flow = async (scene) => {
   await pay(scene, deed, 'QRIS')
 }
 
-/** Goes back on hold if paid by card, else after the credit. */
+/** Returns a flow whose payment is reversed, within the hold if it was by card and else after the credit. */
 const goesBack =
   (kind: PaymentDeed['kind'], fate: Fate, pair: Pair = 'USD/IDR'): Flow =>
   async (scene) => {
@@ -89,14 +89,14 @@ const goesBack =
     await pause(chance.belowMs(4_000), signal)
     await giveBack(scene, deed, fate)
   }
-/** Credited at once. */
+/** Channels whose payments are credited at once. */
 const instantOf = { 'USD/IDR': 'QRIS', 'USD/MYR': 'MAYB2U_FPX' } as const
 
 async function borrow({ person, chance }: Scene): Promise<boolean> {
   const amountMicro = 200_000n + BigInt(chance.belowMs(300_000))
   return person.draw(amountMicro).then(
     () => true,
-    () => false, // No collateral yet, or the chain is paused.
+    () => false, // The user has no collateral yet, or the chain is paused.
   )
 }
 
@@ -157,7 +157,7 @@ const send: Flow = async (scene) => {
   if (answered && 'ok' in answered) deed.answer = { id: answered.ok.sendId }
 }
 
-/** The same authorization in two requests at once; only one may succeed. */
+/** Uses the same authorization in two requests at once, of which only one may succeed. */
 const twice: Flow = async (scene) => {
   const { person, treasury } = scene
   const quotes = await Promise.all([quoteOf(scene, 'USD/IDR'), quoteOf(scene, 'USD/IDR')])
@@ -165,9 +165,7 @@ const twice: Flow = async (scene) => {
   await Promise.all(quotes.map((quoteId) => quoteId && askCashout(scene, quoteId, authorization)))
 }
 
-/**
- * Cancels the authorization during the request or right after it, so that either transaction may come first.
- */
+/** Cancels the authorization during the request or right after it, so that either transaction may come first. */
 const cancelled: Flow = async (scene) => {
   const { person, treasury, chance, signal } = scene
   const quoteId = await quoteOf(scene, 'USD/IDR')
@@ -177,13 +175,13 @@ const cancelled: Flow = async (scene) => {
   const asked = askCashout(scene, quoteId, authorization)
   if (chance.belowMs(2) === 0) await asked
   else await pause(chance.belowMs(600), signal)
-  await person.cancel(authorization).catch(() => {}) // Already used.
+  await person.cancel(authorization).catch(() => {}) // The authorization may be used already.
   await asked
 }
 
 type Kind = readonly [name: string, flow: Flow]
 
-/** Flows for private keys; repeated entries are more frequent. */
+/** Flows of users with a private key; repeated entries are more frequent. */
 const kinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
@@ -212,7 +210,7 @@ const kinds: readonly Kind[] = [
   ['cash-out cancelled', cancelled],
 ]
 
-/** A contract wallet sends no transactions and so cannot draw. */
+/** Flows of contract wallets, which send no transactions and so cannot draw. */
 const contractKinds: readonly Kind[] = [
   ['top-up by QR', topup('USD/IDR', 'QRIS')],
   ['cash-out', cashout(bank.accountNumber)],
@@ -228,7 +226,7 @@ export function flowsWith(words: readonly string[]): Flows {
 }
 export type Flows = { readonly own: readonly Flow[]; readonly contract: readonly Flow[] }
 
-/** A flow that throws on the user's side is abandoned. */
+/** Plays flows until the end. One that throws on the user's side is abandoned. */
 export async function live(scene: Scene, flows: readonly Flow[], restMs: number): Promise<void> {
   const { chance, signal, record } = scene
   while (!signal.aborted && flows.length > 0) {
@@ -239,7 +237,10 @@ export async function live(scene: Scene, flows: readonly Flow[], restMs: number)
   }
 }
 
-/** This freezes the wallet, so each user does it once; half of them repay the loss by a top-up. */
+/**
+ * Has a payment reversed after its hold. This freezes the wallet, so each user does it once; half of them repay the
+ * loss by a top-up.
+ */
 export async function giveBackAfterHold(scene: Scene): Promise<void> {
   const { record, person, chance, signal } = scene
   const deed = await checkout(scene, 'topup', 'USD/IDR', 'card')

@@ -10,9 +10,9 @@ import type { Stored } from './messages'
 export type Secret = { readonly name: string; readonly text: string }
 export type SearchedText = { readonly where: string; readonly text: string }
 export type Leaks = {
-  /** Without the secret itself. */
+  /** Places of secrets, without the secrets themselves. */
   readonly found: readonly string[]
-  /** Characters searched, by kind of place, and secrets. */
+  /** Numbers of characters searched, by kind of place, and of secrets. */
   readonly searched: Readonly<Record<string, number>>
 }
 
@@ -23,10 +23,10 @@ export function leaksIn(told: readonly SearchedText[], secrets: readonly Secret[
 }
 
 const isSecretName = /KEY|SECRET|PASSWORD|TOKEN/
-/** Shorter values are common words or numbers. */
+/** Least length of a secret; shorter values are common words or numbers. */
 const shortest = 12
 
-/** Reads `/proc` of second instances: an upgrade stops the first. */
+/** Returns the secrets. It reads `/proc` of the second instances, because an upgrade stops the first. */
 function secretsOf(stack: Stack): Secret[] {
   const secrets = new Map<string, string>()
   for (const name of serviceNames) {
@@ -56,7 +56,7 @@ async function personalOf(people: readonly Person[]): Promise<Secret[]> {
   ]
 }
 
-/** Logs of the stand-ins for provider, banks and chain. */
+/** Logs of the stand-ins for provider, banks and chain, which are not searched. */
 const notOurs = /^(?:sandbox|chain)/
 
 const logsOf = ({ dir }: Stack): SearchedText[] =>
@@ -82,7 +82,7 @@ async function deadLettersOf({ adminUrl }: Stack): Promise<SearchedText[]> {
   }
 }
 
-/** `errors`: bodies of error responses. */
+/** Searches everything written for secrets; `errors` are the bodies of error responses. */
 export async function findLeaks(
   stack: Stack,
   people: readonly Person[],

@@ -5,7 +5,7 @@ import { within } from '#platform/deadline'
 
 export type Stored = {
   readonly stream: string
-  /** The header `Nats-Msg-Id`. */
+  /** Value of the header `Nats-Msg-Id`. */
   readonly id: string
   readonly subject: string
   readonly text: string
@@ -13,10 +13,10 @@ export type Stored = {
 export type Noted = { readonly schema: string; readonly id: string; readonly subject: string }
 export type Announced = { readonly noted: number; readonly missing: readonly string[] }
 
-/** If a stream's last message is removed, a reader waits for the next one. */
+/** Longest read in ms. If the last message of a stream is removed, a reader waits for the next one. */
 const readMaxMs = 120_000
 
-/** All of them: a campaign is shorter than the retention. */
+/** Returns all messages: a campaign is shorter than the retention. */
 export async function storedMessages({ info }: Stack): Promise<Stored[]> {
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
@@ -48,7 +48,7 @@ async function storedIn(nc: NatsConnection, stream: string, count: number): Prom
   return stored
 }
 
-/** Reads every table named `outbox`. */
+/** Reads the published rows of every table named `outbox`. */
 export async function notedAsPublished({ adminUrl }: Stack): Promise<Noted[]> {
   const sql = postgres(adminUrl, { max: 1, onnotice: () => {} })
   try {

@@ -6,22 +6,22 @@ import type { Fate, PaymentDeed } from './record'
 
 type Case = {
   readonly chance: Random
-  /** `share` is from 0 to 1. */
+  /** Returns a part of the amount; `share` is from 0 to 1. */
   readonly part: (share: number) => { amount: number }
-  /** Returns the changed object, or undefined if refused. */
+  /** Calls a control of the sandbox. Returns the changed object, or undefined if it was refused. */
   readonly control: (path: string, body?: object) => Promise<{ id: string } | undefined>
   readonly onPayment: (name: 'refund' | 'chargeback' | 'tell', body?: object) => Promise<{ id: string } | undefined>
   readonly rest: (maxMs: number) => Promise<void>
-  /** Recorded beforehand. */
+  /** Records beforehand that the money may come back. */
   readonly mayComeBack: () => void
 }
 
 const [short, long] = [4_000, 30_000]
 const half = (chance: Random) => chance.belowMs(2) === 0
-/** The rest of the payment, or a part. */
+/** Returns the amount of a refund: the rest of the payment, or a part. */
 const someOf = ({ chance, part }: Case) => (half(chance) ? {} : part(chance.belowMs(100) / 100))
 
-/** Each leaves nothing pending unless the sandbox is down. */
+/** Plays each fate. None leaves anything pending unless the sandbox is down. */
 export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
   refunded: async (one) => {
     await one.onPayment('refund', someOf(one))
@@ -86,7 +86,7 @@ export const fates: Readonly<Record<Fate, (one: Case) => Promise<void>>> = {
     await one.onPayment(isFirst ? 'chargeback' : 'refund')
   },
   voided: async (one) => {
-    // The list and the payment's endpoint may learn of it at different times.
+    // The list and the payment's own endpoint may show the change at different times.
     const both = { status: 'CANCELED', listed: half(one.chance) ? 'VOIDED' : 'REVERSED' }
     const { listed, status } = both
     const first = [both, { listed }, { status }][one.chance.belowMs(3)]!
@@ -130,7 +130,7 @@ export async function giveBack(
   })
 }
 
-/** Ends what remains because the response to a control was lost. */
+/** Ends what remains pending because the response to a control was lost. */
 export async function endPending({ book, control }: ExternalControls): Promise<void> {
   const { refunds = [], chargebacks = [], payments = [] } = await book()
   const end = (path: string, body = {}) => atProvider(() => control(path, body))

@@ -1,16 +1,16 @@
-/** Reported, to repeat a campaign. */
+/** Options of a campaign, which the report contains so that it can be repeated. */
 export type Options = {
-  /** Fixes the order of faults and the users' choices, not their timing. */
+  /** Seed of the order of faults and of the users' choices, but not of their timing. */
   readonly seed: number
   readonly minutes: number
   readonly people: number
   /** Commit of the first instances, which are stopped one by one. */
   readonly upgradeFrom: string | null
-  /** A fault's name must contain one; empty: all. */
+  /** Words of which the name of a fault must contain one; all faults if empty. */
   readonly faults: readonly string[]
-  /** A flow's name must contain one; empty: all. */
+  /** Words of which the name of a flow must contain one; all flows if empty. */
   readonly flows: readonly string[]
-  /** Pending items are findings once no item completes for this long. */
+  /** Time in seconds without a completed item after which pending items are findings. */
   readonly quietSeconds: number
 }
 

@@ -5,7 +5,7 @@ import { pause } from '#platform/deadline'
 import { activityOf } from '../support/requests'
 import type { CampaignVerdict, Entry } from './evidence'
 
-/** These are not pending; the audit decides whether they are right. */
+/** Statuses that are not pending; the audit decides whether they are right. */
 const resting = new Set([
   'credited',
   'repaid',
@@ -21,7 +21,7 @@ const resting = new Set([
   'failed',
   'sent',
 ])
-/** `paid` is final for cash-outs only. */
+/** Returns true if an item is pending; `paid` is final for cash-outs only. */
 const isOpen = ({ kind, status }: Entry) => !resting.has(status) || (kind !== 'cashout' && status === 'paid')
 
 const lastMax = 5
@@ -29,8 +29,8 @@ const listsAtOnce = 8
 const lookEveryMs = 1_000
 
 /**
- * Waits until no item is pending, then audits. Money may move without a pending item, until the next poll, so
- * the audit is repeated while it has findings, until nothing has completed for `quietMaxMs`.
+ * Waits until no item is pending, then audits. Money may move without a pending item, until the next poll. So the audit
+ * is repeated while it has findings, until nothing has completed for `quietMaxMs`.
  */
 export async function quietly(
   everybody: readonly Person[],
@@ -47,7 +47,7 @@ export async function quietly(
   }
   const open = new Map<string, { words: string; afterMs: number }>()
   for (;;) {
-    // Polls only users with pending items.
+    // Only users with pending items are polled.
     let waiting = everybody
     const look = async () => {
       const lists = await pMap(waiting, entriesOf, { concurrency: listsAtOnce })

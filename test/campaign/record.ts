@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 
-/** What happens to a paid payment's money; `fates` plays each. */
+/** Fate of the money of a paid payment, which `fates` plays. */
 export type Fate =
   | 'refunded'
   | 'refunded late'
@@ -14,16 +14,16 @@ export type Fate =
   | 'voided'
   | 'doubtful'
 
-/** Recorded before the request. Amounts are AUSD 10⁻⁶ and fiat minor units. */
+/** A request, recorded before it is sent. Amounts are in 10⁻⁶ AUSD and minor units of fiat. */
 export type CampaignDeed = PaymentDeed | CashoutDeed | SendDeed
 
 export type PaymentDeed = {
   readonly kind: 'topup' | 'settlement'
   readonly wallet: Address
   readonly pair: 'USD/IDR' | 'USD/MYR'
-  /** Null until there is a response. */
+  /** The response, or null until there is one. */
   answer: Promised | null
-  /** Events at the provider; `came back`: money went back, and may have returned to us. */
+  /** Events at the provider; `came back` means that the money was reversed, and may have returned to us. */
   readonly after: Set<'paid' | 'declined' | 'expired first' | 'came back' | Fate>
 }
 
@@ -49,7 +49,7 @@ type Promised = { readonly id: string; readonly ausdMicro: bigint; readonly fiat
 export type Record = {
   readonly deeds: readonly CampaignDeed[]
   readonly note: <D extends CampaignDeed>(deed: D) => D
-  /** Keys are `200`, an error code, or `no answer`. */
+  /** Counts by `200`, an error code, or `no answer`. */
   readonly answers: ReadonlyMap<string, number>
   readonly count: (answer: string) => void
   readonly errors: Set<string>

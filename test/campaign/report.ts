@@ -11,9 +11,9 @@ export type Report = {
   readonly record: Record
   readonly happened: readonly Happened[]
   readonly verdict: CampaignVerdict
-  /** Time from the end of the last fault until nothing was pending. */
+  /** Time in ms from the end of the last fault until nothing was pending. */
   readonly quietMs: number
-  /** Last completed items, with ms since the last fault. */
+  /** The last completed items, with ms since the last fault. */
   readonly last: readonly { readonly words: string; readonly afterMs: number }[]
   readonly breaks: readonly string[]
   readonly announced: Announced

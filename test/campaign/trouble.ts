@@ -4,13 +4,13 @@ import { pause } from '#platform/deadline'
 import type { Fault } from './faults'
 import type { World } from './world'
 
-/** Times in ms since the start. */
+/** A fault that happened, with times in ms since the start. */
 export type Happened = {
   readonly name: string
   readonly kind: Fault['kind']
   readonly atMs: number
   readonly lastedMs: number
-  /** Time until everything was ready; null if not measured. */
+  /** Time in ms until everything was ready, or null if it was not measured. */
   recoveredMs: number | null
 }
 
@@ -18,7 +18,8 @@ const everyMs = [150, 1_200] as const
 const recoveryMaxMs = 60_000
 
 /**
- * In the seed's order; faults overlap, but never two on one target. Each kind comes once before any repeats.
+ * Causes faults in the seed's order. They overlap, but never two on one target, and each kind comes once before any
+ * repeats.
  */
 export async function makeTrouble(
   world: World,

@@ -2,11 +2,11 @@ import { pause } from '#platform/deadline'
 
 export type Wire = AsyncDisposable & {
   readonly host: string
-  /** In both directions. */
+  /** Delays data in both directions. */
   readonly slow: (delayMs: number) => void
-  /** Skips the close handshake, as a dead router does. */
+  /** Cuts connections without a close handshake, as a dead router does. */
   readonly cut: () => void
-  /** Stalls data without refusing connections, until `open`. */
+  /** Stalls data until `open`, without refusing connections. */
   readonly close: () => void
   readonly open: () => void
 }
@@ -49,7 +49,7 @@ export function openWire(target: { hostname: string; port: number }): Wire {
     way.isMoving = false
   }
   const pass = (connection: Connection, way: Way, data: Uint8Array) => {
-    // The socket reuses its buffer.
+    // The data are copied because the socket reuses its buffer.
     way.waiting.push({ data: data.slice(), dueAt: performance.now() + delayMs })
     void move(connection, way)
   }

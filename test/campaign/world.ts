@@ -12,27 +12,27 @@ import { quickChecks } from '../support/stack'
 import type { Options } from './options'
 import { openWire, type Wire } from './wire'
 
-/** Long enough for a reversal within the hold, short enough that many holds end. */
+/** Holds in seconds: long enough for a reversal within one, short enough that many end. */
 const holdSeconds = 20
-/** AUSD 10⁻⁶, enough for an hour of cash-outs and sends. */
+/** AUSD (10⁻⁶) of each user at the start, enough for an hour of cash-outs and sends. */
 const startMicro = 2_000_000_000n
 const startWei = 10n ** 19n
-/** One user in this many has a contract wallet. */
+/** Number of users per contract wallet. */
 const contractEvery = 8
 
 export type World = AsyncDisposable & {
   readonly stack: Stack
   readonly outside: ExternalControls
   readonly wires: { readonly nats: Wire; readonly postgres: Wire }
-  /** Fault targets that an upgrade has stopped. */
+  /** Targets of faults that an upgrade has stopped. */
   readonly retired: Set<string>
-  /** Funded and verified; the seed and index determine the key. */
+  /** Returns a funded and verified user, whose key the seed and the index determine. */
   readonly newPerson: (index: number) => Promise<{ person: Person; isContract: boolean }>
 }
 
 /**
- * Two instances of each service behind one address. With an even seed there is a second chain endpoint
- * without faults.
+ * Opens two instances of each service behind one address. With an even seed there is a second chain endpoint, without
+ * faults.
  */
 export async function openWorld({ seed }: Options, older: string | null): Promise<World> {
   const wires: Partial<Record<'nats' | 'postgres', Wire>> = {}

@@ -22,10 +22,10 @@ const services = Object.entries(composition.services)
 const isOneShot = ({ restart }: Service) => restart === 'no'
 const { devDependencies: versions } = JSON.parse(readFileSync(join(repositoryDir, 'package.json'), 'utf8'))
 const stacks = { 'a deployment': real, 'a stack on this machine': composition }
-/** Only hands new volumes to their users. */
+/** The container that only hands new volumes to their users. */
 const owner = 'volumes'
 
-/** Postgres has no patch number. */
+/** Returns a release with three numbers, because Postgres has no patch number. */
 function release(version: string): string {
   const [, majorAndMinor, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?/.exec(version)!
   return `${majorAndMinor}.${patch ?? 0}`

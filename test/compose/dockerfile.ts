@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { infraDir } from '#infra/compose/composition'
 
-/** Continuation lines joined: `{ word: 'COPY', rest: 'shared shared' }`. */
+/** An instruction with its continuation lines joined: `{ word: 'COPY', rest: 'shared shared' }`. */
 export type Instruction = { word: string; rest: string }
 export type Stage = { image: string; name: string | undefined; instructions: Instruction[] }
 export type Copy = { sources: string[]; target: string }
 
-/** Throws on an unknown instruction. */
+/** Reads a Dockerfile. Throws on an unknown instruction. */
 export function readDockerfile(text: string): Stage[] {
   const stages: Stage[] = []
   const lines = text
@@ -30,7 +30,7 @@ const known = new Set('FROM WORKDIR COPY RUN ENV USER STOPSIGNAL ENTRYPOINT CMD'
 
 export const ourStages = (): Stage[] => readDockerfile(readFileSync(join(infraDir, 'Dockerfile'), 'utf8'))
 
-/** Paths from the repository, not from another stage. */
+/** Returns the paths that a stage copies from the repository, not from another stage. */
 export const copiesOf = ({ instructions }: Stage): Copy[] =>
   instructions
     .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
@@ -39,7 +39,7 @@ export const copiesOf = ({ instructions }: Stage): Copy[] =>
       return { sources: words.slice(0, -1), target: words.at(-1)! }
     })
 
-/** The last matching line decides. */
+/** Returns a test for ignored paths, in which the last matching line decides. */
 export function readIgnore(text: string): (path: string) => boolean {
   const rules = text
     .split('\n')

@@ -49,7 +49,7 @@ const filledIn: Variables = Object.fromEntries(
   Object.entries(example).map(([name, value]) => [name, value || (samples[name] ?? 'filled in')]),
 )
 const proposed = [...testnetValues.keys()].filter((name) => Object.values(processes).some((fields) => name in fields))
-/** The shell gives these to `deploy`. */
+/** Adds the variables that the shell gives to `deploy`. */
 const withAdmin = (variables: Variables): Variables => ({ ADMIN_KEY: devKey('x'), ...variables })
 
 describe('compose gives each process', () => {
@@ -209,7 +209,7 @@ describe('secrets from files', () => {
   })
 
   const inFiles = Object.keys(overlay.secrets!).map((file) => file.toUpperCase())
-  /** One file for each, as an operator creates them. */
+  /** Writes a file for each variable, as an operator creates them. */
   function secretsIn(variables: readonly string[]): string {
     const dir = mkdtempSync(join(tmpdir(), 'secrets-'))
     for (const variable of variables) writeFileSync(join(dir, variable.toLowerCase()), `${filledIn[variable] ?? ''}\n`)
@@ -223,7 +223,7 @@ describe('secrets from files', () => {
     const env = environmentOf(withFiles.services[name]!, rest)
     return Object.fromEntries(Object.entries(env).map(([key, value]) => [key, value.replace('/run/secrets', dir)]))
   }
-  /** The settings and the operator's variables are those of all processes. */
+  /** Returns the fields of a process. The settings and the operator's variables are those of all processes. */
   const fieldsOf = (name: string): Fields => {
     if (name === 'settings' || name === 'ops')
       return { ...backboneSettings, ...Object.assign({}, ...Object.values(processes)) }
@@ -232,7 +232,7 @@ describe('secrets from files', () => {
 })
 
 describe('interpolation', () => {
-  /** `@` replaces `$`, which a linter takes for a template. */
+  /** Interpolates a text in which `@` stands for `$`, which a linter would take for a template. */
   const put = (text: string) => interpolate(text.replaceAll('@', '$'), { A: 'b', E: '' })
 
   test.each([

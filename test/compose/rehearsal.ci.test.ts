@@ -39,7 +39,7 @@ const check = (name: string) => rehearsal.exec(name, wordsOf(healthchecks[name]!
 const logOf = (name: string) => readFileSync(join(rehearsal.dir, `logs/${name}.log`), 'utf8')
 
 describe('a local stack whose containers run as processes with the same commands and variables', () => {
-  // The order is that of depends_on.
+  // The order of the tests is that of depends_on.
   test.each(oneShots)('%s does its work and ends', async (name) => {
     const how = await rehearsal.start(name).exited
     expect(how === 'exit 0' || logOf(name)).toBe(true)

@@ -17,9 +17,9 @@ export type Rehearsal = AsyncDisposable & {
   readonly rpcUrl: string
   readonly databaseUrl: string
   readonly dir: string
-  /** The process has exactly the service's environment. */
+  /** Starts a process with exactly the service's environment. */
   readonly start: (service: string) => Child
-  /** As `docker compose exec`. */
+  /** Runs a command as `docker compose exec` does. */
   readonly exec: (service: string, words: readonly string[]) => Promise<string>
 }
 
@@ -45,10 +45,10 @@ async function placesIn(dir: string) {
       ['/etc/nats', join(repositoryDir, 'infra/nats')],
       ['/data', join(dir, 'data')],
       ['/chain', join(dir, 'chain')],
-      // The anvil image has it on its path.
+      // The anvil image has this program on its path.
       ['exec anvil', `exec ${planChain({ dir, port: 1 }).bin}`],
     ]),
-    /** Values that are only a port. */
+    /** Values that are nothing but a port. */
     wholes: new Map([
       ['3000', String(gateway)],
       ['3001', String(ops)],
@@ -59,14 +59,14 @@ async function placesIn(dir: string) {
 }
 type MovedPlaces = Awaited<ReturnType<typeof placesIn>>
 
-/** One pass, so that replacements are not replaced again. */
+/** Moves ports and paths in one pass, so that replacements are not replaced again. */
 function moved(value: string, { moves, wholes }: MovedPlaces): string {
   const names = [...moves.keys()].map((name) => name.replaceAll(/[.]/g, '\\.')).join('|')
   const found = new RegExp(`(?<![\\w.-])(${names})(?![\\w-])`, 'g')
   return wholes.get(value) ?? value.replaceAll(found, (name) => moves.get(name)!)
 }
 
-/** From the Dockerfile's COPY and RUN. */
+/** Lays out the image by the Dockerfile's COPY and RUN. */
 function layImage(app: string) {
   mkdirSync(app)
   const image = ourStages().at(-1)!
@@ -95,7 +95,7 @@ function programsHere(dir: string): ReadonlyMap<string, string> {
   ])
 }
 
-/** Starts nothing. */
+/** Prepares a rehearsal without starting anything. */
 export async function rehearse(): Promise<Rehearsal> {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
   for (const name of ['logs', 'data', 'chain']) mkdirSync(join(dir, name))

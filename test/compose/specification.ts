@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 
 /**
- * The part in use of the Compose Specification (github.com/compose-spec/compose-spec,
- * schema/compose-spec.json, June 2026): an unlisted key is a mistake.
+ * The part of the Compose Specification in use (github.com/compose-spec/compose-spec, schema/compose-spec.json, June
+ * 2026). A key that is not listed is a mistake.
  */
 const closed = { additionalProperties: false }
 const words = Type.Array(Type.String(), { minItems: 1 })

@@ -1,15 +1,15 @@
 export type Arguments = {
   readonly target: 'sandbox' | 'test-mode'
-  /** A payer's time in ms; null without a payer. */
+  /** Time of a payer in ms, or null without a payer. */
   readonly payerMs: number | null
-  /** Part of a suite's name; null: all. */
+  /** Part of a suite's name, or null for all suites. */
   readonly only: string | null
 }
 
 export const usage =
   'bun run prove conformance [--target sandbox|test-mode] [--interactive] [--minutes 10] [--suite <text>]'
 
-/** A fault names the invalid argument. */
+/** Parses arguments. The fault names the invalid one. */
 export function argumentsFrom(words: readonly string[]): Arguments | { fault: string } {
   let target: Arguments['target'] = 'sandbox'
   let only: string | null = null

@@ -15,11 +15,11 @@ export type ChainBench = {
   readonly log: Log
 }
 
-/** Monad's public endpoints return no more. */
+/** Blocks per log query: Monad's public endpoints return no more. */
 const logBlocks = 100n
 const nobody = `0x${'0'.repeat(38)}aa` as const
 
-/** Requests of relayer and reader. Sends no transaction that could be mined. */
+/** Returns steps with the requests of relayer and reader. They send no transaction that could be mined. */
 export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
   const endpoints = openRpcEndpoints({ rpcUrls: [url] })
   const reader = openChainReader({ endpoints, chainId })

@@ -5,7 +5,7 @@ import { type PaymentBench, pay, providerOf, until } from './payment-bench'
 import { left, type Step } from './step'
 import { listedPaymentSteps, listedReturnSteps, type PaidHere } from './transaction-steps'
 
-/** Test mode pays one automatically; the other can be refunded. */
+/** Channels per account: test mode pays one automatically, and the other can be refunded. */
 const channels = {
   ID: { paid: 'QRIS', refundable: 'DANA' },
   MY: { paid: 'TOUCHNGO', refundable: 'GRABPAY' },
@@ -84,7 +84,7 @@ export function chargeSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** Refunds of the provider's dashboard; the service only reads them. */
+/** Returns steps with refunds from the provider's dashboard, which the service only reads. */
 export function refundSteps(bench: PaymentBench): Step[] {
   const { account, client, waiting } = bench
   const provider = providerOf(client)

@@ -7,13 +7,13 @@ import { type PaymentBench, providerOf } from './payment-bench'
 import { faultOf, left, NotHere, type Step } from './step'
 
 const minuteMs = 60_000
-/** A float would lose their smallest unit: RM 12.34, Rp 150,001. */
+/** Amounts whose smallest unit a float would lose: RM 12.34, Rp 150,001. */
 const fiats = {
   ID: { currency: 'IDR', minor: 150_001n },
   MY: { currency: 'MYR', minor: 1_234n },
 } as const
 
-/** Lasts 15 minutes. */
+/** Returns an order of a checkout that lasts 15 minutes. */
 export const orderOf = (account: keyof typeof fiats, over: Partial<CheckoutOrder> = {}): CheckoutOrder => ({
   account,
   reference: crypto.randomUUID(),

@@ -9,7 +9,7 @@ import { openTestModeTarget } from './test-mode-target'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Exit code: 1 if a step failed or a key is not a test key, 2 for invalid arguments. */
+/** Runs the suites. Returns the exit code: 1 if a step failed or a key is not a test key, 2 for invalid arguments. */
 export async function conform(
   words: readonly string[],
   env: Environment,

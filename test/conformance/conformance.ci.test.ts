@@ -307,7 +307,7 @@ test('test mode with --interactive also covers payments and refunds', async () =
   const results = await runAll(target, 'account ID', () => {})
   expect(asked).toHaveLength(2)
   const others = results.flatMap(({ rows }) => rows).filter(({ verdict }) => verdict !== 'pass')
-  // Needs the other account's key, would use up the real budget, or charges back.
+  // These steps need the other account's key, would use up the real budget, or make a chargeback.
   expect(others.map(({ seen, verdict }) => [verdict, seen])).toEqual([
     ['not here', 'needs the keys of both accounts'],
     ['not here', 'needs an allow-list without this address'],

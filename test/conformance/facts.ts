@@ -1,6 +1,6 @@
 /**
- * Assumptions from recorded bodies, third-party code or contradicting references. `run`: a test-mode run
- * confirms it; otherwise it can only fail to contradict it, and `by` must confirm it.
+ * Assumptions from recorded bodies, third-party code or contradicting references. `run` means that a test-mode run
+ * confirms it. Otherwise a run can only fail to contradict it, and `by` must confirm it.
  */
 export const facts = {
   'ids-refused': {

@@ -1,16 +1,16 @@
 import type { IdentityProvider, Statement } from '../../services/gateway/identity/provider'
 import { faultOf, left, NotHere, type Step } from './step'
 
-/** A webhook, byte for byte. */
+/** A webhook as received, byte for byte. */
 export type Heard = { readonly body: Uint8Array; readonly headers: Headers }
 
 export type IdentityBench = {
   readonly provider: IdentityProvider
-  /** Has a wrong API secret. */
+  /** A client with a wrong API secret. */
   readonly wrongKey: IdentityProvider
-  /** Has another webhook secret. */
+  /** A client with another webhook secret. */
   readonly deaf: IdentityProvider
-  /** Undefined where no webhook can arrive. */
+  /** Waits for a webhook; undefined where none can arrive. */
   readonly hear: ((wallet: `0x${string}`, verdict: 'approved' | 'reset') => Promise<Heard>) | undefined
   readonly resets: boolean
 }
@@ -19,7 +19,7 @@ const noWebhook = () =>
   new NotHere('needs a public address: approve an applicant in the dashboard, see infra/README.md')
 
 export function identitySteps(bench: IdentityBench): Step[] {
-  // Random, so that no applicant repeats.
+  // The wallet is random, so that no applicant repeats.
   const wallet = `0x${'0'.repeat(8)}${crypto.randomUUID().replaceAll('-', '')}` as const
   return [...questionSteps(bench, wallet), ...linkSteps(bench, wallet), ...webhookSteps(bench, wallet)]
 }
@@ -57,7 +57,7 @@ const linkSteps = ({ provider, wrongKey }: IdentityBench, wallet: `0x${string}`)
 const verdictOf = (by: IdentityProvider, { body, headers }: Heard) =>
   'ok' in by.verify(body, headers, Date.now()) ? 'believed' : 'refused'
 
-/** Treats the applicant as one that we created. */
+/** Returns the refs of a statement, so that its applicant counts as one that we created. */
 const ownRefs = ({ providerRef }: Statement) => new Set(providerRef ? [providerRef] : [])
 
 function webhookSteps({ provider, deaf, hear, resets }: IdentityBench, wallet: `0x${string}`): Step[] {

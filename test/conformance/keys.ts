@@ -1,4 +1,4 @@
-/** No call is made with the key. */
+/** Error about a live key, with which no call is made. */
 export class LiveKey extends Error {
   override name = 'LiveKey'
   constructor(variable: string, begins: string) {
@@ -15,13 +15,13 @@ const testKeys = {
   PERSONA_API_KEY: 'persona_sandbox_',
 } as const
 
-/** These do not show their mode; the key beside them does. */
+/** Keys that do not show their mode, which the key next to them shows. */
 const plainSecrets = ['SUMSUB_SECRET_KEY'] as const
 
-/** Never printed. */
+/** Names of keys that are never printed. */
 const secretNames = [...Object.keys(testKeys), ...plainSecrets]
 
-/** Throws `LiveKey`. */
+/** Reads the keys. Throws `LiveKey` if one is not a test key. */
 export function testModeKeys(env: Environment) {
   for (const [name, begins] of Object.entries(testKeys)) {
     const value = env[name]

@@ -51,10 +51,10 @@ export function lookupSteps(bench: PaymentBench): Step[] {
   ]
 }
 
-/** Test mode allows ten calls at once. */
+/** Number of calls; test mode allows ten at once. */
 const calls = 12
 
-/** Each has half of the call budget. */
+/** Number of clients, each of which has half of the call budget. */
 const copies = 2
 
 const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[] => [
@@ -121,7 +121,7 @@ const paceSteps = ({ account, open, limit, forbidSender }: PaymentBench): Step[]
       await limit('all')
       const first = await provider.findCheckout(account, noSession).catch((error) => error)
       await limit('none')
-      // No call may go out within the window, although it would be answered now.
+      // No call may be sent within the window, although it would be answered by now.
       const second = await provider.findCheckout(account, noSession).catch((error) => error)
       if (!(first instanceof ProviderBusy)) return 'not busy'
       const later = first.retryAfterMs > 1_000 ? 'retry later' : 'retry at once'

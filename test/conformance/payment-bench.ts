@@ -10,19 +10,19 @@ import { NotHere, type Waiting } from './step'
 export type PaymentBench = {
   readonly account: ProviderAccount
   readonly client: ProviderClient
-  /** Has a wrong key. */
+  /** A client with a wrong key. */
   readonly wrongKey: ProviderClient
-  /** The other country's account; undefined without its key. */
+  /** Client of the other country's account, or undefined without its key. */
   readonly neighbour: ProviderClient | undefined
-  /** Has a separate call budget. */
+  /** Opens a client with a separate call budget. */
   readonly open: (requestsPerMinute: number) => ProviderClient
-  /** Throws `NotHere` without a payer. */
+  /** Chooses a channel. Throws `NotHere` without a payer. */
   readonly choose: (checkout: Checkout, channel: string) => Promise<void>
-  /** The provider returns 429: `all` with no calls left, `stray` with some; undefined if impossible. */
+  /** Makes the provider return 429: `all` with no calls left, `stray` with some; undefined if impossible. */
   readonly limit: ((which: 'all' | 'stray' | 'none') => Promise<void>) | undefined
   /** Removes this address from the allow-list; undefined if impossible. */
   readonly forbidSender: ((on: boolean) => Promise<void>) | undefined
-  /** Returns the chargeback's id; undefined if impossible. */
+  /** Makes a chargeback and returns its id; undefined if impossible. */
   readonly chargeback: ((paymentId: string) => Promise<string>) | undefined
   readonly waiting: Waiting
 }
@@ -30,10 +30,10 @@ export type PaymentBench = {
 export const providerOf = (client: ProviderClient): PaymentProvider =>
   xendit({ clients: { ID: client, MY: client }, appUrl: 'https://app.example.org/' })
 
-/** `POST /v3/payment_requests/{id}/simulate` pays the chosen channel in test mode. */
+/** Response of `POST /v3/payment_requests/{id}/simulate`, which pays the chosen channel in test mode. */
 const Simulated = Type.Object({ status: Type.String() })
 
-/** Test mode pays. Channels that redirect the payer refuse the simulation; the payer completes those. */
+/** Pays a checkout in test mode. Channels that redirect the payer refuse the simulation; the payer completes those. */
 export async function pay(
   bench: PaymentBench,
   { checkout, fiat, channel }: { checkout: Checkout; fiat: Money<Fiat>; channel: string },
@@ -51,7 +51,7 @@ export async function pay(
   return until(bench.waiting, read, (seen) => seen?.status === 'completed')
 }
 
-/** Returns the last answer, good or not, when time is up. */
+/** Reads until the answer is good, and returns the last one, good or not, when time is up. */
 export async function until<T>(
   { deadlineMs, everyMs }: Waiting,
   read: () => Promise<T>,

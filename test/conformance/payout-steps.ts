@@ -10,11 +10,11 @@ export type PayoutBench = {
   readonly api: PayoutApi
   readonly client: ProviderClient
   readonly wrongKey: ProviderClient
-  /** Test mode takes 90 s to succeed, and up to five minutes to fail or reverse. */
+  /** Times of the waits. Test mode takes 90 s to succeed, and up to five minutes to fail or reverse. */
   readonly waiting: Waiting
 }
 
-/** Source: the payout test scenarios page. */
+/** Outcomes per account number, from the provider's page of payout test scenarios. */
 const outcomes = [
   ['1234567890', 'succeeded'],
   ['123456', 'refused TEMPORARY_TRANSFER_ERROR'],
@@ -41,7 +41,7 @@ const orderTo = (accountNumber: string, over: Partial<PayoutOrder> = {}): Payout
   ...over,
 })
 
-/** Slow ones are ordered first, checked last. */
+/** Returns the steps. Slow payouts are ordered first and checked last. */
 export function payoutSteps(bench: PayoutBench): Step[] {
   const { api } = bench
   const provider = xenditPayouts(bench.client, [api])
@@ -59,7 +59,7 @@ export function payoutSteps(bench: PayoutBench): Step[] {
     return `${which}, ${status}, ${amountMinor} ${currency}, ${whose}`
   }
   const all = [...orders, pending]
-  /** v3 documents no metadata. */
+  /** Step about metadata, which v3 does not document. */
   const keptStep: Step = {
     name: 'it keeps our metadata, so that a lost row can be restored',
     expected: 'unchanged',

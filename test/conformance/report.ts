@@ -5,7 +5,7 @@ const widthMax = 80
 const heads = ['', 'step', 'expected', 'seen'] as const
 const marks = { pass: 'ok', fail: 'FAIL', 'not here': '-' } as const
 
-/** Also as Basic credentials and within addresses. */
+/** Removes secrets, also as Basic credentials and within addresses. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter((secret) => secret !== '')
@@ -15,7 +15,7 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 
 const basic = (secret: string) => Buffer.from(`${secret}:`).toString('base64')
 
-/** Without secrets. */
+/** Writes the table of a suite, without secrets. */
 export function tableOf(result: SuiteResult, secrets: readonly string[]): string {
   const text = result.skipped
     ? `${result.name}: skipped, ${result.skipped}`
@@ -53,17 +53,17 @@ export function summaryOf(results: readonly SuiteResult[]): string {
   ].join(', ')
 }
 
-/** A skipped step is no failure. */
+/** Returns true if a step failed; a skipped step is no failure. */
 export const failed = (results: readonly SuiteResult[]): boolean =>
   results.some(({ rows }) => rows.some(({ verdict }) => verdict === 'fail'))
 
 export type FactRow = {
   readonly name: FactName
-  /** `open`: this run could not test it. */
+  /** State of the fact; `open` means that this run could not test it. */
   readonly state: 'confirmed' | 'not contradicted' | 'in the sandbox only' | 'NOT SO' | 'open'
 }
 
-/** The sandbox proves nothing about the provider. */
+/** Returns the facts of a run. The sandbox proves nothing about the provider. */
 export function factsOf(results: readonly SuiteResult[], target: 'sandbox' | 'test-mode'): FactRow[] {
   const rows = results.flatMap((result) => result.rows)
   const shownAs = (name: FactName) => {

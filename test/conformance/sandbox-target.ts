@@ -20,7 +20,7 @@ import { paymentSuites, payoutSuite } from './suites'
 const patient: Waiting = { deadlineMs: 60_000, everyMs: 20 }
 const log = openLog('conformance', 'silent')
 
-/** `between` may redirect the payment clients, `waiting` sets their timeouts. */
+/** Opens the sandbox. `between` may redirect the payment clients; `waiting` sets their timeouts. */
 export async function openSandboxTarget(
   between: (url: string) => string = (url) => url,
   waiting = patient,
@@ -53,7 +53,7 @@ export async function openSandboxTarget(
   return { suites, secrets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-/** A chain with the token, as in local stacks. */
+/** Opens a chain with the token, as in local stacks. */
 async function openChain(closing: AsyncDisposableStack): Promise<ChainBench> {
   const { rpcUrl } = closing.use(await startAnvil(['--slots-in-an-epoch', '1']))
   const { admin: adminKey, treasury: treasuryKey } = actorKeys
@@ -62,7 +62,7 @@ async function openChain(closing: AsyncDisposableStack): Promise<ChainBench> {
   return { url: rpcUrl, chainId: 10_143, ausd, log }
 }
 
-/** Receives webhooks in place of the gateway, unchanged. */
+/** Receives webhooks, unchanged, in place of the gateway. */
 const listen = (heard: Heard[]) =>
   Bun.serve({
     hostname: '127.0.0.1',

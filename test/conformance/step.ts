@@ -2,20 +2,20 @@ import type { FactName } from './facts'
 
 export type Step = {
   readonly name: string
-  /** The step passes if `see` returns exactly this. */
+  /** Text that `see` must return for the step to pass. */
   readonly expected: string
   readonly see: () => Promise<string>
   readonly fact?: FactName
 }
 
-/** Steps may build on one another. */
+/** A suite, whose steps may build on one another. */
 export type Suite = {
   readonly name: string
   readonly steps: readonly Step[]
   readonly skipped?: string
 }
 
-/** `not here`: this target cannot test it. */
+/** Verdict of a step; `not here` means that this target cannot test it. */
 export type StepVerdict = 'pass' | 'fail' | 'not here'
 export type Row = Pick<Step, 'name' | 'expected' | 'fact'> & {
   readonly seen: string
@@ -27,12 +27,12 @@ export type SuiteResult = {
   readonly skipped?: string
 }
 
-/** This target cannot test the step. */
+/** Error of a step that this target cannot test. */
 export class NotHere extends Error {
   override name = 'NotHere'
 }
 
-/** An error counts as the seen value. Never throws. */
+/** Runs a suite and never throws. An error counts as the seen value. */
 export async function runSuite(
   { name, steps, skipped }: Suite,
   onRow: (row: Row) => void = () => {},
@@ -49,7 +49,7 @@ export async function runSuite(
   return { name, rows, ...(skipped === undefined ? {} : { skipped }) }
 }
 
-/** Skips a step that needs the result of a skipped one. */
+/** Returns the result of a step. One that needs the result of a skipped step is skipped too. */
 async function resultOf({ see, expected }: Step, isOpenEnded: boolean): Promise<Pick<Row, 'seen' | 'verdict'>> {
   try {
     const seen = await see()
@@ -63,7 +63,7 @@ async function resultOf({ see, expected }: Step, isOpenEnded: boolean): Promise<
 
 const thrownBy = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : 'no error')
 
-/** Name of the thrown error, as a seen value. */
+/** Returns the name of the thrown error as a seen value. */
 export async function faultOf(work: Promise<unknown>): Promise<string> {
   try {
     await work
@@ -77,7 +77,7 @@ export class NothingLeft extends Error {
   override name = 'NothingLeft'
 }
 
-/** Throws `NothingLeft` without a value. */
+/** Returns the value. Throws `NothingLeft` without one. */
 export function left<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new NothingLeft(`an earlier step left no ${what}`)
   return value

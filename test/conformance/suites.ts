@@ -29,7 +29,7 @@ export const payoutSuite = (bench: PayoutBench): Suite => ({
   steps: payoutSteps(bench),
 })
 
-/** v3 is only tested if configured. */
+/** Suite of v3, which is only tested if it is configured. */
 export const payoutsV3NotAsked: Suite = {
   name: payoutsName('v3'),
   steps: [],

@@ -14,21 +14,21 @@ import { paymentSuites, payoutSuite, payoutsV3NotAsked, withoutKey } from './sui
 
 type Environment = Readonly<Record<string, string | undefined>>
 export type TestModeOptions = {
-  /** A payer's time in ms; null without a payer. */
+  /** Time of a payer in ms, or null without a payer. */
   readonly payerMs: number | null
   readonly say: (line: string) => void
-  /** Shorter in this target's tests. */
+  /** Times of the waits, which are shorter in this target's tests. */
   readonly waiting?: Waiting
 }
 
-/** Test mode's limit per endpoint. */
+/** Limit of test mode per endpoint and minute. */
 const requestsPerMinute = 60
-/** Failures took up to 3.5 minutes; reversals are documented to arrive within five. */
+/** Real times of the waits in ms. Failures took up to 3.5 minutes; reversals are documented to arrive within five. */
 const realWaiting: Waiting = { deadlineMs: 480_000, everyMs: 5_000 }
 const unknownKey = 'xnd_development_conformance_nobody_has_this_key'
 const log = openLog('conformance', 'silent')
 
-/** Runs as far as keys are set. Throws `LiveKey`. */
+/** Opens test mode as far as keys are set. Throws `LiveKey` for a live key. */
 export async function openTestModeTarget(env: Environment, options: TestModeOptions): Promise<Target> {
   const keys = testModeKeys(env)
   const waiting = options.waiting ?? realWaiting
@@ -78,7 +78,7 @@ const rpcUrlsOf = (env: Environment): string[] =>
     .map((url) => url.trim())
     .filter(Boolean)
 
-/** Named by place, because an endpoint's path may contain a key. */
+/** Returns suites named by place, because an endpoint's path may contain a key. */
 function chainSuites(env: Environment): Suite[] {
   const urls = rpcUrlsOf(env)
   if (urls.length === 0) return [{ name: 'chain', steps: [], skipped: 'RPC_URLS is not set' }]

@@ -7,12 +7,12 @@ import { WireRefunds } from '../../services/payments/providers/xendit/wire'
 import { type PaymentBench, until } from './payment-bench'
 import { faultOf, left, NotHere, type Step, type Waiting } from './step'
 
-/** Allowed difference of clocks; older rows are ignored. */
+/** Allowed difference of clocks in ms; older rows are ignored. */
 const windowMs = 600_000
-/** The services overlap their readings of the list by far more. */
+/** Longest delay of the list in ms. The services overlap their readings by far more. */
 const latestMs = 60_000
 
-/** `confirmed` if the services' assumption holds. */
+/** Returns `confirmed` if the services' assumption holds. */
 const confirm = (isAsAssumed: boolean, seen: string): string => (isAsAssumed ? 'confirmed' : `unconfirmed: ${seen}`)
 
 const lately = (client: ProviderClient, type: ListedType): Promise<Listed[]> =>
@@ -27,7 +27,7 @@ const pageOf = async (client: ProviderClient, query: string) => {
   return 'ok' in answer ? answer.ok : `${answer.refused.status} ${answer.refused.code}`
 }
 
-/** No payment is needed. */
+/** Returns steps that need no payment. */
 export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
     name: 'the key has the permission Transaction Read',
@@ -66,7 +66,7 @@ export const listSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   },
 ]
 
-/** Cash-outs and the start of the books need the balance. */
+/** Returns steps about the balance, which cash-outs and the start of the books need. */
 export const balanceSteps = ({ client, wrongKey }: PaymentBench): Step[] => [
   {
     name: 'the key has the permission Balance Read and returns the balance',
@@ -96,7 +96,7 @@ const told = (read: () => Promise<unknown>): Promise<string> =>
     },
   )
 
-/** `seenAt` is in unix ms. */
+/** A payment of this run; `seenAt` is in Unix ms. */
 export type PaidHere = {
   readonly checkoutId: string
   readonly paymentId: string
@@ -205,7 +205,7 @@ function chargebackSteps({ client, waiting, chargeback }: PaymentBench, paid: ()
   return steps
 }
 
-/** All payouts must have ended; `expected` is by the provider's id. */
+/** Returns the step about listed payouts, all of which must have ended; `expected` is by the provider's id. */
 export const listedPayoutStep = (
   { client, waiting }: { client: ProviderClient; waiting: Waiting },
   expected: () => ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-// Named after the step just done.
+// A boundary is named after the step just done.
 
 export const meanings: Readonly<Record<string, string>> = {
   'gateway:order-read': 'request read and validated, not passed to its service',
@@ -50,7 +50,7 @@ export const meanings: Readonly<Record<string, string>> = {
   'indexer-reader:span-written': 'block range written, not committed',
 }
 
-/** Every service passes these for each subject. */
+/** Boundaries that every service passes for each subject. */
 const busMeanings = [
   [/:published:/, 'broker confirmed the message, the outbox row unchanged'],
   [/:found:/, 'subject of the message looked up, nothing written'],
@@ -60,10 +60,10 @@ const busMeanings = [
 export const meaningOf = (boundary: string): string =>
   meanings[boundary] ?? busMeanings.find(([name]) => name.test(boundary))?.[1] ?? 'unknown'
 
-/** The chain reader moves no money. */
+/** Boundaries of the chain reader, which moves no money. */
 export const ofNoMoney: ReadonlySet<string> = new Set(['indexer-reader:span-written'])
 
-/** A stored operation up to its final outcome. */
+/** Boundaries of an operation from its row to its final outcome. */
 export const onChain = [
   'operation-stored',
   'transaction-signed',
@@ -74,7 +74,7 @@ export const onChain = [
   'final',
 ].map((name) => `chain-relayer:${name}`)
 
-/** An order to the relayer up to its outcome; `there`: those between. */
+/** Returns the boundaries of an order to the relayer up to its outcome; `there` has those in between. */
 export const relayed = (by: string, kind: string, there: readonly string[] = []): string[] => [
   `${by}:published:relay.${kind}`,
   `chain-relayer:took:relay.${kind}`,
@@ -90,7 +90,7 @@ export const delivered = (to: 'payments' | 'payouts'): string[] => [
   `${to}:took:webhooks.payments.>`,
 ]
 
-/** A request up to its URL; `before`: those between quote and checkout. */
+/** Returns the boundaries of a request up to its URL; `before` has those between quote and checkout. */
 export const checkedOut = (before: readonly string[] = []): string[] => [
   'gateway:order-read',
   'payments:row-stored',
@@ -111,7 +111,7 @@ export const credited = paidAnd('credit')
 export const repaid = paidAnd('repay')
 export const heldToTheEnd = ['payments:hold-asked', 'payments:hold-cleared', 'payments:hold-ended']
 
-/** A cash-out up to its AUSD in the treasury. */
+/** Boundaries of a cash-out until its AUSD is in the treasury. */
 export const taken = [
   'gateway:order-read',
   'payouts:row-stored',

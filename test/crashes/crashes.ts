@@ -10,7 +10,7 @@ import { openWorld, type World } from './world'
 
 export type Tried = Trial & Outcome
 
-/** Each check reads the whole chain and book, which grow. */
+/** Most trials on one stack: each check reads the whole chain and book, which grow. */
 const trialsMax = 50
 
 export async function tryAll(
@@ -33,7 +33,7 @@ export async function tryAll(
           if (fault) faults.push(`${round[0]!.path.name}: ${fault}`)
         } catch (error) {
           faults.push(`${round[0]!.path.name}: ${(error as Error).message}`)
-          left.length = 0 // The next trial's stack would fail to start too.
+          left.length = 0 // The stack of the next trial would fail to start too.
         }
     }
   }
@@ -49,7 +49,7 @@ function roundsOf(trials: readonly Trial[]): Trial[][] {
   })
 }
 
-/** Until one trial fails; returns an error of the books. */
+/** Runs trials on one stack until one fails. Returns an error of the books. */
 async function tryOnOneStack(left: Trial[], tell: (tried: Tried) => void): Promise<string | undefined> {
   const { path } = left[0]!
   await using world = await openWorld(path.terms)

@@ -1,6 +1,6 @@
 import { kinds, type Path } from './path'
 
-/** Printed at the end. */
+/** Options of a run, which are printed at its end. */
 export type Options = {
   readonly kind: Path['kind'] | undefined
   readonly pairs: boolean

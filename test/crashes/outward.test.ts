@@ -10,8 +10,8 @@ import { paths } from './paths'
 import { unpassed } from './report'
 
 /**
- * Calls that change something outside a service and its rows, with the boundaries before and after, at which
- * processes are killed.
+ * Calls that change something outside a service and its rows, with the boundaries before and after, at which processes
+ * are killed.
  */
 const outward: readonly (readonly [file: string, call: string, before: string, after: string])[] = [
   ['services/payments/checkout/provider-checkout.ts', 'provider.openCheckout(', 'quote-taken', 'checkout-opened'],

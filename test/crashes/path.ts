@@ -10,21 +10,21 @@ export type Path = {
   readonly kind: (typeof kinds)[number]
   readonly name: string
   readonly terms?: Terms
-  /** All pairs, or those with one of these boundaries. */
+  /** Pairs to try: all of them, or those with one of these boundaries. */
   readonly inPairs?: 'all' | readonly string[]
-  /** Roughly in this order. */
+  /** Boundaries, roughly in the order in which they are passed. */
   readonly boundaries: readonly string[]
-  /** Creates the users; then one item per call. */
+  /** Creates the users and returns a function that begins one item per call. */
   readonly begin: (world: World) => Promise<() => Promise<Item>>
 }
 
-/** Throws unless the item took effect exactly once. */
+/** Waits for an item. Throws unless it took effect exactly once. */
 export type Item = () => Promise<void>
 
-/** A leased check is retried after 20 s. */
+/** Longest wait in ms; a leased check is retried after 20 s. */
 export const patienceMs = 90_000
 
-/** A verified user whose drip has settled. */
+/** Returns a verified user whose drip has settled. */
 export async function settledUser(world: World, has: Parameters<typeof verifiedUser>[1] = {}): Promise<Person> {
   const { stack, sql } = world
   const person = await verifiedUser(stack, has)
@@ -38,7 +38,7 @@ export const dripOf = (sql: World['sql'], wallet: string) => sql`
 export const quoteOf = async (person: Person): Promise<string> =>
   (await insist(person, '/quote', { pair: 'USD/IDR' })).id
 
-/** All webhooks are lost, so services poll the provider. */
+/** Loses all webhooks, so that services poll the provider. */
 export const unheard =
   (begin: Path['begin']): Path['begin'] =>
   async (world) => {
@@ -47,7 +47,7 @@ export const unheard =
     return ready
   }
 
-/** A query costs less than a request to a service. */
+/** Waits for a row, because a query costs less than a request to a service. */
 export const rowOf = (what: string, find: () => PromiseLike<readonly unknown[]>): Promise<unknown> =>
   waitUntil(what, async () => (await find())[0], patienceMs, 50)
 

@@ -1,13 +1,13 @@
 import type { Options } from './options'
 import type { Path } from './path'
 
-/** A kill at one boundary, or at two in turn. */
+/** A trial, with a kill at one boundary or at two in turn. */
 export type Trial = { readonly path: Path; readonly kills: readonly string[] }
 
-/** No service consumes the event; left out of pairs. */
+/** Returns true for the publication of an event that no service consumes, which is left out of pairs. */
 const isHeardByNobody = (boundary: string) => /:published:(?!relay\.)/.test(boundary)
 
-/** Both orders count, and each boundary with itself. */
+/** Returns the pairs of boundaries. Both orders count, and each boundary with itself. */
 function pairsOf({ inPairs, boundaries }: Path): string[][] {
   if (!inPairs) return []
   const tried = boundaries.filter((boundary) => !isHeardByNobody(boundary))
@@ -15,7 +15,7 @@ function pairsOf({ inPairs, boundaries }: Path): string[][] {
   return tried.flatMap((first) => tried.flatMap((then) => (isWanted(first) || isWanted(then) ? [[first, then]] : [])))
 }
 
-/** Shuffled by the seed, so that parts are alike. */
+/** Plans the trials, shuffled by the seed so that parts are alike. */
 export function planOf(paths: readonly Path[], options: Options): Trial[] {
   const { kind, pairs, only, seed, part } = options
   const all = paths
@@ -29,10 +29,10 @@ export function planOf(paths: readonly Path[], options: Options): Trial[] {
   return shuffled(all, seed).filter((_, at) => at % part.of === part.at - 1)
 }
 
-/** Independent of the source's order. */
+/** Returns a key that does not depend on the order in the source. */
 const keyOf = ({ path, kills }: Trial) => [path.name, ...kills].join()
 
-/** Fisher–Yates with the mulberry32 generator. */
+/** Shuffles by Fisher–Yates with the mulberry32 generator. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   const mixed = [...items]
   let state = seed | 0

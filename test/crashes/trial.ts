@@ -2,19 +2,19 @@ import type { Item } from './path'
 import type { World } from './world'
 
 export type Outcome = {
-  /** Item that each kill hit, from 1; null if its boundary was never reached. */
+  /** Item that each kill hit, counted from 1, or null if its boundary was never reached. */
   readonly metIn: readonly (number | null)[]
   readonly seconds: number
-  /** Null if each item took effect exactly once. */
+  /** Fault of the trial, or null if each item took effect exactly once. */
   readonly fault: string | null
 }
 
-/** One for each kill and one more. */
+/** Number of items: one for each kill and one more. */
 const itemsMax = (kills: readonly string[]) => kills.length + 1
 
 /**
- * The first item meets all kills if its recovery passes the later boundaries; otherwise the next meets the
- * rest.
+ * Runs a trial. The first item meets all kills if its recovery passes the later boundaries; otherwise the next one
+ * meets the rest.
  */
 export async function tryKills(
   world: Pick<World, 'arm' | 'left' | 'disarm'>,

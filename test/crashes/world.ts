@@ -23,7 +23,7 @@ export type Terms = Readonly<Partial<Record<'payments' | 'payouts', Env>>> & {
   readonly holdSeconds?: number
 }
 
-/** Fits within a trial and leaves time for a kill before its last check. */
+/** Usual hold in seconds, which fits within a trial and leaves time for a kill before its last check. */
 const usualHoldSeconds = 5
 
 const quickEnv = {
@@ -36,12 +36,12 @@ const quickEnv = {
   payouts: {
     ...quickChecks.payouts,
     RECHECK_AFTER_MS: '1500',
-    CASHOUT_REFUSED_DAY_MAX: '1000000', // A few users repeat every path.
+    CASHOUT_REFUSED_DAY_MAX: '1000000', // The limit is high because a few users repeat every path.
   },
   sandbox: { ...quickChecks.sandbox, PAYOUT_SETTLE_MS: '300' },
 }
 
-/** Payments polls each checkout; payouts reads the list first. */
+/** Settings in which payments polls each checkout and payouts reads the list first. */
 export const otherLists: Terms = {
   payments: { PROVIDER_LIST_LATEST_EVERY_MS: '0', LIST_EVERY_MS: '3600000' },
   payouts: { LIST_EVERY_MS: '300', RECHECK_AFTER_MS: '5000' },
@@ -84,7 +84,7 @@ export async function openWorld(terms: Terms = {}): Promise<World> {
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trim().split('\n')
 
-/** Atomic, since processes may read it at any time. */
+/** Replaces a file atomically, since processes may read it at any time. */
 function writeWhole(file: string, lines: readonly string[]): void {
   writeFileSync(`${file}.draft`, `${lines.join('\n')}\n`)
   renameSync(`${file}.draft`, file)

@@ -7,7 +7,7 @@ import { topUp } from '../support/flows'
 import { verifiedUsers } from '../support/people'
 import { insist } from '../support/requests'
 
-/** Requests an app makes; none publishes to JetStream. */
+/** Requests that an app makes, none of which publishes to JetStream. */
 const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = {
   '/me': (person) => person.get('/me'),
   '/me/activity': (person) => person.get('/me/activity'),
@@ -17,24 +17,24 @@ const questions: Readonly<Record<string, (person: Person) => Promise<Reply>>> = 
 const askEveryMs = 150
 const askAgainMs = 50
 const patienceMs = 45_000
-/** Independent of earlier responses. */
+/** Interval of payments in ms, which is independent of earlier responses. */
 const payEveryMs = 500
 const payersMax = 50
 const peopleMax = 6
 
-/** Lasts from the first attempt to the 200. */
+/** A wait, from the first attempt to the 200. */
 type Wait = { question: string; askedAt: number; waitedMs: number; refused: number }
 
 export type Load = AsyncDisposable & {
-  /** Errors of payers that gave up. */
+  /** Errors of payers that stopped trying. */
   readonly failures: readonly string[]
   /** Ids of accepted payments, oldest first. */
   readonly promised: readonly string[]
   readonly paid: readonly string[]
   readonly since: (startedAt: number) => string
-  /** Pending requests included. */
+  /** Returns the longest wait in ms, including pending requests. */
   readonly longestMs: (startedAt: number) => number
-  /** Ms until a payment is credited. */
+  /** Returns the time in ms until another payment is credited. */
   readonly nextCredited: (withinMs?: number) => Promise<number>
 }
 
@@ -130,7 +130,7 @@ export async function startLoad(stack: Stack): Promise<Load> {
 
 const isCredited = async (stack: Stack, id: string) => (await statesOf(stack, [id])).get(id) === 'credited'
 
-/** Lost payments are missing. */
+/** Returns the states of payments; lost ones are missing. */
 export async function statesOf(stack: Stack, ids: readonly string[]): Promise<Map<string, string>> {
   const list = ids.map((id) => `'${id}'`).join(', ')
   const rows = await query<{ id: string; state: string }>(

@@ -11,7 +11,7 @@ import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 import { unstored } from './stored'
 
-/** Retries included. */
+/** Longest time of a request in ms, including retries. */
 const questionMaxMs = 2_000
 const names = streams.map(({ name }) => name)
 

@@ -6,14 +6,14 @@ import { ownStack } from '../support/stack'
 import { endOfLoad } from './closing'
 import { type Load, startLoad } from './load'
 
-/** Responses confirmed before the standby was suspended may still arrive. */
+/** Time in ms in which responses confirmed before the standby was suspended may still arrive. */
 const underWayMs = 1_000
-/** Shorter than any service timeout, so that no request fails. */
+/** Silence in ms, shorter than any service timeout, so that no request fails. */
 const silentMs = 4_000
 
 /**
- * Twice suspends the standby of a synchronous pair and kills the primary under load, so that both hosts have
- * been primary.
+ * Suspends the standby of a synchronous pair and kills the primary under load, twice, so that both hosts have been
+ * primary.
  */
 export async function postgresFailover(): Promise<void> {
   const deaths: ProcessDeath[] = []
@@ -35,7 +35,7 @@ export async function postgresFailover(): Promise<void> {
   await endOfLoad(stack, load, deaths)
 }
 
-/** No payment may be accepted until the standby resumes. */
+/** Suspends the standby. No payment may be accepted until it resumes. */
 async function silence(pair: PostgresPair, load: Load): Promise<string> {
   await pair.suspendStandby()
   await pause(underWayMs)

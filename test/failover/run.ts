@@ -4,7 +4,7 @@ import { printOutcome } from '../prove/outcome'
 import { natsFailover } from './nats'
 import { postgresFailover } from './postgres'
 
-/** `bun run prove failover [nats] [postgres]`. Exit code 0 if every step passed. */
+/** This script is `bun run prove failover [nats] [postgres]`. Its exit code is 0 if every step passed. */
 const parts = process.argv.slice(2)
 const isAsked = (part: string) => parts.length === 0 || parts.includes(part)
 

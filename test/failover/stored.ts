@@ -7,7 +7,7 @@ import { query } from '../support/database'
 const schemas = ['gateway', 'payments', 'payouts', 'chain_relayer']
 type Attempt = { status: number | null }
 
-/** Every message that JetStream confirmed is in its stream. */
+/** Compares confirmed messages with the streams, each of which must contain its own. */
 export async function unstored(stack: Stack, admin: NatsConnection): Promise<string> {
   const kept = new Set<string>()
   for (const stream of ['COMMANDS', 'EVENTS']) for await (const id of idsOf(admin, stream)) kept.add(id)

@@ -3,7 +3,7 @@ import { quickChecks } from '../support/stack'
 import { identityRechecks } from './verdicts.suite'
 
 const persona = { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_local' }
-/** Each connection of the slow readers has its own address. */
+/** Settings of the gateway, in which each connection of the slow readers has its own address. */
 const gateway = {
   ...identityRechecks,
   ...persona,
@@ -13,6 +13,6 @@ const gateway = {
 
 onOneStack(() => ({ limits: 'deployed', env: { ...quickChecks, gateway, sandbox: persona } }), {
   'verdicts of persona': async () => (await import('./verdicts.suite')).verdictsAreNotMissed(),
-  // Last: it uses up the limits of this machine's address.
+  // This suite is last because it uses up the limits of this machine's address.
   'slow-readers': () => import('../attacks/slow-readers.suite'),
 })

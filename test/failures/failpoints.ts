@@ -5,7 +5,7 @@ import type { ServiceName } from '#shared/messages/topic'
 
 const root = join(import.meta.dir, '../..')
 
-/** Every `failpoint('…')` in the code. */
+/** Returns every `failpoint('…')` in the code. */
 export function boundariesOf(service: ServiceName): string[] {
   const names = new Set<string>()
   for (const path of new Glob(`services/${service}/**/*.ts`).scanSync(root)) {

@@ -20,14 +20,14 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-/** Moves AUSD by a signature; the receiver pays the gas. */
+/** Moves AUSD by a signature, for which the receiver pays the gas. */
 async function move(from: Person, to: Person, micro: bigint) {
   await to.submit(await from.sign({ to: to.wallet, valueMicro: micro }))
 }
 
 /**
- * No block is mined while it is accepted, and the first one empties the wallet. Returns the signed
- * authorization.
+ * Makes a cash-out fail: no block is mined while it is accepted, and the first one empties the wallet. Returns the
+ * signed authorization.
  */
 async function failedCashout(person: Person, friend: Person) {
   const chain = createTestClient({ mode: 'anvil', transport: http(stack.info.chain.rpcUrl) })

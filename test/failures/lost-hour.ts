@@ -21,7 +21,7 @@ async function debtor(stack: Stack): Promise<Person> {
 
 const isThere = async (stack: Stack, text: string) => (await query(stack, text)).length > 0
 
-/** State at the backup. */
+/** Prepares the state of the backup. */
 export async function before(stack: Stack) {
   const outside = outsideOf(stack.info)
   const ana = await debtor(stack)
@@ -40,7 +40,7 @@ export async function before(stack: Stack) {
   const { id: paying } = await cashOut(stack, eka)
   const isPaying = `select 1 from payouts.payouts where id = '${paying}' and state = 'paying'`
   await waitUntil('an attempt to pay', () => isThere(stack, isPaying))
-  // Nodes lose its signed transaction, so the cash-out stays `taking`.
+  // Nodes lose the signed transaction, so the cash-out stays `taking`.
   stack.rpcProxy!.setFaults({ swallowSendRate: 1 })
   const { id: taking } = await cashOut(stack, eka)
   const isSigned = `select 1 from chain_relayer.operation where cause = '${taking}' and state = 'assigned'`
@@ -49,11 +49,14 @@ export async function before(stack: Stack) {
 }
 export type Before = Awaited<ReturnType<typeof before>>
 
-/** Items in progress continue and new ones of each kind start; at its end some are in progress again. */
+/**
+ * Plays the lost hour. Items in progress continue and new ones of each kind start; at its end some are in progress
+ * again.
+ */
 export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: Before) {
   const outside = outsideOf(stack.info)
   await outside.calm()
-  stack.rpcProxy!.setFaults({}) // The transaction stays lost: another attempt is signed.
+  stack.rpcProxy!.setFaults({}) // The transaction stays lost, so another attempt is signed.
   await outside.pay(was.open.paymentId, 'QRIS')
   await outside.pay(was.card.paymentId, 'CARDS')
   await regret(stack, eka, was.regretted)
@@ -100,7 +103,7 @@ export async function lostHour(stack: Stack, { ana, citra, budi, eka, ...was }: 
 }
 export type LostHour = Awaited<ReturnType<typeof lostHour>>
 
-/** Refunds within the hold: credit and revocation are on the chain. */
+/** Refunds a payment within its hold, so that credit and revocation are on the chain. */
 async function regret(stack: Stack, person: Person, { paymentId }: Checkout): Promise<void> {
   await outsideOf(stack.info).pay(paymentId, 'CARDS')
   await entryIn(person, paymentId, 'held')
@@ -114,7 +117,7 @@ async function inTheMiddle(stack: Stack, citra: Person, eka: Person) {
   const { id: middle } = await cashOut(stack, eka)
   const isOrdered = `select 1 from chain_relayer.operation where cause = '${middle}'`
   await waitUntil('the order of its take', () => isThere(stack, isOrdered))
-  await stack.process('payouts').stop('SIGKILL') // Before the take is final.
+  await stack.process('payouts').stop('SIGKILL') // The service is stopped before the take is final.
   await waitUntil('its take', async () => (await ausdOf(stack, eka.account.address)) < heldMicro)
   const uncredited = await topup(citra, 'qr')
   stack.rpcProxy!.setFaults({ swallowSendRate: 1 })

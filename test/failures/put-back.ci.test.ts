@@ -11,7 +11,7 @@ import { cashouts } from '../../services/payouts/cashout.table'
 import { positionOf as cashoutPosition } from '../../services/payouts/ledger/position'
 import { journal as payoutJournal } from '../../services/payouts/schema.store'
 
-// Restored rows book as they would in their services.
+// Restored rows are booked as their services would book them.
 
 let server: Awaited<ReturnType<typeof startScratchPostgres>>
 let sql: Sql
@@ -100,7 +100,7 @@ test('a restore books each item once, whatever was booked before', async () => {
     await sql`insert into payments.payments ${sql(Object.fromEntries(words))}`
   }
   await store({ ...promised('late'), state: 'expired', reason: 'awaiting_rate' })
-  // The service counted its refund and never saw its credit.
+  // The service had counted the refund and never saw the credit.
   await store({
     ...promised('refunded'),
     ...paid('refunded'),
@@ -108,7 +108,7 @@ test('a restore books each item once, whatever was booked before', async () => {
     refunded_minor: 500_000n,
     onchain_micro: 0n,
   })
-  // It booked money of a row it did not have.
+  // The service had booked money of a row that it did not have.
   await sql`insert into payments.journal (posting, line, event, item, account, asset, amount)
     values ('q', 0, 'money of no payment', 'py-paid', 'provider_id', 'IDR', 1641300),
       ('q', 1, 'money of no payment', 'py-paid', 'suspense', 'IDR', -1641300)`
@@ -160,7 +160,7 @@ test('a restore books each item once, whatever was booked before', async () => {
 })
 
 test('a restore erases again what the backup brings back of an erased wallet, and nothing newer', async () => {
-  // drizzle has replaced the other connection's serializers.
+  // drizzle has replaced the serializers of the other connection.
   const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
   const [erased, other] = [`0x${'e'.repeat(40)}`, `0x${'f'.repeat(40)}`]
   const [older, newer] = [new Date('2026-11-01T00:00:00Z'), new Date('2026-11-03T00:00:00Z')]

@@ -19,7 +19,7 @@ beforeAll(() => {
   outside = outsideOf(stack.info)
 })
 
-/** JetStream loses everything; the books must not. */
+/** Makes JetStream lose everything, which the books must not. */
 async function wipeJetStream() {
   const server = stack.process('nats-server')
   await server.stop('SIGKILL')

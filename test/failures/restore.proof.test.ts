@@ -36,13 +36,13 @@ afterEach(() => stack?.[Symbol.asyncDispose]())
 const once = { checksMax: 1, betweenMs: 0 }
 const lanes = laneKeys.map((key) => privateKeyToAccount(key))
 const countsOfLanes = () => Promise.all(lanes.map(({ address }) => readerOf(stack).getTransactionCount({ address })))
-/** No service runs that would move the lanes. */
+/** Returns all rows and the lanes, since no service runs that would move them. */
 const stored = async () => ({
   ...(await rowsWritten(stack)),
   lanes: await query(stack, 'select * from chain_relayer.lane order by address'),
 })
 
-/** In place of a local stack's folder. */
+/** Returns the variables that an operator sets in place of a local stack's folder. */
 const told = ({ info }: Stack) => ({
   DATABASE_ADMIN_URL: info.postgres.url,
   DEPLOY_BLOCK: '0',
@@ -116,7 +116,7 @@ async function transfersAtProvider(): Promise<Record<string, number>> {
 
 const nativeOf = ({ account: { address } }: Person) => readerOf(stack).getBalance({ address })
 
-/** Nothing is awaited for this identity. */
+/** Identity for which nothing is awaited. */
 const atRest = { state: 'verified', awaited: null, flag: true, drip: true, failure: null }
 const identityOf = async ({ wallet }: Person) => {
   const [row] = await query(
@@ -127,7 +127,7 @@ const identityOf = async ({ wallet }: Person) => {
   return row
 }
 
-/** Chain and provider when Postgres was lost; they continue from there. */
+/** Returns the state of chain and provider when Postgres was lost, from which they continue. */
 async function outsideNow(was: Before, hour: LostHour) {
   return {
     lanes: await countsOfLanes(),
@@ -136,7 +136,7 @@ async function outsideNow(was: Before, hour: LostHour) {
   }
 }
 
-/** Payments at the provider, and their expected final states. */
+/** Returns the payments at the provider and their expected final states. */
 const paymentsOf = (was: Before, hour: LostHour): [Person, { paymentId: string }, string][] => [
   [was.ana, was.open, 'credited'],
   [was.ana, was.card, 'credited'],
@@ -167,10 +167,10 @@ async function loseAnHour() {
   return { was, hour, then, since }
 }
 
-/** Everything is as if nothing had been lost, to the last unit. */
+/** Expects that everything is as if nothing had been lost, to the last unit. */
 async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   for (const [person, { paymentId }, state] of paymentsOf(was, hour)) {
-    // The bus knows the ids of outcomes from the lost hour: they are repeated until one is new.
+    // The bus knows the ids of outcomes from the lost hour, so outcomes are repeated until one is new.
     const { txHash } = await waitUntil(
       `${paymentId} becoming ${state}`,
       () => entryNow(person, paymentId, state),
@@ -181,7 +181,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   for (const id of [was.settled, was.paying, was.taking, hour.paid]) await entryIn(was.eka, id, 'paid')
   await entryIn(was.eka, hour.returned, 'returned')
   await entryIn(was.eka, hour.sendId, 'sent')
-  // Four cash-outs of 5 were paid and 1.5 was sent; unpaid takes were returned.
+  // Four cash-outs of 5 AUSD were paid and 1.5 was sent; unpaid takes were returned.
   await becomes(() => ausdOf(stack, was.eka.account.address), 38_500_000n)
   expect(await transfersAtProvider()).toEqual({
     [was.settled]: 1,
@@ -192,7 +192,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
   })
   expect(await Promise.all([was.budi, hour.dewi].map(nativeOf))).toEqual(native)
   for (const person of [was.budi, hour.dewi]) expect((await person.me()).verified).toBe(true)
-  // The gateway asks the provider about a user without a row.
+  // The gateway queries the provider about a user without a row.
   const identityNow = async (person: Person) => {
     await person.get('/me')
     return identityOf(person)
@@ -215,7 +215,7 @@ async function expectAllBack(was: Before, hour: LostHour, native: bigint[]) {
     expect(await checkRecord(placeOf(stack.info), account.address)).toEqual([])
 }
 
-/** Minutes on a busy machine. */
+/** Longest wait in ms, because a restore takes minutes on a busy machine. */
 const longMs = 600_000
 
 describe('Postgres is restored from a backup, while chain and provider went on', () => {
@@ -234,7 +234,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       await waitUntil('its credit being ordered again', async () => (await query(stack, waiting)).length > 0)
       expect(await outsideNow(was, hour)).toEqual(then)
 
-      // See infra/operations/runbook/restore.md.
+      // The steps are those of infra/operations/runbook/restore.md.
       const running = await restore('--since', since, '--apply')
       expect(running).toMatch(/a lane is blocked: stop it first; nothing was changed\nexit 1$/)
       await stopServices(stack)
@@ -292,7 +292,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       expect(asked).toHaveLength(4) // The take is also checked as a transaction.
       expect(await restore('--since', since, '--apply')).toEndWith('nothing was changed\nexit 1')
 
-      // Facts from both providers' dashboards and the list of payouts.
+      // The facts are from both providers' dashboards and the list of payouts.
       const { sessions } = await outsideOf(stack.info).book()
       const checkout = sessions!.find((one) => one.reference_id === hour.uncredited.paymentId)!
       const decided = ['--checkout', checkout.payment_session_id, '--give-back', hashOf(take)!, '--accept', verified!]
@@ -313,7 +313,7 @@ describe('Postgres is restored from a backup, while chain and provider went on',
       const outside = outsideOf(stack.info)
       const person = await verifiedUser(stack, { ausdMicro: 20_000_000n })
       okOf(await person.api.setCountry('MY'))
-      // Payouts needs banks and balance before the provider fails.
+      // Payouts must have read banks and balance before the provider fails.
       await answered(() => person.get('/config'))
       await outside.faults({ api: { errorRate: 1 } })
       const { id: payoutId } = await cashOut(stack, person)

@@ -13,12 +13,12 @@ import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
 
-/** A public endpoint's limit per caller, plus a margin. */
+/** Limits of a public endpoint per caller, plus a margin. */
 const allowed = { requestsPerSecondMax: 25, ethCallsPerSecondMax: 15, takesBatches: false }
 
 /**
- * If a process stops for a second, paced calls are sent at once: not in every walk, and without pacing in
- * each.
+ * Most walks. If a process stops for a second, paced calls are sent at once; this does not happen in every walk, but
+ * without pacing it would.
  */
 const walksMax = 3
 
@@ -31,7 +31,7 @@ const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
   ),
 })
 
-/** One chain; the best endpoint first. */
+/** Opens a stack on one chain with several endpoints, the best first. */
 async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
   const anvil: AnvilProcess = await startAnvil([
     '--block-time',
@@ -128,7 +128,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
     const { stack, endpoints } = opened
     const [silent, used, lagging] = endpoints as [RpcProxy, RpcProxy, RpcProxy]
     const isUp = { service: 'chain-relayer' }
-    // A late service is missing from one scrape and present in the next.
+    // A late service may be missing from one scrape and present in the next.
     const samples = await waitUntil('the figures of the relayer', async () => {
       const read = await scrape(stack)
       return valueIn(read, 'ausd_figures_up', isUp) === 1 && read
@@ -163,7 +163,7 @@ describe('with one endpoint that never responds, one at its limit, and one that 
       await throughEverything(stack, 1)
     })
 
-    /** Cuts connections until each service has noticed. */
+    /** Cuts the connections of an endpoint until each service has noticed. */
     async function isTriedAgain(endpoint: RpcProxy) {
       const before = endpoint.journal.requests
       endpoint.setFaults({ disconnectRate: 1 })

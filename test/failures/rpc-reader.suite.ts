@@ -44,7 +44,7 @@ describe('the record matches the chain while the endpoint', () => {
   ])('%s', async (_, faults) => {
     proxy.setFaults(faults)
     await goThroughCycle()
-    // Mined, but not final at first.
+    // The repayment is mined, but not final at first.
     const outcome = async () => (await servesTruth(stack, person.wallet, 120_000)).history.cycles.at(-1)?.outcome
     await becomes(outcome, 'Qualified')
   })
@@ -54,8 +54,8 @@ const withoutHistory = (truth: object) => ({ ...truth, history: null, indexer: '
 
 const inARow = 5
 /**
- * The middle one of five counts and waits 230 ms for the reader. A busy machine may be too slow, so they may
- * be repeated.
+ * Measures responses, of which the middle one of five counts; it waits 230 ms for the reader. A busy machine may be too
+ * slow, so the five may be repeated.
  */
 async function answersWithoutHistory() {
   const body = withoutHistory(await truthOf(stack, person.wallet))

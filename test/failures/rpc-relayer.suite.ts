@@ -42,13 +42,13 @@ const allAtOnce: Partial<RpcFaults> = {
   hangRate: 0.01,
 }
 
-/** Half a minute is usual with every fault at once. */
+/** Longest wait in ms; half a minute is usual with every fault at once. */
 const endingMs = 90_000
 
 let stack: Stack
 let proxy: RpcProxy
 let outside: ExternalControls
-/** One user with money and one about to be verified for each test. */
+/** A user with money and one about to be verified, for each test. */
 let pairs: { person: Person; unverified: Person }[]
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ const balanceOf = ({ wallet }: Person) =>
 
 const outcomesSince = (seen: number) => proxy.journal.sends.slice(seen).map(({ outcome }) => outcome)
 
-/** All while the endpoint is at its worst. */
+/** Plays every path while the endpoint is at its worst. */
 async function throughEverything(begin: () => void, during: () => Promise<unknown>) {
   const { person, unverified } = pairs.pop()!
   begin()

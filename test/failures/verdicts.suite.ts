@@ -12,7 +12,7 @@ import { groupStack } from '../runner/group'
 import { everythingWritten } from '../support/database'
 import { newUser } from '../support/people'
 
-/** Short, so that no test waits long for a missed verdict. */
+/** Intervals in ms, short so that no test waits long for a missed verdict. */
 export const identityRechecks = {
   IDENTITY_RECHECK_OPEN_MS: '1000',
   IDENTITY_RECHECK_MS: '1000',
@@ -38,10 +38,10 @@ async function verified(): Promise<Person> {
 const becomes = (person: Person, verified: boolean) =>
   person.until(`verified: ${verified}`, (me) => me.verified === verified, 60_000)
 
-/** Answered `recorded`, then lost with the stream's store. */
+/** Sends a verdict that is answered `recorded` and then lost with the stream's store. */
 async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected') {
   const [postgres, gateway, nats] = [stack.process('postgres'), stack.process('gateway'), stack.process('nats-server')]
-  await postgres.stop('SIGQUIT') // Recording needs only JetStream; nothing can be handled now.
+  await postgres.stop('SIGQUIT') // Recording needs only JetStream, and nothing can be handled while Postgres is down.
   await outside.identity(person.wallet, verdict)
   await waitUntil('the answer to the webhook', async () => {
     const told = (await outside.book()).webhooks!.filter(({ body }) =>
@@ -60,7 +60,7 @@ async function recordedAndLost(person: Person, verdict: 'approved' | 'rejected')
   gateway.start()
 }
 
-/** Two groups run these tests, maybe in one process. */
+/** Defines the tests, which two groups run, maybe in one process. */
 export const verdictsAreNotMissed = () => {
   beforeAll(() => {
     stack = groupStack()

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 
-/** Every `$ref` is resolved. */
+/** A schema in which every `$ref` is resolved. */
 export type Schema = Readonly<Record<string, unknown>>
 
 export type Operation = {
@@ -10,7 +10,7 @@ export type Operation = {
   readonly security: string | undefined
   readonly body: Schema | undefined
   readonly parameters: readonly Parameter[]
-  /** Validates a status' body; undefined if the status is not documented. */
+  /** Returns the validator of a status' body, or undefined if the status is not documented. */
   readonly fits: (status: number) => ((value: unknown) => boolean) | undefined
 }
 export type Parameter = {
@@ -23,7 +23,7 @@ export type Parameter = {
 // biome-ignore lint/suspicious/noExplicitAny: a document is read field by field
 type Json = any
 
-/** The served document is the fuzzer's only source. */
+/** Reads the operations from the served document, which is the fuzzer's only source. */
 export async function readOperations(baseUrl: string): Promise<Operation[]> {
   const answer = await fetch(`${baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
   const document = await answer.json()

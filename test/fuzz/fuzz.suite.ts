@@ -55,7 +55,7 @@ test(`security: 500 requests generated from the document cause no 5xx and no und
 
 test('security: refused requests write nothing', () =>
   expectNothingWritten(stack, async () => {
-    // Webhooks are always recorded.
+    // Webhooks are always recorded, so they are left out.
     const { findings } = await fuzz(stack, person, {
       requests: 200,
       seed: seed + 1,

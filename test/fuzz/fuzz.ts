@@ -32,7 +32,7 @@ export async function fuzz(
     readonly seed: number
     /** Prefix of paths to leave out. */
     readonly without?: string
-    /** Called on each 503 before the retry. */
+    /** Callback for each 503, before the retry. */
     readonly onLate?: () => void
   },
 ): Promise<FuzzReport> {
@@ -141,7 +141,7 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
     const { status } = answer
     return { status, code: answer.headers.get('x-error-code'), text: await answer.text() }
   } catch (error) {
-    // Bun refuses some hostile requests, and the server may close the connection.
+    // Bun refuses to send some hostile requests, and the server may close the connection.
     return { status: 0, code: null, text: (error as Error).message }
   }
 }
@@ -149,7 +149,7 @@ async function send(gateway: string, { method, path, headers, body }: Ask): Prom
 const againForMs = 20_000
 const againEveryMs = 400
 
-/** A busy machine is sometimes late; a fault that the request causes recurs. */
+/** Repeats a request after a 503: a busy machine is sometimes late, but a fault that the request causes recurs. */
 async function insist(gateway: string, ask: Ask, onLate?: () => void): Promise<{ said: FuzzAnswer; late: boolean }> {
   const first = await send(gateway, ask)
   const givesUpAt = Date.now() + againForMs
@@ -162,12 +162,12 @@ async function insist(gateway: string, ask: Ask, onLate?: () => void): Promise<{
   return { said, late: said !== first }
 }
 
-/** Possible before a route is matched. */
+/** Statuses that are possible before a route is matched. */
 const unrouted = new Set([302, 304, 400, 401, 404, 405, 413, 414, 429, 431])
 
 function wrongWith({ mood, method, operation }: Ask, { status, code, text }: FuzzAnswer) {
   if (status === 0) return mood === 'hostile' ? undefined : `no response (${text})`
-  // All dependencies are up.
+  // All dependencies are up, so no 5xx is expected.
   if (status >= 500) return `status ${status} ${code}: ${text.slice(0, 120)}`
   if (status >= 400) {
     const body = parsed(text)

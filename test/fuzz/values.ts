@@ -145,7 +145,7 @@ export const hostileBodies: readonly (string | Uint8Array)[] = [
   new Uint8Array(64 * 1024 + 1).fill(0x20),
 ]
 
-/** Proxies, parsers and routers may interpret these differently. */
+/** Paths that proxies, parsers and routers may interpret differently. */
 export const hostilePaths: readonly string[] = [
   '/../me',
   '/%2e%2e/me',

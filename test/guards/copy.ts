@@ -9,7 +9,7 @@ const parts = ['services', 'shared', 'infra', 'test', 'package.json', 'tsconfig.
 
 export type Copy = Disposable & { readonly dir: string; readonly tmp: string }
 
-/** Postgres' user can enter the folder. */
+/** Opens a copy of the sources, whose folder Postgres' user can enter. */
 export function openCopy(): Copy {
   const home = mkdtempSync(join(tmpdir(), 'guards-'))
   const [dir, tmp] = [join(home, 'sources'), join(home, 'tmp')]
@@ -55,7 +55,7 @@ const clustersIn = (tmp: string): ReadonlySet<string> =>
       .map((name) => join(tmp, name)),
   )
 
-/** Run again when one of their sources has changed. */
+/** Generators, which run again when one of their sources has changed. */
 const generators = [
   {
     of: 'infra/contracts/src/',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Operator } from './operators'
 
-/** The files of edits are relative to it. */
+/** Root of the repository, to which the files of edits are relative. */
 export const root = join(import.meta.dir, '..', '..')
 
 const kinds = [
@@ -27,7 +27,7 @@ const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** `row` selects rows of a table by their first words. */
+/** A test. `row` selects rows of its table by their first words. */
 export type NamedTest = {
   readonly file: string
   readonly name: string
@@ -36,14 +36,17 @@ export type NamedTest = {
 
 /** A guard against lost or doubled money, and the test that fails without it. */
 export type Guard = {
-  /** The words of its marks in the source. */
+  /** Words of its marks in the source. */
   readonly guard: string
   readonly kind: Kind
-  /** One for every mark, or one for each in the order of files and lines. Absent: it has none. */
+  /**
+   * Operators that take the guard out: one for every mark, or one for each in the order of files and lines. A guard by
+   * an index has none.
+   */
   readonly by?: Operator | readonly Operator[]
-  /** Names of other guards that protect the same thing, taken out too. */
+  /** Names of other guards that protect the same thing and are taken out too. */
   readonly also?: readonly string[]
-  /** The guard is this index, as `schema.index`. */
+  /** Unique index that is the guard, as `schema.index`. */
   readonly index?: string
   readonly test: NamedTest
 }
@@ -60,7 +63,7 @@ type Table = {
 
 export type UniqueIndex = { readonly index: string; readonly schema: string; readonly drop: string }
 
-/** Reads the newest snapshots of drizzle-kit. */
+/** Returns the unique indexes in the newest snapshots of drizzle-kit. */
 export function uniqueIndexes(): UniqueIndex[] {
   const folders = readdirSync(join(root, 'infra/migrations'), { withFileTypes: true })
   return folders
@@ -100,7 +103,7 @@ function indexesOf(table: Table): UniqueIndex[] {
   ]
 }
 
-/** The statement that drops the index after all migrations, and the file of the newest one. */
+/** Returns the statement that drops the index after all migrations, and the file of the newest one. */
 export function afterMigrations(index: string): { file: string; statement: string } {
   const found = uniqueIndexes().find((one) => one.index === index)
   if (!found) throw new Error(`no migration creates the unique index ${index}`)

@@ -33,7 +33,7 @@ test('every mark in the sources is of a guard with a test', () => {
 test('every guard is listed once, and its test exists, with its row', () => {
   const named = guards.map(({ guard }) => guard)
   expect(named.filter((one, at) => named.indexOf(one) !== at)).toEqual([])
-  // Accepts a literal in whichever quotes.
+  // A literal is accepted in whichever quotes.
   const has = (file: string, words: string) =>
     ["'", '"', '`'].map((quote) => quote + words + quote).some((literal) => textOf(file).includes(literal))
   const lost = guards.flatMap(({ guard, test: { file, name, row } }) =>

@@ -6,7 +6,7 @@ export type GuardVerdict =
   | { readonly is: 'red'; readonly by: string }
   | { readonly is: 'broken'; readonly why: string }
 
-/** A missing guard may show as a deadline. */
+/** Deadline of a test in ms, because a missing guard may show as one. */
 const testMs = 40_000
 const runMs = 180_000
 
@@ -27,7 +27,7 @@ export async function tryTests({ dir, tmp }: Copy, file: string, tests: readonly
   return judge(said.join('\n'), patterns)
 }
 
-/** Matches the end of a test's full name; a value may have several lines. */
+/** Returns a pattern for the end of a test's full name, in which a value may have several lines. */
 export function patternOf({ name, row }: NamedTest): string {
   const [first = '', ...others] = name.split(/%[spodifj#]/)
   const words = rowOf({ row })
@@ -35,20 +35,20 @@ export function patternOf({ name, row }: NamedTest): string {
   return `${escaped(first)}${rest.join('')}$`
 }
 
-/** Values of a title's first placeholders. */
+/** Returns the values of a title's first placeholders. */
 export const rowOf = ({ row = [] }: Pick<NamedTest, 'row'>): readonly string[] =>
   typeof row === 'string' ? [row] : row
 
 const escaped = (text: string | undefined, otherwise = ''): string =>
   text?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') ?? otherwise
 
-/** Only a failed assertion or an expired deadline of the test itself is red. */
+/** Judges the output of a run. Only a failed assertion or an expired deadline of the test itself counts. */
 export function judge(said: string, patterns: readonly string[]): GuardVerdict {
   const blocks = blocksOf(said)
   const named = (name: string) => patterns.some((one) => new RegExp(one).test(name))
   const failed = blocks.filter(({ word }) => word === 'fail')
   const [first] = failed
-  // What comes later may follow from the test whose time is over.
+  // Later failures may follow from the test whose time is over.
   const isOther = first && !named(first.name)
   if (isOther || /Unhandled error between tests/.test(first?.text ?? said))
     return { is: 'broken', why: firstFault(first?.text ?? said) }
@@ -62,7 +62,7 @@ export function judge(said: string, patterns: readonly string[]): GuardVerdict {
 
 type Block = { readonly word: string; readonly name: string; readonly text: string }
 
-/** An error comes before its test's name, a timeout after it. */
+/** Splits the output into blocks. An error comes before its test's name, a timeout after it. */
 function blocksOf(said: string): Block[] {
   const lines = said.split('\n')
   const blocks: Block[] = []

@@ -8,7 +8,7 @@ const sources = new Bun.Glob('{services,shared,infra}/**/*.{ts,sol}')
 const comment = /^ *(?:\/\/|--)/
 const mark = /^ *(?:\/\/|--) guard: (.*)$/
 
-/** The file of every mark, by the words of the guard, in the order of files and lines. */
+/** Returns the files of every mark, by the words of the guard, in the order of files and lines. */
 export function findMarks(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   for (const file of [...sources.scanSync({ cwd: root })].toSorted())
@@ -20,8 +20,8 @@ export function findMarks(): ReadonlyMap<string, readonly string[]> {
 export type Marked = { readonly words: string; readonly from: number; readonly to: number }
 
 /**
- * The marked code, from one place in the text to another: the line below the mark, the lines below
- * it that are indented deeper, and the line that closes it.
+ * Returns the marked code as ranges of the text: the line below the mark, the lines below it that are indented deeper,
+ * and the line that closes it.
  */
 export function marksIn(text: string): Marked[] {
   if (!text.includes(' guard: ')) return []

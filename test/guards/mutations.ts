@@ -30,7 +30,7 @@ function takeOut({ guard, by, index }: Guard, texts: Map<string, string>, read: 
   const operators = typeof by === 'function' ? files.map(() => by) : (by ?? [])
   if (operators.length !== files.length || (by && files.length === 0))
     throw new Error(`${files.length} marks for ${operators.length} operators`)
-  // From the last mark, because the code of the first may contain it.
+  // The last mark is edited first, because the code of the first may contain it.
   for (const [at, file] of [...files.entries()].toReversed()) {
     const text = read(file)
     const nth = at - files.indexOf(file)

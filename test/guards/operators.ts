@@ -2,11 +2,11 @@
 export type Operator = (code: string) => string
 
 export const dropped: Operator = () => ''
-/** The condition, or else the value, is false. */
+/** Makes the condition, or else the value, false (`never`) or true (`always`). */
 export const never: Operator = (code) => withValue(code, 'false')
 export const always: Operator = (code) => withValue(code, 'true')
 
-/** After other code, in its place in the order of statements. */
+/** Puts other code before the code, in its place in the order of statements. */
 export const preceded =
   (by: string): Operator =>
   (code) =>
@@ -16,7 +16,7 @@ export const followed =
   (code) =>
     `${code}${by}\n`
 
-/** With `others` in the place of `words`. */
+/** Puts `others` in the place of `words`. */
 export const instead =
   (words: string, others: string): Operator =>
   (code) => {
@@ -24,7 +24,7 @@ export const instead =
     return code.slice(0, at) + others + code.slice(at + words.length)
   }
 
-/** Without the operand, argument, property or method call that begins with `words`. */
+/** Leaves out the operand, argument, property or method call that begins with `words`. */
 export const without =
   (words: string): Operator =>
   (code) => {
@@ -34,7 +34,7 @@ export const without =
     const first = edgeOf(tokens, nearest, -1)
     const last = edgeOf(tokens, nearest, 1)
     const [before = '', after = ''] = [tokens[first - 1]?.text, tokens[last + 1]?.text]
-    // The last operand of an argument goes with what joins it to the others.
+    // The last operand of an argument is removed together with the operator that joins it to the others.
     const isLast = after.trim() === ',' && before.trim() !== ','
     const isPreceded = joint.test(before) && (isLast || !joint.test(after))
     const isFollowed = !isPreceded && joint.test(after)
@@ -46,7 +46,7 @@ export const without =
 
 type Token = { readonly text: string; readonly from: number }
 
-/** A bracket in a string counts too. */
+/** Splits code into tokens; a bracket in a string counts too. */
 const tokensOf = (code: string): Token[] =>
   [
     ...code.matchAll(
@@ -77,7 +77,7 @@ function placeOf(code: string, words: string): number {
   return code.indexOf(words)
 }
 
-/** The condition of `if` or of `? :`, else what follows `return`, `=>`, `=` or `:`. */
+/** Replaces a value: the condition of `if` or of `? :`, else the code after `return`, `=>`, `=` or `:`. */
 function withValue(code: string, value: string): string {
   const tokens = tokensOf(code)
   const heads = [/^\s*if \(/, /\breturn\s/, /=>\s/, /\s=\s/, /:\s/, /^\s*/]

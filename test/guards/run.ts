@@ -5,7 +5,7 @@ import { type GuardVerdict, rowOf, tryTests } from './judge'
 import { guards } from './list/all'
 import { type Options, readOptions, usage } from './options'
 
-/** `bun run prove guards`: removes each guard and expects its test to fail. */
+/** This script is `bun run prove guards`: it removes each guard and expects its test to fail. */
 if (process.argv.includes('--help')) {
   console.log(usage)
   process.exit(0)
@@ -39,7 +39,7 @@ const secondsSince = (ms: number) => ((Date.now() - ms) / 1_000).toFixed(1).padS
   process.exitCode = found === 0 ? 0 : 1
 }
 
-/** Two at once: most of the time goes into starting suites. */
+/** Works on two items at once, because most of the time goes into starting suites. */
 async function withEach<One>(
   copies: readonly Copy[],
   all: Iterable<One>,
@@ -52,7 +52,7 @@ async function withEach<One>(
   await Promise.all(copies.map(work))
 }
 
-/** A test that fails with every guard in place proves nothing. */
+/** Returns the tests that fail with every guard in place, which prove nothing. */
 async function failingWithAll(copies: readonly Copy[]): Promise<ReadonlySet<string>> {
   const byFile = Map.groupBy(chosen, ({ test }) => test.file)
   const failing = new Set<string>()

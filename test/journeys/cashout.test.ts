@@ -113,7 +113,8 @@ describe('a cash-out', () => {
     const body = await cashoutBody(stack, person)
     await person.submit(body.authorization)
     const reply = await person.insist('/cashouts', body)
-    // Either unseen when checked, or the nonce is known to be used: never paid twice.
+    // The cash-out either did not know the transfer when it was checked and is paid, or is refused because the nonce is
+    // used. It is never paid twice.
     if (reply.status === 400) expect(reply.body.error).toMatch(/nonce has already been used/)
     else await entryIn(person, reply.body.payoutId, 'paid')
     expect(await ausdOf(stack, person.wallet)).toBe(15_000_000n)

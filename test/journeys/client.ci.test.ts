@@ -33,11 +33,11 @@ const routes: readonly Route[] = [
 const routeOf = (method: string, path: string) =>
   routes.find((route) => route.method === method && new RegExp(`^${route.path.replace(/:\w+/, '[^/]+')}$`).test(path))
 
-/** Additional fields are refused. */
+/** Returns a schema that refuses additional fields. */
 const closed = (schema: TSchema): TSchema => Type.Object(propertiesOf(schema), { additionalProperties: false })
 const propertiesOf = (schema: TSchema) => (schema as unknown as { properties: Record<string, TSchema> }).properties
 
-/** The first answer to every new request is lost. All others must fit their route's schema. */
+/** Opens a network that loses the first response to every new request. All others must fit their route's schema. */
 function lossyNetwork() {
   const seen = new Set<string>()
   const misfits: string[] = []

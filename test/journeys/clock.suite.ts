@@ -13,7 +13,7 @@ import { newCaller, verifiedUser } from '../support/people'
 import { cashoutBody, openCheckout } from '../support/requests'
 import { servesTruth } from '../support/verify'
 
-// Moves the chain's clock for the whole stack.
+// This suite moves the chain's clock for the whole stack.
 
 const { termSeconds, graceSeconds } = localTerms
 const day = 86_400
@@ -34,10 +34,10 @@ const outcomeOf = (person: Person, number: number) =>
     return history.cycles[number - 1]?.outcome
   })
 
-/** Returns unix seconds; Kuala Lumpur is UTC+8. */
+/** Returns the next noon in Unix seconds; Kuala Lumpur is UTC+8. */
 const nextNoon = (after: number) => Math.ceil((after - 4 * hour) / day) * day + 4 * hour
 
-/** The guide's example prints each reminder in place of a push service. */
+/** Starts the guide's example, which prints each reminder in place of a push service. */
 function startNotifier() {
   const { url, integrator } = stack.info.nats
   const child = Bun.spawn([process.execPath, 'services/gateway/guide/examples/notifier.ts'], {
@@ -66,7 +66,7 @@ describe('the reminders of a debt', () => {
     const [person, awake] = [await borrower(stack, has), await borrower(stack, has)]
     for (const [user, country] of [[person, 'MY'] as const, [awake, 'BR'] as const])
       expect((await user.post('/me/country', { country })).status).toBe(200)
-    // 03:00 in Malaysia, afternoon in Brazil; so is each reminder's time.
+    // The time is 03:00 in Malaysia and afternoon in Brazil, and so is each reminder's time.
     const now = await chainSeconds(stack)
     await outside.advance(nextNoon(now) + 15 * hour - now)
     await person.draw(3_000_000n)

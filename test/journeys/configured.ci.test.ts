@@ -5,7 +5,7 @@ import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 import { collector, world } from './external'
 
-/** This machine's requests may name their address. */
+/** Settings of the gateway, in which requests from this machine may name their address. */
 const gateway = {
   STREAMS_EVERY_MS: '500',
   PUBLIC_CONCURRENCY_MAX: String(publicConcurrencyMax),
@@ -18,12 +18,12 @@ const pricing = {
   OPEN_ER_API_URL: world.url,
   RATE_POLL_MS: '500',
   RATE_DEADLINE_MS: '1000',
-  // A quote outlasts a flood on a busy machine.
+  // A quote must outlast a flood on a busy machine.
   QUOTE_TTL_MS: '300000',
 }
 /**
- * Half of 30 look-ups a minute are for open checkouts: 600 checkouts weigh as ten thousand do at a production
- * limit.
+ * Settings of payments. Half of 30 look-ups a minute are for open checkouts, so 600 checkouts weigh as ten thousand do
+ * at a production limit.
  */
 const payments = {
   RECHECK_AFTER_MS: '2500',

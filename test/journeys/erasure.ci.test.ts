@@ -16,7 +16,7 @@ test('an operator erases a user, who is then neither known nor verified; a user 
   const send = await answered(() => person.post('/sends', { authorization }))
   const early = await erase('--reason', 'request', '--apply')
   if (early.code !== 0) expect(early.said).toContain('is not final on chain')
-  else expect(early.said).toBe('personal data erased') // The send was final already.
+  else expect(early.said).toBe('personal data erased') // In this case the send was already final.
   await entryIn(person, send.body.sendId, 'sent')
 
   const applied = await waitUntil('an erasure', async () => {

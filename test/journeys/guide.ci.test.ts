@@ -69,7 +69,10 @@ async function run(
 }
 
 let copied: string | undefined
-/** Shell examples call programs beside them; their output stays out of the repository. */
+/**
+ * Copies the examples, because shell examples call programs next to them and their output must stay out of the
+ * repository.
+ */
 function copyOfExamples(): string {
   if (copied) return copied
   copied = join(folder, 'examples')

@@ -17,7 +17,7 @@ beforeAll(async () => {
   wallet = person.wallet.toLowerCase()
   await person.get(`/verify/${person.wallet}`)
   await flowsEnding(await beginPaths(stack, person), 60_000)
-  // The demo's cash-out is returned; this one is paid.
+  // The cash-out of the demo is returned, and this one is paid.
   const cashout = await person.insist('/cashouts', await cashoutBody(stack, person))
   await entryIn(person, cashout.body.payoutId, 'paid')
   samples = await scrapeOfAll(stack)

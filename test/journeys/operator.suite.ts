@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => sql?.end({ timeout: 1 }))
 
 const because = ['--reason', 'ticket 12', '--by', 'sari']
-/** Repeats a command that got no response: it is the same request. */
+/** Runs a command. One that got no response is repeated as the same request. */
 const ops = (...words: string[]) =>
   waitUntil(`an answer to ${words.join(' ')}`, async () => {
     const answer = await operate(stack, ...words)
@@ -46,7 +46,7 @@ const asked = {
 } as const
 const words = { topups: 'topups_paused', payouts: 'cashouts_paused', relaying: 'relaying_paused' }
 const isPaused = ({ headers }: Reply) => /_paused$/.test(headers.get('x-error-code') ?? '')
-/** Includes the response that a pause causes; retries a slow service. */
+/** Returns the response of an operation, which may be the refusal that a pause causes. It retries a slow service. */
 const told = (what: keyof typeof asked) => answered(asked[what], { meant: isPaused })
 
 describe('while an operator has paused', () => {

@@ -1,7 +1,7 @@
 import { onOneStack } from '../runner/group'
 import { quickChecks } from '../support/stack'
 
-/** Only the sandbox's clock ends a hold of days. */
+/** Terms with a hold of days, which only the sandbox's clock ends. */
 const terms = { minCycleSeconds: 0, holdSeconds: 2 * 86_400 }
 
 const env = {
@@ -15,9 +15,9 @@ onOneStack(() => ({ env, terms, operations: true }), {
   operator: () => import('./operator.suite'),
   'planted-rows': () => import('#infra/operations/books/planted-rows.suite'),
   unexplained: () => import('../attacks/unexplained.suite'),
-  // Leaves the chain's clock months ahead.
+  // These suites leave the chain's clock months ahead.
   clock: () => import('./clock.suite'),
   'second-wallet': () => import('../attacks/second-wallet.suite'),
-  // Last: it uses a lane's nonce, and leaves a credit without a payment.
+  // This suite is last because it uses a lane's nonce and leaves a credit without a payment.
   'planted-credit': () => import('#infra/operations/books/planted-credit.suite'),
 })

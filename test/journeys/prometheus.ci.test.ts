@@ -15,7 +15,7 @@ beforeAll(async () => {
   await flowsEnding(await beginPaths(stack, person), 60_000)
 })
 
-/** Missing on a stack without the books. */
+/** Returns true for metrics that a stack without the books lacks. */
 const isOfBooks = (name: string) => name.startsWith('ausd_books_')
 
 test('every metric that a rule or the dashboard reads exists', async () => {
@@ -53,7 +53,7 @@ describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometh
   })
 })
 
-/** The series that a rule reads, whether or not it fires. */
+/** Returns the series that a rule reads, whether or not it fires. */
 const withoutThreshold = (expr: string) =>
   expr
     .replace(/ (?:==|>|<) (?:on \(.*|[\d.e]+(?: \*.*)?)$/, '')

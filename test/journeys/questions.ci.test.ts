@@ -15,7 +15,7 @@ test('every request of the catalogue is answered by its owner, and no other requ
   const { info } = await sharedStack()
   const { url, admin } = info.nats
   const nc = await connect({ servers: url, user: admin.user, pass: admin.password })
-  // The shared stack has no process `operations`; the console's suite asks it.
+  // The shared stack has no process `operations`, whose requests the console's suite covers.
   const ofServices = questions.filter(({ owner }) => owner !== 'operations')
   const wanted = ofServices.map(({ owner, subject }) => `${owner} ${subject}`).sort()
   let found: string[] = []

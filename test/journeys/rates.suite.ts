@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 
 const hasNoRate = ({ headers }: Reply) => headers.get('x-error-code') === 'rate_unavailable'
-/** May return the refusal without a rate; retries a slow service. */
+/** Requests a quote. The response may be the refusal without a rate; a slow service is retried. */
 const quote = (pair: string): Promise<Reply> => answered(() => person.post('/quote', { pair }), { meant: hasNoRate })
 const rateNow = async (pair: string): Promise<string> => (await quote(pair)).body.rate
 const quoted = (pair: string, status: number): Promise<Reply> =>
@@ -41,7 +41,7 @@ const quoted = (pair: string, status: number): Promise<Reply> =>
     60_000,
     100,
   )
-/** Two polls: the second began after the change. */
+/** Waits for two polls, of which the second began after the change. */
 async function polled() {
   const before = [world.asked('frankfurter'), world.asked('bnm'), world.asked('open-er-api')]
   await waitUntil('two more polls', () => {

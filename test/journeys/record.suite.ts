@@ -25,7 +25,7 @@ const digits = expect.stringMatching(/^[0-9]+$/)
 const unixSeconds = expect.stringMatching(/^[0-9]{10}$/)
 const hash = expect.stringMatching(/^0x[0-9a-f]{64}$/)
 
-/** A late reader leaves out the history. */
+/** Returns the record with its history, which a late reader leaves out. */
 const whole = (wallet: string, init?: RequestInit) =>
   waitUntil('the history', async () => {
     const served = await verify(stack, wallet, init)
@@ -90,7 +90,7 @@ describe('the record of an unknown wallet', () => {
   })
 })
 
-/** Waits until the cycle is old enough to count. */
+/** Draws and waits until the cycle is old enough to count. */
 async function drawToCount(person: Person, micro: bigint): Promise<void> {
   await person.draw(micro)
   const countsAt = (await chainSeconds(stack)) + terms.minCycleSeconds
@@ -138,7 +138,7 @@ describe('the record of a wallet whose payment was reversed', () => {
   test('has a cycle that is Reversed, and the restored debt', async () => {
     const person = await borrower(stack, has)
     const wallet = person.account.address
-    // The service's own keys would collide with its relayer.
+    // The test has a relayer of its own, because the service's keys are in use by its relayer.
     const relayer = await newCaller(stack)
     const grant = [keccak256(stringToHex('RELAYER_ROLE')), relayer.account.address]
     await callerOf(stack, devKey('admin')).call('grantRole', grant)

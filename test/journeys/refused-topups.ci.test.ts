@@ -20,7 +20,7 @@ beforeAll(async () => {
   await unverified.me()
 })
 
-/** A quote lasts a minute; the suite may take longer. */
+/** Quotes are new for each test: one lasts a minute, and the suite may take longer. */
 beforeEach(async () => {
   idr = (await person.quote('USD/IDR')).id
   myr = (await person.quote('USD/MYR')).id

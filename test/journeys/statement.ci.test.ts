@@ -50,7 +50,7 @@ beforeAll(async () => {
 })
 
 const statement = async (period: { from?: string; to?: string } = {}) => okOf(await person.api.statement(period))
-/** Reader and journals follow the chain. */
+/** Waits for the statement of all items, because reader and journals follow the chain. */
 const whole = () =>
   waitUntil('the statement of all items', async () => {
     const found = await statement()

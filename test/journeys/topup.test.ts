@@ -59,7 +59,7 @@ describe('a paid top-up', () => {
     },
   )
 
-  // Concurrent, so that they wait for one hold together.
+  // The tests run concurrently, so that they wait for one hold together.
   test.concurrent.each([
     ['USD/IDR', '50000', 'card', 'CARDS'],
     ['USD/IDR', '50000', 'bank', 'DANA'],

@@ -19,7 +19,7 @@ beforeAll(async () => {
   person = await verifiedUser(stack, { ausdMicro: 30_000_000n })
 })
 
-/** Each try has its own headers; returns the id of the successful request. */
+/** Tops up, with headers of its own for each try. Returns the id of the successful request. */
 async function topUp(headersOf: () => Record<string, string> = () => ({})) {
   const reply = await answered(async () => {
     const { id: quoteId } = await person.quote('USD/IDR')

@@ -1,16 +1,16 @@
 import type { Guard } from './race'
 
-// Mutations of statements, each of which must make an order go wrong.
+// These are mutations of statements, each of which must make an order go wrong.
 
 const advisory = /pg_advisory_xact_lock\((hashtextextended\((?:[^()]|\([^()]*\))*\))\)/g
 
-/** One transaction at a time decides. */
+/** Locks by which one transaction decides at a time. */
 export const locks: Guard = {
   name: 'the locks',
   without: (text) => text.replace(advisory, '$1').replace(/ for update$/, ''),
 }
 
-/** Each of the guards alone is sufficient. */
+/** Combines guards, each of which is sufficient without the others. */
 export const together = (...guards: readonly Guard[]): Guard => ({
   name: guards.map(({ name }) => name).join(', '),
   without: (text) => guards.reduce((edited, guard) => guard.without(edited), text),
@@ -71,7 +71,7 @@ export const verdicts: Guard = {
       : text,
 }
 
-/** Makes two verdicts assigned at once see each other. */
+/** Lock that makes two verdicts assigned at once see each other. */
 export const walletLocks: Guard = {
   name: 'the lock of the wallet',
   without: (text) => text.replace('pg_advisory_xact_lock(word)', 'word'),
@@ -93,7 +93,7 @@ export const epochs: Guard = {
       .replace(/"leased_until" > now\(\)/, '"leased_until" is not null'),
 }
 
-/** An operation's id is derived from its cause. */
+/** Keys of operations, whose ids are derived from their causes. */
 export const onceByCause: Guard = {
   name: 'the unique keys of an operation',
   without: (text) => text,
@@ -106,7 +106,7 @@ export const skips: Guard = {
   without: (text) => text.replace(/for update skip locked/, ''),
 }
 
-/** The index backs the wallet's lock. */
+/** Index that backs the wallet's lock. */
 export const openSettlements: Guard = {
   name: 'the unique index of open settlements',
   without: (text) => text,

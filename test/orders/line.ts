@@ -13,16 +13,16 @@ import {
 
 export type Statement = {
   readonly text: string
-  /** Counts within this order, per connection, from 1; 0: none. */
+  /** Number of the transaction within this order, per connection, from 1; 0 outside of one. */
   readonly transaction: number
 }
 
 /**
- * Holds each statement of one connection until it is released. A write outside a transaction is split into
- * write and commit, so that others can come in between, as on a busy server.
+ * A line holds each statement of one connection until it is released. A write outside a transaction is split into write
+ * and commit, so that others can come in between, as on a busy server.
  */
 export type Line = {
-  /** Process id at the server. */
+  /** Returns the process id of the connection at the server. */
   readonly pid: () => number
   readonly waiting: () => Statement | undefined
   readonly isRunning: () => boolean
@@ -34,9 +34,9 @@ export type Line = {
 type LineOptions = {
   readonly client: Socket
   readonly server: { readonly host: string; readonly port: number }
-  /** Transactions are counted from the order's start. */
+  /** Returns the number of the order, from whose start transactions are counted. */
   readonly order: () => number
-  /** Other statements belong to the previous step. */
+  /** Returns true for a statement that is held; others belong to the previous step. */
   readonly mustWait: (statement: Statement) => boolean
   readonly edit: (text: string) => string
   readonly changed: () => void
@@ -62,11 +62,11 @@ export function openLine(options: LineOptions): Line {
   let status = 'I'
   let running: Unit | undefined
   let waiting: Statement | undefined
-  /** Responses outside a transaction, kept until the commit. */
+  /** Responses outside a transaction, which are kept until the commit. */
   let held: Buffer[] | undefined
-  /** Outstanding responses to this proxy's own statements. */
+  /** Number of outstanding responses to this proxy's own statements. */
   let own = 0
-  /** Small writes would each wait for an acknowledgement. */
+  /** Answers that are written together, because small writes would each wait for an acknowledgement. */
   let answers: Buffer[] = []
 
   function statementOf(text: string): Statement {
@@ -143,7 +143,7 @@ export function openLine(options: LineOptions): Line {
       if (letter === 'E') throw new Error(`the proxy's own ${running?.text} failed: ${bytes}`)
       if (letter !== 'Z') return
       own--
-      if (running?.text !== commit) return // Our begin: the statement's own answer follows.
+      if (running?.text !== commit) return // This was our own begin, after which the statement's answer follows.
       answers.push(...held!, readyOutside)
       held = undefined
       done('I')
@@ -164,7 +164,7 @@ export function openLine(options: LineOptions): Line {
     }
     if (now === 'E') {
       own = 1
-      running = { bytes: Buffer.alloc(0), text: commit } // Rolls back a failed transaction.
+      running = { bytes: Buffer.alloc(0), text: commit } // This commit rolls back a failed transaction.
       server.write(simpleQuery(commit))
       return
     }

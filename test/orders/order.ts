@@ -3,7 +3,7 @@ import { pause } from '#platform/deadline'
 import type { Line } from './line'
 import type { Rules, Side } from './side'
 
-/** The session that takes the next step. */
+/** Chooses the session that takes the next step. */
 export type Choose = (count: number) => number
 
 export type Step = { readonly side: 0 | 1; readonly text: string; waited: boolean }
@@ -14,17 +14,17 @@ export type Works = readonly [() => Promise<unknown>, () => Promise<unknown>]
 export type Ground = {
   readonly sides: readonly [Side, Side]
   readonly rules: Rules
-  /** Reads which session waits for which. */
+  /** Connection that reads which session waits for which. */
   readonly watch: Sql
 }
 
-/** Only exceeded by a deadlock that Postgres does not end. */
+/** Longest order in ms, which only a deadlock exceeds that Postgres does not end. */
 const orderMaxMs = 20_000
 const lookAfterMs = { least: 2, most: 32 }
 
 /**
- * One statement at a time; `choose` picks the session. A session that waits for the other's lock stays out
- * until it has it, so each order is possible, and the same choices repeat it.
+ * Runs one statement at a time, of the session that `choose` picks. A session that waits for the other's lock is not
+ * offered until it has it, so each order is possible, and the same choices repeat it.
  */
 export async function runOrder(ground: Ground, works: Works, choose: Choose): Promise<Order> {
   const { rules } = ground
@@ -62,7 +62,7 @@ export async function runOrder(ground: Ground, works: Works, choose: Choose): Pr
   return { steps, results: sessions.map((one) => one.result()!) }
 }
 
-/** `busy`: on the way to its next statement or its end. */
+/** State of a session; `busy` is on the way to its next statement or its end. */
 type State = 'busy' | 'ready' | 'blocked' | 'ended'
 
 function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
@@ -70,7 +70,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
   const other = sides[1 - side]!
   let result: Result | undefined
   let last: Step | undefined
-  /** Connection of the other session whose lock it waits for. */
+  /** Connection of the other session, whose lock it waits for. */
   let blocker: Line | undefined
   const running = () => [...own.lines].find((line) => line.isRunning())
   const waiting = () => [...own.lines].find((line) => line.waiting())
@@ -91,7 +91,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
       line.letGo()
       return last
     },
-    /** Forgets the blocker if it may have finished, or if `always`. */
+    /** Forgets the blocker if it may have finished, or if `always` is true. */
     lookAgain: (always: boolean) => {
       if (always || !(blocker?.isInside() || blocker?.isRunning())) blocker = undefined
     },
@@ -107,7 +107,7 @@ function openSession({ sides, rules, watch }: Ground, side: 0 | 1) {
 }
 type Session = ReturnType<typeof openSession>
 
-/** Each session has ended, holds a statement, or waits for the other's lock. */
+/** Waits until each session has ended, holds a statement, or waits for the other's lock. */
 async function settled({ rules }: Ground, sessions: readonly Session[], check: () => void): Promise<void> {
   for (let waitMs = lookAfterMs.least; ; ) {
     check()
@@ -115,7 +115,7 @@ async function settled({ rules }: Ground, sessions: readonly Session[], check: (
     const states = sessions.map((one) => one.state())
     const isDone = states.every((state) => state === 'ended')
     if (isDone || (states.includes('ready') && !states.includes('busy'))) return
-    // A deadlock: Postgres aborts one, which then continues.
+    // In a deadlock Postgres aborts one session, and the other continues.
     if (!states.includes('busy')) for (const one of sessions) one.lookAgain(true)
     const change = Promise.withResolvers<'change'>()
     rules.changed = () => change.resolve('change')

@@ -4,9 +4,9 @@ import { ordersOf, runRace } from './race'
 import { races } from './races/races'
 import { withoutGuard } from './report'
 
-/** The same in each run; `bun run prove orders` runs more. */
+/** Orders of each race, which are the same in each run; `bun run prove orders` runs more. */
 const sample = 5
-/** Enough to include one that goes wrong. */
+/** Orders without a guard, enough to include one that goes wrong. */
 const guardSample = 40
 
 let server: ScratchPostgres

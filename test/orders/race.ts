@@ -8,26 +8,26 @@ import { openSide, type Rules, type Side } from './side'
 
 export type Race = {
   readonly name: string
-  /** All are held by default; others belong to the previous step. */
+  /** Returns true for a statement that is held. By default all are; others belong to the previous step. */
   readonly turns?: (statement: Statement) => boolean
-  /** Random orders, for a race with too many or no end. */
+  /** Number of random orders, for a race with too many or without an end. */
   readonly chance?: number
-  /** The returned function makes new rows for one order. */
+  /** Prepares the race. The returned function makes new rows for one order. */
   readonly open: (stage: Stage) => Promise<() => Promise<Try>>
   readonly guards: readonly Guard[]
 }
 
-/** At least one order goes wrong without it. */
+/** A guard without which at least one order goes wrong. */
 export type Guard = {
   readonly name: string
   readonly without: (text: string) => string
-  /** Drops the guard's part in the tables. */
+  /** Statement that drops the guard's part in the tables. */
   readonly drop?: string | undefined
 }
 
 export type Stage = {
   readonly sides: readonly [Side, Side]
-  /** An administrator's connection, never held. */
+  /** Connection of an administrator, which is never held. */
   readonly db: PostgresJsDatabase
 }
 
@@ -41,7 +41,7 @@ export type Report = {
   readonly orders: number
   /** Most statements of each session in any order. */
   readonly statements: readonly [number, number]
-  /** Orders in which a session waited for a lock. */
+  /** Number of orders in which a session waited for a lock. */
   readonly waited: number
   readonly outcomes: ReadonlyMap<string, number>
   readonly wrong: readonly string[]
@@ -49,17 +49,17 @@ export type Report = {
 }
 
 type Extent = {
-  /** Random orders from a fixed seed; undefined: all. */
+  /** Number of random orders from a fixed seed; undefined for all. */
   readonly sample?: number | undefined
   readonly most?: number | undefined
   readonly guard?: Guard
   readonly untilWrong?: boolean
 }
 
-/** This process was slow and exceeded a service's limit: no fault. */
+/** Returns true if this process was slow and exceeded a service's limit, which is no fault. */
 const isLate = (result: Result): boolean =>
   'error' in result && /lock timeout|idle-in-transaction timeout|did not answer within/.test(String(result.error))
-/** Of an order in which a session was too slow. */
+/** Most tries of an order in which a session was too slow. */
 const triesMax = 5
 
 export async function runRace(
@@ -109,10 +109,10 @@ export async function runRace(
   return { ...tally.report(), isWhole }
 }
 
-/** Makes an order's choices from its beginning. */
+/** Begins an order and makes its choices from its beginning. */
 type Begin = () => Choose
 
-/** Depth first: first choices everywhere, then the next from the end on. */
+/** Yields every order, depth first: first choices everywhere, then the next from the end on. */
 function* everyOrder(): Generator<Begin> {
   let path: { chosen: number; count: number }[] = []
   do {
@@ -161,14 +161,14 @@ function openTally() {
   }
 }
 
-/** Counts orders of sessions that never wait for each other. */
+/** Counts the orders of sessions that never wait for each other. */
 export function ordersOf([left, right]: readonly [number, number]): bigint {
   let orders = 1n
   for (let at = 1; at <= right; at++) orders = (orders * BigInt(left + at)) / BigInt(at)
   return orders
 }
 
-/** Every message must be done: a lost race must not fail. */
+/** Returns the failures. Every message must be done, because a lost race must not fail. */
 export const failures = (results: readonly Result[], done: readonly unknown[]): string[] =>
   results.flatMap((result, at) => {
     if ('error' in result) return [`${'AB'[at]} failed: ${result.error}`]

@@ -13,7 +13,7 @@ export function linesOf({ name }: Race, report: Report): string[] {
   ]
 }
 
-/** Undefined if no order that ran broke a rule. */
+/** Returns the first fault without a guard, or undefined if no order that ran broke a rule. */
 export async function withoutGuard(
   server: ScratchPostgres,
   race: Race,
@@ -22,7 +22,7 @@ export async function withoutGuard(
 ): Promise<string | undefined> {
   const extent = { sample, guard, untilWrong: true }
   if (!guard.drop) return (await runRace(server, race, extent)).wrong[0]
-  // Other races need the dropped key.
+  // The database is its own, because other races need the dropped key.
   await using own = await startScratchPostgres()
   return (await runRace(own, race, extent)).wrong[0]
 }

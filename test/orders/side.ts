@@ -6,18 +6,18 @@ import { type Line, openLine, type Statement } from './line'
 
 export type Side = AsyncDisposable & {
   readonly name: string
-  /** Opened as a service does, under its role, with one connection. */
+  /** Opens a database as a service does, under its role, with one connection. */
   readonly database: (role: Role) => Database
-  /** A step outside Postgres, held like a statement. */
+  /** A step outside Postgres, which is held like a statement. */
   readonly outside: (what: string) => Promise<void>
-  /** Connecting is no step of an order. */
+  /** Connects beforehand, because connecting is no step of an order. */
   readonly connect: () => Promise<void>
   readonly lines: ReadonlySet<Line>
 }
 export type Role = 'payments' | 'payouts' | 'pricing' | 'chain_relayer'
 
 export type Rules = {
-  /** Nothing is held outside an order. */
+  /** True within an order; nothing is held outside of one. */
   isOn: boolean
   order: number
   readonly turns: (statement: Statement) => boolean
@@ -57,7 +57,7 @@ export async function openSide(name: string, postgres: ScratchPostgres, rules: R
     database: (role) => {
       const url = new URL(postgres.urlAs(role, postgres.passwords[role]))
       url.port = String(own)
-      // The other side takes turns meanwhile: on a busy machine longer than a service would wait.
+      // The other side takes turns in the meantime, which on a busy machine takes longer than a service would wait.
       const patience = { lockTimeoutMs: 4_500, onFatal: () => {} }
       const options = { url: url.toString(), name: `${role} ${name}`, log, max: 1 }
       const database = kept.use(openDatabase({ ...options, ...patience }))

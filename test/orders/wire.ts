@@ -1,6 +1,6 @@
-// PostgreSQL's protocol, version 3: a letter, the length of the rest, the rest.
+// A message of PostgreSQL's protocol, version 3, has a letter, the length of the rest, and the rest.
 
-/** The client's first message has no letter. */
+/** A message; the client's first one has no letter. */
 export type WireMessage = { readonly letter: string; readonly bytes: Buffer }
 
 export function openCutter(options: { startsBare: boolean }) {
@@ -38,7 +38,7 @@ const textFrom = (bytes: Buffer, from: number): { text: string; end: number } =>
 
 export const textOfQuery = ({ bytes }: WireMessage): string => textFrom(bytes, 5).text
 
-/** `edited` replaces the text. */
+/** Reads a Parse message; `edited` replaces its text. */
 export function readParse({ bytes }: WireMessage) {
   const name = textFrom(bytes, 5)
   const text = textFrom(bytes, name.end)
@@ -49,11 +49,11 @@ export function readParse({ bytes }: WireMessage) {
 
 export const statementOfBind = ({ bytes }: WireMessage): string => textFrom(bytes, textFrom(bytes, 5).end).text
 
-/** The server's process id for this connection. */
+/** Returns the server's process id for this connection. */
 export const processOfKeyData = ({ bytes }: WireMessage): number => bytes.readInt32BE(5)
 
-/** `I`: no transaction, `T`: open, `E`: failed. */
+/** Returns the status of a transaction. `I`: none, `T`: open, `E`: failed. */
 export const statusOfReady = ({ bytes }: WireMessage): string => String.fromCharCode(bytes[5]!)
 
-/** Ready, outside any transaction. */
+/** Message that reports the server as ready, outside of any transaction. */
 export const readyOutside: Buffer = Buffer.from('Z\0\0\0\x05I')

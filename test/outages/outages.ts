@@ -43,12 +43,12 @@ export const dependencies: readonly Dependency[] = [
 
 const set = async (outside: ExternalControls, faults: object) => void (await outside.faults(faults))
 
-/** Times in ms from the outage's end. */
+/** Recovery after an outage, with times in ms from its end. */
 export type Recovery = {
   readonly name: Dependency['name']
   /** Time until a request that needs the dependency succeeded. */
   readonly answersMs: number
-  /** Times until each pending item completed, sorted; 0 if before the end. */
+  /** Times until each pending item completed, sorted; 0 if it did before the end. */
   readonly endsMs: readonly number[]
 }
 
@@ -101,7 +101,7 @@ async function checkout(person: Person) {
 const paid = (outside: ExternalControls, id: string) =>
   outside.pay(id, 'QRIS').then(
     () => true,
-    // An earlier attempt succeeded but lost its response.
+    // A 409 means that an earlier attempt succeeded but lost its response.
     (error: Error) => /answered 409/.test(error.message),
   )
 

@@ -30,7 +30,7 @@ const row = ({ name, answersMs, endsMs }: Recovery) =>
   `| ${name} | ${answersMs} | ${endsMs.length} | ${quantile(endsMs, 0.5)} | ${quantile(endsMs, 0.99)} |`
 
 {
-  // Recheck intervals and webhook retries of a deployment.
+  // The recheck intervals and webhook retries are those of a deployment.
   await using stack = await ownStack({ times: 'deployed', env: {}, proxied: true })
   const world = { stack, outside: outsideOf(stack.info) }
   console.log('| away | responds again, ms | items | completed, p50 ms | p99 ms |')

@@ -12,14 +12,14 @@ import type { Machine } from './machine'
 
 const pageBytes = 8_192
 
-/** Middle bit of a file, or of its first `within` bytes. */
+/** Changes the middle bit of a file, or of its first `within` bytes. */
 function flip(file: string, within = statSync(file).size): void {
   const bytes = readFileSync(file)
   bytes[Math.floor(within / 2)]! ^= 1
   writeFileSync(file, bytes)
 }
 
-/** Postgres must name the damaged page; the backup repairs it. */
+/** Damages a page of a table. Postgres must name the page; the backup repairs it. */
 export async function damagePage(machine: Machine, stack: Stack): Promise<string> {
   await stopServices(stack)
   using backup = await takeBaseBackup(machine)
@@ -41,8 +41,8 @@ export async function damagePage(machine: Machine, stack: Stack): Promise<string
 }
 
 /**
- * nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store repairs
- * it.
+ * Damages a stream. nats-server 2.14.0 does not become ready, or drops the messages after the damage. An empty store
+ * repairs it.
  */
 export async function damageStream(machine: Machine, stack: Stack, audit: () => Promise<unknown>): Promise<string> {
   await stopServices(stack)
@@ -77,7 +77,7 @@ async function worksAgain(stack: Stack): Promise<void> {
   await booksClose(stack)
 }
 
-/** The last block; streams exist only under account APP. */
+/** Returns the last block of a stream; streams exist only under account APP. */
 function blockOf(storeDir: string, stream: string): string {
   const dir = join(storeDir, 'jetstream/APP/streams', stream, 'msgs')
   const blocks = readdirSync(dir).filter((name) => name.endsWith('.blk'))

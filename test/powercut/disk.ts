@@ -5,20 +5,20 @@ import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync } from 'nod
 export type Disk = Disposable & {
   readonly dir: string
   readonly sync: () => void
-  /** Nothing in memory is written, not even the journal. */
+  /** Shuts the file system down without writing anything in memory, not even the journal. */
   readonly cut: () => void
-  /** Unmounts once no process uses it. */
+  /** Unmounts the disk once no process uses it. */
   readonly abandon: () => void
-  /** Replays the journal. */
+  /** Mounts the disk again, which replays the journal. */
   readonly mountAgain: () => void
 }
 
 const sizeBytes = 4 * 1024 ** 3
-/** `_IOR('X', 125, __u32)` and `EXT4_GOING_FLAGS_NOLOGFLUSH` of Linux's fs/ext4/ext4.h. */
+/** Request and flag from Linux's fs/ext4/ext4.h: `_IOR('X', 125, __u32)` and `EXT4_GOING_FLAGS_NOLOGFLUSH`. */
 const shutdownRequest = 0x8004587dn
 const withoutFlush = 2
 
-/** Needs root and loop devices. */
+/** Makes a disk, which needs root and loop devices. */
 export function makeDisk(work: string): Disk {
   const [image, dir] = [`${work}/disk.img`, `${work}/disk`]
   writeFileSync(image, '')

@@ -14,7 +14,7 @@ import { makeDisk } from './disk'
 const engines = ['postgres', 'nats-server'] as const
 export type Engine = (typeof engines)[number]
 
-/** Postgres and nats-server on one disk, with a deployment's settings. */
+/** A machine with Postgres and nats-server on one disk, with a deployment's settings. */
 export type Machine = AsyncDisposable & {
   readonly adminUrl: string
   readonly natsUrl: string
@@ -37,7 +37,7 @@ export async function startMachine(): Promise<Machine> {
   chmodSync(work, 0o755) // Postgres runs as another user.
   const disk = makeDisk(work)
   const remove = () => rmSync(work, { recursive: true, force: true })
-  // A stopped run leaves no mounted disk: the engines end with this process.
+  // The engines end with this process, so that a stopped run leaves no mounted disk.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       disk.abandon()

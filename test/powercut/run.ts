@@ -15,12 +15,12 @@ import { damagePage, damageStream } from './damage'
 import { type Machine, startMachine } from './machine'
 
 const cuts = 3
-/** Pending payments at each cut. */
+/** Least number of pending payments at each cut. */
 const loadMin = 15
 
 /**
- * `bun run prove powercut`: cuts the power of Postgres, JetStream and the services under load;
- * chain and provider continue. Exit code 0 if every step passed.
+ * This script is `bun run prove powercut`: it cuts the power of Postgres, JetStream and the services under load; chain
+ * and provider continue. Its exit code is 0 if every step passed.
  */
 await runCommand(
   () => [],
@@ -79,7 +79,7 @@ async function cutUnderLoad(machine: Machine, stack: Stack, load: Load): Promise
   return `${promised.length} payments stored; the engines started after ${seconds(Date.now() - startedAt - creditedMs)}, a payment was credited ${seconds(creditedMs)} later`
 }
 
-/** Every message that JetStream confirmed is in its stream. */
+/** Compares confirmed messages with the streams, each of which must contain its own. */
 async function everyMessage({ natsUrl, passwords }: Machine, stack: Stack): Promise<string> {
   const as = { user: 'admin', pass: passwords.admin, inboxPrefix: '_INBOX_admin' }
   const admin = await connect({ servers: natsUrl, ...as })

@@ -1,19 +1,19 @@
 export type Engine = {
   readonly name: string
-  /** The part that only this engine proves. */
+  /** Claim that only this engine proves. */
   readonly proves: string
-  /** Default size on two quiet cores. */
+  /** Minutes of the default size on two quiet cores. */
   readonly minutes: number
   readonly run: readonly string[]
-  /** It prints its options for `--help`. */
+  /** True if the engine prints its options for `--help`. */
   readonly hasHelp?: true
-  /** Engines without it have fixed work. */
+  /** Option for the duration; engines without it have fixed work. */
   readonly duration?: '--minutes'
 }
 
 const suites = (...paths: string[]) => ['test', '--timeout', '1200000', ...paths]
 
-/** Quickest first. */
+/** Engines, the quickest first. */
 export const engines: readonly Engine[] = [
   {
     name: 'conformance',

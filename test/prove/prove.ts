@@ -26,7 +26,7 @@ const optionsAt = words.findIndex((word) => word.startsWith('-'))
 const named = optionsAt === -1 ? words : words.slice(0, optionsAt)
 const options = optionsAt === -1 ? [] : words.slice(optionsAt)
 const first = engines.find(({ name }) => name === named[0])
-// One engine takes its own options and words: `prove orders "credit against refund"`.
+// A single engine takes its own options and words: `prove orders "credit against refund"`.
 const chosen = named.length === 0 ? engines : first && !isEngine(named[1]) ? [first] : named.map(of)
 const own = chosen.length === 1 && first ? [...named.slice(1), ...options] : []
 
@@ -66,7 +66,7 @@ function refuse(word: string): never {
   process.exit(2)
 }
 
-/** Uses its own process; shows the output as it arrives. */
+/** Runs an engine in a process of its own and shows the output as it arrives. */
 async function prove({ name, proves, minutes, run, duration }: Engine): Promise<Row> {
   const extra = chosen.length === 1 ? own : duration ? options : []
   console.log(`\n${name}: ${proves}. About ${minutes} min at its default size.\n`)

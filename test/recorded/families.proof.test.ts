@@ -8,8 +8,8 @@ import { openCheckout } from '../support/requests'
 import { concerned, openRecorded, type RecordedStack } from './fixture'
 import { recorded } from './served'
 
-// Every field of every recorded body is absent, null, empty, of another type or unknown in turn. Each body
-// ends in the right state or in an anomaly; none is dead-lettered or repeated permanently.
+// Every field of every recorded body is absent, null, empty, of another type or unknown in turn. Each body ends in the
+// right state or in an anomaly; none is dead-lettered or repeated permanently.
 
 let stack: RecordedStack
 let person: Person
@@ -23,7 +23,7 @@ type Json = Record<string, unknown>
 const names = readdirSync(join(import.meta.dir, 'payments')).map((file) => `payments/${file.replace('.json', '')}`)
 const oddValues = [undefined, null, '', 'NOBODY_KNOWS', 7, true, {}, [null]]
 
-/** `deep` enters objects. */
+/** Yields malformed bodies; `deep` enters objects. */
 function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json }> {
   for (const key of Object.keys(body)) {
     for (const value of oddValues) yield { what: `${key} ${JSON.stringify(value)}`, body: { ...body, [key]: value } }
@@ -34,7 +34,7 @@ function* oddOnes(body: Json, deep = true): Generator<{ what: string; body: Json
   yield { what: 'a new field', body: { ...body, nobody_knows: { at: [1.5, null] } } }
 }
 
-/** Delivers in parallel; waits until the services are done. */
+/** Delivers bodies in parallel and waits until the services are done. */
 async function deliverAll(bodies: readonly Json[]): Promise<void> {
   const ids: string[] = []
   for (let at = 0; at < bodies.length; at += 20) {

@@ -15,7 +15,7 @@ type Anomaly = { kind: string; object: string }
 
 const textOf = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
 
-/** How many of the two payment services store something for a body. */
+/** Returns how many of the two payment services store something for a body. */
 export const concerned = (body: unknown): number =>
   Number(readByPayments(textOf(body)).about !== 'payout') + Number(readByPayouts(textOf(body)).about !== 'other')
 
@@ -66,7 +66,7 @@ export async function openRecorded() {
     outside: outsideOf(stack.info),
     post,
     anomalies,
-    /** Waits until it is handled; returns the new anomalies. */
+    /** Delivers a body, waits until it is handled, and returns the new anomalies. */
     deliver: async (body: unknown, account: 'ID' | 'MY' = 'ID'): Promise<string[]> => {
       const before = new Set((await anomalies()).map(({ kind, object }) => `${kind} ${object}`))
       const messageId = await post(body, account, crypto.randomUUID())
@@ -74,7 +74,7 @@ export async function openRecorded() {
       const after = (await anomalies()).map(({ kind, object }) => `${kind} ${object}`)
       return after.filter((line) => !before.has(line))
     },
-    /** The last matching line, parsed. */
+    /** Returns the last matching log line, parsed. */
     logged: (service: string, text: string) =>
       waitUntil(`${service} to log ${text}`, async () => {
         const lines = readFileSync(join(stack.dir, 'logs', `${service}.log`), 'utf8').split('\n')

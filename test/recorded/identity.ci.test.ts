@@ -13,7 +13,7 @@ import { type Dependencies, startBackbone, startGateway } from '../../services/g
 import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 
-// Bodies as identity vendors were seen to send and sign them. README.md names each source.
+// The bodies are as identity vendors were seen to send and sign them. README.md names each source.
 
 type Body = Record<string, unknown>
 const recorded = (name: string): Body => JSON.parse(readFileSync(`${import.meta.dir}/identity/${name}.json`, 'utf8'))
@@ -59,7 +59,7 @@ const signers = {
 type Vendor = keyof typeof signers
 
 let recordedCount = 0
-/** The response's status shows whether it was new. */
+/** Sends a body. The status of the response shows whether it was new. */
 async function post(name: Vendor, body: Body): Promise<void> {
   const text = JSON.stringify(body)
   const request = { method: 'POST', body: text, headers: signers[name](text) }
@@ -118,14 +118,14 @@ const ours = {
   },
 }
 const inquiryOf = (body: Body) => at(body, 'data', 'attributes', 'payload', 'data').id as string
-/** Marks the inquiries as created by us for this wallet, the one to look up included. */
+/** Marks the inquiries, including the one to look up, as created by us for this wallet. */
 async function created(wallet: `0x${string}`): Promise<`0x${string}`> {
   const refs = new Set(table.persona.map(([body]) => inquiryOf(recorded(body))))
   for (const providerRef of [...refs, 'inq_asked'])
     await backbone.database.run((db) => insertLink(db, { wallet, provider: 'persona', providerRef }))
   return wallet
 }
-/** An old approval, for bodies that withdraw one. */
+/** Returns an old approval, for bodies that withdraw one. */
 const approvalOf = {
   sumsub: (wallet: string): Body => ({
     ...ours.sumsub(recorded('sumsub-reviewed-green'), wallet),
@@ -299,7 +299,7 @@ describe('a gateway of sumsub', () => {
   })
 })
 
-/** The stream keeps deliveries for 90 days. */
+/** Returns the deliveries in the stream, which keeps them for 90 days. */
 async function keptInStream(): Promise<string[]> {
   const { url, passwords } = backbone.nats
   const nc = await connect({ servers: url, user: 'admin', pass: passwords.admin })

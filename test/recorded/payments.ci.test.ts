@@ -96,7 +96,7 @@ describe('a body about an object of ours', () => {
       select state, reason from payments.payments where id = ${paymentId}`
     return rows[0]!
   }
-  /** The checkout just ended; until then the list of transactions is used. */
+  /** Makes a checkout due as if it had just ended; until then the list of transactions is used. */
   const due = (paymentId: string) =>
     stack.sql`update payments.payments set next_check_at = now(), expires_at = now() where id = ${paymentId}`
   const endOf = (paymentId: string) =>
@@ -256,7 +256,7 @@ describe('the list of transactions', () => {
 
   const listed = recorded('payments/transactions-list').body
   const [row] = listed.data as [Json]
-  /** The recorded list with today's rows. */
+  /** Serves the recorded list with today's rows. */
   const serve = (...rows: Json[]) => {
     const at = { created: new Date().toISOString(), updated: new Date().toISOString() }
     const data = rows.map((one) => ({ ...row, ...one, ...at }))

@@ -6,7 +6,7 @@ import { fields, guardsFrom } from '../../services/pricing/config'
 import { decideRate } from '../../services/pricing/decide'
 import { sourcesFrom } from '../../services/pricing/rate-sources/sources'
 
-// Recorded responses. README.md names each source.
+// The responses are recorded. README.md names each source.
 
 const body = (name: string) => readFileSync(`${import.meta.dir}/rates/${name}.json`, 'utf8')
 
@@ -37,7 +37,7 @@ const config = readConfig('pricing', fields, {
 })
 const sources = sourcesFrom(config, Date.now)
 
-/** Pricing's result if only this source answers. */
+/** Returns pricing's result if only this source answers. */
 async function outcomeOf(name: string, pair: Pair, served_: typeof served, at: string) {
   served = served_
   const source = sources.find((one) => one.name === name)!

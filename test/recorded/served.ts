@@ -4,17 +4,17 @@ import { join } from 'node:path'
 export type Recorded = {
   readonly source: string
   readonly about: string
-  /** Unchanged. */
+  /** Body of the response, unchanged. */
   readonly body: Record<string, unknown>
 }
 
-/** `payments/payout-v2` is `payments/payout-v2.json`. */
+/** Reads a recorded body: `payments/payout-v2-get` is `payments/payout-v2-get.json`. */
 export const recorded = (name: string): Recorded =>
   JSON.parse(readFileSync(join(import.meta.dir, `${name}.json`), 'utf8')) as Recorded
 
 type Reply = { readonly status: number; readonly body: unknown }
 
-/** Proxies to the sandbox unless a recorded body is set. */
+/** Opens a proxy to the sandbox, which returns a recorded body where one is set. */
 export function openServed(onward: () => string) {
   const replies = new Map<string, Reply>()
   const asked: string[] = []
@@ -39,7 +39,7 @@ export function openServed(onward: () => string) {
   return {
     url: server.url.origin,
     asked,
-    /** A line is such as `GET /v3/payments/py-…`. */
+    /** Sets the response to a line such as `GET /v3/payments/py-…`. */
     serve: (line: string, body: unknown, status = 200) => void replies.set(line, { status, body }),
     forget: (line: string) => void replies.delete(line),
     [Symbol.asyncDispose]: () => server.stop(true),

@@ -5,9 +5,9 @@ import { ownStack } from '../support/stack'
 let current: Stack | undefined
 
 /**
- * Runs suites in sequence that need the same configuration and kill processes or inject faults. `load`
- * imports a `*.suite.ts`, which takes the stack by `groupStack()` and leaves every process running; its name
- * is that of the file, for `-t`.
+ * Runs suites in sequence that need the same configuration and kill processes or inject faults. `load` imports a
+ * `*.suite.ts`, which takes the stack by `groupStack()` and leaves every process running. The name of a suite is that
+ * of its file, for `-t`.
  */
 export function onOneStack(
   options: () => Partial<StackOptions>,

@@ -8,7 +8,7 @@ const wordsOf = (pid: number): string => about(pid, 'cmdline').replaceAll('\0', 
 const mappedInMemory = (pids: readonly number[]): string[] =>
   pids.flatMap((pid) => about(pid, 'maps').match(/\/dev\/shm\/PostgreSQL\.\d+/g) ?? [])
 
-/** Postgres has its shared memory once its children run. */
+/** Processes of the engines; Postgres has its shared memory once its children run. */
 const engines = [/\/anvil /, /^postgres: checkpointer/]
 
 test.each<[string, RegExp | undefined]>([
@@ -30,7 +30,7 @@ test.each<[string, RegExp | undefined]>([
   })
   const isVictim = (words: string) => victim?.test(words) && !/^\S*sh /.test(words)
   const killed = victim ? family.find((pid) => isVictim(wordsOf(pid)))! : run.pid
-  // Postgres removes such files only when it ends by itself.
+  // Postgres removes such files only if it ends in an orderly way.
   expect(mappedInMemory(family)).toEqual([])
   process.kill(killed, 'SIGKILL')
   await waitUntil('every process having ended', () => family.every(hasEnded), 5_000)

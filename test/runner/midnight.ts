@@ -1,12 +1,12 @@
 import { pause } from '#platform/deadline'
 
 const dayMs = 86_400_000
-/** Longer than a test of a limit of a day takes. */
+/** Time in ms before midnight, longer than a test of a daily limit takes. */
 const beforeMs = 30_000
-/** Some tests store a time of a second ago as one of the same day. */
+/** Time in ms after midnight, because some tests store a time of a second ago as one of the same day. */
 const afterMs = 5_000
 
-/** How long (ms) to wait until `now` is far enough from midnight UTC, when limits of a day restart. */
+/** Returns how long to wait, in ms, until `now` is far enough from midnight UTC, when daily limits restart. */
 export const untilDayLasts = (now: number): number => {
   const sinceMs = (now + beforeMs) % dayMs
   return sinceMs < beforeMs + afterMs ? beforeMs + afterMs - sinceMs : 0

@@ -1,14 +1,14 @@
 export type Counts = { passed: number; failed: number; skipped: number }
 
-/** Suites run in parallel, so one's output comes in several blocks. */
+/** A block of output. Suites run in parallel, so that of one comes in several blocks. */
 export type Block = { readonly path: string; readonly lines: readonly string[] }
 
 const heading = /^((?:services|shared|infra|test)\/\S+\.test\.ts):$/
 const count = /^ *(\d+) (pass|fail|skip|todo)$/
-/** Bun repeats failed and skipped tests by name. */
+/** Heading below which Bun repeats failed and skipped tests by name. */
 const summary = /^\d+ tests? (failed|skipped|todo):$/
 
-/** Of `bun test --parallel`. `end` returns the counts, which bun prints last. */
+/** Reads the output of `bun test --parallel`. `end` returns the counts, which Bun prints last. */
 export function openReader(onBlock: (block: Block) => void) {
   let block: { path: string; lines: string[] } | undefined
   const counts: Counts = { passed: 0, failed: 0, skipped: 0 }
@@ -38,7 +38,7 @@ const isPassed = (line: string) => line.startsWith('(pass) ')
 const isFailed = (line: string) => /^\(fail\) |^# Unhandled error/.test(line)
 const isQuiet = (line: string) => /^\((pass|skip|todo)\) /.test(line)
 
-/** Leaves out passed tests; undefined if nothing failed. */
+/** Returns a block without its passed tests, or undefined if nothing failed. */
 export function failureIn({ path, lines }: Block): string | undefined {
   if (!lines.some(isFailed)) return undefined
   return [`${path}:`, ...lines.filter((line) => !isQuiet(line))].join('\n').trimEnd()

@@ -3,10 +3,13 @@ import { type Block, type Counts, countsIn, failureIn } from './output'
 type Out = { readonly isTTY?: boolean; readonly write: (text: string) => unknown }
 
 const terminalMs = 1_000
-/** A log keeps every line. */
+/** Interval of lines in ms for a log, which keeps every line. */
 const logMs = 20_000
 
-/** A terminal's line is replaced every second. `suites` has recorded seconds; `now` returns seconds. */
+/**
+ * Shows the progress of a run. A terminal's line is replaced every second. `suites` has recorded seconds; `now` returns
+ * seconds.
+ */
 export function openProgress(
   suites: ReadonlyMap<string, number>,
   workers: number,
@@ -14,7 +17,7 @@ export function openProgress(
   now: () => number = () => performance.now() / 1_000,
 ) {
   const begun = now()
-  /** The suite last heard of is last. */
+  /** Suites in the order of their output, of which the last one printed last. */
   const heard = new Set<string>()
   const tests = { passed: 0, failed: 0 }
   const isTerminal = out.isTTY === true
@@ -24,7 +27,7 @@ export function openProgress(
     isShown = false
   }
   const show = () => {
-    // Running suites are as many as the workers.
+    // As many suites are running as there are workers.
     const done = [...heard].slice(0, Math.max(0, heard.size - workers))
     const running = [...heard].slice(done.length)
     const elapsed = now() - begun
@@ -53,7 +56,7 @@ export function openProgress(
       clear()
       out.write(`\n${failure}\n\n`)
     },
-    /** CI reads the line `N passed, N failed`. */
+    /** Prints the result, whose line `N passed, N failed` CI reads. */
     end: ({ passed, failed, skipped }: Counts, print: (line: string) => void) => {
       clearInterval(timer)
       clear()
@@ -64,11 +67,14 @@ export function openProgress(
   }
 }
 
-/** `3:07`. */
+/** Writes a time as `3:07`. */
 export const clockText = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/** By recorded seconds, and this run's pace once a suite is done. Running suites count half. */
+/**
+ * Estimates the time left from recorded seconds, and from this run's pace once a suite is done. Running suites count
+ * half.
+ */
 export function secondsLeft(run: {
   elapsed: number
   done: number

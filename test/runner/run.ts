@@ -17,9 +17,9 @@ bun run test:all --rest         the same without the suites of \`bun run test\`
 
 Proof is run by \`bun run prove\`.`
 
-/** Suites mostly wait: five workers keep two cores busy. */
+/** Number of workers. Suites mostly wait, so five keep two cores busy. */
 const workers = Math.min(8, Math.ceil(availableParallelism() * 2.5))
-/** For a test that hangs; each wait has its own deadline. */
+/** Deadline in ms for a test that hangs; each wait has its own. */
 const testTimeoutMs = 300_000
 
 const { tiers, patterns, flags } = readWords(process.argv.slice(2))
@@ -41,7 +41,7 @@ const run = Bun.spawn([process.execPath, ...command, ...times, ...flags, ...suit
   stderr: 'pipe',
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => run.kill('SIGTERM'))
-// The command that started us, if killed with -9, passes on no signal.
+// The command that started this run passes on no signal if it is killed with -9.
 watchStarter(() => process.exit(1))
 
 const progress = openProgress(recordedSeconds(suites), workers)

@@ -1,7 +1,7 @@
 import type { Stack } from '#infra/local/stack'
 import { ownStack, sharedStackOptions } from '../support/stack'
 
-/** Boots when first asked for, ends with the run. Suites find `url` in `SHARED_STACK_URL`. */
+/** Serves a stack that boots at its first request and ends with the run. Suites find `url` in `SHARED_STACK_URL`. */
 export function serveSharedStack(): AsyncDisposable & { readonly url: string } {
   let booting: Promise<Stack> | undefined
   const server = Bun.serve({

@@ -2,14 +2,14 @@ import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { join } from 'node:path'
 
 const inMemory = '/dev/shm'
-/** A run's files need some 0.7 GB, its processes several times that. */
+/** Least free memory in bytes. A run's files need some 0.7 GB, its processes several times that. */
 const roomMin = 4 * 1024 ** 3
-/** Left by a killed run; no folder in use is as old. */
+/** Age in ms of a folder that a killed run left; no folder in use is as old. */
 const staleMs = 12 * 3_600_000
 
 /**
- * Undefined without room. A full run creates a quarter of a million files, 1,300 per Postgres, and ext4 may
- * need 0.9 ms of processor time for each.
+ * Returns a folder in memory, or undefined without room. A full run creates a quarter of a million files, 1,300 per
+ * Postgres, and ext4 may need 0.9 ms of processor time for each.
  */
 function folderInMemory(): string | undefined {
   try {
@@ -23,14 +23,14 @@ function folderInMemory(): string | undefined {
     for (const name of readdirSync(dir)) removeIfStale(join(dir, name))
     return dir
   } catch {
-    return undefined // Another system, or no usable folder.
+    return undefined // The system is another one, or has no usable folder.
   }
 }
 
 const availableMemory = (): number =>
   Number(/^MemAvailable: +(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1_024
 
-/** Some suites start programs they write there. */
+/** Returns true if programs may run in the folder, because some suites start programs that they write there. */
 const mayRun = (): boolean =>
   readFileSync('/proc/mounts', 'utf8')
     .split('\n')
@@ -42,7 +42,7 @@ function removeIfStale(path: string): void {
   try {
     if (Date.now() - statSync(path).mtimeMs > staleMs) rmSync(path, { recursive: true })
   } catch {
-    // Another worker removed it first.
+    // Another worker has removed it first.
   }
 }
 

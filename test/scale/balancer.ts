@@ -1,21 +1,21 @@
 import { pause } from '#platform/deadline'
 
-/** Forwards to each gateway in turn. */
+/** A balancer that forwards to each gateway in turn. */
 export type Balancer = AsyncDisposable & {
   readonly url: string
-  /** Every request fails until this is set. */
+  /** Sets the gateways; every request fails until this is done. */
   readonly spread: (gateways: readonly string[]) => void
 }
 
 const deadlineMs = 15_000
 const probeEveryMs = 200
 const probeDeadlineMs = 1_000
-/** The request was not sent. */
+/** Errors of a request that was not sent. */
 const refused = new Set(['ECONNREFUSED', 'ConnectionRefused'])
 
 /**
- * Skips gateways that are not ready or refuse the connection, and never resends a request that a gateway may
- * have received: the client gets a 502.
+ * Opens a balancer. It skips gateways that are not ready or refuse the connection, and never resends a request that a
+ * gateway may have received: the client gets a 502.
  */
 export function openBalancer(): Balancer {
   const stop = new AbortController()

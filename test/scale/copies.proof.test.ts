@@ -31,16 +31,16 @@ const world = await openWorld(4)
 afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
-/** Each step makes four requests, some of them in sequence. */
+/** Interval of steps in ms, each of which makes four requests, some of them in sequence. */
 const paceMs = 250
 const betweenMs = 1_000
 const copies = [1, 2] as const
-/** A request taken by a dead gateway is lost. */
+/** Services that may be killed without losing a request; one that a dead gateway has taken is lost. */
 const behindGateway = serviceNames.filter((name) => name !== 'gateway')
 
 const begun: Flow[] = []
 
-/** Every request gets a 200, and every flow ends. */
+/** Works under load and expects that every request gets a 200 and every flow ends. */
 async function underLoad(what: string, work: (load: Load) => Promise<void>): Promise<Load> {
   const load = startLoad(world, paceMs)
   await pause(betweenMs)

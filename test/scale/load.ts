@@ -6,7 +6,7 @@ import { type Ask, cashOut, type Flow, send, topUp } from '../support/flows'
 
 export type CallResult = {
   readonly path: string
-  /** 0 without a response. */
+  /** Status of the response, or 0 without one. */
   readonly status: number
   readonly tookMs: number
   readonly said: string
@@ -22,7 +22,7 @@ export type Load = {
 /** One unit in this many moves money; the others read. */
 const moneyEvery = 8
 
-/** Open loop, without retries. */
+/** Starts units of work at fixed intervals (an open loop), without retries. */
 export function startLoad({ stack, people }: World, everyMs: number): Load {
   const seen: CallResult[] = []
   const begun: Flow[] = []
@@ -65,7 +65,7 @@ export function startLoad({ stack, people }: World, everyMs: number): Load {
 
 class Noted extends Error {}
 
-/** Throws `Noted` without success. */
+/** Records a response. Throws `Noted` unless it is a success. */
 const noted = async (seen: CallResult[], path: string, ask: () => Promise<Reply>): Promise<Reply> => {
   const startedAt = performance.now()
   const reply = await ask().catch((error: Error) => error)
@@ -81,7 +81,7 @@ const noted = async (seen: CallResult[], path: string, ask: () => Promise<Reply>
 }
 
 async function read(person: Person, seen: CallResult[]): Promise<void> {
-  const wallet = privateKeyToAddress(generatePrivateKey()) // No cache holds it.
+  const wallet = privateKeyToAddress(generatePrivateKey()) // No cache contains this wallet.
   await Promise.allSettled([
     noted(seen, '/quote', () => person.post('/quote', { pair: 'USD/IDR' })),
     noted(seen, '/me', () => person.get('/me')),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 
-/** Uses the packages installed here. */
+/** Checks a commit out, which uses the packages installed here. */
 export function checkedOut(commit: string): Disposable & { readonly dir: string } {
   const dir = mkdtempSync(join(tmpdir(), 'older-'))
   const unpack = 'git archive "$1" | tar -x -C "$2"'

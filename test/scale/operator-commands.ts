@@ -9,7 +9,7 @@ import type { Question, RequestOf } from '#shared/messages/topic'
 import { query } from '../support/database'
 import { askEveryCopy } from './twice'
 
-/** Each command takes effect once, even if both instances receive it. */
+/** Commands, each of which takes effect once even if both instances receive it. */
 export const pauses = [TopupsPause, PayoutsPause, RelayingPause] as const
 export const decisions = Object.entries(deadLetterDecisions)
 export const erasures = Object.entries(personErasures)
@@ -27,7 +27,7 @@ export const commands: readonly Question[] = [
 
 export const commandOf = () => ({ command: crypto.randomUUID(), by: 'sari', reason: 'two copies' })
 
-/** Both instances must agree on `done` or `refused`. */
+/** Sends a command to both instances, which must agree on `done` or `refused`. */
 export async function outcomeOf<Q extends Question>(stack: Stack, question: Q, request: RequestOf<Q>): Promise<string> {
   const answers = (await askEveryCopy(stack, question, request)) as unknown as { ok: object }[]
   expect(answers).toHaveLength(2)

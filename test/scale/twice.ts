@@ -6,7 +6,7 @@ import type { AnswerOf, Question, RequestOf } from '#shared/messages/topic'
 
 const deadlineMs = 10_000
 
-/** Asks each instance at once, past its queue group, as admin. */
+/** Sends a request to each instance at once, outside of the queue group, as admin. */
 export async function askEveryCopy<Q extends Question>(
   { info }: Stack,
   question: Q,

@@ -18,7 +18,7 @@ const world = await openWorld(4, {
 afterAll(() => world[Symbol.asyncDispose]())
 const { stack } = world
 
-/** Each step makes four requests. */
+/** Interval of steps in ms, each of which makes four requests. */
 const paceMs = 250
 const besideMs = 10_000
 const betweenMs = 1_000

@@ -14,10 +14,13 @@ export type World = AsyncDisposable & {
   readonly people: readonly Person[]
 }
 
-/** AUSD 10⁻⁶, enough for a whole suite. */
+/** AUSD (10⁻⁶) of each user at the start, enough for a whole suite. */
 const startMicro = 500_000_000n
 
-/** `info` has the load balancer's address. `options.env` overrides the suites' defaults. */
+/**
+ * Opens two instances of each service. `info` has the load balancer's address; `options.env` overrides the suites'
+ * defaults.
+ */
 export async function openCopies(options: Partial<StackOptions> = {}) {
   const balancer = openBalancer()
   const env = {
@@ -62,7 +65,7 @@ export function tellOf(seen: readonly CallResult[]): string {
   return `${seen.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`
 }
 
-/** These took effect once each, and the bank was asked for nothing else. */
+/** Expects that these flows took effect once each, and that the bank got no other request. */
 export async function expectExactly({ stack, outside }: World, flows: readonly Flow[]) {
   await expectOnceEach(stack, flows)
   const { payouts } = await outside.book()

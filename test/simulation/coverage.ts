@@ -4,12 +4,12 @@ import { settlementLifecycle, topupLifecycle } from '../../services/payments/pay
 import { lifecycle as cashoutLifecycle } from '../../services/payouts/cashout'
 import { faultSights } from './world/faults'
 
-// What must occur in a run: otherwise it could pass without testing anything.
+// These events must occur in a run, which otherwise could pass without testing anything.
 
 const edges = (name: string, lifecycle: Lifecycle<string>): string[] =>
   Object.entries(lifecycle).flatMap(([from, next]) => next.map((to) => `${name}: ${from} → ${to}`))
 
-/** `review.test.ts` and `decision.test.ts` of payments cover them. */
+/** States that `review.test.ts` and `decision.test.ts` of payments cover. */
 const ofOperators = ['review', 'refunding', 'accepted']
 
 /** Too rare to require, and how each arises. */

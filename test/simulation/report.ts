@@ -1,7 +1,7 @@
 import { printOutcome } from '../prove/outcome'
 import type { World } from './worker'
 
-/** Fewer may miss a rare event by chance. */
+/** Number of flows from which every event is expected; fewer may miss a rare one by chance. */
 const sightsFrom = 15_000
 const progressEveryMs = 30_000
 
@@ -17,14 +17,14 @@ export function openReport(run: { worlds: number; flows: number; seed: number; i
       worlds += 1
       steps += world.steps
       cpuMs += world.cpuMs
-      // Independent of the order in which worlds end.
+      // The digest does not depend on the order in which worlds end.
       digest = (digest + Math.imul(world.digest, 2 * world.world + 1)) >>> 0
       for (const [sight, times] of world.sights) seen.set(sight, (seen.get(sight) ?? 0) + times)
       if (performance.now() - toldAt < progressEveryMs) return
       toldAt = performance.now()
       console.log(`${count(worlds * run.flows)} of ${count(run.worlds * run.flows)} flows, ${seconds()} s`)
     },
-    /** False if an expected event never occurred in enough flows. */
+    /** Ends the report. Returns false if an expected event never occurred in enough flows. */
     end: async (): Promise<boolean> => {
       const { missingAmong } = await import('./coverage')
       const flows = worlds * run.flows

@@ -23,9 +23,9 @@ export type Outcome = {
   readonly endedAfterMs: number
 }
 
-/** The same rate in worlds of any size. */
+/** Returns the period in ms in which flows begin, so that their rate is the same in worlds of any size. */
 const beginMs = (flows: number) => Math.max(25_000, flows * 625)
-/** Time from the last new flow to the last fault; then every flow must end. */
+/** Time in ms from the last new flow to the last fault; then every flow must end. */
 const calmAfterMs = 55_000
 const endsAfterMs = 3_600_000
 const lookEveryMs = 4_000

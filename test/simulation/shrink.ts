@@ -2,7 +2,7 @@ import type { runWorld as Run } from './run'
 import { recorded, replayed, seeded } from './world/choices'
 import type { Wallet } from './world/wallets'
 
-/** Without ids and numbers, to compare equal elsewhere. */
+/** Returns a finding without ids and numbers, so that it equals the same one elsewhere. */
 export const kindOf = (finding: string): string =>
   finding.replaceAll(/pay_[\w-]+|op_[\w-]+|0x[0-9a-f]+|[0-9a-f]{8}-[0-9a-f-]+|\d+/g, '#')
 
@@ -12,9 +12,7 @@ export type Story = { readonly findings: readonly string[]; readonly lines: read
 const searchesMax = 40
 const attemptsMax = 120
 
-/**
- * Looks for the fault in fewer flows, then replaces each random choice by the plainest that still shows it.
- */
+/** Searches for the fault in fewer flows, then replaces each random choice by the plainest that still shows it. */
 export function shrink(
   runWorld: typeof Run,
   wallets: readonly Wallet[],

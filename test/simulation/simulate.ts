@@ -47,7 +47,7 @@ const from = only ?? 0
 const flows = Math.min(Number(values.flows), flowsMax)
 const to = from + (only === undefined ? Math.ceil(Number(values.flows) / flows) : 1)
 
-/** Worlds end in any order. */
+/** The first failed world, since worlds end in any order. */
 let failed: World | undefined
 let given = from
 const isOver = () => performance.now() > Number(values.minutes) * 60_000
@@ -73,7 +73,7 @@ async function fail({ world, finding }: World): Promise<never> {
   console.log(
     `To repeat: bun run prove simulation --seed ${seed} --world ${world}${flows < flowsMax ? ` --flows ${flows}` : ''}\n`,
   )
-  // These must load after the stand-ins are installed.
+  // These modules must load after the stand-ins are installed.
   const { runWorld } = await import('./run')
   const { shrink } = await import('./shrink')
   const { openWallets } = await import('./world/wallets')

@@ -5,7 +5,7 @@ import { waitUntil } from '../support/wait'
 
 const script = join(import.meta.dir, 'simulate.ts')
 
-/** Its process replaces parts of the services. */
+/** Runs the simulation in its own process, which replaces parts of the services. */
 async function simulate(...args: string[]) {
   const run = Bun.spawn([process.execPath, script, ...args], {
     stdout: 'pipe',

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 export type Ready = { readonly isReady: true }
 
-/** `next` returns undefined when no task is left. */
+/** Spreads tasks over workers; `next` returns undefined when no task is left. */
 export async function spread<Task, Result>(options: {
   readonly workers: number
   readonly next: () => Task | undefined

@@ -2,7 +2,7 @@ import './parts'
 import type { Ready } from './spread'
 import type { Wallet } from './world/wallets'
 
-// These must load after the stand-ins are installed.
+// These modules must load after the stand-ins are installed.
 const { runWorld } = await import('./run')
 const { seeded } = await import('./world/choices')
 const { openWallets } = await import('./world/wallets')
@@ -20,11 +20,11 @@ export type Task =
 export type World = {
   readonly world: number
   readonly finding: string | undefined
-  /** Both runs had the same result. */
+  /** True if both runs had the same result. */
   readonly isSame: boolean
   readonly digest: number
   readonly steps: number
-  /** Time of the first run. */
+  /** CPU time of the first run in ms. */
   readonly cpuMs: number
   readonly sights: readonly (readonly [string, number])[]
 }
@@ -46,7 +46,7 @@ async function run({ seed, world, flows, isOnce }: Extract<Task, { world: number
   return { world, finding: findings[0], isSame, digest, steps, cpuMs: took, sights: [...seen] }
 }
 
-/** A walk blocks the event loop, so it checks itself whether its parent exists. */
+/** Ends this process with its parent. A walk blocks the event loop, so it checks that itself. */
 const command = process.ppid
 const endWithCommand = () => {
   if (process.ppid !== command) process.exit(1)

@@ -8,8 +8,8 @@ import { placeOf } from '#infra/operations/place'
 import { urlInRole } from '#platform/db/url'
 
 /**
- * Final check: the books account for every unit. `onPurpose` matches the breaks that the suite caused, and
- * the books must report exactly these.
+ * Checks at the end that the books account for every unit. `onPurpose` matches the breaks that the suite caused, of
+ * which the books must report exactly these.
  */
 export async function booksClose(stack: Stack, ...onPurpose: RegExp[]): Promise<void> {
   const place = placeOf(stack.info)

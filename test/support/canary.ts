@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 
-/** Patches of `test/simulation/canaries`. */
+/** Defects whose patches are in `test/simulation/canaries`. */
 export const canaries = ['outbox', 'relayer', 'payouts'] as const
 export type Canary = (typeof canaries)[number]
 

@@ -7,15 +7,15 @@ import { type Actor, actors, type ContractsFixture, refOf } from './contracts'
 type User = Extract<Actor, 'ana' | 'budi' | 'citra'>
 type Read = 'liquidity' | 'poolBalance' | 'totalCollateral' | 'totalShares' | 'sequence'
 
-/** AUSD 10⁻⁶: `ausd('0.01')`. */
+/** Converts AUSD to 10⁻⁶: `ausd('0.01')`. */
 export const ausd = (amount: string): bigint => parseUnits(amount, 6)
 
-/** The index is the number in `CycleClosed`. */
+/** Outcomes by their number in `CycleClosed`. */
 const outcomes = ['Qualified', 'Short', 'Late', 'Defaulted', 'Reversed'] as const
 
 type Relayed = { held?: boolean; paidAt?: bigint; user?: User }
 
-/** Amounts in AUSD 10⁻⁶, for ana by default. */
+/** Returns actions with amounts in 10⁻⁶ AUSD, for ana by default. */
 export function actionsOn(fixture: ContractsFixture) {
   const { creditLine } = fixture.deployment
   const address = (user: User) => actors[user].address
@@ -43,12 +43,12 @@ export function actionsOn(fixture: ContractsFixture) {
   }
   type Calls = typeof calls
 
-  /** Throws the error's name if it reverts. */
+  /** Acts. Throws the error's name if it reverts. */
   const act = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
     const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
     return await fixture.send(from, 'creditLine', functionName as 'pause', given as [])
   }
-  /** The error if it reverted now, or `accepted`. */
+  /** Returns the error if the action reverted now, or `accepted`. */
   const answer = async <Name extends keyof Calls>(name: Name, ...args: Parameters<Calls[Name]>) => {
     const [from, functionName, given] = (calls[name] as (...all: unknown[]) => CallOf)(...args)
     return await fixture.refusal(from, 'creditLine', functionName as 'pause', given as [])
@@ -79,13 +79,13 @@ const holdStates = ['None', 'Held', 'Released', 'Revoked'] as const
 type CallOf = readonly [Actor, string, readonly unknown[]]
 type Sent = Awaited<ReturnType<ContractsFixture['send']>>
 
-/** Returns unix seconds, rounded up to a fifteenth of the hold's length. */
+/** Returns the end of a hold in Unix seconds, rounded up to a fifteenth of the hold's length. */
 export function holdEnd(time: bigint, holdSeconds: bigint): bigint {
   const step = (holdSeconds + 14n) / 15n
   return ((time + holdSeconds + step - 1n) / step) * step
 }
 
-/** Consecutive refs from `first`. */
+/** Returns operations with consecutive refs from `first`. */
 export const heldOps = (
   kind: 'heldTopUp' | 'heldRepayFor',
   first: number,
@@ -103,7 +103,9 @@ export const heldOps = (
 
 export const named = (sent: Sent) => sent.events.map((one) => one.eventName)
 
-/** Events are numbered 1 to `sequence()`, and `accountOf` counts each account's. Returns their names. */
+/**
+ * Checks that events are numbered 1 to `sequence()`, and that `accountOf` counts each account's. Returns their names.
+ */
 export async function checkedEvents(
   { client, deployment: { creditLine: address } }: ContractsFixture,
   accounts: readonly Address[],

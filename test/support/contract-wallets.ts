@@ -7,7 +7,7 @@ import { newCaller } from './people'
 export const deployWallet = async (stack: RunningStack, owner: Address): Promise<Address> =>
   (await newCaller(stack)).deploy(ownedWalletAbi, ownedWalletBytecode, [owner])
 
-/** The key may be a wrong one; the signature is over 65 bytes, wrapped. */
+/** Returns the signer of a contract wallet. The key may be a wrong one; the signature is over 65 bytes, wrapped. */
 export const walletSigner = (address: Address, owner: LocalAccount): LocalAccount =>
   toAccount({
     address,

@@ -28,7 +28,7 @@ export {
 } from '#infra/contracts/artifacts.gen'
 export { deployContracts }
 
-/** Public keys, unlocked by every anvil. */
+/** Published keys, which every anvil has unlocked. */
 export const actorKeys = {
   admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   treasury: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
@@ -39,14 +39,14 @@ export const actorKeys = {
   citra: '0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e',
 } as const satisfies Record<string, Hex>
 
-/** Citra is never verified. */
+/** An actor, of whom citra is never verified. */
 export type Actor = keyof typeof actorKeys
 
 export const actors = Object.fromEntries(
   Object.entries(actorKeys).map(([name, key]) => [name, privateKeyToAccount(key)]),
 ) as Record<Actor, PrivateKeyAccount>
 
-/** One-minute holds, cycles of 1 to 30 minutes, then a day of grace. */
+/** Terms with one-minute holds, cycles of 1 to 30 minutes, and then a day of grace. */
 export const fixtureTerms = {
   holdSeconds: 60,
   minCycleSeconds: 60,
@@ -68,7 +68,7 @@ type Args<C extends Contract, N extends Call<C>> = ContractFunctionArgs<Abis[C],
 
 export type ContractsFixture = Awaited<ReturnType<typeof openContractsFixture>>
 
-/** Ana and budi are verified and hold 1000 AUSD each. */
+/** Opens a chain with the contracts, on which ana and budi are verified and hold 1000 AUSD each. */
 export async function openContractsFixture(terms: Partial<DeployTerms> = {}, anvilArgs: readonly string[] = []) {
   // Anvil's automine sometimes loses a transaction after a rewind.
   const anvil = await startAnvil(['--no-mining', ...anvilArgs])
@@ -109,7 +109,7 @@ function fixtureCalls(client: Client, deployment: DeployedContracts) {
   const refusal = refusalOf(client, deployment)
   const sendRaw = (transaction: RawTransaction) => sendUnlocked(client, request, transaction)
 
-  /** Throws if it reverts. */
+  /** Sends a call. Throws if it reverts. */
   async function send<C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -126,7 +126,7 @@ function fixtureCalls(client: Client, deployment: DeployedContracts) {
     }
     return {
       gasUsed: receipt.gasUsed,
-      /** Parsed on demand: viem hashes every event of the ABIs each time. */
+      /** Events, which are parsed on demand because viem hashes every event of the ABIs each time. */
       get events() {
         return parseEventLogs({ abi: contractsAbi, logs: receipt.logs })
       },
@@ -139,7 +139,7 @@ function fixtureCalls(client: Client, deployment: DeployedContracts) {
 type RpcAsk = { method: string; params: unknown[] }
 type RawTransaction = { from: Address; to?: Address; data: Hex; gas: Hex }
 
-/** The transaction may have reverted. */
+/** Sends a transaction and returns its receipt, even if it reverted. */
 async function sendUnlocked(client: Client, request: (ask: RpcAsk) => Promise<unknown>, transaction: RawTransaction) {
   const hash = (await request({ method: 'eth_sendTransaction', params: [transaction] })) as Hex
   await client.mine({ blocks: 1 })
@@ -147,7 +147,7 @@ async function sendUnlocked(client: Client, request: (ask: RpcAsk) => Promise<un
 }
 
 function refusalOf(client: Client, deployment: DeployedContracts) {
-  /** The error if it reverted now, or `accepted`. */
+  /** Returns the error if the call reverted now, or `accepted`. */
   return async <C extends Contract, N extends Call<C>>(
     from: Actor,
     contract: C,
@@ -200,7 +200,7 @@ function timeTravel(client: Client) {
   async function checkpoint() {
     snapshots.push(await client.snapshot())
   }
-  /** A `checkpoint` can be used once. */
+  /** Rewinds to the last `checkpoint`, which can be used once. */
   async function rewind() {
     const id = snapshots.pop()
     if (!id) throw new Error('there is no checkpoint to rewind to')

@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import type { RunningStack } from '#infra/local/stack'
 
 const schemas = ['gateway', 'pricing', 'payments', 'payouts', 'chain_relayer', 'ops']
-/** Services write these without a request. */
+/** Tables that services write without a request. */
 const ownNotes = [
   'payments.owed_to_cashouts',
   'payments.listings',
@@ -13,12 +13,12 @@ const ownNotes = [
   'chain_relayer.lane',
   'chain_relayer.cursor',
 ]
-/** Changed by the identity checks, which come every minute. */
+/** Columns that the identity checks change, which come every minute. */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
   'gateway.identity_rechecks': ['next_check_at', 'checked_at', 'failures', 'updated_at'],
 }
 
-/** By table, as JSON; with texts, only rows that contain one of them. */
+/** Returns the rows as JSON by table. With texts, it returns only rows that contain one of them. */
 export async function rowsWritten(stack: RunningStack, ...containing: string[]): Promise<Record<string, string[]>> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {
@@ -42,12 +42,12 @@ export async function rowsWritten(stack: RunningStack, ...containing: string[]):
   }
 }
 
-/** Running work ends within this time. */
+/** Least tries and time in ms, within which running work ends. */
 const atLeast = { tries: 5, ms: 30_000 }
 
 /**
- * Expects an action to write nothing, or, on a shared stack, nothing about these wallets and ids. Services
- * write on their own too, so it repeats the action until no other write interferes.
+ * Expects an action to write nothing or, on a shared stack, nothing about these wallets and ids. Services write on
+ * their own too, so it repeats the action until no other write interferes.
  */
 export async function expectNothingWritten(
   stack: RunningStack,
@@ -74,10 +74,10 @@ export async function query<T>(stack: RunningStack, text: string): Promise<T[]> 
   }
 }
 
-/** Not the sandbox, which is the outside world. */
+/** Logs of our processes. The sandbox is left out, because it is the outside world. */
 const ours = /^(gateway|pricing|payments|payouts|chain-relayer|indexer-reader|nats-server|postgres)\.log$/
 
-/** All rows and log lines. */
+/** Returns all rows and log lines. */
 export async function everythingWritten(stack: RunningStack): Promise<string> {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   try {

@@ -15,15 +15,15 @@ export type Flow = {
   readonly kind: 'topup' | 'settlement' | 'cashout' | 'send'
   readonly person: Person
   readonly id: string
-  /** AUSD 10⁻⁶. */
+  /** Amount in 10⁻⁶ AUSD. */
   readonly micro: bigint
-  /** Receiver of a send: a new wallet. */
+  /** Receiver of a send, a new wallet. */
   readonly to?: Address
   /** Allowed final statuses. */
   readonly ends: readonly string[]
 }
 
-/** Throws without a 200. */
+/** Sends a request. Throws unless the response is a 200. */
 export type Ask = (path: string, body: object) => Promise<Reply['body']>
 const insisting =
   (person: Person): Ask =>
@@ -41,7 +41,7 @@ async function openTopUp(person: Person, terms: TopUp, ask: Ask): Promise<Flow> 
   return { kind: 'topup', person, id, micro: BigInt(ausd), ends: ['credited'] }
 }
 
-/** Pays by QRIS by default. */
+/** Tops up, by QRIS by default. */
 export async function topUp(
   stack: RunningStack,
   person: Person,
@@ -74,14 +74,14 @@ export async function openSettlement(person: Person, ask = insisting(person)): P
   return ask('/settlements', { quoteId })
 }
 
-/** Pays by bank transfer by default. */
+/** Settles the debt, by bank transfer by default. */
 export async function settle(stack: RunningStack, person: Person, channel = 'BCA_VIRTUAL_ACCOUNT'): Promise<Flow> {
   const { paymentId: id, ausd } = await openSettlement(person)
   await outsideOf(stack.info).pay(id, channel)
   return { kind: 'settlement', person, id, micro: BigInt(ausd), ends: ['repaid'] }
 }
 
-/** By default to the user's own account. */
+/** Cashes out, by default to the user's own account. */
 export async function cashOut(
   stack: RunningStack,
   person: Person,
@@ -95,7 +95,7 @@ export async function cashOut(
   return { kind: 'cashout', person, id, micro, ends: [isReturned ? 'returned' : 'paid'] }
 }
 
-/** To a new wallet. */
+/** Sends AUSD to a new wallet. */
 export async function send(person: Person, micro = 250_000n, ask = insisting(person)): Promise<Flow> {
   const to = privateKeyToAddress(generatePrivateKey())
   const authorization = await person.sign({ to, valueMicro: micro })
@@ -103,7 +103,7 @@ export async function send(person: Person, micro = 250_000n, ask = insisting(per
   return { kind: 'send', person, id, micro, to, ends: ['sent'] }
 }
 
-/** Returns the ms until all have a final status. */
+/** Returns the ms until all flows have a final status. */
 export async function flowsEnding(flows: readonly Flow[], deadlineMs?: number): Promise<number> {
   const startedAt = performance.now()
   const open = new Map(flows.map((flow) => [flow, 'unknown']))
@@ -126,8 +126,8 @@ export async function flowsEnding(flows: readonly Flow[], deadlineMs?: number): 
 }
 
 /**
- * On the chain, with exact amounts: one credit of each top-up (not by card), one take of each cash-out and
- * one return if the bank refused it, one transfer of each send. At the provider: one payout of each cash-out.
+ * Expects exact amounts. On the chain: one credit of each top-up (not by card), one take of each cash-out and one
+ * return if the bank refused it, one transfer of each send. At the provider: one payout of each cash-out.
  */
 export async function expectOnceEach(stack: RunningStack, flows: readonly Flow[]): Promise<void> {
   const { creditLine, treasury } = stack.info.chain
@@ -139,7 +139,7 @@ export async function expectOnceEach(stack: RunningStack, flows: readonly Flow[]
   for (const person of new Set(flows.map((flow) => flow.person))) {
     const { wallet } = person
     const moves = (await transfersOf(stack, wallet)).filter(
-      ({ from }) => from !== creditLine.toLowerCase(), // A draw is not a flow.
+      ({ from }) => from !== creditLine.toLowerCase(), // The transfer of a draw is not a flow.
     )
     const wanted = flows
       .filter((flow) => flow.person === person)
@@ -157,7 +157,7 @@ export async function expectOnceEach(stack: RunningStack, flows: readonly Flow[]
 
 const takenMicro = 5_000_000n
 const sentMicro = 1_500_000n
-/** Enough for `beginPaths`. */
+/** AUSD (10⁻⁶) that is enough for `beginPaths`. */
 export const pathsCostMicro = takenMicro + sentMicro
 
 export const beginPaths = (stack: RunningStack, person: Person): Promise<[Flow, Flow, Flow]> =>
@@ -213,12 +213,12 @@ const kinds: readonly Begin[] = [
   (_, person) => send(person),
 ]
 
-/** In an order that the seed gives. */
+/** Begins flows of each kind, in an order that the seed gives. */
 export async function beginEachKind(stack: RunningStack, people: readonly Person[], seed: number): Promise<Flow[]> {
   const chance = openRandom()
   chance.reseed(seed)
   const order = chance.shuffle(kinds)
-  // Sequential: a settlement is refused while a draw is in progress.
+  // The flows of a user are sequential, because a settlement is refused while a draw is in progress.
   const lines = people.map(async (person, index) => {
     const flows: Flow[] = []
     for (const begin of order.filter((_, at) => at % people.length === index)) flows.push(await begin(stack, person))

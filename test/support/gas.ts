@@ -4,10 +4,7 @@ import { type Address, encodeFunctionData, type Hex, hexToBigInt, numberToHex } 
 import { type OpKind, opKinds } from '#shared/chain/gas'
 import { type ContractsFixture, contractsAbi, refOf } from './contracts'
 
-/**
- * Ethereum's prices that Monad replaces. A first access by SSTORE costs another 100, which the trace does not
- * show.
- */
+/** Ethereum's prices that Monad replaces. A first access by SSTORE costs another 100, which the trace does not show. */
 const ethereum = { coldSlot: 2_000n, newSlot: 19_900n, changedSlot: 2_800n, cleared: 4_800n }
 /**
  * Monad's prices since MONAD_TEN (MIP-8): by pages of 128 slots, without refunds.
@@ -15,22 +12,22 @@ const ethereum = { coldSlot: 2_000n, newSlot: 19_900n, changedSlot: 2_800n, clea
  * https://docs.rs/crate/monad-revm/0.8.0/source/src/page.rs
  */
 const monadPrices = { coldPage: 8_000n, pageWrite: 2_800n, newSlot: 17_000n }
-/** Monad charges 10,100 for a cold account and 6,000 for ecrecover. */
+/** Surcharges of Monad, which charges 10,100 for a cold account and 6,000 for ecrecover. */
 const accountSurcharge = 7_500n
 const recoverSurcharge = 3_000n
-/** The real token's proxy: a cold account, a cold page and the forwarding. */
+/** Surcharge of the real token's proxy: a cold account, a cold page and the forwarding. */
 const proxySurcharge = 19_800n
 const pageBits = 7n
 
-/** `proxy`: what the token's proxy adds. */
+/** Gas of a call; `proxy` is the amount that the token's proxy adds. */
 export type Measured = { gas: bigint; monad: bigint; proxy: bigint }
 type State = Record<Address, { nonce?: number; code?: Hex; storage?: Record<Hex, Hex> }>
 type Slot = { account: Address; slot: Hex; before: bigint; after: bigint }
 
-/** `test/bench/monad` executes it. */
+/** Trace of a call, which `test/bench/monad` executes. */
 type Trace = { from: Address; to: Address; data: Hex; state: State } & Record<string, unknown>
 const traces = new WeakMap<Measured, Trace>()
-/** `show` appends each trace as a line of JSON. */
+/** File to which `show` appends each trace as a line of JSON. */
 const tracesFile = process.env.GAS_TRACES
 
 export function gasOn(fixture: ContractsFixture) {
@@ -47,8 +44,8 @@ export function gasOn(fixture: ContractsFixture) {
     })
 
   /**
-   * Replaces Ethereum's charge for slots by Monad's for pages. Monad's cheaper memory is left out, so the
-   * figure is up to 0.7% above `monad-revm`, never below (`test/bench/monad`).
+   * Measures a call, and replaces Ethereum's charge for slots by Monad's for pages. Monad's cheaper memory is left out,
+   * so the figure is up to 0.7 % above `monad-revm`, never below (`test/bench/monad`).
    */
   async function measure(from: Address, to: Address, data: Hex, signatures = 0): Promise<Measured> {
     const gas = numberToHex(28_000_000n)
@@ -104,7 +101,7 @@ function stateBefore(read: State, slots: readonly Slot[]): State {
   )
 }
 
-/** Within anvil's gas used, less refunds. */
+/** Returns the charge for slots within anvil's gas used, less refunds. */
 function ethereumCharge(slots: readonly Slot[]): bigint {
   const charge = ({ before, after }: Slot) => {
     if (before === after) return ethereum.coldSlot
@@ -114,7 +111,7 @@ function ethereumCharge(slots: readonly Slot[]): bigint {
   return slots.reduce((sum, one) => sum + charge(one), 0n)
 }
 
-/** Clearing a slot may make a new one free; that is not counted on. */
+/** Returns the charge for pages. Clearing a slot may make a new one free, which is not counted on. */
 function monadCharge(slots: readonly Slot[]): bigint {
   const pageOf = ({ account, slot }: Slot) => `${account}:${hexToBigInt(slot) >> pageBits}`
   const pages = new Set(slots.map(pageOf))
@@ -146,15 +143,15 @@ export const op = (kind: OpKind, ref: number, account: Address, amount = 0n): Op
   paidAt: 2n ** 32n,
 })
 
-/** Local chains keep Ethereum's prices. */
+/** Returns the higher charge, because local chains keep Ethereum's prices. */
 const dearer = ({ gas, monad, proxy }: Measured) => (gas > monad + proxy ? gas : monad + proxy)
 
-/** At least 5% above either chain's charge. */
+/** Expects a limit of at least 5 % above either chain's charge. */
 export function expectCovered(limit: bigint, measured: Measured) {
   expect(limit).toBeGreaterThan((dearer(measured) * 105n) / 100n)
 }
 
-/** And at most 35%. */
+/** Expects a limit of 5 to 35 % above either chain's charge. */
 export function expectTight(limit: bigint, measured: Measured) {
   expectCovered(limit, measured)
   expect(limit).toBeLessThan((dearer(measured) * 135n) / 100n)

@@ -17,7 +17,7 @@ export const readerOf = (stack: RunningStack) =>
 export const chainSeconds = async (stack: RunningStack): Promise<number> =>
   Number((await readerOf(stack).getBlock()).timestamp)
 
-/** Reads only the contract's events. */
+/** Returns the credits of a payment, for which it reads only the contract's events. */
 export async function creditsOf(stack: RunningStack, paymentId: string): Promise<Credit[]> {
   const logs = await readerOf(stack).getContractEvents({
     address: stack.info.chain.creditLine as Address,
@@ -34,7 +34,7 @@ export async function creditsOf(stack: RunningStack, paymentId: string): Promise
   }))
 }
 
-/** Returns AUSD 10⁻⁶. */
+/** Returns the AUSD (10⁻⁶) of a wallet. */
 export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
   readerOf(stack).readContract({
     address: stack.info.chain.ausd as Address,
@@ -53,7 +53,7 @@ export const ausdOf = (stack: RunningStack, wallet: Address): Promise<bigint> =>
 
 export type Move = { from: string; to: string; ausdMicro: bigint; txHash: string }
 
-/** Without mints. */
+/** Returns the transfers of a wallet, without mints. */
 export async function transfersOf(stack: RunningStack, wallet: Address): Promise<Move[]> {
   const read = (args: { from?: Address; to?: Address }) =>
     readerOf(stack).getLogs({

@@ -34,7 +34,8 @@ export async function newUser(
 }
 
 /**
- * In the chain's state: a mint would need the minter's next nonce, which suites in other processes take, too.
+ * Gives a wallet AUSD and coins in the chain's state. A mint would need the minter's next nonce, which suites in other
+ * processes take, too.
  */
 export async function fund(stack: RunningStack, wallet: Hex, has: Funds) {
   const { chain } = stack.info
@@ -50,7 +51,7 @@ export async function fund(stack: RunningStack, wallet: Hex, has: Funds) {
   await client.request({ method: 'anvil_dealERC20', params } as never)
 }
 
-/** The verification is final on the chain. */
+/** Returns a user whose verification is final on the chain. */
 export async function verifiedUser(stack: RunningStack, has: Funds = {}): Promise<Person> {
   const person = await newUser(stack, has)
   await outsideOf(stack.info).identity(person.wallet, 'approved')
@@ -61,7 +62,7 @@ export async function verifiedUser(stack: RunningStack, has: Funds = {}): Promis
 export const verifiedUsers = (stack: RunningStack, count: number, has?: Funds): Promise<Person[]> =>
   Promise.all(Array.from({ length: count }, () => verifiedUser(stack, has)))
 
-/** A new account with native coin. */
+/** Returns a new account with native coin. */
 export async function newCaller(stack: RunningStack) {
   const privateKey = generatePrivateKey()
   const caller = callerOf(stack, privateKey)
@@ -69,7 +70,7 @@ export async function newCaller(stack: RunningStack) {
   return caller
 }
 
-/** No other process may send with this key at the same time. */
+/** Returns the caller of a key, with which no other process may send at the same time. */
 export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const client = createWalletClient({
@@ -100,11 +101,11 @@ export function callerOf({ info: { chain } }: RunningStack, privateKey: Hex) {
   }
 }
 
-/** With its event, which the treasury's books need. Only on a stack of one suite. */
+/** Mints AUSD with its event, which the treasury's books need. It may only be used on a stack of one suite. */
 export const mint = (stack: RunningStack, wallet: Hex, micro: bigint) =>
   callerOf(stack, devKey('admin')).send(stack.info.chain.ausd, ausdAbi, 'mint', [wallet, micro])
 
-/** By the treasury's own key; same condition as `mint`. */
+/** Spends AUSD with the treasury's own key, under the same condition as `mint`. */
 export async function spendTreasury(stack: RunningStack, micro: bigint) {
   const { ausd, treasury } = stack.info.chain
   await fund(stack, treasury as Hex, {})

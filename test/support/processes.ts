@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A file of `proc(5)` about a process; empty once it has ended. */
+/** Returns a file of `proc(5)` about a process, or an empty text once it has ended. */
 export function about(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')
@@ -9,7 +9,9 @@ export function about(pid: number, file: string): string {
   }
 }
 
-/** `proc_pid_stat(5)`: a process that nobody has waited for yet is a zombie. */
+/**
+ * Returns true if a process has ended. By `proc_pid_stat(5)`, one that its parent has not waited for yet is a zombie.
+ */
 export const hasEnded = (pid: number): boolean => !/\) [^Z]/.test(about(pid, 'stat'))
 
 export function childrenOf(pid: number): number[] {
@@ -28,16 +30,18 @@ function threadsOf(pid: number): string[] {
 export const descendantsOf = (pid: number): number[] =>
   childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
 
-/** Passes over those that have ended. */
+/** Sends a signal to processes and passes over those that have ended. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal)
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }
 
-/** Postgres has a process, in a process group of its own, for each connection. */
+/**
+ * Returns processes with their children. Postgres has a process, in a process group of its own, for each connection.
+ */
 export const withChildren = (pids: readonly number[]): number[] => [...pids, ...pids.flatMap(childrenOf)]

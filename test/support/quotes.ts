@@ -6,14 +6,14 @@ type LockedQuote = {
   spreadBps: number
   requestFingerprint?: string
   over?: true
-  /** `breaks` before it is taken, `lost` after. */
+  /** Faults of a taking: it `breaks` before the quote is taken, or its response is `lost` afterwards. */
   breaks?: true
   lost?: true
-  /** After it was found. */
+  /** True if the quote expires after it was found. */
   expiresOnTake?: true
 }
 
-/** As pricing: `quote()` issues one, `answer` finds and takes it. */
+/** Opens quotes that act as pricing: `quote()` issues one, `answer` finds and takes it. */
 export function openQuotes() {
   const quotes = new Map<string, LockedQuote>()
   const quote = (pair = 'USD/IDR', rate = '16250', spreadBps = 0) => {
@@ -21,7 +21,7 @@ export function openQuotes() {
     quotes.set(id, { pair, rate, spreadBps })
     return id
   }
-  /** A missing pair has no fresh rate. */
+  /** Rates by pair; a missing pair has no fresh rate. */
   const present = new Map([
     ['USD/IDR', '16250'],
     ['USD/MYR', '421'],
@@ -37,7 +37,7 @@ export function openQuotes() {
       return refuse('quote_used')
     const isTaken = subject === 'pricing.quote.take'
     if (locked.expiresOnTake && isTaken) locked.over = true
-    // A taken quote is returned to its taker again, but found only while valid.
+    // A taken quote is returned to its taker again, but is found only while it is valid.
     if (locked.over && !(isTaken && locked.requestFingerprint)) return refuse('quote_expired')
     if (locked.breaks && isTaken) return refuse('rate_unavailable')
     if (isTaken) locked.requestFingerprint = request.requestFingerprint!

@@ -10,7 +10,7 @@ export const bank = {
   accountHolderName: 'Sari Dewi',
 }
 
-/** The sandbox's bank refuses a transfer to the first, and takes back one to the second. */
+/** Accounts at the sandbox's bank, which refuses a transfer to the first and reverses one to the second. */
 export const [refusedAccount, reversedAccount] = ['999999', '654321']
 
 export async function cashoutBody(
@@ -27,10 +27,10 @@ export async function cashoutBody(
   return { quoteId: quote.id, authorization, bank: { ...bank, accountNumber } }
 }
 
-/** One per user: daily limits apply to accounts too. */
+/** Returns an account per user, because daily limits apply to accounts too. */
 const accountOf = ({ wallet }: Person) => `9${String(BigInt(wallet) % 10n ** 9n).padStart(9, '0')}`
 
-/** A killed process's work is redelivered within 20 s. */
+/** Longest wait in ms; the work of a killed process is redelivered within 20 s. */
 const insistMs = 90_000
 
 /** Repeats an identical request, as the app does. */
@@ -48,7 +48,7 @@ export async function insist(
   return (await waitUntil(`an answer of ${path}`, ask, deadlineMs, everyMs)).body
 }
 
-/** Repeats after a 503, as the app does, except for the `meant` one. */
+/** Repeats a request after a 503, as the app does, except for the `meant` one. */
 export const answered = <R extends { readonly status: number }>(
   ask: () => Promise<R>,
   { meant = () => false, deadlineMs }: { meant?: (reply: R) => boolean; deadlineMs?: number } = {},
@@ -96,7 +96,7 @@ export type Checkout = { paymentId: string; checkoutUrl: string; fiat: string; a
 
 type TopUp = { pair: 'USD/IDR' | 'USD/MYR'; amount: string; method: 'bank' | 'card' | 'qr' }
 
-/** By default Rp 50,000 by QR. */
+/** Opens a checkout, by default of Rp 50,000 by QR. */
 export async function openCheckout(
   person: Person,
   { pair = 'USD/IDR', amount = '50000', method = 'qr' }: Partial<TopUp> = {},

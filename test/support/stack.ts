@@ -12,11 +12,12 @@ import { forShortRuns } from './engines/javascript'
 const ownProcesses = [...serviceNames, 'sandbox', 'operations'] as const
 
 /**
- * An idle stack already takes a twelfth of a processor, and each reading of the list reads all of a suite.
+ * Intervals in ms. An idle stack already takes a twelfth of a processor, and each reading of the list reads all
+ * payments of a suite.
  */
 const sweeps = { RECHECK_AFTER_MS: '2500', RECHECK_EVERY_MS: '1000' }
 const listings = { PROVIDER_LIST_LATEST_EVERY_MS: '3000' }
-/** The providers' first retry: 1 s instead of 15 minutes. */
+/** Scale of the providers' retries, of which the first comes after 1 s instead of 15 minutes. */
 const retries = { WEBHOOK_RETRY_SCALE: '0.001' }
 export const quickChecks = {
   payments: { ...sweeps, ...listings, HOLD_RECHECK_MS: '2000' },
@@ -63,11 +64,9 @@ async function opsBundle(): Promise<string> {
 /** Trimmed output and exit code. */
 export type Operated = { code: number; said: string; complaint: string }
 
-/**
- * `bun run ops` in this process: suites run a hundred commands, and each process costs a third of a second.
- */
+/** Runs `bun run ops` in this process: suites run a hundred commands, and each process costs a third of a second. */
 export async function operate({ dir }: RunningStack, ...words: string[]): Promise<Operated> {
-  // Only operators' suites load every command.
+  // The import is here because only operators' suites need to load every command.
   const { runVerb } = await import('#infra/operations/cli/main')
   process.env.LOCAL_DIR = dir
   const said: string[] = []
@@ -95,13 +94,15 @@ export async function operateAsProcess({ dir }: RunningStack, script: string, ..
   return { code: await run.exited, said: said!.trim(), complaint: complaint! }
 }
 
-/** Holds of 15 s, so that a busy machine can still refund within one. */
+/** Options with holds of 15 s, so that a busy machine can still refund within one. */
 export const sharedStackOptions = { terms: { holdSeconds: 15, minCycleSeconds: 0 } }
 
 let shared: Promise<RunningStack> | undefined
 let own: Stack | undefined
 
-/** Shared by all suites that kill no process; a suite that runs alone starts its own. */
+/**
+ * Returns the stack that all suites share that kill no process; a suite that runs without the others starts its own.
+ */
 export const sharedStack = (): Promise<RunningStack> => {
   shared ??= process.env.SHARED_STACK_URL
     ? attach(process.env.SHARED_STACK_URL)

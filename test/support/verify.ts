@@ -4,7 +4,7 @@ import { waitUntil } from '#infra/local/wait'
 import { placeOf } from '#infra/operations/place'
 import { recordFromChain } from '#infra/operations/record/chain-record'
 
-/** A busy machine repays within the term. */
+/** Terms under which even a busy machine repays within the term. */
 export const recordTerms = { minCycleSeconds: 0, termSeconds: 60, graceSeconds: 86_400 }
 
 export { recordFromChain }
@@ -24,7 +24,7 @@ export async function verify(stack: RunningStack, wallet: string, init?: Request
   return { status: answer.status, body, headers: answer.headers, tookMs }
 }
 
-/** Shares no code with the reader. */
+/** Returns the record according to the chain, without code of the reader. */
 export const truthOf = async (stack: RunningStack, wallet: Address) => ({
   ...(await recordFromChain(placeOf(stack.info), wallet)).record,
   indexer: 'ok',

@@ -6,20 +6,20 @@ import { about, childrenOf, hasEnded, signalAll, withChildren } from './processe
 
 export { waitUntil }
 
-/** Stops processes and their children; a busy machine delays that. */
+/** Stops processes and their children, which a busy machine delays. */
 export async function suspend(...pids: number[]): Promise<void> {
   const stopped = async (some: readonly number[]) => {
     signalAll(some, 'SIGSTOP')
     const rests = (pid: number) => hasEnded(pid) || /\) T /.test(about(pid, 'stat'))
     await waitUntil('the processes having stopped', () => some.every(rests), 60_000, 2)
   }
-  await stopped(pids) // They start no more children.
+  await stopped(pids) // Stopped processes start no more children.
   await stopped(pids.flatMap(childrenOf))
 }
 
 export const resume = (...pids: number[]): void => signalAll(withChildren(pids), 'SIGCONT')
 
-/** Repeats until done, as JetStream does. */
+/** Handles a message repeatedly until it is done, as JetStream does. */
 export const handleUntilDone = (context: HandlingContext, message: IncomingMessage) =>
   waitUntil(`${message.subject} being done`, async () => (await handle(context, message)) === 'done')
 
@@ -36,7 +36,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, deadlineMs = 60_00
   }
 }
 
-/** Fails with the difference. */
+/** Waits for a value. Fails with the difference at the deadline. */
 export async function becomes(read: () => Promise<unknown>, expected: unknown, deadlineMs = 60_000) {
   const beganAt = Date.now()
   for (;;) {

@@ -4,7 +4,7 @@ import { type Run, runReader } from './reader'
 
 const yardstick = 'viem getLogs + decode, nothing stored'
 
-/** From an empty database to serving. */
+/** Measures the reader from an empty database until it serves. */
 export async function benchBackfill(ground: Ground): Promise<{ run: Run; figures: Figure[] }> {
   const run = await runReader(ground)
   const eventsPerSecond = (1_000 * ground.chain.events) / run.tookMs

@@ -1,4 +1,4 @@
-/** Two indexers with equal totals did the same work. */
+/** Totals of a projection. Two indexers with equal totals did the same work. */
 export type Totals = {
   readonly wallets: number
   readonly repayments: number
@@ -9,7 +9,7 @@ export type Totals = {
   readonly defaulted: number
 }
 
-/** The tables hold wallets (`repay_count`, `drawn`) and cycles. */
+/** Returns a query of the totals. The tables hold wallets (`repay_count`, `drawn`) and cycles. */
 export const totalsQuery = (wallets: string, drawn: string, cycles: string): string => `
   select
     (select count(*)::int from ${wallets}) as wallets,

@@ -4,7 +4,7 @@ import { fields } from '../../../services/indexer-reader/config'
 import { followedTopics } from '../../../services/indexer-reader/event'
 import type { BenchChain } from '../chain/fill'
 
-/** Blocks per `eth_getLogs` of every reader here. */
+/** Blocks per `eth_getLogs` of every reader in this bench. */
 export const logsRange = Number(fields.LOGS_RANGE_MAX.fallback)
 
 const followed = (creditLineAbi as readonly { type: string }[])
@@ -13,7 +13,7 @@ const followed = (creditLineAbi as readonly { type: string }[])
 
 export type Loop = { readonly events: number; readonly eventsPerSecond: number }
 
-/** Yardstick: viem alone. */
+/** Yardstick of a reader: a loop of viem calls that stores nothing. */
 export async function viemLoop(chain: BenchChain): Promise<Loop> {
   const client = createPublicClient({ transport: http(chain.rpcUrl, { retryCount: 0 }) })
   const startedAt = performance.now()

@@ -6,7 +6,7 @@ import { openOutbound, relayer, verifier, walletAt } from './outbound'
 
 const walletsPerBlock = 40
 const eventsPerWallet = 50
-/** Makes every event final; Ponder waits for 30 blocks on an unknown chain. */
+/** Blocks after the last event, which make every event final; Ponder waits for 30 blocks on an unknown chain. */
 const blocksAfter = 64
 
 export type BenchChain = Node & {
@@ -21,7 +21,7 @@ export async function fillChain(dir: string, eventsWanted: number): Promise<Benc
   const startedAt = performance.now()
   const groups = Math.max(8, Math.ceil(eventsWanted / eventsPerWallet / walletsPerBlock))
   const secondsPerBlock = Math.ceil(pauseLeastSeconds / groups)
-  // Upper bound: each turn of a wallet emits at least one event.
+  // The span is an upper bound, because each turn of a wallet emits at least one event.
   const spanSeconds = groups * eventsPerWallet * secondsPerBlock
   const node = await startNode(dir, Math.floor(Date.now() / 1_000) - spanSeconds)
   const deployment = await deployContracts({
@@ -40,7 +40,7 @@ export async function fillChain(dir: string, eventsWanted: number): Promise<Benc
   })
   await rpc(node.rpcUrl, [pace(secondsPerBlock)])
   const outbound = openOutbound(deployment)
-  let events = 1 // Funding of the lending pool.
+  let events = 1 // The first event is the funding of the lending pool.
   let blocks = 0
   while (events < eventsWanted) {
     const group = blocks % groups

@@ -10,26 +10,27 @@ export type Act =
 const ausd = 1_000_000n
 const verify: Act = { kind: 'verify', events: 1 }
 const topUp = (amount: bigint): Act => ({ kind: 'topUp', amountMicro: amount * ausd, events: 1 })
-/** The first draw also opens a cycle. */
+/** Draws; the first draw also opens a cycle. */
 const draw = (amount: bigint, first = true): Act => ({
   kind: 'draw',
   amountMicro: amount * ausd,
   events: first ? 2 : 1,
 })
-/** 1 event for a partial repayment, 2 if it closes the cycle, 3 if an excess becomes collateral. */
+/** Repays: 1 event for a part of the debt, 2 if it closes the cycle, 3 if an excess becomes collateral. */
 const repay = (amount: bigint, events: 1 | 2 | 3): Act => ({
   kind: 'repayFor',
   amountMicro: amount * ausd,
   events,
 })
 
-/** The contract's minimum. */
+/** Grace in seconds, the contract's minimum. */
 const graceSeconds = 86_400
-/** Shortest pause for which a draw can default four visits later. */
+/** Shortest pause in seconds for which a draw can default four visits later. */
 export const pauseLeastSeconds = 64_000
 
 /**
- * Repaid at the next visit is Qualified, at once Short, three visits later Late; after four it may default.
+ * Returns terms by which a draw repaid at the next visit is Qualified, at once Short, and three visits later Late;
+ * after four it may default.
  */
 export const termsOf = (pauseSeconds: number) => ({
   holdSeconds: Math.ceil(1.5 * pauseSeconds),
@@ -40,8 +41,8 @@ export const termsOf = (pauseSeconds: number) => ({
 })
 
 /**
- * Most repay in time, in one part, two or in excess; others repay late, at once or from collateral, pay by
- * card, withdraw or default.
+ * Returns the acts of a visit. Most wallets repay in time, in one part, two or in excess; others repay late, at once or
+ * from collateral, pay by card, withdraw or default.
  */
 export function actsOf(wallet: number, visit: number): readonly Act[] {
   if (visit === 0) return [verify, topUp(10_000n)]
@@ -86,7 +87,7 @@ function late(visit: number): readonly Act[] {
   return visit % 4 === 0 ? [repay(40n, 2)] : [topUp(3n)]
 }
 
-/** The held top-up is revoked within the hold. */
+/** Returns the acts of a user whose held top-up is revoked within the hold. */
 function card(visit: number): readonly Act[] {
   if (visit % 4 === 1) return [{ kind: 'heldTopUp', amountMicro: 7n * ausd, events: 1 }]
   if (visit % 4 === 2) return [{ kind: 'revoke', amountMicro: 7n * ausd, events: 1 }]

@@ -7,8 +7,8 @@ export type Node = { readonly rpcUrl: string; readonly child: Child }
 type Call = { readonly method: string; readonly params: readonly unknown[] }
 
 /**
- * Mines on request, one second per block from `genesisSeconds`, without gas. `finalized` is two blocks behind
- * `latest`, where readers call the contract.
+ * Starts a node that mines on request, one second per block from `genesisSeconds`, without gas. `finalized` is two
+ * blocks behind `latest`, where readers call the contract.
  */
 export async function startNode(dir: string, genesisSeconds: number): Promise<Node> {
   const port = await freePort()
@@ -50,7 +50,7 @@ export async function startNode(dir: string, genesisSeconds: number): Promise<No
 
 const deadlineMs = 60_000
 
-/** One batch; throws on the first error. */
+/** Sends one batch. Throws on the first error. */
 export async function rpc(rpcUrl: string, calls: readonly Call[]): Promise<unknown[]> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',

@@ -8,15 +8,15 @@ import type { Act } from './history'
 export const relayer = devAccount('bench relayer').address
 export const verifier = devAccount('bench verifier').address
 
-/** It has no key: the node impersonates it. */
+/** Returns the address of a wallet. It has no key, because the node impersonates it. */
 export const walletAt = (index: number): Address => numberToHex((0xbe9cn << 144n) + BigInt(index), { size: 20 })
 
 type Op = { kind: number; ref: Hex; account: Address; amount: bigint; paidAt: bigint }
 type Transaction = { from: Address; data: Hex }
-/** Later than any block, so the contract uses the block's time. */
+/** Payment time that is later than any block, so the contract uses the block's time. */
 const paidNow = 2n ** 40n
 
-/** Relayer actions of a block become one `many` call, as in the service. */
+/** Turns acts into transactions. Relayer actions of a block become one `many` call, as in the service. */
 export function openOutbound(deployment: DeployedContracts) {
   const nonces = new Map<Address, number>()
   const lotRefs = new Map<Address, Hex>()

@@ -14,7 +14,9 @@ const bench = 'floods'
 const slowReaders = 1_000
 const hostConnections = 16
 const slowBodies = 1_000
-/** Reopening must not slow the honest users, who share the process. */
+/**
+ * Pause in ms before a connection is opened again, so that this does not slow the honest users, who share the process.
+ */
 const reopenMs = 50
 
 type Flood = { readonly name: string; readonly start: () => Disposable }
@@ -27,7 +29,7 @@ function atRate(perSecond: number, send: (number: number) => Promise<unknown>): 
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Each once stopped the gateway, from many addresses. */
+/** Returns floods from many addresses, each of which once stopped the gateway. */
 async function floodsOf(stack: Stack): Promise<Flood[]> {
   const { gateway } = stack.info
   const port = Number(new URL(gateway).port)
@@ -162,7 +164,7 @@ export async function benchFloods({ seconds, names }: Options, say: (line: strin
     durable: true,
     times: 'deployed',
     limits: 'deployed',
-    // The bench is the proxy here, so each request can have its own address.
+    // The bench acts as the proxy, so each request can have its own address.
     env: { gateway: { TRUSTED_PROXIES: '127.0.0.1' } },
   })
   const people = Array.from({ length: 20 }, () => personOf(stack.info, generatePrivateKey()))

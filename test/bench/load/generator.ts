@@ -5,15 +5,15 @@ import { quantile } from '../quantile'
 import type { Load } from './load'
 
 /**
- * Prints the results as JSON. `{wallet}` in the URL becomes a new address, `{id}` in the body a new id. With
- * a `body` each request is a POST.
+ * Generates load and prints the results as JSON. `{wallet}` in the URL becomes a new address, `{id}` in the body a new
+ * id. With a `body` each request is a POST.
  */
 export type LoadResult = {
   requests: number
   perSecond: number
-  /** Responses other than 200, and missing ones. */
+  /** Number of responses other than 200, and of missing ones. */
   errors: number
-  /** The reader did not respond to the gateway in time. */
+  /** Number of records without history, because the reader did not respond to the gateway in time. */
   withoutHistory: number
   p50Ms: number
   p99Ms: number
@@ -47,7 +47,7 @@ async function generate(load: Load): Promise<LoadResult> {
   return { requests: tookMs.length, perSecond, errors, withoutHistory, p50Ms, p99Ms }
 }
 
-/** Undefined once single-use sessions run out. */
+/** Returns the next request, or undefined once single-use sessions run out. */
 function requestsOf({ url, body = '', headers = {}, sessionsFile, eachOnce }: Load) {
   const sessions = sessionsFile ? (JSON.parse(readFileSync(sessionsFile, 'utf8')) as string[]) : undefined
   let made = 0

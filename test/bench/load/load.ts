@@ -1,18 +1,16 @@
-/** `seconds` excludes one second of warm-up. */
+/** A load, whose `seconds` exclude one second of warm-up. */
 export type Load = {
   readonly url: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /**
-   * JSON list of Authorization headers, used in turn; with `eachOnce` the load ends after the last.
-   */
+  /** File with a JSON list of Authorization headers, used in turn; with `eachOnce` the load ends after the last. */
   readonly sessionsFile?: string
   readonly eachOnce?: boolean
   readonly connections: number
   readonly seconds: number
 }
 
-/** `connections` is the number of publishes in flight. */
+/** A load of publishes, where `connections` is the number of publishes in flight. */
 export type Publishing = {
   readonly natsUrl: string
   readonly user: string

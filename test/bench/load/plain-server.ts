@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { exampleRecord } from '../../../services/gateway/openapi/operation'
 
-/** Yardstick: a bare Bun server that returns `--body`, by default a record. */
+/** This yardstick is a bare Bun server that returns `--body`, by default a record. */
 const { values } = parseArgs({ options: { body: { type: 'string', default: '' } } })
 const body = values.body || JSON.stringify(exampleRecord)
 const headers = { 'Content-Type': 'application/json' }

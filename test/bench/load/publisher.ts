@@ -4,7 +4,7 @@ import { connect, headers } from 'nats'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { Publishing } from './load'
 
-/** Yardstick of a webhook: the same messages in the same stream by bare awaited publishes. */
+/** This yardstick of a webhook writes the same messages to the same stream by bare awaited publishes. */
 const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
 const { natsUrl, user, password, body, connections, seconds } = JSON.parse(values.load) as Publishing
 const nc = await connect({

@@ -3,8 +3,8 @@ import { Elysia } from 'elysia'
 import { connect, type NatsConnection } from 'nats'
 
 /**
- * Yardsticks of `POST /quote`: `bare` is an Elysia handler that returns a fixed quote; `asking` gets it by
- * one NATS request from `answering`.
+ * These are the yardsticks of `POST /quote`: `bare` is an Elysia handler that returns a fixed quote; `asking` gets it
+ * by one NATS request from `answering`.
  */
 const quote = {
   id: '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b',

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { recoverMessageAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-/** Yardstick of a sign-in. */
+/** This yardstick of a sign-in recovers signers from signatures. */
 const { values } = parseArgs({ options: { load: { type: 'string', default: '' } } })
 const { seconds } = JSON.parse(values.load) as { seconds: number }
 const account = privateKeyToAccount(generatePrivateKey())

@@ -11,9 +11,9 @@ import { slopeOf } from './slope'
 
 const bench = 'memory'
 const peopleCount = 40
-/** AUSD 10⁻⁶, enough for ten minutes. */
+/** AUSD (10⁻⁶) of each user at the start, enough for ten minutes. */
 const startMicro = 5_000_000_000n
-/** Between units of work: one in eight moves money, the others are four reads each. */
+/** Pause in ms between units of work, of which one in eight moves money and the others are four reads each. */
 const paceMs = 40
 const sampleMs = 1_000
 const restMs = 10_000
@@ -90,7 +90,7 @@ function figuresOf(name: ServiceName, { rest, samples, after, bare }: MemoryRun)
 
 const mb = (value: number) => value.toFixed(value < 10 ? 1 : 0)
 
-/** An idle Bun process is the lower bound. */
+/** Measures an idle Bun process, the lower bound. */
 async function bareProcess(): Promise<Held> {
   await using child = Bun.spawn([process.execPath, '-e', 'console.log(1); setInterval(() => {}, 1e6)'], {
     stdout: 'pipe',

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** MB; `pss` divides shared pages among their processes. */
+/** Memory of a process in MB; `pss` divides shared pages among their processes. */
 export type Held = { readonly rssMb: number; readonly pssMb: number }
 
-/** In MB; NaN outside Linux. */
+/** Returns the peak memory in MB, or NaN outside Linux. */
 export const peakMemoryMb = (pid: number): number => read(`/proc/${pid}/status`, 'VmHWM')
 
-/** NaN outside Linux or if the process has exited. */
+/** Returns the memory in MB, or NaN outside Linux or if the process has exited. */
 export const memoryOf = (pid: number): Held => {
   const path = `/proc/${pid}/smaps_rollup`
   return { rssMb: read(path, 'Rss'), pssMb: read(path, 'Pss') }

@@ -1,6 +1,6 @@
 export type Point = { readonly at: number; readonly value: number }
 
-/** Growth of `value` per unit of `at`, by least squares; NaN for fewer than two distinct times. */
+/** Returns the growth of `value` per unit of `at`, by least squares, or NaN for fewer than two distinct times. */
 export function slopeOf(points: readonly Point[]): number {
   const mean = (pick: (point: Point) => number) => points.reduce((sum, point) => sum + pick(point), 0) / points.length
   const [atMean, valueMean] = [mean(({ at }) => at), mean(({ value }) => value)]

@@ -12,17 +12,17 @@ import { countStatements } from '../stack/statements'
 import { benchTopup } from '../stack/topup'
 
 const bench = 'million'
-/** Leaves out the books and the public record. */
+/** Schemas that are measured, without the books and the public record. */
 const measured = /^(gateway|pricing|payments|payouts|chain_relayer)\./
 const activityTables = ['payments.payments', 'payouts.payouts', 'chain_relayer.operation']
-/** Rows of one wallet in each table when full, and before; both exceed a page. */
+/** Rows of one wallet in each table when full, and before; both numbers exceed a page. */
 const manyRows = 10_000
 const someRows = 100
 const readsEach = 300
 const scrapes = 8
-/** Metrics are cached for 3 s, so each scrape computes them. */
+/** Interval in ms of scrapes. Metrics are cached for 3 s, so each scrape computes them. */
 const scrapeEveryMs = 3_200
-/** The disk and caches settle after the inserts. */
+/** Time in ms in which the disk and caches settle after the inserts. */
 const settleMs = 5_000
 
 export async function benchMillion(stack: Stack, options: Options): Promise<Figure[]> {
@@ -71,7 +71,7 @@ async function measure(
       'GET /me/activity, 10,000 rows': () => many.get('/me/activity'),
     }).map(([name, ask]) => [name, { ask, tookMs: [] as number[] }]),
   )
-  // Alternating lets other load affect all of them.
+  // The reads alternate, so that other load affects all of them.
   for (let turn = 0; turn < readsEach; turn++)
     for (const [name, { ask, tookMs }] of reads) tookMs.push(await timed(name, ask))
   const scrape = () => fetch(`${stack.info.ops.gateway}/metrics`)

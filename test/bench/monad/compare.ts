@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * `bun test/bench/monad/compare.ts [suite …]` runs the gas suites' transactions with `monad-revm`. Needs
- * Rust; the first build takes minutes.
+ * This script, `bun test/bench/monad/compare.ts [suite …]`, runs the gas suites' transactions with `monad-revm`. It
+ * needs Rust; the first build takes minutes.
  */
 const suites = ['gas.test.ts', 'user-gas.test.ts', 'lots.ci.test.ts']
 const columns = ['Monad', 'model', 'least limit', 'behind proxy', 'our limit', 'anvil'] as const
 
-/** `model` excludes the token's proxy. */
+/** Figures of a suite; `model` excludes the token's proxy. */
 type Given = { name: string; limit: number; anvil: number; model: number }
-/** Measured by `main.rs`; least limits have the same outcome. */
+/** Figures measured by `main.rs`. A least limit is the smallest one with the same outcome. */
 type Found = { gas: number; least: number; ethereum: number; proxied: number; proxiedLeast: number }
 
 const cargo = Bun.which('cargo')
@@ -33,7 +33,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** A line of JSON each. */
+/** Runs the suites and returns the traces, one line of JSON each. */
 async function traceCalls(file: string): Promise<string> {
   const named = process.argv.slice(2)
   const paths = (named.length > 0 ? named : suites).map((suite) => `infra/contracts/${suite}`)
@@ -74,7 +74,7 @@ function tableOf(rows: readonly (Given & Found)[]): string {
   return table.map((row) => row.map(padded).join('  ')).join('\n')
 }
 
-/** The model may exceed the real gas by at most 1%. */
+/** Returns the faults of a call. The model may exceed the real gas by at most 1 %. */
 function faultsOf({ name, gas, model, anvil, ethereum, limit, proxiedLeast }: Given & Found) {
   const faults: [boolean, string][] = [
     [ethereum !== anvil, `revm needs ${ethereum} by Ethereum's rules, anvil ${anvil}`],

@@ -15,7 +15,7 @@ const files: ReadonlyMap<string, string> = new Map([
   ['api.ts', 'src/api/index.ts'],
 ])
 
-/** How often the config lists the node; see `ponder.config.ts.template`. */
+/** Number of times that the config lists the node; see `ponder.config.ts.template`. */
 const endpoints = 8
 
 export async function layPonder(ground: Ground, databaseUrl: string) {

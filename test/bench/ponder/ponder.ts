@@ -12,7 +12,7 @@ import { layPonder } from './app'
 
 const deadlineMs = 60 * 60_000
 
-/** From process start to `/ready`. */
+/** Runs Ponder from the start of its process until `/ready`. */
 async function runPonder(ground: Ground): Promise<Run & { version: string }> {
   const databaseUrl = await ground.freshDatabase('ponder')
   const { dir, factsFile, port, node } = await layPonder(ground, databaseUrl)

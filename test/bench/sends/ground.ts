@@ -27,7 +27,7 @@ export type Ground = AsyncDisposable & {
   readonly dir: string
   readonly sql: Sql
   readonly wallets: readonly PrivateKeyAccount[]
-  /** Transfers of 0.01 AUSD, the minimum, by all wallets in turn. */
+  /** Signs transfers of 0.01 AUSD, the minimum, by all wallets in turn. */
   readonly signTransfers: (count: number) => Promise<SignedTransfer[]>
 }
 
@@ -65,7 +65,7 @@ export async function laySendGround(): Promise<Ground> {
   }
 }
 
-/** Uses a lane's key before a relayer does. */
+/** Verifies the wallets with a lane's key, before a relayer uses it. */
 async function admit(
   { rpcUrl, chainId, deployment: { ausd, creditLine } }: Dependencies,
   wallets: readonly PrivateKeyAccount[],

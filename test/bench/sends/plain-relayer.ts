@@ -6,7 +6,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 import type { SignedTransfer } from '#shared/chain/erc3009'
 
-/** Yardstick: relays transfers with viem's `nonceManager`; nothing is stored, checked or retried. */
+/** Yardstick of a relayer: it relays transfers with viem's `nonceManager`, and stores, checks and retries nothing. */
 export type PlainTask = {
   readonly rpcUrl: string
   readonly chainId: number
@@ -17,7 +17,9 @@ export type PlainTask = {
 }
 
 const everyMs = 100
-/** As the base fee of an idle anvil falls, viem's tip would exceed its maximum fee. */
+/**
+ * Fees that are fixed, because viem's tip would exceed its maximum fee once the base fee of an idle anvil has fallen.
+ */
 const fees = { maxFeePerGas: parseGwei('1000'), maxPriorityFeePerGas: parseGwei('2') }
 
 async function relayAll({ rpcUrl, chainId, ausd, laneKeys, atOnce, transfers }: PlainTask) {

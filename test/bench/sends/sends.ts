@@ -12,7 +12,7 @@ import type { PlainTask } from './plain-relayer'
 
 const bench = 'sends'
 const askedAtOnce = 512
-/** Transfers in flight; viem polls each receipt in each block. */
+/** Numbers of transfers in flight; viem polls each receipt in each block. */
 const plainAtOnce = [64, 512]
 const warmUps = 200
 const deadlineMs = 300_000
@@ -113,7 +113,7 @@ async function relayerRun(
   return { perSecond: (count * 1_000) / tookMs, askedMs, cpuMs, rpc }
 }
 
-/** The faster of few and many in flight. */
+/** Returns the faster of two runs, with few and with many transfers in flight. */
 async function fastestPlain(ground: Ground, count: number) {
   const runs: { perSecond: number; atOnce: number }[] = []
   for (const atOnce of plainAtOnce) runs.push({ perSecond: await plainRun(ground, count, atOnce), atOnce })
@@ -137,7 +137,7 @@ async function plainRun(ground: Ground, count: number, atOnce: number): Promise<
   return (count * 1_000) / (JSON.parse(text) as { tookMs: number }).tookMs
 }
 
-/** Retries, as apps do: the nonce identifies the request. */
+/** Requests a send and retries, as apps do: the nonce identifies the request. */
 async function askForSend(nc: NatsConnection, authorization: SignedTransfer): Promise<void> {
   const wallet = authorization.from.toLowerCase()
   const asked = JSON.stringify({ wallet, authorization })

@@ -9,7 +9,7 @@ import type { Options } from '../options'
 import { quantile } from '../quantile'
 
 const bench = 'alone'
-/** No request shares the chain call of another. */
+/** Pause in ms, after which no request shares the chain call of another. */
 const restMs = 1_000
 const aim = { of: 'value', bound: 'at most', limit: 60 } as const
 

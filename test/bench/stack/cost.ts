@@ -17,13 +17,13 @@ import { countStatements, statementsSent, transactionsEnded } from './statements
 const bench = 'cost'
 const peopleMax = 40
 const restMs = 20_000
-/** Compiles the code and lets Postgres analyse the tables. */
+/** Most top-ups of the warm-up, which compiles the code and lets Postgres analyse the tables. */
 const warmUpMax = 200
-/** All but the chain and the provider. */
+/** Processes that are measured: all but the chain and the provider. */
 const measured = [...serviceNames, 'nats-server', 'postgres'] as const
 type Measured = (typeof measured)[number]
 
-/** CPU time and SQL statements of one top-up under load, and of an idle stack. */
+/** Measures CPU time and SQL statements of one top-up under load, and of an idle stack. */
 export async function benchCost(stack: Stack, options: Options): Promise<Figure[]> {
   await using sql = admin(stack)
   await countStatements(stack, sql.client)
@@ -41,7 +41,7 @@ export async function benchCost(stack: Stack, options: Options): Promise<Figure[
     })
   await topups(Math.min(warmUpMax, options.topups))
   await sql.client`analyze`
-  await pause(2 * restMs) // Connections prepare the statements of an idle stack.
+  await pause(2 * restMs) // In this pause, connections prepare the statements of an idle stack.
   const rest = await spent(stack, sql.client, () => pause(restMs))
 
   const load = await spent(stack, sql.client, () => topups(options.topups))
@@ -111,7 +111,7 @@ async function spent(stack: Stack, sql: Sql, work: () => Promise<unknown>) {
 
 const inserts = 2_000
 
-/** CPU time in ms, client included. */
+/** Returns the CPU time of an insert in ms, client included. */
 async function insertYardstick(stack: Stack, sql: Sql): Promise<number> {
   await sql`create table if not exists public.bench_yardstick (id bigserial primary key, said text)`
   const server = () => processorMs(stack.process('postgres').pid())

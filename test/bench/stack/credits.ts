@@ -4,10 +4,13 @@ import { pause, within } from '#platform/deadline'
 
 const lookEveryMs = 20
 const lookAtAllEveryMs = 1_000
-/** Window of the frequent query; the full query finds rows committed later. */
+/** Window in ms of the frequent query; the full query finds rows that are committed later. */
 const recentMs = 500
 
-/** Polling the gateway would add load. The cost does not depend on the number awaited. */
+/**
+ * Watches credits in the database, because polling the gateway would add load. Its cost does not depend on the number
+ * awaited.
+ */
 export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
   const sql = postgres(stack.adminUrl, { max: 1, onnotice: () => {} })
   const awaited = new Map<string, (at: number) => void>()
@@ -38,7 +41,7 @@ export function watchCredits(stack: Stack, waitMaxMs = 120_000) {
     }
   })()
   return {
-    /** Time by `performance.now()`. */
+    /** Returns the time of a credit by `performance.now()`. */
     creditedAt: (id: string): Promise<number> => {
       const { promise, resolve } = Promise.withResolvers<number>()
       awaited.set(id, resolve)

@@ -4,7 +4,7 @@ import type { Hand } from './hand'
 const everyMs = 20
 const deadlineMs = 30_000
 
-/** When each height was first seen, by `performance.now()`. */
+/** Records when each height was first seen, by `performance.now()`. */
 export function watchFinality(hand: Hand): Disposable & {
   readonly finalAt: (block: number) => Promise<number>
 } {

@@ -9,11 +9,11 @@ import { watchFinality } from './finality'
 import { openHand } from './hand'
 import { quantileFigures } from './quantiles'
 
-/** Not a multiple of the block time, so samples cover every phase. */
+/** Interval in ms, no multiple of the block time, so that samples cover every phase. */
 const paceMs = 317
 const askEveryMs = 10
 
-/** Time from a block's finality until `/verify` returns its event. */
+/** Measures the time from a block's finality until `/verify` returns its event. */
 export async function benchFreshness(stack: Stack, options: Options): Promise<Figure[]> {
   const hand = await openHand(stack)
   using finality = watchFinality(hand)

@@ -5,7 +5,7 @@ import { waitUntil } from '#infra/local/wait'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { rpc } from '../chain/node'
 
-/** Acts on the chain with the bench's own verifier, without the lanes. */
+/** Actions on the chain by the bench's own verifier, without the lanes. */
 export type Hand = {
   readonly blockOf: (hash: Hex) => Promise<number>
   readonly verify: (wallet: Address) => Promise<Hex>
@@ -13,7 +13,7 @@ export type Hand = {
   readonly finalized: () => Promise<number>
 }
 
-/** The node's defaults do not suit a moving base fee. */
+/** Gas and fees, because the node's defaults do not suit a moving base fee. */
 const terms = {
   gas: numberToHex(200_000),
   maxFeePerGas: numberToHex(10n ** 12n),

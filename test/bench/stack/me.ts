@@ -35,7 +35,7 @@ export async function benchMe(stack: Stack, options: Options): Promise<Figure[]>
     const url = `${stack.info.gateway}${path}`
     const load = (sessionsFile: string) => generateLoad({ url, sessionsFile, connections, seconds })
     const bare = await bareLoad(await bodyOf(url, one), { connections, seconds })
-    await load(files.many) // Warm-up: all users sign in, and hot code is compiled.
+    await load(files.many) // In this warm-up all users sign in, and hot code is compiled.
     const seen = { one: await load(files.one), many: await load(files.many) }
     if (seen.one.errors + seen.many.errors > 0)
       throw new Error(`${seen.one.errors + seen.many.errors} requests of ${path} failed`)

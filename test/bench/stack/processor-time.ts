@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ticks of 10 ms (`sysconf(_SC_CLK_TCK)`). */
+/** Ticks per ms: a tick has 10 ms (`sysconf(_SC_CLK_TCK)`). */
 const ticksPerMs = 0.1
 
 type Stat = { readonly parent: number; readonly ms: number }
 
-/** Includes children that have ended and were waited for; 0 outside Linux. */
+/**
+ * Returns the CPU time in ms of a process and its children, including those that have ended and were waited for; 0
+ * outside Linux.
+ */
 export function processorMs(pid: number): number {
   const all = new Map<number, Stat>()
   for (const name of readdirSync('/proc')) {
@@ -17,7 +20,7 @@ export function processorMs(pid: number): number {
   return below(pid)
 }
 
-/** `proc_pid_stat(5)`: fields 4 (parent) and 14 to 17 (user, system, and those of children). */
+/** Reads `proc_pid_stat(5)`: fields 4 (parent) and 14 to 17 (user, system, and those of children). */
 function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -26,6 +29,6 @@ function statOf(pid: number): Stat | undefined {
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
     return { parent: Number(fields[1]), ms: ticks / ticksPerMs }
   } catch {
-    return undefined // It exited.
+    return undefined // The process has exited.
   }
 }

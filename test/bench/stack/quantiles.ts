@@ -1,7 +1,7 @@
 import { against, type Figure } from '../figure'
 import { quantile } from '../quantile'
 
-/** Returns ms, each relative to the yardstick. */
+/** Returns quantiles in ms, each relative to the yardstick. */
 export const quantileFigures = (
   bench: string,
   name: string,

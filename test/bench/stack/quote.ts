@@ -6,7 +6,7 @@ import type { Options } from '../options'
 import { quantile } from '../quantile'
 
 const bench = 'quote'
-/** Rounds alternate, so that other load affects all three servers. */
+/** Number of rounds, which alternate so that other load affects all three servers. */
 const rounds = 3
 const aim = { of: 'ratio', bound: 'at least', limit: 0.2 } as const
 
@@ -19,7 +19,7 @@ export async function benchQuote({ info }: Stack, options: Options): Promise<Fig
   await using _answering = await startQuoteServer('answering', info.nats)
   await using asking = await startQuoteServer('asking', info.nats)
 
-  await load(info.gateway) // Warm-up: hot code is compiled.
+  await load(info.gateway) // In this warm-up hot code is compiled.
   const seen: Record<'bare' | 'hop' | 'ours', LoadResult[]> = { bare: [], hop: [], ours: [] }
   for (let round = 0; round < rounds; round++) {
     seen.bare.push(await load(bare.url))

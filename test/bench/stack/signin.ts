@@ -8,7 +8,7 @@ import { generateLoad, recoverLoad } from '../load/processes'
 import type { Options } from '../options'
 
 const bench = 'signin'
-/** More than can be verified. */
+/** Sign-ins prepared per second, more than can be verified. */
 const signInsPerSecond = 2_500
 const daySeconds = 86_400
 

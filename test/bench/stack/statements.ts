@@ -3,7 +3,7 @@ import { postgresAnswers } from '#infra/local/postgres'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
 
-/** Restarts Postgres. */
+/** Makes Postgres count statements, for which it is restarted. */
 export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   const [loaded] = await sql<{ libraries: string }[]>`
     select current_setting('shared_preload_libraries') as libraries`
@@ -18,7 +18,7 @@ export async function countStatements(stack: Stack, sql: Sql): Promise<void> {
   await waitUntil('every service to be ready', isReady, 30_000)
 }
 
-/** Of the services, without begin, commit and rollback. */
+/** Returns the number of statements of the services, without begin, commit and rollback. */
 export async function statementsSent(sql: Sql): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     select coalesce(sum(calls), 0)::int as calls
@@ -27,7 +27,7 @@ export async function statementsSent(sql: Sql): Promise<number> {
   return row!.calls
 }
 
-/** Committed or not, in all databases. */
+/** Returns the number of transactions in all databases, committed or not. */
 export async function transactionsEnded(sql: Sql): Promise<number> {
   const [row] = await sql<{ ended: number }[]>`
     select sum(xact_commit + xact_rollback)::int as ended from pg_stat_database`

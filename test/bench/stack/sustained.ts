@@ -11,7 +11,7 @@ import { watchCredits } from './credits'
 
 const bench = 'sustained'
 const peopleMax = 200
-/** Top-ups per second when measuring latency, and throughput. */
+/** Top-ups per second when latency is measured, and when throughput is. */
 const [waitRate, numberRate] = [60, 120]
 
 type Credit = { readonly tookMs: number; readonly at: number }
@@ -21,10 +21,10 @@ type Run = {
   readonly refused: number
   readonly unpaid: number
 }
-/** Per credit; a paid top-up without a credit fails the bench. */
+/** Longest wait for a credit in ms; a paid top-up without a credit fails the bench. */
 const waitMaxMs = 600_000
 
-/** Top-ups from quote to credit at two rates, open loop. */
+/** Measures top-ups from quote to credit at two rates, as an open loop. */
 export async function benchSustained(stack: Stack, options: Options): Promise<Figure[]> {
   const count = options.payments
   const people = await verifiedUsers(stack, Math.min(peopleMax, count))
@@ -60,7 +60,9 @@ export async function benchSustained(stack: Stack, options: Options): Promise<Fi
   ]
 }
 
-/** Counts top-ups that fail to open, and those whose payment gets no response; retries neither. */
+/**
+ * Runs at one rate. It counts top-ups that fail to open and those whose payment gets no response, and retries neither.
+ */
 async function runAt(
   stack: Stack,
   people: readonly Person[],
@@ -91,6 +93,6 @@ async function runAt(
   }
 }
 
-/** From the first request to the last credit. */
+/** Returns the credits per second from the first request to the last credit. */
 const creditedPerSecond = ({ credits, startedAt }: Run): number =>
   credits.length / ((Math.max(...credits.map(({ at }) => at)) - startedAt) / 1_000)

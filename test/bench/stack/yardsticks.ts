@@ -18,7 +18,7 @@ export async function chainYardstick(stack: Stack): Promise<number> {
   return quantile(sample, 0.5)
 }
 
-/** p50 in ms of a POST to a bare server. */
+/** Returns the median time in ms of a POST to a bare server. */
 export async function postYardstick(count: number, everyMs: number): Promise<number> {
   await using server = await startPlainServer()
   const body = JSON.stringify({ event: 'payment.capture', data: 'x'.repeat(1_000) })

@@ -11,7 +11,7 @@ import { migrateAll } from '#infra/migrations/migrate'
 import { provisionNats } from '#infra/nats/provision'
 import { benchDir } from '../bench-dir'
 
-/** No other service consumes the recorded webhooks. */
+/** A gateway and its bus. No other service consumes the recorded webhooks. */
 export type Ground = AsyncDisposable & {
   readonly gateway: string
   readonly natsUrl: string

@@ -5,7 +5,7 @@ import { quantile } from '../quantile'
 import { layGround } from './ground'
 
 const bench = 'webhook'
-/** Rounds alternate, so that other load affects both. */
+/** Number of rounds, which alternate so that other load affects both. */
 const rounds = 2
 const body = JSON.stringify({
   event: 'payment.capture',
@@ -13,7 +13,7 @@ const body = JSON.stringify({
   data: { payment_id: 'py-{id}', reference_id: 'x'.repeat(600) },
 })
 
-/** Relative to bare publishes to the same synced stream. */
+/** Measures webhooks relative to bare publishes to the same synced stream. */
 export async function benchWebhook(options: Options): Promise<Figure[]> {
   if (!options.names.includes(bench)) return []
   await using ground = await layGround()
@@ -27,7 +27,7 @@ export async function benchWebhook(options: Options): Promise<Figure[]> {
     password: ground.secrets.nats.gateway,
   }
   const deliver = () => generateLoad({ url: hook, body, headers, connections, seconds })
-  await deliver() // Warm-up: hot code is compiled.
+  await deliver() // In this warm-up hot code is compiled.
   const seen: { raw: number[]; ours: number[]; p50Ms: number[] } = { raw: [], ours: [], p50Ms: [] }
   for (let round = 0; round < rounds; round++) {
     seen.raw.push((await publishLoad({ ...bus, body, connections, seconds })).perSecond)

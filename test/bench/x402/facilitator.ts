@@ -39,7 +39,7 @@ export async function startFacilitator({ backbone, processes, dir: groundDir }: 
   return { version, settle, stop: () => facilitator.stop('SIGTERM') }
 }
 
-/** Version 2; its requirements are exactly the signed transfer. */
+/** Returns a payment of version 2, whose requirements are exactly the signed transfer. */
 function paymentOf({ signature, ...authorization }: SignedTransfer, chainId: number, asset: string) {
   const paymentRequirements = {
     scheme: 'exact',

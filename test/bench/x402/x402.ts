@@ -10,7 +10,7 @@ import { type Ground, laySendGround, sendAll, startService } from '../sends/grou
 import { startFacilitator } from './facilitator'
 
 const bench = 'x402'
-/** Requests in flight; the facilitator holds each until its receipt. */
+/** Numbers of requests in flight; the facilitator holds each until its receipt. */
 const atOnce = [64, 512]
 const warmUps = 200
 const busyPauseMs = 250
@@ -55,7 +55,7 @@ export async function benchX402(options: Options, say: (line: string) => void): 
 
 type Run = { perSecond: number; note: string }
 
-/** The faster of few and many in flight. */
+/** Returns the faster of two runs, with few and with many requests in flight. */
 async function fastest(
   ground: Ground,
   count: number,

@@ -20,7 +20,7 @@ type World = {
   captured: number
   back: { status: string; amount: number }[]
   disputes: { status: string; amount: number; currency?: string }[]
-  /** The payment's status, and that of its row in the provider's list. */
+  /** Status of the payment, and that of its row in the provider's list. */
   standing: { status: string; listed_status: string | null }
   payouts: { reference_id: string; status: string; amount: number }[]
   refs: Map<Hex, UnderRef>
@@ -31,7 +31,7 @@ type World = {
   treasuryMicro: bigint
 }
 
-/** A top-up of 3 AUSD, a cash-out of 2 and a send of 1. */
+/** Returns a world with a top-up of 3 AUSD, a cash-out of 2 and a send of 1. */
 function honest(): World {
   const ref = chainRef('pay_1')
   const added: UnderRef = { added: [3n], repaid: [], revoked: [], accounts: new Set([ana]) }

@@ -3,7 +3,7 @@ import type { CampaignVerdict, Evidence, Ledger } from '../evidence'
 import type { CashoutDeed, SendDeed } from '../record'
 import { auditPayments, minorOf, sum } from './payments'
 
-/** Shares no code with the services: no tables, state transitions, rounding or readers. */
+/** Audits a campaign. It shares no code with the services: no tables, state transitions, rounding or readers. */
 export function audit(evidence: Evidence): CampaignVerdict {
   const findings: string[] = []
   const waiting: { id: string; words: string }[] = []

@@ -5,7 +5,7 @@ import type { PaymentDeed } from '../record'
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
 export const minorOf = (amount: unknown): bigint => BigInt(Math.round(Number(amount)))
 
-/** One more each time a payment is applied again because a refund was undone. */
+/** Most refs of a payment, which gets another one each time it is applied again because a refund was undone. */
 const partsMax = 5
 const refsOf = (id: string) => [
   chainRef(id),
@@ -13,8 +13,8 @@ const refsOf = (id: string) => [
 ]
 
 /**
- * In minor units. A void takes all of it, and so does a dispute in another currency, whose rate only the
- * provider knows.
+ * Returns the money of a payment in minor units. A void takes all of it, and so does a dispute in another currency,
+ * whose rate only the provider knows.
  */
 function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: Book) {
   const own = payments.filter((one) => one.session_reference_id === id && one.captures.length > 0)
@@ -47,7 +47,7 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 
-/** Each loss must be recovered or its wallet frozen. */
+/** Audits the payments. Each loss must be recovered, or its wallet frozen. */
 export function auditPayments({ deeds, book, chain, entries }: Evidence, ledger: Ledger): void {
   const promised = new Map(
     deeds
@@ -115,7 +115,7 @@ function judgeTakenBack(words: string, judged: Shown, ledger: Ledger) {
   const { id, netMicro, losses, state, deed, capturedMinor, backMinor, isAbroad } = judged
   ledger.count('payments reversed')
   if (isAbroad) ledger.wait(id, `${words} was disputed in another currency`)
-  // The provider pays both a refund and a dispute of the same money.
+  // The provider may pay back the same money twice, by a refund and by a dispute.
   const beyondMinor = backMinor - capturedMinor
   const promisedMicro = deed?.answer?.ausdMicro ?? 0n
   const beyondMicro = (promisedMicro * beyondMinor + capturedMinor - 1n) / capturedMinor
@@ -153,17 +153,17 @@ function judgeArrived(words: string, judged: Shown, ledger: Ledger): void {
   else lossOf(losses, state.wallet)[cause].push(kept)
 }
 
-/** By wallet. */
+/** Losses by wallet. */
 type Losses = Map<string, Loss>
 type Loss = {
   lost: { id: string; words: string; micro: bigint }[]
   kept: { words: string; micro: bigint }[]
   late: { words: string; micro: bigint }[]
-  /** Returned payments, and the most that may have been recovered before. */
+  /** Payments whose money came back, with the most that may have been recovered before. */
   undone: { id: string; words: string; micro: bigint }[]
 }
 
-/** If a recovered loss proves to be none, an operator gives the recovery back. */
+/** Records a loss that proved to be none, whose recovery an operator gives back. */
 function noteUndone({ id, deed, losses, state }: Shown): void {
   if (!deed?.answer || !deed.after.has('came back')) return
   const micro = 2n * deed.answer.ausdMicro
@@ -180,7 +180,7 @@ function lossOf(losses: Losses, wallet: string): Loss {
   return known
 }
 
-/** Recoveries never exceed losses, and an open loss freezes its wallet. */
+/** Checks that recoveries do not exceed losses, and that an open loss freezes its wallet. */
 function judgeLosses(losses: Losses, chain: ChainFacts, ledger: Ledger): void {
   const total = (all: readonly { micro: bigint }[]) => sum(all.map(({ micro }) => micro))
   for (const [wallet, { lost, kept, late, undone }] of losses) {

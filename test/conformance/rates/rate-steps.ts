@@ -12,7 +12,7 @@ export type RateBench = {
   readonly turn: ((weather: RateWeather) => void) | undefined
 }
 
-/** The response or its rate is refused. */
+/** Failures after which the response or its rate is refused. */
 const failures: readonly [RateWeather, string][] = [
   ['html', 'no answer'],
   ['redirect', 'no answer'],
@@ -80,8 +80,8 @@ async function inWeather({ turn }: RateBench, weather: RateWeather, see: () => P
 }
 
 /**
- * Pricing's result if this were its only source. A second source with the same rate makes the guards check
- * it, unless `alone`.
+ * Returns pricing's result if this were its only source. A second source with the same rate makes the guards check it,
+ * unless `alone`.
  */
 async function outcomeOf({ source, guards }: RateBench, pair: Pair, { alone = false } = {}): Promise<string> {
   const sighting = await source.ask(pair).catch(() => undefined)

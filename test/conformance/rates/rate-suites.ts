@@ -7,7 +7,7 @@ import type { RateWorld } from './rate-world'
 
 const sourceNames = ['frankfurter', 'bnm', 'open-er-api'] as const
 type Environment = Readonly<Record<string, string | undefined>>
-/** Suites sell nothing, so they set no spreads. */
+/** Settings that a suite does not use. */
 const unused = {
   NATS_URL: 'nats://localhost',
   NATS_PASSWORD: 'unused',
@@ -16,7 +16,7 @@ const unused = {
   QUOTE_SECRETS: 'no quote is issued by these suites',
 }
 
-/** In the order of `names`. */
+/** Returns the sources in the order of `names`. */
 function benchesOf(names: readonly string[], env: Environment) {
   const config = readConfig('pricing', fields, {
     ...env,
@@ -37,7 +37,7 @@ export function localRateSuites({ url, turn }: RateWorld): Suite[] {
   }))
 }
 
-/** The real sources named in `RATE_SOURCES`; they need no key. */
+/** Returns suites of the real sources named in `RATE_SOURCES`, which need no key. */
 export function publicRateSuites(named: readonly string[], env: Environment): Suite[] {
   return sourceNames.map((name): Suite => {
     if (!named.includes(name))

@@ -10,9 +10,9 @@ export type RateWeather =
   | 'stale'
   | 'missing currency'
   | 'rate of 1'
-  /** Bank Negara's counter session, as at 1130. */
+  /** Bank Negara has its counter session, as at 1130. */
   | 'no middle'
-  /** Bank Negara or open.er-api.com differ by two or five percent. */
+  /** Bank Negara or open.er-api.com differ by two percent (`near`) or five (`apart`). */
   | 'near'
   | 'apart'
   | 'down'
@@ -26,7 +26,7 @@ export type RateWorld = AsyncDisposable & {
 type SourceName = 'frankfurter' | 'bnm' | 'open-er-api'
 type Quote = { rate: number; date: string; named: boolean }
 
-/** Mid rates of healthy sources; `quoteIn` has the others. */
+/** Mid rates of healthy sources; `quoteIn` computes the others. */
 const fairRates = { IDR: 16_250, MYR: 4.21 } as const
 type Fiat = keyof typeof fairRates
 
@@ -100,7 +100,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
     return named ? { date, base: 'USD', quote: fiat, rate } : { status: 404, message: 'not found' }
   if (source === 'bnm') {
     const currency_code = named ? 'USD' : 'SGD'
-    // Rates are for ten dollars: ignoring the unit gives a rate ten times too high.
+    // Rates are for ten dollars, so ignoring the unit gives a rate ten times too high.
     const perTen = (more: number) => Number((rate * 10 + more).toFixed(8))
     const middle_rate = weather === 'no middle' ? null : perTen(0)
     const around = { buying_rate: perTen(-0.02), selling_rate: perTen(0.02) }
@@ -115,7 +115,7 @@ function bodyOf(source: SourceName, path: string, weather: RateWeather): unknown
   }
 }
 
-/** Starts at once and ends after any timeout. */
+/** Returns a response that starts at once and ends after any timeout. */
 const slow = (text: string) =>
   new Response(
     new ReadableStream({

@@ -9,7 +9,7 @@ const takenMicro = 2_000_000n
 const accounts = { paid: '1234567890', returned: refusedAccount }
 type End = keyof typeof accounts
 
-/** `meanwhile` runs once the cash-out is accepted. */
+/** Returns the beginning of cash-outs; `meanwhile` runs once one is accepted. */
 const cashOuts =
   (end: End, meanwhile?: (world: World, payoutId: string) => Promise<void>): Path['begin'] =>
   async (world) => {
@@ -17,7 +17,7 @@ const cashOuts =
     const person = await newUser(stack, { ausdMicro: 1_000_000_000n })
     return async () => {
       const before = await ausdOf(stack, person.wallet)
-      await person.me() // The gateway may have been killed before.
+      await person.me() // This request waits for the gateway, which may have been killed before.
       const terms = { accountNumber: accounts[end], ausdMicro: takenMicro }
       const body = await cashoutBody(stack, person, terms)
       return async () => {
@@ -36,7 +36,7 @@ const cashOuts =
     }
   }
 
-/** The provider accepts, but its response is lost. */
+/** Makes the provider accept a payout and lose its response. */
 async function unclear({ outside, sql }: World, payoutId: string): Promise<void> {
   await outside.faults({ api: { timeoutAfterAccept: 1 } })
   await rowOf('an attempt', () => sql`select id from payouts.payouts where id = ${payoutId} and attempts > 0`)

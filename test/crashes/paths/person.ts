@@ -7,7 +7,7 @@ import type { World } from '../world'
 
 const dripWei = 500_000_000_000_000_000n
 
-/** Verified without native coin, they receive one drip. */
+/** Returns users who are verified without native coin, so that they get one drip. */
 const newcomers =
   (approve: (world: World, wallet: string) => Promise<unknown>): Path['begin'] =>
   async (world) =>

@@ -9,7 +9,7 @@ import { delivered, onChain, relayed, toppedUp } from '../boundaries'
 import { type Path, patienceMs, paymentIn, quoteOf, rowOf, same, settledUser } from '../path'
 import type { World } from '../world'
 
-/** Refunded within the hold, revoked once. */
+/** Begins payments that are refunded within the hold and revoked once. */
 const withinHold: Path['begin'] = async (world) => {
   const person = await settledUser(world)
   return async () => {
@@ -24,7 +24,7 @@ const withinHold: Path['begin'] = async (world) => {
   }
 }
 
-/** Refunded after the credit; each wallet is frozen. */
+/** Begins payments that are refunded after the credit, which freezes each wallet. */
 const afterwards: Path['begin'] = async (world) => async () => {
   const { sql, outside } = world
   const person = await settledUser(world)
@@ -81,7 +81,7 @@ const ordered: Path['begin'] = async (world) => {
   }
 }
 
-/** An unlisted refund may exist for a minute; this ends it. */
+/** Moves a refund order back by a minute, the time for which an unlisted refund may exist. */
 const minutePasses = ({ sql }: World, id: string) => sql`
   with asked as (
     update payments.refund_orders set requested_at = requested_at - interval '1 minute'
@@ -92,7 +92,7 @@ export const refundPaths: readonly Path[] = [
   {
     kind: 'refund',
     name: 'refund within the hold',
-    terms: { holdSeconds: 30 }, // Longer than a restart; a later refund freezes the wallet.
+    terms: { holdSeconds: 30 }, // The hold is longer than a restart; a later refund freezes the wallet.
     boundaries: [
       ...toppedUp,
       ...delivered('payments'),

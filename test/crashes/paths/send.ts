@@ -24,7 +24,7 @@ const sends: Path['begin'] = async (world) => {
   }
 }
 
-/** The node refuses the first fee. */
+/** Begins sends whose first fee the node refuses. */
 const dearer: Path['begin'] = async (world) => {
   const { stack, sql } = world
   const ready = await sends(world)

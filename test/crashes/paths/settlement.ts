@@ -15,14 +15,14 @@ async function borrower(world: Parameters<Path['begin']>[0]): Promise<Person> {
   return person
 }
 
-/** Repays a debt once; held ones run to the end of the hold. */
+/** Returns the beginning of settlements, each of which repays a debt once; held ones run to the end of the hold. */
 const settlements =
   (channel: string, replaces = false): Path['begin'] =>
   async (world) => {
     const { stack, outside, sql } = world
     const shared = await borrower(world)
     return async () => {
-      // A wallet leaves at most ten checkouts unpaid in an hour.
+      // A wallet may leave at most ten checkouts unpaid in an hour.
       const person = replaces ? await borrower(world) : shared
       await person.draw(drawnMicro)
       const owed = async () => (await person.me()).drawn === String(drawnMicro)

@@ -7,7 +7,7 @@ import { otherLists, type World } from '../world'
 
 const [atOnce, byCard] = ['QRIS', 'CARDS']
 
-/** Credited once; `meanwhile` runs after the payment. */
+/** Returns the beginning of top-ups, each credited once; `meanwhile` runs after the payment. */
 const topups =
   (channel: string, meanwhile?: (world: World, paymentId: string) => Promise<void>): Path['begin'] =>
   async (world) => {
@@ -26,7 +26,7 @@ const topups =
   }
 
 /**
- * The provider fails until the hold is extended, or for 15 s if the extending process was killed: then the
+ * Makes the provider fail until the hold is extended. If the extending process was killed, it fails for 15 s: then the
  * hold expires, and its check waits for the provider.
  */
 async function silence({ outside, sql }: World, paymentId: string): Promise<void> {

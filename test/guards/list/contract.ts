@@ -3,7 +3,7 @@ import { dropped, instead } from '../operators'
 
 const test = (name: string) => `infra/contracts/${name}.test.ts`
 
-/** Calls that the credit line refuses from every caller. */
+/** Guards of calls that the credit line refuses from every caller. */
 export const contractGuards: readonly Guard[] = [
   {
     guard: 'a ref is applied once',

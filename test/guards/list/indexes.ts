@@ -37,7 +37,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'indexer_reader.records_generation_wallet_pk': 'the same',
 }
 
-/** Postgres refuses the second row even if the services fail to. */
+/** Guards that are unique indexes: Postgres refuses the second row even if the services fail to. */
 export const indexGuards: readonly Guard[] = uniqueIndexes()
   .filter(({ index }) => !(index in ofNoMoney))
   .map(({ index }) => ({

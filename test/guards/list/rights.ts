@@ -5,7 +5,7 @@ const journalsTest = 'infra/migrations/journals.test.ts'
 const rolesTest = 'infra/migrations/migrate.ci.test.ts'
 const natsTest = 'infra/nats/provision.test.ts'
 
-/** One compromised service must not endanger the others. */
+/** Guards that keep one compromised service from endangering the others. */
 export const rightGuards: readonly Guard[] = [
   {
     guard: 'a posting sums to 0 in every asset',

@@ -14,7 +14,7 @@ export const scoreGuards: readonly Guard[] = [
     guard: 'a cycle loses its score once',
     kind: 'contract',
     by: always,
-    // One decrement too many reverts.
+    // Without the guard, one decrement too many reverts.
     also: ['a reversed cycle loses its ratio reward'],
     test: {
       file: test('revocation'),

@@ -32,7 +32,7 @@ export const openBook = (): Book => ({
   refunds: new Map(),
 })
 
-/** Parses webhooks as the service does; makes no calls. */
+/** Client that parses webhooks as the service does and makes no calls. */
 const xendit = openXendit({
   baseUrl: 'http://127.0.0.1:9',
   secretKeys: { ID: 'id', MY: 'my' },
@@ -44,7 +44,7 @@ const xendit = openXendit({
 export const fiatMinor = 50_000n
 export const ausdMicro = 3_076_923n
 
-/** An instance of payments on the session's connection. */
+/** Opens an instance of payments on the session's connection. */
 export function openPayments(
   side: Side,
   book: Book,
@@ -164,7 +164,7 @@ export function openAsk(answers: Readonly<Record<string, (request: never) => unk
 }
 
 let made = 0
-/** Keeps the rows of orders apart. */
+/** Returns a number that keeps the rows of orders apart. */
 export const newNumber = (): number => ++made
 export const walletOf = (number: number): `0x${string}` => `0x${number.toString(16).padStart(40, '0')}`
 

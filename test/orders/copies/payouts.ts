@@ -21,7 +21,7 @@ import type { Balance } from '../../../services/payouts/treasury/balance'
 import type { Side } from '../side'
 import { newNumber, openAsk, walletOf } from './payments'
 
-/** The wallet has enough for every cash-out. */
+/** A wallet that has enough for every cash-out. */
 export const unlimited = { free: `${10n ** 15n}`, counted: [] }
 
 const log = openLog('payouts', process.env.SUITE_LOG ?? 'silent')
@@ -31,9 +31,9 @@ export const ausdMicro = 5_000_000n
 export const fiatMinor = 81_250n
 
 export type Bank = {
-  /** Keys are our references. */
+  /** Payouts by our reference. */
   readonly accepted: Map<string, Evidence[]>
-  /** Refusal code by instance; none: accepted. */
+  /** Code of the refusal per instance; without one the payout is accepted. */
   refusing: Partial<Record<string, ProblemMeaning>>
   /** Responses to lookups by the provider's id, per instance. */
   readonly says: Map<string, Evidence>
@@ -58,7 +58,7 @@ export const evidenceOf = (referenceId: string, status: PayoutStatus, name = '')
   currency: 'IDR',
 })
 
-/** Parses webhooks as the service does; makes no calls. */
+/** Client that parses webhooks as the service does and makes no calls. */
 const xendit = openXendit({
   baseUrl: 'http://127.0.0.1:9',
   secretKey: 'id',
@@ -67,7 +67,7 @@ const xendit = openXendit({
   apis: ['v2'],
 })
 
-/** An instance of payouts on the session's connection. */
+/** Opens an instance of payouts on the session's connection. */
 export function openPayouts(side: Side, bank: Bank, over: { ask?: Ask; balance?: Balance; dayMicroMax?: bigint } = {}) {
   const balance: Balance = over.balance ?? { minor: 10n ** 15n, readAt: new Date() }
   const context: Context = {
@@ -176,7 +176,7 @@ export function requestOf(quoteId: string, number = newNumber(), of = number): C
   }
 }
 
-/** Includes the state's postings. */
+/** Stores a cash-out together with the postings of its state. */
 export async function newCashout(db: PostgresJsDatabase, state: CashoutState): Promise<Cashout> {
   const number = newNumber()
   const id = crypto.randomUUID()

@@ -8,7 +8,7 @@ const secret = 'the secret that the quotes of suites have'
 const ttlMs = 60_000
 let minted = 0
 
-/** The id contains the whole quote. */
+/** Returns the id of a new quote, which contains the whole quote. */
 export function newQuote(): string {
   const lock = {
     ...({ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const),

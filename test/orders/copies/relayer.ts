@@ -38,7 +38,7 @@ const node = {
 }
 const block = { hash: `0x${'11'.repeat(32)}`, timestamp: 1_700_000_000n, baseFeeWei: 10n ** 9n }
 
-/** An instance of the relayer on the session's connection. */
+/** Opens an instance of the relayer on the session's connection. */
 export function openRelayer(side: Side) {
   const secret = { laneKeys: [keyOf('left'), keyOf('right')], treasuryKey: keyOf('treasury') }
   const database = side.database('chain_relayer')
@@ -85,7 +85,7 @@ export function openRelayer(side: Side) {
   })
   return {
     context,
-    /** Uses lanes that this instance believes it holds. */
+    /** Assigns waiting operations to a lane that this instance believes it holds. */
     assign: (lane: Lane, place: number) => assignWaiting(context, [heldLane(lane, place)]),
     order: (refId: string, wallet: string, messageId: string) =>
       handle(reader, {
@@ -121,7 +121,7 @@ export async function newOperations(db: PostgresJsDatabase): Promise<string[]> {
   return orders.map(({ id }) => id)
 }
 
-/** Revision 1 verifies the wallet, revision 2 withdraws it. */
+/** Orders a verdict: revision 1 verifies the wallet, revision 2 withdraws that. */
 export async function newVerdict(db: PostgresJsDatabase, wallet: Hex, revision: 1 | 2): Promise<string> {
   const payload = { wallet, verified: revision === 1, revision: String(revision) }
   const order = orderOf({ kind: 'verify', payload })

@@ -10,7 +10,7 @@ import type { Guard, Race, Stage } from '../race'
 
 const said = (result: Result): string => ('error' in result ? `threw ${result.error}` : JSON.stringify(result.value))
 
-/** Whichever instance assigned them. */
+/** Returns the assignments, whichever instance made them. */
 async function assignments({ db }: Stage, ids: readonly string[]): Promise<string[]> {
   const carried = await db
     .select({ lane: transactions.lane, nonce: transactions.nonce, ids: transactions.operationIds })
@@ -40,7 +40,7 @@ async function assignments({ db }: Stage, ids: readonly string[]): Promise<strin
   ]
 }
 
-/** `noted`: the lane's transactions at its takeover. */
+/** Ground of an order; `noted` has the lane's transactions at its takeover. */
 type Ground = { readonly stage: Stage; noted?: number }
 type Assign = (relayer: Relayer, lane: Lane, ground: Ground) => Promise<unknown>
 
@@ -83,7 +83,7 @@ function assigning(options: {
   }
 }
 
-/** The holder was frozen until its lease expired. Stored times have milliseconds. */
+/** Takes over a lane whose holder was frozen until its lease expired. Stored times have milliseconds. */
 const takesOver: Assign = async ({ assign, context }, { address }, ground) => {
   await context.database.run((db) =>
     db.update(lanes).set({ leasedUntil: sql`now() - interval '1 s'` }).where(eq(lanes.address, address)),
@@ -141,15 +141,15 @@ const oneOrder: Race = {
   guards: [onceByCause],
 }
 
-/** The older verdict must not be the last. */
+/** Returns a race of two verdicts, of which the older must not be the last. */
 const twoVerdicts = (options: {
   name: string
-  /** The instance with the newer verdict has postponed the older one. */
+  /** True if the instance with the newer verdict has postponed the older one. */
   isPutOff: boolean
   guards: readonly Guard[]
 }): Race => ({
   name: options.name,
-  // Locks and decisions; both verdicts are read at once, so the order of reads has no effect.
+  // Only locks and decisions are held. Both verdicts are read at once, so the order of reads has no effect.
   turns: ({ text }) => /^(commit|select pg_advisory|(insert into|update) "chain_relayer"."operation")/.test(text),
   open: async (stage) => {
     const copies = stage.sides.map(openRelayer)

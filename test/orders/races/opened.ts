@@ -27,7 +27,7 @@ const answerOf = (result: Result): Answer =>
   'error' in result ? { refused: `threw ${result.error}` } : (result.value as Answer)
 const wordOf = (result: Result): string => answerOf(result).refused ?? 'ok'
 
-/** The other is refused with the right reason. */
+/** Returns the faults. The refused request must have the right reason. */
 function oneOf(results: readonly Result[], rows: readonly unknown[], why: string) {
   const words = results.map(wordOf)
   const outcome = words.join(' | ')
@@ -101,7 +101,7 @@ const topups: readonly Race[] = [
     over: async (stage) => {
       await expireAll(stage)
       const readAt = new Date()
-      // A wallet's unpaid top-ups may hold half of what is free.
+      // The unpaid top-ups of a wallet may hold half of the free AUSD.
       const drawableMicro = (await sumPromised(stage.db, readAt)) + 2n * ausdMicro + 1n
       const mostMicro = { creditMaxMicro: 10n ** 15n, repayMaxMicro: 10n ** 15n }
       const treasury = { drawableMicro, orderedMicro: 0n, owedMicro: 0n, ...mostMicro, readAt }
@@ -211,7 +211,7 @@ const cashoutRaces: readonly Race[] = [
 
 const cashoutsOf = ({ db }: Stage, quoteId: string) => db.select().from(cashouts).where(eq(cashouts.quoteId, quoteId))
 
-/** Each service asks an instance of pricing. */
+/** Race in which each service asks an instance of pricing. */
 const oneQuote: Race = {
   name: 'one quote, taken by a top-up and by a cash-out',
   chance: 500,
@@ -241,7 +241,7 @@ const oneQuote: Race = {
   guards: [takings],
 }
 
-/** Each charges the whole debt; two could charge it twice. */
+/** Race in which each settlement charges the whole debt, so that two could charge it twice. */
 const settlements: Race = {
   name: 'two settlements of one debt',
   chance: 500,

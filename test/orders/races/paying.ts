@@ -5,7 +5,7 @@ import { type Bank, evidenceOf, lookAtCashout, newCashout, openBank, openPayouts
 import { locks, states, together } from '../guards'
 import { failures, type Guard, type Race } from '../race'
 
-// One cash-out by two instances, from the taken AUSD to the bank or back.
+// Two instances work on one cash-out, from the taken AUSD to the bank or back.
 
 type Copy = ReturnType<typeof openPayouts>
 type Work = (copy: Copy, cashout: Cashout) => Promise<unknown>
@@ -50,7 +50,7 @@ function paying(options: {
 
 const transfers = (bank: Bank, { row }: CashoutView) => bank.accepted.get(row.id)?.length ?? 0
 
-/** One instance asked a moment earlier. */
+/** Makes the bank answer the two instances differently, because one of them asked a moment earlier. */
 const says =
   (left: 'succeeded', right: 'reversed' | 'refused') =>
   ({ says: said }: Bank, { id }: Cashout) => {

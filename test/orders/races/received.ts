@@ -12,7 +12,7 @@ import { inbox, locks, states, together } from '../guards'
 import type { Result } from '../order'
 import { failures, type Guard, type Race, type RaceVerdict, type Stage } from '../race'
 
-// One top-up's payments, refunds and outcomes, reported to two instances at once.
+// The payments, refunds and outcomes of one top-up are reported to two instances at once.
 
 type Copy = ReturnType<typeof openPayments>
 type Telling = (copy: Copy, topup: Topup) => Promise<unknown>
@@ -21,7 +21,7 @@ type TopupView = Awaited<ReturnType<typeof lookAt>>
 
 const sorted = (words: readonly string[]): string => words.toSorted().join(', ')
 
-/** The state before, and the rules afterwards. */
+/** Returns a race with the state before it and the rules afterwards. */
 function telling(options: {
   name: string
   before: (ground: Ground, topup: Topup) => Promise<unknown>
@@ -158,7 +158,7 @@ export const received: readonly Race[] = [
     },
     tell: [credited, refunded()],
     ends: { 'review, refunded_after_credit': [...credit, 'payments.review', 'relay.freeze'] },
-    besides: ['payments.settled'], // If it was credited before the refund.
+    besides: ['payments.settled'], // This message appears if the payment was credited before the refund.
     guards: [locks],
   }),
   telling({

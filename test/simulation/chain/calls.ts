@@ -3,7 +3,7 @@ import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 
-// Decodes call data; every argument of our contracts is one 32-byte word.
+// The call data are simple to decode: every argument of our contracts is one 32-byte word.
 
 export type Op =
   | {
@@ -57,7 +57,7 @@ const dataOf = new Map<CallRefusal, Hex>([
   ],
 ])
 
-/** Undefined as when gas runs out. */
+/** Returns the data of a refusal, or undefined as when gas runs out. */
 export const revertData = (refusal: CallRefusal): Hex | undefined => dataOf.get(refusal)
 
 const selectorOf = (name: string, inputs?: number): string => {
@@ -84,7 +84,7 @@ const hexAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at)}`
 const addressAt = (data: Hex, at: number): Hex => `0x${wordAt(data, at).slice(24)}`
 const numberAt = (data: Hex, at: number): bigint => BigInt(`0x${wordAt(data, at)}`)
 
-/** The index is the contract's `Op.kind`. */
+/** Kinds of operations by the contract's `Op.kind`. */
 const kindsOfMany = [
   { kind: 'credit', held: false },
   { kind: 'credit', held: true },

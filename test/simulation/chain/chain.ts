@@ -7,7 +7,7 @@ import { type CallRefusal, type Op, opsOf } from './calls'
 import { Contract } from './contract'
 import { logsOf } from './logs'
 
-/** The hash stands for its bytes. */
+/** A signed transaction, whose hash stands for its bytes. */
 export type Signed = CallToSign &
   Fees & {
     readonly lane: Hex
@@ -37,7 +37,7 @@ const digest = (text: string): Hex => {
   return `0x${part(1n)}${part(2n)}${part(3n)}${part(4n)}`
 }
 
-/** All but the newest two blocks are final. */
+/** A chain on which all but the newest two blocks are final. */
 export class Chain {
   readonly contract: Contract
   readonly blocks: Block[] = []
@@ -82,7 +82,7 @@ export class Chain {
     return { number, hash, parentHash, timestamp, baseFeeWei }
   }
 
-  /** The same fields give the same bytes. */
+  /** Signs a transaction; the same fields give the same bytes. */
   sign(lane: Hex, fields: { nonce: number; call: CallToSign; fees: Fees }): Signed {
     const { nonce, call, fees } = fields
     const words = [lane, nonce, call.to, call.data, call.valueWei, call.gas]
@@ -106,7 +106,7 @@ export class Chain {
     return (used?.findLast((one) => one.block <= block)?.nonce ?? -1) + 1
   }
 
-  /** Null, or a node's error. */
+  /** Broadcasts bytes. Returns null, or a node's error. */
   send(raw: Hex): string | null {
     const signed = this.#signed.get(raw)
     if (!signed) return 'could not decode the transaction'
@@ -118,7 +118,7 @@ export class Chain {
     const drawn = this.world.isCalm ? 0 : oneOf(this.world.choices, 1_000)
     if (drawn > 985) return 'transaction fee too low: underpriced'
     if (rival) this.#pool.delete(rival.hash)
-    // Accepted, then lost by the node.
+    // The node accepts the transaction, then loses it.
     if (drawn > 960) this.world.saw('a node lost an accepted transaction')
     else this.#pool.set(hash, signed)
     return null

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { CallRefusal, Op, Transfer } from './calls'
 import { Facts } from './facts'
 
-/** Events above a replaced block are forgotten. */
+/** Place of an event; events above a replaced block are forgotten. */
 type At = { readonly block: bigint; readonly time: bigint; readonly txHash: Hex }
 
 export type Applied = {
@@ -22,7 +22,7 @@ type Flag = {
   readonly value: boolean
 }
 type Extended = { readonly block: bigint; readonly ref: Hex; readonly until: bigint }
-/** `left` remains of the payment. */
+/** A revocation, after which `left` remains of the payment. */
 type Revoked = { readonly block: bigint; readonly ref: Hex; readonly left: bigint }
 type Drip = { readonly block: bigint; readonly wallet: Hex; readonly wei: bigint }
 
@@ -30,7 +30,7 @@ const keyOf = ({ from, nonce }: Pick<Transfer, 'from' | 'nonce'>) => `${from} ${
 
 const holdSeconds = 30n
 
-/** Credit line and token as events with their blocks, so that any state can be read. */
+/** The credit line and the token as events with their blocks, so that any state can be read. */
 export class Contract {
   readonly applied = new Facts<Applied>(({ ref, wallet }) => [ref, wallet])
   readonly revoked = new Facts<Revoked>(({ ref }) => [ref])
@@ -56,7 +56,7 @@ export class Contract {
     return until.at(-1)?.left ?? amount
   }
 
-  /** Returns unix seconds. */
+  /** Returns the end of a hold in Unix seconds. */
   untilOf(applied: Applied, block: bigint): bigint {
     const later = this.extended.about(applied.ref).filter((one) => one.block <= block)
     return later.at(-1)?.until ?? applied.until

@@ -22,7 +22,7 @@ export function logsOf({ ops }: { readonly ops: readonly Op[] }, failed: Readonl
   return [...moved, ...ofRefs]
 }
 
-/** Stands for the event of each kind. */
+/** Returns a log that stands for the event of each kind. */
 const appliedLog = (ref: Hex): object => ({
   address: creditLine,
   topics: [appliedTopic!, ref],

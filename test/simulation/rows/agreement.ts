@@ -5,10 +5,10 @@ import { type Choices, chance, oneOf, pick, seeded } from '../world/choices'
 import { Rows } from './rows'
 import { handleOf } from './table'
 
-// The same random calls of the real stores and of their stand-ins must return the same, so that the
-// simulation's proof holds for the product.
+// The same random calls of the real stores and of their stand-ins must return the same, so that the simulation's proof
+// holds for the product.
 
-/** Store and stand-in share the name. */
+/** A call of a function that store and stand-in have under the same name. */
 export type StoreCall = { readonly name: string; readonly given: readonly unknown[] }
 export type Maker = (choices: Choices) => StoreCall
 
@@ -31,7 +31,7 @@ async function outcomeOf(run: () => Promise<unknown>, isSilent: boolean): Promis
   }
 }
 
-/** By either clock, so compared only as present. */
+/** Columns with times by either clock, which are compared only as present. */
 const ownTimes = [
   'createdAt',
   'notBefore',
@@ -60,7 +60,7 @@ function comparable(value: unknown): unknown {
       ]),
   )
 }
-/** A lease ends half a minute after the call. */
+/** Rounds a time; a lease ends half a minute after the call. */
 const nearest = (time: unknown) => (time instanceof Date ? Math.round(time.getTime() / hourMs) : (time ?? null))
 const textOf = (value: unknown) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
 
@@ -68,7 +68,7 @@ export type Compared = {
   readonly real: object
   readonly standIns: object
   readonly makers: readonly Maker[]
-  /** Their results are not used. */
+  /** Names of functions whose results are not used. */
   readonly silent: readonly string[]
 }
 
@@ -96,7 +96,10 @@ export async function compare(database: Database, compared: Compared, seed: numb
   }
 }
 
-/** Postgres rounds a stored time to milliseconds, also up: a time of now must not lie ahead of the next call. */
+/**
+ * Waits for the next millisecond. Postgres rounds a stored time to milliseconds, also up, and a time of now must not
+ * lie ahead of the next call.
+ */
 async function nextMillisecond(): Promise<void> {
   const before = Date.now()
   while (Date.now() === before) await pause(0)

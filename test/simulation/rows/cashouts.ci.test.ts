@@ -52,7 +52,7 @@ function changeFrom(choices: Choices): object {
   return Object.assign({ failureCode: null }, ...all.filter(() => chance(choices, 400)))
 }
 
-/** Only what the statement uses. */
+/** Returns the fields of a cash-out that the statement uses. */
 const known = (choices: Choices): Partial<Cashout> => ({
   id: pick(choices, ids),
   state: pick(choices, cashoutStates),

@@ -13,7 +13,7 @@ type Db = Parameters<Cashouts['findRivals']>[0]
 
 const defaults = () => ({ ...nullsOf(cashouts), spreadBps: 0, signedByContract: false, attempts: 0, checks: 0 })
 
-/** Resolves expressions such as `now()`. */
+/** Returns changes with expressions such as `now()` resolved. */
 export function written(rows: Rows, changes: object): object {
   const values: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(changes)) if (value !== undefined) values[key] = asWritten(rows, value)
@@ -70,7 +70,7 @@ export const lockWallet: StandIn<Cashouts['lockWallet']> = async () => nothing
 
 export const lockAccount: StandIn<Cashouts['lockAccount']> = async () => nothing
 
-/** The sums behind these limits are tested on Postgres. */
+/** Stand-in that is constant: the sums behind these limits are tested on Postgres. */
 export const wasPaidTo: StandIn<Cashouts['wasPaidTo']> = async () => false
 
 export const sumTodayTo: StandIn<Cashouts['sumTodayTo']> = async () => ({

@@ -3,7 +3,7 @@ import type { WrittenBeside } from './messaging'
 import { type Rows, rowsOf } from './rows'
 import { nothing, type StandIn } from './table'
 
-// Keeps only each item's resulting position.
+// This journal keeps only each item's resulting position.
 
 type Journal = typeof import('#shared/ledger/journal.store')
 type Posting = Parameters<Journal['book']>[2]

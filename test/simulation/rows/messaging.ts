@@ -50,7 +50,7 @@ export const claimDelivered: StandIn<Messaging['claimDelivered']> = async (
   return true
 }
 
-/** As in `shared/platform/db/outbox.store.ts`. */
+/** Leases in ms, as in `shared/platform/db/outbox.store.ts`. */
 const ownLeaseMs = 3_000
 const leaseMs = 5_000
 

@@ -18,7 +18,7 @@ const wallets = [1, 2].map(walletOf)
 const nonces = ['0x01', '0x02', '0x03']
 const ids = kinds.flatMap((kind) => causes.map((cause) => `${kind} ${cause}`))
 
-/** The id is fixed by kind and cause. */
+/** Returns an order, whose id follows from kind and cause. */
 function orderFrom(choices: Choices) {
   const [kind, cause] = [pick(choices, kinds), pick(choices, causes)]
   const isSigned = kind === 'take' || kind === 'send'

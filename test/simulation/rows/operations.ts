@@ -132,7 +132,7 @@ export const countRepeat: StandIn<Operations['countRepeat']> = async (tx, id) =>
 
 const isOpen = ({ state }: Operation) => state === 'waiting' || state === 'assigned'
 
-/** A revocation waits for its credit, a verdict for an earlier verdict. */
+/** Returns true while an operation must wait: a revocation for its credit, a verdict for an earlier verdict. */
 function isHeldBack(rows: Rows, row: Operation): boolean {
   if (row.kind === 'revoke')
     return rows.operations

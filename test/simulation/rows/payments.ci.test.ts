@@ -63,7 +63,7 @@ function changeFrom(choices: Choices): Partial<PaymentRow> {
   return Object.assign({}, ...all.filter(() => chance(choices, 350)))
 }
 
-/** Few for each row, so that moves often find it in theirs. None leads back to `opening`. */
+/** Returns few states for each row, so that moves often find it in theirs. None leads back to `opening`. */
 const statesOf = (id: string) => {
   const first = 1 + ids.indexOf(id) * 2
   return paymentStates.slice(first, first + 4)

@@ -29,7 +29,7 @@ const defaults = () => ({
   overpaidRefundedMinor: 0n,
 })
 
-/** A payment breaks a constraint of the table. */
+/** Error of a payment that breaks a constraint of the table. */
 class Constraint extends Error {
   override name = 'Constraint'
 }
@@ -190,7 +190,7 @@ export const recordPayment: StandIn<Payments['recordPayment']> = async (db, id, 
 const checkLeaseMs = 30_000
 const listedRestMs = 21_600_000
 
-/** See `checks/check.store.ts`. */
+/** Returns true for a payment that the list covers; see `incoming/check.store.ts`. */
 function isLeftToList(row: PaymentRow, now: Date, listed: readonly string[]): boolean {
   if (!listed.includes(row.account) || row.reason === 'awaiting_rate') return false
   if (row.state === 'awaiting_payment') return row.expiresAt !== null && row.expiresAt > now
@@ -258,5 +258,5 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
   return { pausedSince: null, ...totals }
 }
 
-/** The sums behind cover are tested on Postgres. */
+/** Stand-in that is constant: the sums behind cover are tested on Postgres. */
 export const sumPromised: StandIn<Promises['sumPromised']> = async () => 0n

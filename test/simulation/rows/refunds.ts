@@ -158,7 +158,7 @@ export const planOrder: StandIn<Refunds['planOrder']> = async (tx, wallet, retry
   return nothing
 }
 
-/** Shows whether unmatched money was booked. */
+/** Table of the journal, which shows whether unmatched money was booked. */
 let journal: object | undefined
 export const bookIn = (table: object): void => {
   journal = table

@@ -35,7 +35,7 @@ export type DeadLetterRow = {
 }
 export type ListingRow = { readonly dueAt: number; readonly readAt: Date | null }
 
-// Keys as of the indices in Postgres.
+// Rows are found by the keys of the indices in Postgres.
 
 const some = (text: string | null): string | undefined => text ?? undefined
 
@@ -80,12 +80,10 @@ const ofOutbox = {
 const none: readonly never[] = []
 type AnyTable = Table<unknown, string>
 
-/**
- * All services' rows. Transactions are sequential and atomic; concurrent ones are tested on a real Postgres.
- */
+/** Rows of all services. Transactions are sequential and atomic; concurrent ones are tested on a real Postgres. */
 export class Rows {
   undo: (() => void)[] | undefined
-  /** Of the open transaction, if its process listens. */
+  /** Announcements of the open transaction, if its process listens. */
   notes: unknown[] | undefined
   #tables: AnyTable[] = []
 
@@ -113,7 +111,7 @@ export class Rows {
     return table
   }
 
-  /** Reported by a webhook. */
+  /** Ids that a webhook reported. */
   readonly told = new Set<string>()
 
   /** Call sites of statements without a stand-in. */
@@ -131,7 +129,7 @@ export class Rows {
     throw error
   }
 
-  /** Of a table that several services have. */
+  /** Returns a table that several services have. */
   of<Row>(table: object): Table<Row> {
     return this.#of<Row, never>(table, {})
   }

@@ -2,24 +2,26 @@ import { getTableColumns } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Db } from '#platform/db/open'
 
-/** As an insert without these columns stores. */
+/** Returns the nulls that an insert without these columns stores. */
 export const nullsOf = (table: PgTable): Record<string, null> =>
   Object.fromEntries(
     Object.entries(getTableColumns(table)).flatMap(([name, { notNull }]) => (notNull ? [] : [[name, null]])),
   )
 
-/** Of a transaction that does not commit. */
+/** Undoes a change of a transaction that does not commit. */
 type Undo = () => void
 
-/** Undefined leaves the row out of that index. */
+/** Keys of a row by index; undefined leaves the row out of that index. */
 export type Indices<Row, Name extends string> = {
   readonly [N in Name]: (row: Row) => string | undefined
 }
 
-/** A scan of fewer rows is cheaper. */
+/** Number of rows from which an index is used; a scan of fewer is cheaper. */
 const indexedFrom = 8
 
-/** Rows are replaced, never changed, so a reader keeps its version. Indices are built at first use. */
+/**
+ * A table, whose rows are replaced and never changed, so a reader keeps its version. Indices are built at first use.
+ */
 export class Table<Row, Name extends string = never> {
   #rows = new Map<string, Row>()
   #loaded: readonly [string, Row][] | undefined
@@ -42,7 +44,7 @@ export class Table<Row, Name extends string = never> {
   values(): IterableIterator<Row> {
     return this.#all().values()
   }
-  /** Keeps the insertion order. */
+  /** Returns the rows that fit, in the order of insertion. */
   where(fits: (row: Row) => boolean): Row[] {
     const found: Row[] = []
     for (const row of this.#all().values()) if (fits(row)) found.push(row)
@@ -52,7 +54,7 @@ export class Table<Row, Name extends string = never> {
     for (const row of this.#all().values()) if (fits(row)) return row
     return undefined
   }
-  /** Keeps the order in which they got the key. */
+  /** Returns the rows with a key, in the order in which they got it. */
   by(name: Name, text: string): Row[] {
     if (this.#all().size < indexedFrom && !this.#kept.has(name)) {
       const textOf = this.indices[name]
@@ -79,7 +81,7 @@ export class Table<Row, Name extends string = never> {
     const row = this.#all().get(key)
     return row && this.set(key, { ...row, ...change })
   }
-  /** Works only outside a transaction. */
+  /** Swaps two rows, which works only outside a transaction. */
   swap(one: string, other: string): void {
     const [first, second] = [this.#all().get(one), this.#all().get(other)]
     this.#put(one, first, second)
@@ -141,13 +143,13 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
 }
 
 const spanMs = 4_000
-/** No time is over that lies ahead by less. */
+/** Time in ms ahead of now from which a stored time may count as over. */
 const soonMs = 3_600_000
 
 export const dueIn = (time: Date | null): string | undefined =>
   time === null ? undefined : String(Math.floor(time.getTime() / spanMs))
 
-/** See `isOver` in `shared/platform/db/columns.ts`. */
+/** Returns true if a time is over; see `isOver` in `shared/platform/db/columns.ts`. */
 export const isOver = (time: number, longestMs: number, now: number): boolean =>
   time <= now || time > now + 2 * longestMs
 
@@ -169,7 +171,7 @@ export function dueBy<Row, Name extends string>(
   return found
 }
 
-/** A query parameter. */
+/** A time from now, as a query parameter. */
 export class FromNow {
   constructor(readonly ms: number) {}
 }
@@ -180,5 +182,5 @@ export type StandIn<F> = F extends (...given: infer Given) => infer Answer
 
 export const nothing = undefined as never
 
-/** The handle that services pass on. */
+/** Returns the handle that services pass on. */
 export const handleOf = (rows: object): Db => rows as Db

@@ -36,7 +36,7 @@ const ausdMicro = 5_000_000n
 
 type Payout = { readonly id: string; readonly status: PayoutStatus }
 type Outside = Common & {
-  /** Sent to the bank without a response. */
+  /** Number of orders that were sent to the bank and have no response. */
   onTheWay: number
   payouts: Payout[]
   orders: { id: string; subject: string; isDone: boolean }[]
@@ -49,10 +49,10 @@ type Outside = Common & {
 export type Terms = {
   readonly crashes: number
   readonly overtakes: number
-  /** Calls without a response: not executed, executed, or executed later. */
+  /** Number of calls without a response: not executed, executed, or executed later. */
   readonly faults: number
   readonly refusals: number
-  /** Every webhook is delivered twice. */
+  /** True if every webhook is delivered twice. */
   readonly isTwice: boolean
   readonly reverses: boolean
 }
@@ -81,7 +81,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     amountMinor: fiatMinor,
     currency: 'IDR',
   })
-  /** An idempotency key makes one payout. */
+  /** Orders a payout; an idempotency key makes only one. */
   const order = (): Payout => {
     const { outside } = stage
     const [known] = outside.payouts
@@ -195,7 +195,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payouts ${messageId}`)
   }
 
-  // Published at once, as in the walk of a payment.
+  // Messages are published at once, as in the walk of a payment.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
@@ -332,7 +332,7 @@ function begin(stage: Stage<Outside>, terms: Terms): Moment<Outside> {
   return stage.save()
 }
 
-/** Holds at every moment. */
+/** Returns a broken rule, of those that hold at every moment. */
 function wrongIn(stage: Stage<Outside>, row: Cashout): string | undefined {
   const { payouts, isTaken, returned } = stage.outside
   const hasPaid = payouts.some(({ status }) => status === 'succeeded')

@@ -9,9 +9,9 @@ export type Posted = {
   readonly text: string
   readonly isDone: boolean
   readonly isRedelivered: boolean
-  /** Another message with the same content. */
+  /** Id of another message with the same content. */
   readonly twin?: string | undefined
-  /** Messages with the same value are handled one at a time (`orderOf` of a reaction). */
+  /** Value of a reaction's `orderOf`; messages with the same one are handled one at a time. */
   readonly turn?: string | undefined
 }
 export type Common = {
@@ -41,8 +41,8 @@ export function post(
 const copies = [0, 1]
 
 /**
- * Drops finished tasks whose message is gone. Once no instance can crash and no message can be delivered
- * twice, acknowledges the others at once: nothing else depends on that time.
+ * Drops finished tasks whose message is gone. Once no instance can crash and no message can be delivered twice, it
+ * acknowledges the others at once: nothing else depends on that time.
  */
 export function acknowledgeUnseen<Outside extends Common>(stage: Stage<Outside>): void {
   const { left, messages } = stage.outside
@@ -59,7 +59,7 @@ function acknowledge<Outside extends Common>(stage: Stage<Outside>, at: number):
   if (posted && outcome === 'done') stage.outside.messages[place] = { ...posted, isDone: true, isRedelivered: false }
 }
 
-/** Once no instance can crash, every task goes to the first; the second keeps only duplicates. */
+/** Gives every task to the first instance, once none can crash; the second keeps only duplicates. */
 export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): void {
   if (stage.outside.left.crashes > 0) return
   const seen = new Map<string, number>()
@@ -70,7 +70,9 @@ export function forgetCopies<Outside extends Common>(stage: Stage<Outside>): voi
   })
 }
 
-/** Webhooks with the same content differ only by id. Swaps ids so that the first has progressed further. */
+/**
+ * Names webhooks with the same content, which differ only by id: it swaps ids so that the first has progressed further.
+ */
 export function nameTwins<Outside extends Common>(
   stage: Stage<Outside>,
   inbox: Table<unknown>,
@@ -102,7 +104,7 @@ export function nameTwins<Outside extends Common>(
   }
 }
 
-/** Other subjects have no reader. */
+/** Publishes messages of the subjects that have a reader. */
 export function publish<Outside>({ rows }: Stage<Outside>, outbox: object, followed: readonly string[]): OutboxRow[] {
   const table = rows.outbox(outbox)
   const due = table.where(({ isPublished, subject }) => !isPublished && followed.includes(subject))
@@ -110,7 +112,10 @@ export function publish<Outside>({ rows }: Stage<Outside>, outbox: object, follo
   return due
 }
 
-/** Deliver in any order, to any instance, also twice; answer a task; acknowledge; crash an instance. */
+/**
+ * Returns the steps of any walk: deliver in any order, to any instance, also twice; answer a task; acknowledge; crash
+ * an instance.
+ */
 export function commonSteps<Outside extends Common>(
   stage: Stage<Outside>,
   moment: Moment<Outside>,
@@ -124,19 +129,19 @@ export function commonSteps<Outside extends Common>(
     found.push({ step, to: stage.save() })
   }
   const { messages, left } = moment.outside
-  /** The first of two with the same content counts. */
+  /** Returns true if a message is unhandled. The first of two with the same content counts. */
   const isUntouched = (id: string): boolean => {
     const { isDone, isRedelivered } = messages.find((one) => one.id === id)!
     const isHeld = moment.tasks.some(({ about }) => about === id)
     return !isDone && !isRedelivered && !isHeld && !isNoted(id)
   }
-  /** Until its turn a message equals an undelivered one. */
+  /** Returns true while a message waits for its turn, until which it equals an undelivered one. */
   const awaitsTurn = (turn: string | undefined, copy: number): boolean => {
     if (turn === undefined) return false
     const working = moment.tasks.filter(
       ({ about, outcome }) => !outcome && messages.find((one) => one.id === about)?.turn === turn,
     )
-    // A task's instance is only known while one may crash.
+    // The instance of a task is only known while one may crash.
     if (left.crashes === 0) return working.length >= copies.length
     return working.some((task) => task.copy === copy)
   }

@@ -39,7 +39,7 @@ type Outside = Common & {
   isPaid: boolean
   isClosed: boolean
   refundedMinor: bigint
-  /** Received by the relayer; a revocation leaves `ausd`. */
+  /** Orders that the relayer received; a revocation leaves `ausd`. */
   orders: { id: string; subject: string; refId: string; ausd: bigint; isDone: boolean }[]
   live: { refId: string; ausd: bigint }[]
   hold: 'none' | 'held' | 'released'
@@ -48,11 +48,11 @@ type Outside = Common & {
 
 export type Terms = {
   readonly channel: 'qr' | 'card'
-  /** Smallest unit; 0: none. */
+  /** Refund in the smallest unit, or 0 for none. */
   readonly refundMinor: bigint
   readonly crashes: number
   readonly overtakes: number
-  /** Every webhook is delivered twice. */
+  /** True if every webhook is delivered twice. */
   readonly isTwice: boolean
 }
 
@@ -95,7 +95,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       currency: 'IDR',
       refundedMinor: state().refundedMinor,
     })
-    /** The provider's state is final. */
+    /** Returns true once the provider's state is final. */
     const isFixed = () => state().isPaid && (terms.refundMinor === 0n || state().refundedMinor > 0n)
     const look = <T>(answer: () => T) => reach(answer, isFixed())
     const provider = {
@@ -174,7 +174,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     }
   }
 
-  /** One order at a time per ref. */
+  /** Executes an order; there is one at a time per ref. */
   const carryOut = (place: number) => {
     const { outside } = stage
     const order = outside.orders[place]!
@@ -209,7 +209,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
     return stage.rows.of(messaging.inbox).has(`payments ${messageId}`)
   }
 
-  // Published at once: the relayer may execute an order at any later time.
+  // Messages are published at once, because the relayer may execute an order at any later time.
   stage.settle = () => {
     acknowledgeUnseen(stage)
     forgetCopies(stage)
@@ -285,7 +285,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
   }
 }
 
-/** `payments.*` and freezes have no reader here. */
+/** Subjects that have a reader; `payments.*` and freezes have none. */
 const followed: readonly string[] = [relay.CreditOrdered.subject, relay.RevokeOrdered.subject]
 
 function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Outside> {
@@ -325,7 +325,7 @@ function begin(stage: Stage<Outside>, { crashes, overtakes }: Terms): Moment<Out
   return stage.save()
 }
 
-/** Some rules hold only at the end. */
+/** Returns a broken rule; some rules hold only at the end. */
 function wrongIn(stage: Stage<Outside>, row: PaymentRow, isOver: boolean): string | undefined {
   const { live, refundedMinor, messages } = stage.outside
   const there = live.filter(({ ausd }) => ausd > 0n)

@@ -1,13 +1,13 @@
 export type Model<State> = {
   readonly start: State
-  /** Equal exactly for equal states. */
+  /** Returns a key that is equal exactly for equal states. */
   readonly keyOf: (state: State) => string
   readonly stepsFrom: (state: State) => readonly { readonly step: string; readonly to: State }[]
   readonly wrongIn: (state: State) => string | undefined
   readonly isEnd: (state: State) => boolean
 }
 
-/** `wrong`: the steps that led to the fault. */
+/** Result of a walk, whose `wrong` has the steps that led to the fault. */
 export type Walk = {
   readonly states: number
   readonly steps: number
@@ -16,7 +16,7 @@ export type Walk = {
   readonly wrong: { readonly what: string; readonly story: readonly string[] } | undefined
 }
 
-/** Breadth first; also checks that every state can reach an end. */
+/** Visits all states, breadth first. It also checks that every state can reach an end. */
 export function walkThrough<State>(model: Model<State>, statesMax: number, onLevel: () => void): Walk {
   const { keyOf, stepsFrom, wrongIn, isEnd } = model
   const known = openStates()
@@ -63,8 +63,8 @@ export function walkThrough<State>(model: Model<State>, statesMax: number, onLev
 }
 
 /**
- * Visited states, each with the step that first reached it. Stored as a 53-bit hash and a 32-bit check: a
- * collision of the first that differs in the second ends the walk.
+ * Opens the visited states, each with the step that first reached it. A state is stored as a 53-bit hash and a 32-bit
+ * check: a collision of the first that differs in the second ends the walk.
  */
 function openStates() {
   const ids = new Map<number, number>()
@@ -98,7 +98,7 @@ function openStates() {
   }
 }
 
-/** Growable, for many millions of 32-bit numbers. */
+/** A growable list of many millions of 32-bit numbers. */
 class Numbers {
   #all = new Uint32Array(1_024)
   length = 0
@@ -119,7 +119,7 @@ type Edges = { readonly from: Numbers; readonly to: Numbers }
 
 function firstWithout(ends: readonly number[], edges: Edges, count: number): number | undefined {
   const { from, to } = edges
-  // Steps by target state; `first` has each group's start.
+  // The steps are grouped by target state, and `first` has each group's start.
   const first = new Uint32Array(count + 1)
   for (let at = 0; at < to.length; at++) first[to.at(at) + 1]! += 1
   for (let id = 0; id < count; id++) first[id + 1]! += first[id]!

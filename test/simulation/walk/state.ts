@@ -8,7 +8,7 @@ type CallResult = { readonly value: unknown } | { readonly error: Error }
 export type Task = {
   readonly copy: number
   readonly about: string
-  /** The message was delivered before. */
+  /** True if the message was delivered before. */
   readonly isAgain?: boolean
   readonly said: readonly CallResult[]
   readonly outcome?: 'done' | 'again'
@@ -21,13 +21,13 @@ export type Moment<Outside> = {
 }
 
 /**
- * Reaches outside, one response at a time. A `constant` response changes nothing and is always the same, so
- * it arrives at once.
+ * Reaches outside, one response at a time. A `constant` response changes nothing and is always the same, so it arrives
+ * at once.
  */
 export type Reach = <T>(effect: () => T, constant?: boolean) => Promise<T>
 
 /**
- * Runs the services' code one step at a time. A task is stored as its responses: to continue from any state,
+ * A stage runs the services' code one step at a time. A task is stored as its responses: to continue from any state,
  * its function is called again with them and stops at the next request.
  */
 export class Stage<Outside> {
@@ -36,13 +36,13 @@ export class Stage<Outside> {
   outside!: Outside
   tasks: Task[] = []
 
-  /** `copyOf` copies a state's lists; items are replaced, never changed. */
+  /** Opens a stage. `copyOf` copies a state's lists; items are replaced, never changed. */
   constructor(private readonly copyOf: (outside: Outside) => Outside) {}
 
   /** Takes steps that may happen at once. */
   settle: () => void = () => {}
 
-  /** Chosen way of an effect, and the number of ways. */
+  /** Chosen way of an effect; `ways` is the number of ways. */
   way = 0
   ways = 1
 
@@ -51,7 +51,7 @@ export class Stage<Outside> {
     this.outside = this.copyOf(outside)
     this.tasks = [...tasks]
   }
-  /** Instances are interchangeable, so they are numbered by their first task. */
+  /** Saves the moment. Instances are interchangeable, so they are numbered by their first task. */
   save(): Moment<Outside> {
     this.settle()
     this.tasks.sort((left, right) => (`${left.about} ${left.copy}` < `${right.about} ${right.copy}` ? -1 : 1))
@@ -157,7 +157,7 @@ function textOf(value: unknown): string {
   return text
 }
 
-/** Computed once until the next write. */
+/** Returns the text of a table, which is computed once until the next write. */
 function textOfTable(entries: readonly [string, unknown][]): string {
   const known = texts.get(entries)
   if (known !== undefined) return known
@@ -168,7 +168,7 @@ function textOfTable(entries: readonly [string, unknown][]): string {
   return text
 }
 
-/** Equal for equal states, in whatever order rows were written. */
+/** Returns a key that is equal for equal states, in whatever order rows were written. */
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(
@@ -181,7 +181,7 @@ export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<O
   return `${tables.join('|')} ${around.join('|')} ${working.join('|')}`
 }
 
-/** Everything slow is a step of a walk. */
+/** Removes timers, because everything slow is a step of a walk. */
 export function withoutTimers(): void {
   globalThis.setTimeout = (() => 0) as never
   globalThis.clearTimeout = (() => {}) as never

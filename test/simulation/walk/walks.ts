@@ -3,7 +3,7 @@ import { type Terms as PaymentTerms, paymentModel } from './payment'
 import { type Walk, walkThrough } from './search'
 import { withoutTimers } from './state'
 
-/** A walk that reaches it was not exhaustive. */
+/** Most states; a walk that reaches this number was not exhaustive. */
 const statesMax = 3_000_000
 const whole = 160_000n
 const part = 60_000n
@@ -14,7 +14,7 @@ const refunded = { ...paidByQr, refundMinor: whole }
 const taken = { ...calm, faults: 0, refusals: 0, reverses: false }
 const unclear = { ...taken, faults: 1, refusals: 1 }
 
-/** `huge`: most of an hour and 8 GB; runs only when named. */
+/** Size of a walk. A `huge` one takes most of an hour and 8 GB, and runs only when named. */
 type Size = 'short' | 'long' | 'huge'
 type Named<Terms> = readonly (readonly [name: string, size: Size, terms: Terms])[]
 
@@ -65,7 +65,7 @@ const walks = [
   })),
 ]
 
-/** `short`, `long` (all but the huge), or a part of the name. */
+/** Returns the names of walks for `short`, `long` (all but the huge), or a part of a name. */
 export const named = (which: string): string[] =>
   walks
     .filter(({ name, size }) => (which === 'long' && size !== 'huge') || which === size || name.includes(which))

@@ -36,7 +36,7 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) =>
 
 const isGone = ({ status }: Refund) => status === 'succeeded'
 
-/** Refunds and disputes, and all if it is void. */
+/** Returns the refunds and disputes of a payment, and all of it if it is void. */
 function refundedOf({ provider }: Surroundings, payment: Payment): bigint {
   const gone = provider.refundsOf(payment.paymentId).filter(isGone)
   const voided = payment.void === 'no' ? 0n : (payment.paidMinor ?? 0n)
@@ -55,7 +55,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const found: Finding[] = []
   const say = (what: string) => void found.push(`${row.kind} ${row.id} (${row.state}): ${what}`)
   const { provider, world } = around
-  // A payment cancelled unseen is no money.
+  // A payment that was cancelled before we knew it is no money.
   const charges = provider
     .paymentsOf(row.id)
     .filter((one) => one.void !== 'cancelled' || one.paymentId === row.providerPaymentId)
@@ -87,7 +87,7 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   return found
 }
 
-/** AUSD 10⁻⁶ of the unrefunded money at the row's rate. */
+/** Returns the AUSD (10⁻⁶) of the unrefunded money at the row's rate. */
 function worthOf(row: PaymentRow, paidMinor: bigint, refundedMinor: bigint): bigint {
   if (paidMinor !== row.fiatMinor || refundedMinor >= row.fiatMinor) return 0n
   const rate = row.lateRateMinorPerUsd ?? row.rateMinorPerUsd

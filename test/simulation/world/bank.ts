@@ -6,7 +6,7 @@ import { callingProvider } from './faults'
 import { List } from './list'
 import type { Process, World } from './world'
 
-/** Fixed per reference. */
+/** Fate of a payout, which its reference determines. */
 export type Fate = 'pays' | 'fails' | 'reverses' | 'refuses' | 'is moody'
 
 export type Payout = {
@@ -16,7 +16,7 @@ export type Payout = {
   status: PayoutStatus
 }
 
-/** One idempotency key makes one payout; an order may arrive long after its sender timed out. */
+/** A bank. One idempotency key makes one payout; an order may arrive long after its sender timed out. */
 export class PayoutsProvider {
   readonly payouts = new Map<string, Payout>()
   readonly fates = new Map<string, Fate>()

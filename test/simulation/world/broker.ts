@@ -3,13 +3,13 @@ import { chance, oneOf } from './choices'
 import { acknowledging } from './faults'
 import type { Process, World } from './world'
 
-/** Redelivery wait, as in the JetStream configuration. */
+/** Time in ms until a redelivery, as in the JetStream configuration. */
 const ackWaitMs = 20_000
 const inFlightMax = 8
 
 type Waiting = {
   readonly message: Omit<IncomingMessage, 'isRedelivered'>
-  /** JSON; each reader parses its own copy. */
+  /** Message as JSON, of which each reader parses its own copy. */
   readonly text: string
   deliveries: number
   isDone: boolean
@@ -23,8 +23,8 @@ export type Reader = {
 }
 
 /**
- * At least once, in any order, and again if an acknowledgement is lost. A few messages are lost, as by a
- * damaged stream.
+ * A broker that delivers at least once, in any order, and again if an acknowledgement is lost. A few messages are lost,
+ * as by a damaged stream.
  */
 export class Broker {
   #stored = new Set<string>()
@@ -43,7 +43,7 @@ export class Broker {
     this.#wake(consumer)
   }
 
-  /** Once per id, within the deduplication window. */
+  /** Stores a message once per id, within the deduplication window. */
   publish(message: { id: string; subject: string; payload: unknown }): 'stored' | 'duplicate' {
     const { world } = this
     const { id: messageId, subject, payload } = message
@@ -130,7 +130,7 @@ export class Broker {
           ? this.#acknowledge(process, consumer, waiting)
           : this.#again(consumer, waiting, outcome.retryInMs),
       )
-      .catch((error) => world.bugs.add(String(error))) // A handler never throws.
+      .catch((error) => world.bugs.add(String(error))) // An error is a finding, because a handler never throws.
   }
 
   #acknowledge(process: Process, consumer: string, waiting: Waiting): Promise<void> {

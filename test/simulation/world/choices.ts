@@ -1,10 +1,10 @@
-/** Every event has a share of these values. */
+/** Number of values of a choice, of which every event has a share. */
 export const choiceMax = 65_536
 
 /** All randomness, 16 bits at a time; 0 is always the plainest event. */
 export type Choices = { readonly draw: () => number }
 
-/** sfc32. */
+/** Returns choices by the generator sfc32. */
 export function seeded(seed: number): Choices {
   let [a, b, c, count] = [seed | 0, 0x9e3779b9 | 0, 0x243f6a88, 1]
   const next = () => {
@@ -36,7 +36,7 @@ export function replayed(drawn: readonly number[]): Choices {
   return { draw: () => drawn[at++] ?? 0 }
 }
 
-/** Below `count`. */
+/** Chooses a number below `count`. */
 export const oneOf = (choices: Choices, count: number): number => Math.floor((choices.draw() * count) / choiceMax)
 
 export const pick = <T>(choices: Choices, among: readonly T[]): T => among[oneOf(choices, among.length)]!

@@ -5,7 +5,7 @@ import type { Process, World } from './world'
 
 type Listener = Parameters<Database['listen']>[0]
 
-/** The transaction must wait only for the rows. */
+/** Returns the result of a transaction, which may wait only for the rows. */
 function settled<T>(work: PromiseLike<T>): T {
   let outcome: { value: T } | { error: unknown } | undefined
   work.then(

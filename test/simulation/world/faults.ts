@@ -14,15 +14,15 @@ export type Fault =
   | 'crash after'
   | 'freeze'
 
-/** `shares` are of 65,536. */
+/** An effect; its `shares` are of 65,536. */
 export type Effect = {
   readonly number: number
   readonly name: string
-  /** The story mentions it also if it succeeds. */
+  /** True if the story mentions the effect even if it succeeds. */
   readonly isTold: boolean
   readonly usualMs: number
   readonly shares: readonly (readonly [Fault, number])[]
-  /** The error in place of a response. */
+  /** Returns the error that a fault puts in place of a response. */
   readonly refusalOf: (fault: Fault, what: string) => FaultRefusal | undefined
 }
 type FaultRefusal = { readonly error: Error; readonly isDone: boolean }
@@ -43,7 +43,7 @@ const unheard =
     return undefined
   }
 
-/** Reading changes nothing, so it can only fail. */
+/** Effect of a read, which changes nothing and so can only fail. */
 export const reading: Effect = {
   name: 'reading rows',
   number: 1,
@@ -106,14 +106,14 @@ export const acknowledging: Effect = {
 
 const effects = [reading, writing, asking, callingProvider, publishing, callingChain, acknowledging]
 
-/** A run counts faults by this name. */
+/** Returns the name by which a run counts a fault. */
 export const sightOf = ({ name }: Effect, fault: Fault): string => `${name}: ${fault}`
 
 export const faultSights: readonly string[] = effects.flatMap((effect) =>
   effect.shares.map(([fault]) => sightOf(effect, fault)),
 )
 
-/** Only the highest numbers are faults. */
+/** Returns the fault of a drawn number; only the highest numbers are faults. */
 export function faultOf({ shares }: Effect, drawn: number): Fault {
   let least = choiceMax
   for (const [fault, share] of shares) {
@@ -123,7 +123,7 @@ export function faultOf({ shares }: Effect, drawn: number): Fault {
   return 'none'
 }
 
-/** Mostly short, sometimes seconds. */
+/** Returns a latency in ms, which is mostly short and sometimes takes seconds. */
 export function latencyOf({ usualMs }: Effect, drawn: number, isCalm: boolean): number {
   const share = drawn & 0xff
   const usual = 1 + Math.floor(((drawn >> 8) * usualMs) / 256)

@@ -1,7 +1,7 @@
 import type { idle as Idle, Loop } from '#platform/loop'
 import type { Process, World } from './world'
 
-// On the world's clock.
+// These loops run on the world's clock.
 
 let world: World | undefined
 
@@ -16,10 +16,10 @@ const never = new AbortController().signal
 
 export const idle: typeof Idle = 'idle'
 
-/** More rounds would find nothing new. */
+/** Least interval in ms; more rounds would find nothing new. */
 const leastMs = 1_000
 
-/** As `shared/platform/loop.ts`; ends with its process. */
+/** Starts a loop as `shared/platform/loop.ts` does; it ends with its process. */
 export function startLoop(options: {
   everyMs: number
   idleMs?: number

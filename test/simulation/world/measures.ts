@@ -1,6 +1,6 @@
 import type { counter as Counter, timer as Timer } from '#platform/metrics/measures'
 
-// Metrics have no reader here.
+// Metrics have no reader in the simulation.
 
 const nothing = () => {}
 

@@ -17,7 +17,7 @@ export class People {
   constructor(
     private readonly around: Surroundings,
     private readonly wallets: readonly Wallet[],
-    /** Flows begin in this period. */
+    /** Period in ms in which flows begin. */
     private readonly beginMs: number,
     private readonly copiesOf: (service: string) => readonly Copy[],
   ) {}
@@ -44,7 +44,7 @@ export class People {
     })
   }
 
-  /** A double click sends it twice at once. */
+  /** Sends a request. A double click sends it twice at once. */
   #ask(
     question: Question,
     request: object,
@@ -141,10 +141,10 @@ export class People {
       pay(inTimeMs)
       pay(inTimeMs + pick(choices, [0, 20_000, 45_000]) + oneOf(choices, 3_000))
     } else if (whim < 88) pay(inTimeMs, wrong)
-    // The others never pay.
+    // The other users never pay.
   }
 
-  /** Before, while or after they pay. */
+  /** Cancels a checkout before, while or after the user pays. */
   #changeMind(kind: 'topup' | 'settlement', { address: wallet }: Wallet, id: string): void {
     const { world } = this.around
     if (!chance(world.choices, 120)) return
@@ -166,7 +166,7 @@ export class People {
     })
   }
 
-  /** Before, during or after the hold, whole or in two parts. */
+  /** Regrets a payment before, during or after the hold, whole or in two parts. */
   #regret(payment: Payment, { amountMinor }: Session): void {
     const { choices } = this.around.world
     const whim = oneOf(choices, 100)
@@ -197,7 +197,7 @@ export class People {
       })
   }
 
-  /** Final at once or later, in either direction. */
+  /** Refunds a payment; the refund is final at once or later, in either direction. */
   #refund(payment: Payment, part: bigint): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -248,7 +248,7 @@ export class People {
     })
   }
 
-  /** Voids a payment, sometimes temporarily. One visible only at its own endpoint is listed later. */
+  /** Voids a payment, sometimes temporarily. A void that only its own endpoint shows is listed later. */
   #void(payment: Payment, how: 'listed' | 'cancelled' | 'unlisted'): void {
     const { world, provider } = this.around
     const { choices } = world
@@ -292,7 +292,7 @@ export class People {
     if (whim < 83) act(ms, { kind: 'transfer', terms })
     else if (whim < 87) act(ms, { kind: 'cancel', terms })
     else {
-      // Spent before the take; sometimes it returns, and a third party submits the transfer.
+      // The user spends the AUSD before the take. Sometimes it returns, and a third party submits the transfer.
       const elsewhere = `0x${'e1'.repeat(20)}` as const
       const moved = { ...terms, to: elsewhere, nonce: `0x${'00'.repeat(31)}${nextByte()}` as const }
       act(ms, { kind: 'transfer', terms: { ...moved, validAfter: 0n } })
@@ -306,7 +306,7 @@ export class People {
     }
   }
 
-  /** A verdict may be withdrawn later. */
+  /** Decides about an identity; a verdict may be withdrawn later. */
   #identity({ address: wallet }: Wallet): void {
     const { world, broker } = this.around
     const order = (verified: boolean, revision: string, repeat: number) => {

@@ -4,7 +4,7 @@ import type { World } from './world'
 
 type Quote = { pair: string; rate: string; requestFingerprint: string | undefined; until: number }
 
-/** Pricing's rules: taken once, valid for a minute. */
+/** Pricing's rules: a quote is taken once and valid for a minute. */
 export class Pricing {
   readonly #quotes = new Map<string, Quote>()
   #count = 0

@@ -26,13 +26,13 @@ export type Session = {
   status: 'open' | 'completed' | 'closed' | 'cancelled'
   paymentId: string | null
 }
-/** `listed`: only the list shows it as void; `unlisted`: only its own endpoint does. */
+/** Void of a payment. `listed`: only the list shows it; `unlisted`: only its own endpoint does. */
 export type Void = 'no' | 'listed' | 'unlisted' | 'cancelled'
 export type Payment = Charge & { readonly session: Session; void: Void }
 export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly payment: Payment
   readonly isChargeback: boolean
-  /** The row in the list has no id. */
+  /** True if the refund's row in the list has no id. */
   readonly isNameless: boolean
   status: RefundStatus
   refundedMinor: bigint
@@ -85,17 +85,17 @@ export class PaymentsProvider {
     return this.#sessions.get(reference)
   }
 
-  /** Newest last. */
+  /** Returns payments, newest last. */
   paymentsOf(name: string): readonly Payment[] {
     return this.#payments.get(name) ?? []
   }
 
-  /** Newest last. */
+  /** Returns refunds, newest last. */
   refundsOf(name: string): readonly Refund[] {
     return this.#refunds.get(name) ?? []
   }
 
-  /** A displayed code stays payable after expiry. */
+  /** Pays a checkout; a displayed code stays payable after expiry. */
   pay(session: Session, channel: ChannelKind, more: { amountMinor?: bigint } = {}): Payment {
     // A second payment has its own payment request.
     const isFirst = session.paymentId === null
@@ -222,7 +222,7 @@ export class PaymentsProvider {
 
   as(process: Process): PaymentProvider {
     const call = <T>(what: string, effect: () => T) => this.world.leave(process, callingProvider, what, effect)
-    /** Sometimes wrong: not found or failed. */
+    /** Looks a charge up; the answer is sometimes wrong: not found or failed. */
     const chargeOf = (payment: Payment | undefined): FetchedCharge | undefined => {
       if (!payment) return undefined
       const { world } = this

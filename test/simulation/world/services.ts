@@ -34,7 +34,7 @@ export type Surroundings = {
   readonly pricing: Pricing
   readonly provider: PaymentsProvider
   readonly bank: PayoutsProvider
-  /** AUSD 10⁻⁶ by wallet. */
+  /** Drawn AUSD (10⁻⁶) by wallet. */
   readonly drawn: Map<string, bigint>
 }
 
@@ -58,7 +58,7 @@ export function commonOf(around: Surroundings, process: Process) {
     publish: (message) =>
       world.leave(process, publishing, `publishes ${message.subject}`, () => broker.publish(message)),
   }
-  const clock = () => Math.floor(world.now) // The database stores whole ms.
+  const clock = () => Math.floor(world.now) // The database stores whole milliseconds.
   return { database, bus: bus as never, log: logOf(around, process), clock }
 }
 
@@ -155,7 +155,7 @@ const treasuryReading = {
   last: () => ample,
 }
 
-/** Wired as in its `main.ts`. */
+/** Starts payments, wired as in its `main.ts`. */
 export function startPayments(around: Surroundings, process: Process): Copy {
   const { provider, broker } = around
   const common = commonOf(around, process)

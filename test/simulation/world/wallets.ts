@@ -15,11 +15,11 @@ export const domain: TokenDomain = {
   verifyingContract: ausd,
 }
 
-/** The second authorization expires after a few minutes. */
+/** A wallet, whose second authorization expires after a few minutes. */
 export type Wallet = { readonly address: Hex; readonly authorizations: readonly SignedTransfer[] }
 
 const seconds = Math.floor(beginsAt / 1_000)
-/** Validity in seconds from the beginning. */
+/** Validity of the authorizations in seconds from the beginning. */
 const windows = [86_400, 540]
 
 async function open(number: number): Promise<Wallet> {
@@ -40,7 +40,10 @@ async function open(number: number): Promise<Wallet> {
   return { address, authorizations }
 }
 
-/** Slow to make, so all worlds share them. Signatures are checked beforehand: a world cannot wait. */
+/**
+ * Opens wallets, which all worlds share because they are slow to make. Signatures are checked beforehand, since a world
+ * cannot wait.
+ */
 export async function openWallets(count: number): Promise<Wallet[]> {
   const wallets = await Promise.all(Array.from({ length: count }, (_, number) => open(number)))
   const contracts = { ausd, creditLine, domain }

@@ -3,7 +3,7 @@ import { Rows } from '../rows/rows'
 import { type Choices, choiceMax, oneOf } from './choices'
 import { acknowledging, type Effect, type Fault, faultOf, latencyOf, sightOf, writing } from './faults'
 
-/** A restart is another process. */
+/** A process; a restart is another one. */
 export type Process = {
   readonly service: string
   readonly name: string
@@ -15,26 +15,26 @@ type Entry = {
   readonly at: number
   readonly order: number
   readonly process: Process | undefined
-  /** `isAnswered` is false if the process has ended. */
+  /** Runs the effect; `isAnswered` is false if the process has ended. */
   readonly run: (isAnswered: boolean) => void
   readonly isOutside: boolean
   isCancelled: boolean
 }
 
-/** Unix ms. */
+/** Start of a world in Unix ms. */
 export const beginsAt = Date.UTC(2026, 10, 2, 9, 0, 0)
 
 /**
- * The clock only moves from one event to the next. Each effect that leaves a process is one event: it may be
+ * A world, whose clock only moves from one event to the next. Each effect that leaves a process is one event: it may be
  * slow, fail before or after it acts, crash its process or find it gone.
  */
 export class World {
   now = beginsAt
   readonly rows: Rows
-  /** It owns new timers. */
+  /** Process that owns new timers. */
   current: Process | undefined
   calmFrom = Number.POSITIVE_INFINITY
-  /** Equal for identical runs. */
+  /** Digest that is equal for identical runs. */
   digest = 0
   steps = 0
   #heap: Entry[] = []
@@ -80,7 +80,9 @@ export class World {
     if (entry) entry.isCancelled = true
   }
 
-  /** A statement, a call or a message. Atomic, unless a fault is drawn for it. */
+  /**
+   * Makes an effect leave a process: a statement, a call or a message. It is atomic, unless a fault is drawn for it.
+   */
   leave<T>(process: Process, kind: Effect, what: string, effect: () => T): Promise<T> {
     const drawn = this.choices.draw()
     const fault: Fault = this.isCalm ? 'none' : faultOf(kind, drawn)
@@ -124,7 +126,7 @@ export class World {
     if (isAnswered && process.isAlive) tell()
   }
 
-  /** Pending requests may still arrive. */
+  /** Crashes a process, whose pending requests may still arrive. */
   crash(process: Process): void {
     if (!process.isAlive) return
     process.isAlive = false

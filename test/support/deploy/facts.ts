@@ -32,7 +32,8 @@ export const token: TokenFacts = {
   hasCode: true,
   mintable: false,
   domain: { name: 'Agora Dollar', version: '1', chainId: 10_143n, verifyingContract: ausd },
-  // By hand: keccak256(abi.encode(typehash, hashed name, hashed version, chain id, address)).
+  // The separator was computed by hand: keccak256(abi.encode(typehash, hashed name, hashed version, chain id,
+  // address)).
   separator: '0x99774118b5832a7fa4cfda4afbe12b75f3bd4593d9f69094bd25b10f003c8fd1',
 }
 export const line: LineFacts = {

@@ -28,7 +28,7 @@ export type Env = Readonly<Record<string, string>>
 export const admin = devAccount('admin').address
 export const treasury = devAccount('treasury').address
 
-/** Monad's blocks, but faster. */
+/** Options of anvil for blocks like Monad's, but faster. */
 const pace = ['--block-time', '0.1', '--slots-in-an-epoch', '1', '--order', 'fifo']
 const fees = ['--block-base-fee-per-gas', '100000000000', '--no-priority-fee', '--accounts', '1']
 
@@ -53,7 +53,7 @@ export async function openDeployFixture() {
 }
 export type DeployFixture = Awaited<ReturnType<typeof openDeployFixture>>
 
-/** Runs in this process. */
+/** Runs the deployment in this process. */
 export async function run(fixture: DeployFixture, more: Env = {}, dryRun = false, gasLimits?: GasLimits) {
   const config = readConfig('deploy', fields, { ...fixture.env, ...more })
   const { wanted, signers } = wantedOf(config)
@@ -75,7 +75,7 @@ export async function run(fixture: DeployFixture, more: Env = {}, dryRun = false
   return { deployment, done, text: report(deployment, wanted), exitCode: exitCodeOf(deployment) }
 }
 
-/** As an operator or a container does. */
+/** Runs the deployment as an operator or a container does. */
 export async function spawnRun(fixture: DeployFixture, more: Env = {}) {
   const child = Bun.spawn([process.execPath, 'infra/deploy/main.ts'], {
     cwd: repositoryDir,
@@ -104,7 +104,7 @@ export async function creditLinesOf({ client }: DeployFixture, account: Address)
   return found.flat()
 }
 
-/** A token that our accounts cannot mint, as on the test chain. */
+/** Installs a token that our accounts cannot mint, as on the test chain. */
 export async function installToken(fixture: DeployFixture, address: Address, change = (code: Hex) => code) {
   await using template = await startAnvil()
   const { ausd } = await deployContracts({
@@ -126,7 +126,7 @@ export async function installToken(fixture: DeployFixture, address: Address, cha
   await fixture.client.setCode({ address, bytecode: change(code!) })
 }
 
-/** Balances are the stand-in's first slot. */
+/** Gives AUSD to a holder. The balances are the first slot of the stand-in. */
 export async function giveAusd(fixture: DeployFixture, token: Address, holder: Address, micro: bigint) {
   const types = [{ type: 'address' }, { type: 'uint256' }] as const
   const index = keccak256(encodeAbiParameters(types, [holder, 0n]))

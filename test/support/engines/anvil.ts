@@ -10,7 +10,7 @@ const platforms: ReadonlyMap<string, string> = new Map([
 
 export type AnvilProcess = AsyncDisposable & { rpcUrl: string; close: () => Promise<void> }
 
-/** Chain id 10143 on a free port; mines each transaction at once, unless `args` change that. */
+/** Starts anvil with chain id 10143 on a free port. It mines each transaction at once, unless `args` change that. */
 export async function startAnvil(args: readonly string[] = []): Promise<AnvilProcess> {
   const words = ['--port', '0', '--chain-id', '10143', '--prune-history', '64', ...args]
   const [bin, rest] = tied({ bin: anvilBinary(), args: words })
@@ -37,7 +37,7 @@ function anvilBinary(): string {
   return join(dirname(manifest), 'bin/anvil')
 }
 
-/** Reads to the end: a full pipe would block it. */
+/** Reads the output to its end, because a full pipe would block the process. */
 function listeningAddress(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const decoder = new TextDecoder()

@@ -12,7 +12,10 @@ export type BaseBackup = Disposable & {
   readonly copied: string
 }
 
-/** Keeps owners and modes, which the server requires. Files of a running server may vanish meanwhile. */
+/**
+ * Copies a folder with owners and modes, which the server requires. Files of a running server may vanish in the
+ * meantime.
+ */
 export async function copy(from: string, to: string, isRunning = false): Promise<void> {
   const env = { ...process.env, LC_ALL: 'C' }
   const run = Bun.spawn(['cp', '-a', from, to], { stdout: 'ignore', stderr: 'pipe', env })
@@ -29,7 +32,7 @@ export const hasOnlyVanished = (said: string, from: string): boolean =>
     .every((line) => line.includes(` '${from}/`) && line.endsWith(': No such file or directory'))
 
 /**
- * As `pg_basebackup`:
+ * Takes a backup as `pg_basebackup` does:
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export async function takeBaseBackup({ adminUrl }: Pick<Stack, 'adminUrl'>): Promise<BaseBackup> {

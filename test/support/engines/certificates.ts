@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** EC keys, valid for a day. */
+/** An authority with EC keys, valid for a day. */
 export type Authority = {
   readonly certificate: string
-  /** PEM with its key. */
+  /** Issues a certificate as PEM, with its key. */
   readonly issue: (names: { dns?: string; ip?: string }) => { certificate: string; key: string }
 }
 
@@ -21,7 +21,7 @@ const extension = (id: string, value: Buffer) => sequence(oid(id), der(0x04, val
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'))
 const dayMs = 86_400_000
 
-/** X.509 v3 (RFC 5280), as PEM. */
+/** Returns an X.509 v3 certificate (RFC 5280) as PEM. */
 function certificateOf(made: {
   subject: string
   issuer: string

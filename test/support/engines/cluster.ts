@@ -12,7 +12,7 @@ import { answering, freePort, onFreePorts } from './free-ports'
 
 const password = 'admin'
 
-/** Of a suite's own Postgres. */
+/** Passwords of a suite's own Postgres. */
 export const passwords = Object.fromEntries(loginRoles.map((role) => [role, `it's ${role}`])) as Record<
   LoginRole,
   string
@@ -31,8 +31,8 @@ export async function runPostgres(dir: string, copyOf?: Cluster): Promise<Postgr
 let known: Promise<Cluster> | undefined
 
 /**
- * Suites copy this cluster: migrating one takes 1.5 s of processor time, and a full run needs 160. Created
- * once per `clusterKey`.
+ * Returns the cluster that suites copy: migrating one takes 1.5 s of processor time, and a full run needs 160. It is
+ * created once per `clusterKey`.
  */
 export function migratedCluster(): Promise<Cluster> {
   known ??= findOrMake().catch((error) => {
@@ -47,7 +47,7 @@ async function findOrMake(): Promise<Cluster> {
   const home = join(tmpdir(), `suite-postgres-${process.getuid?.() ?? 0}-${clusterKey()}`)
   const cluster = { dataDir: join(home, 'data'), password }
   if (existsSync(home)) {
-    // So that another run does not remove it.
+    // The new time keeps another run from removing the cluster.
     utimesSync(home, new Date(), new Date())
     return cluster
   }
@@ -56,7 +56,7 @@ async function findOrMake(): Promise<Cluster> {
   try {
     renameSync(join(draft, 'postgres'), home)
   } catch (error) {
-    if (!existsSync(home)) throw error // Otherwise another suite created it first.
+    if (!existsSync(home)) throw error // If the folder exists, another suite created it first.
   } finally {
     rmSync(draft, { recursive: true, force: true })
   }
@@ -68,7 +68,7 @@ async function make(dir: string): Promise<void> {
   try {
     await migrateAll({ adminUrl, passwords })
   } finally {
-    await child.end('SIGINT') // Cleanly: a copy needs no recovery.
+    await child.end('SIGINT') // The server ends cleanly, so that a copy needs no recovery.
   }
 }
 

@@ -4,8 +4,8 @@ import { openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
 
 /**
- * `bun test/support/engines/dial.ts <Postgres URL> <NATS URL> <NATS password of admin>` connects as a service
- * does. Its own process, because Bun reads NODE_EXTRA_CA_CERTS when it starts.
+ * This script, `bun test/support/engines/dial.ts <Postgres URL> <NATS URL> <NATS password of admin>`, connects as a
+ * service does. It is a process of its own because Bun reads NODE_EXTRA_CA_CERTS when it starts.
  */
 const [databaseUrl, natsUrl, password] = process.argv.slice(2) as [string, string, string]
 const common = { log: openLog('gateway', 'info'), onFatal: () => {} }

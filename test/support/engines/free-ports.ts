@@ -3,7 +3,7 @@ import { diedOfItsPort, PortTaken } from '#infra/local/ports'
 
 export { freePort } from '#infra/local/ports'
 
-/** Retries with other ports if one was taken. */
+/** Starts an engine, with other ports if one was taken. */
 export async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -12,7 +12,7 @@ export type NatsShell = Disposable & {
   readonly run: (command: string) => Promise<CommandOutput>
 }
 
-/** Contexts are in the shell's own folder, removed at the end. */
+/** Opens a shell whose contexts are in a folder of its own, which is removed at the end. */
 export function openNatsShell(): NatsShell {
   const home = mkdtempSync(join(tmpdir(), 'nats-cli-'))
   return {
@@ -31,5 +31,5 @@ export function openNatsShell(): NatsShell {
   }
 }
 
-/** The CLI prints these without an exit code. */
+/** Messages that the CLI prints without an exit code. */
 export const refused = /permissions violation|no res(?:ults|ponses) received/i

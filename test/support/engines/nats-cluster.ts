@@ -19,7 +19,7 @@ export type NatsNode = {
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
   readonly suspend: () => Promise<void>
   readonly resume: () => void
-  /** Resolves when it has caught up. */
+  /** Starts the node; resolves when it has caught up. */
   readonly start: () => Promise<void>
   readonly loseStore: () => void
 }
@@ -27,20 +27,20 @@ export type NatsNode = {
 export type NatsCluster = AsyncDisposable & {
   readonly nodes: readonly NatsNode[]
   readonly node: (name: string) => NatsNode
-  /** The meta leader, which places streams and consumers. */
+  /** Returns the meta leader, which places streams and consumers. */
   readonly leader: () => Promise<NatsNode>
-  /** Of every node, as in NATS_URL. */
+  /** URL of every node, as in NATS_URL. */
   readonly url: string
   readonly passwords: Readonly<Record<NatsUser, string>>
-  /** To any node by default. */
+  /** Connects to a node, by default to any. */
   readonly connectAs: (user: NatsUser, url?: string) => Promise<NatsConnection>
 }
 
 const names = ['nats-0', 'nats-1', 'nats-2'] as const
-/** Several elections may take a few seconds each. */
+/** Longest wait in ms; several elections may take a few seconds each. */
 const caughtUpMs = 60_000
 
-/** Production configuration. */
+/** Starts a cluster with the configuration of production. */
 export const startNatsCluster = (): Promise<NatsCluster> => onFreePorts(startOnce)
 
 async function startOnce(): Promise<NatsCluster> {
@@ -94,7 +94,7 @@ async function startOnce(): Promise<NatsCluster> {
 
 const confDir = join(repositoryDir, 'infra/nats')
 
-/** `infra/nats/encryption.test.ts` covers TLS. */
+/** Returns the configuration without TLS, which `infra/nats/encryption.test.ts` covers. */
 const withoutTls = (dir: string): string =>
   readFileSync(join(confDir, 'nats-cluster.conf'), 'utf8')
     .replace('./nats-server.conf', relative(dir, join(confDir, 'nats-server.conf')))
@@ -135,7 +135,7 @@ async function layNode(
   }
 }
 
-/** By any node that responds; empty without a leader. */
+/** Returns the leader by any node that responds; empty without one. */
 async function leaderOf(nodes: readonly NatsNode[]): Promise<string> {
   const signal = AbortSignal.timeout(2_000)
   const answer = await Promise.any(

@@ -14,31 +14,31 @@ import { copy, takeBaseBackup } from './base-backup'
 type Machine = {
   readonly port: number
   readonly adminUrl: string
-  /** Lost with the machine. */
+  /** Folder of the data, which is lost with the machine. */
   readonly home: string
   readonly child: Child
 }
 
 export type PostgresPair = AsyncDisposable & {
-  /** Both machines, standby first; leads to the one that accepts writes. */
+  /** URL of both machines, standby first; it leads to the one that accepts writes. */
   readonly urlAs: (role: string, password: string) => string
   readonly adminUrl: string
   readonly onPrimary: <T>(ask: (sql: Sql) => Promise<T>) => Promise<T>
-  /** Its disk is never used again. */
+  /** Kills the primary, whose disk is never used again. */
   readonly killPrimary: () => Promise<void>
-  /** Freezes it until it is resumed. */
+  /** Freezes the standby until it is resumed. */
   readonly suspendStandby: () => Promise<void>
   readonly resumeStandby: () => void
-  /** Promote only if the old primary cannot return. */
+  /** Promotes the standby, which is allowed only if the old primary cannot return. */
   readonly promote: () => Promise<void>
-  /** The primary then confirms nothing without it. */
+  /** Adds a standby, without which the primary then confirms nothing. */
   readonly addStandby: () => Promise<void>
 }
 
 const password = 'admin'
 const urlOf = (port: number) => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
 
-/** A primary and a synchronous standby, on free ports, in own folders. */
+/** Starts a primary and a synchronous standby, on free ports and in folders of their own. */
 export async function startPostgresPair(options: { durable: boolean }): Promise<PostgresPair> {
   const dir = mkdtempSync(join(tmpdir(), 'postgres-pair-'))
   mkdirSync(join(dir, 'logs'))
@@ -95,7 +95,7 @@ async function asking<T>({ adminUrl }: Machine, ask: (sql: Sql) => Promise<T>): 
 /** Application name of the standby at the primary. */
 const standbyName = 'standby'
 
-/** Copies a running primary and makes it synchronous. */
+/** Starts a standby from a running primary and makes it synchronous. */
 async function follow(primary: Machine, command: Command, port: number): Promise<Machine> {
   const home = mkdtempSync(join(tmpdir(), 'postgres-standby-'))
   const data = join(home, 'data')
@@ -126,7 +126,7 @@ async function follow(primary: Machine, command: Command, port: number): Promise
   return standby
 }
 
-/** Acts as a power cut. */
+/** Ends a machine as a power cut does. */
 async function endNow(machine: Machine): Promise<void> {
   signalAll(withChildren([machine.child.pid]), 'SIGKILL')
   await machine.child.exited

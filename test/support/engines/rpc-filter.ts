@@ -4,7 +4,7 @@ export type ChangeResult = (call: RpcCall, result: unknown) => unknown
 type Call = RpcCall & { readonly id: unknown }
 type Answer = { readonly id: unknown; result?: unknown }
 
-/** Passes calls on to a node and changes its results. */
+/** Opens a proxy that passes calls on to a node and changes its results. */
 export function openRpcFilter(target: string, change: ChangeResult): AsyncDisposable & { readonly url: string } {
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -30,10 +30,10 @@ export function openRpcFilter(target: string, change: ChangeResult): AsyncDispos
 
 type Log = { data: string; blockNumber: string }
 
-/** The last word of its data. */
+/** Returns the sequence in a log, the last word of its data. */
 export const sequenceIn = ({ data }: Log): number => Number(`0x${data.slice(-64)}`)
 
-/** Leaves logs out of `eth_getLogs`. */
+/** Opens a filter that leaves logs out of `eth_getLogs`. */
 export function openLogFilter(target: string) {
   const filter = { omits: (_: Log) => false }
   const change: ChangeResult = ({ method }, result) =>

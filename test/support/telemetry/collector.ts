@@ -1,6 +1,6 @@
 import { waitUntil } from '#infra/local/wait'
 
-/** As OTLP's JSON, with its service. */
+/** A span as in OTLP's JSON, with its service. */
 export type Span = {
   service: string
   traceId: string
@@ -17,7 +17,7 @@ type Export = {
   }[]
 }
 
-/** Acts as an OpenTelemetry collector. */
+/** Opens an OpenTelemetry collector. */
 export function openCollector() {
   const spans: Span[] = []
   const server = Bun.serve({

@@ -4,7 +4,7 @@ export type Sample = {
   readonly value: number
 }
 
-/** Prometheus' format 0.0.4. */
+/** Parses Prometheus' format 0.0.4. */
 export const samplesIn = (text: string): Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:]\w*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
@@ -22,7 +22,7 @@ export const samplesIn = (text: string): Sample[] =>
 export const scrape = async (stack: { info: { ops: { gateway: string } } }): Promise<Sample[]> =>
   samplesIn(await (await fetch(`${stack.info.ops.gateway}/metrics`)).text())
 
-/** Of the first sample with this name and labels. */
+/** Returns the value of the first sample with this name and labels. */
 export const valueIn = (
   samples: readonly Sample[],
   name: string,

@@ -7,7 +7,7 @@ import { freePort } from '#infra/local/ports'
 export const alertsDir = join(repositoryDir, 'infra/operations/alerts')
 
 /**
- * On the PATH, or below PROMETHEUS_DIR after `apt-get download prometheus && dpkg -x prometheus_*.deb
+ * Finds a program on the PATH, or below PROMETHEUS_DIR after `apt-get download prometheus && dpkg -x prometheus_*.deb
  * <folder>`.
  */
 export function findProgram(name: 'prometheus' | 'promtool'): string | undefined {
@@ -19,7 +19,7 @@ export const absent = 'skipped: Prometheus not found, run apt-get install promet
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }
 
-/** Queries with their panels. */
+/** Reads the queries of the dashboard with the titles of their panels. */
 export const readQueries = (): { title: string; expr: string }[] => {
   const text = readFileSync(join(alertsDir, 'dashboard.json'), 'utf8')
   const { panels } = JSON.parse(text) as { panels: Panel[] }
@@ -30,14 +30,14 @@ export const measuresIn = (expr: string): string[] => [...new Set(expr.match(/\b
 
 export type Prometheus = AsyncDisposable & {
   readonly ask: (query: string) => Promise<unknown[]>
-  /** Sorted. */
+  /** Returns the firing alerts, sorted. */
   readonly firing: () => Promise<string[]>
 }
 
-/** A gateway waits 1 to 2 s for processes that do not respond. */
+/** Interval of scrapes in seconds. A gateway waits 1 to 2 s for processes that do not respond. */
 const everySeconds = 3
 
-/** By default with the product's rules. */
+/** Starts Prometheus, by default with the product's rules. */
 export async function startPrometheus(
   program: string,
   gateway: string,
