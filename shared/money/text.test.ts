@@ -10,7 +10,7 @@ test.each([
   [999n, 'IDR', '999'],
   [500n, 'MYR', '5.00'],
   [999_499_439_763_122_351_978n, 'MON', '999.499439763122351978'],
-])('%p of the smallest unit of %s are %s', (amount, asset, text) => {
+])('%p smallest units of %s are written %s', (amount, asset, text) => {
   expect(amountText(amount, asset)).toBe(text)
 })
 
@@ -18,7 +18,7 @@ test.each([
   ['10000', 'IDR', ['Rp 10,000', 'Rp 10.000', 'Rp 10,000']],
   ['500', 'MYR', ['RM 5.00', 'RM 5,00', 'RM 5.00']],
   ['1234567890000', 'AUSD', ['1,234,567.890000 AUSD', '1.234.567,890000 AUSD']],
-])('%p of the smallest unit of %s has the separators of each language', (amount, asset, said) => {
+])('%p smallest units of %s are written with the separators of each language', (amount, asset, said) => {
   const shown = languages.map((language) => moneyText(amount, asset, language))
   expect(shown.slice(0, said.length)).toEqual(said)
 })
@@ -30,6 +30,6 @@ test.each([
   [-3_000_000n, 'AUSD', '-3.000000 AUSD'],
   [10n ** 15n, 'MON', '0.001000000000000000 MON'],
   ['70', 'XYZ', '70 XYZ'],
-])('%p of the smallest unit of %s are %s with its unit', (amount, asset, text) => {
+])('%p smallest units of %s are written %s with the currency', (amount, asset, text) => {
   expect(moneyText(amount, asset)).toBe(text)
 })

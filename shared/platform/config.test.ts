@@ -113,7 +113,7 @@ describe('configuration', () => {
     expect(read).toThrow(/BUS must be tls:/)
   })
   test.each(['a:4222', 'http://a:4222', 'nats://a:4222,', 'nats://a:4222,b:4222', 'nats://a:x'])(
-    'refuses %s as one',
+    'refuses %s as the address of nats-server',
     (BUS) => {
       const fields = { BUS: natsServers({ about: 'the bus' }) }
       expect(() => readConfig('x', fields, { BUS })).toThrow(/BUS must be nats:/)
@@ -126,7 +126,7 @@ describe('configuration', () => {
   ])('reads %s as networks', (NETS, nets) => {
     expect(readConfig('x', { NETS: networksOrNone({ about: 'a' }) }, { NETS })).toEqual({ nets })
   })
-  test.each(['proxy', '10.0.0.1/33', '10.0.0.1/8/8', '0.0.0.0/0'])('refuses %s as one', (NETS) => {
+  test.each(['proxy', '10.0.0.1/33', '10.0.0.1/8/8', '0.0.0.0/0'])('refuses %s as networks', (NETS) => {
     const read = () => readConfig('x', { NETS: networksOrNone({ about: 'a' }) }, { NETS })
     expect(read).toThrow(/NETS must be IP addresses/)
   })

@@ -13,7 +13,7 @@ const personal = {
 }
 const said = /Sari|1234567890|example\.com/
 
-describe('what is kept of a delivery', () => {
+describe('a stored delivery', () => {
   test.each([
     [
       'a payout',
@@ -31,7 +31,7 @@ describe('what is kept of a delivery', () => {
       },
     ],
     ['a wrapped refund', { event: 'refund.succeeded', data: { data: { id: 'rfd-1', payment_id: 'py-1' } } }],
-  ])('of %s: its event, ids, reference and status, and nobody’s details', (_, body) => {
+  ])('of %s has its event, ids, reference and status, and no personal details', (_, body) => {
     const { event, data } = body as { event: string; data: { data?: object } }
     const inner = data.data ? { data: { ...data.data, ...personal } } : data
     const whole = { ...personal, event, business_id: 'b', data: { ...inner, ...personal } }
@@ -39,7 +39,7 @@ describe('what is kept of a delivery', () => {
     expect(JSON.parse(kept)).toEqual(body)
     expect(kept).not.toMatch(said)
   })
-  test('of any JSON: nothing but text of the used fields, at most 200 characters each', () => {
+  test('of any JSON has nothing but text of the used fields, at most 200 characters each', () => {
     fc.assert(
       fc.property(fc.json(), (body) => {
         const kept = JSON.parse(keptDelivery(body))

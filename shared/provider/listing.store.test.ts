@@ -34,7 +34,7 @@ test('a list is read although the clock was set back by two hours since its read
   expect(await lease(key)).toBeUndefined()
 })
 
-test('a reading of before the clock was set back does not count as current', async () => {
+test('a reading from before the clock was set back does not count as current', async () => {
   const { database } = scratch
   const key = { account: 'MY', window: 'latest' } as const
   const listed = () => findListed(database, listings, 'latest', 60_000)

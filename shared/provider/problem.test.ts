@@ -66,6 +66,6 @@ describe.each(Object.entries(documented))('error codes of %s', (_, codes) => {
   })
 })
 
-test.each(['INVALID_MADE_UP', 'constructor', '__proto__', ''])('%p means nothing', (code) => {
+test.each(['INVALID_MADE_UP', 'constructor', '__proto__', ''])('the code %p has no meaning', (code) => {
   expect(meaningOf(code)).toBe('unknown')
 })

@@ -33,7 +33,7 @@ async function credited(channel: string, has: { ausdMicro?: bigint; amount?: str
 const withdraw = (person: Person, micro: bigint) => tries(withdrawCollateral(stack, person, micro))
 const isFrozen = (person: Person) => async () => (await person.me()).frozen
 
-describe('a payment refunded before or after its credit', () => {
+describe('a user', () => {
   const listedLate = { api: { listDelayMs: 3_000 } }
   const reversals = [
     ['has a QRIS payment refunded, and the webhook is lost', 'QRIS', 'refund', {}],
@@ -48,7 +48,7 @@ describe('a payment refunded before or after its credit', () => {
     for (const [title, channel] of reversals) users.set(title, credited(channel))
   })
 
-  test.each(reversals)('%s, and its payer withdraws', async (title, _, reversal, faults) => {
+  test.each(reversals)('%s: the wallet is frozen, and its withdrawal reverts', async (title, _, reversal, faults) => {
     await Promise.all(users.values())
     const { person, paymentId } = await users.get(title)!
     await outside.faults({ webhooks: { drop: 1 }, ...faults })

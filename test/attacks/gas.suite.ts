@@ -64,14 +64,14 @@ describe('a send whose gas the relayer pays', () => {
     ['the token', 'ausd', 'authorization.to must not be the token contract'],
   ] as const
 
-  test.each(places)('that moves AUSD to %s costs no more than its limit', async (_, place, error) => {
+  test.each(places)('is refused if it moves AUSD to %s', async (_, place, error) => {
     const to = stack.info.chain[place] as Address
     const authorization = await person.sign({ to, valueMicro: 1_000_000n })
     const reply = await person.insist('/sends', { authorization })
     expect({ status: reply.status, body: reply.body }).toEqual({ status: 400, body: { error } })
   })
 
-  test('whose authorization expires before a block includes it', async () => {
+  test('is refused if its authorization would expire before a block includes it', async () => {
     const terms = { to: anybody(), valueMicro: 1_000_000n }
     const authorization = await person.sign({ ...terms, validForSeconds: 59 })
     const reply = await person.insist('/sends', { authorization })
@@ -82,8 +82,8 @@ describe('a send whose gas the relayer pays', () => {
   })
 })
 
-describe('one wallet balance', () => {
-  test('is cashed out eight times at once', async () => {
+describe('the balance of a wallet', () => {
+  test('pays one of eight cash-outs that are requested at once', async () => {
     const person = await verifiedUser(stack, { ausdMicro: 5_000_000n })
     const revertedSoFar = await watchGas()
     const bodies = await Promise.all(Array.from({ length: 8 }, () => cashoutBody(stack, person)))
@@ -125,7 +125,7 @@ async function trickster(tell: number, lane = lanes[0]!) {
   return person
 }
 
-describe('a contract wallet that burns the gas of a transaction', () => {
+describe('a contract wallet that would burn the gas of its transactions', () => {
   const tells = [
     ['by the gas price it pays', 0, lanes[0]],
     ['when it is sent by the first lane', 1, lanes[1]],
@@ -133,7 +133,7 @@ describe('a contract wallet that burns the gas of a transaction', () => {
     ['by the gas it is given', 2, lanes[0]],
   ] as const
 
-  test.each(tells)('and distinguishes it from a simulation %s', async (_, tell, lane) => {
+  test.each(tells)('burns none, although it recognises a transaction %s', async (_, tell, lane) => {
     const person = await trickster(tell, lane)
     const revertedSoFar = await watchGas()
     const to = anybody()
@@ -233,7 +233,7 @@ describe('a contract wallet that accepts only one block proposer', () => {
     ],
   ] as const
 
-  test.each(ways)('has one %s after the other revert, each after its simulation passed', async (_, ask) => {
+  test.each(ways)('runs out of its gas budget after at most three reverts of a %s', async (_, ask) => {
     const person = await trickster(3)
     const revertedSoFar = await watchGas()
     const before = alarmsOf('chain-relayer').length

@@ -37,7 +37,7 @@ const accountAndSums = (person: Person, books: { close: () => Promise<typeof exp
 }
 const asBefore = { score: '0', ratioBps: '5000', ...explained }
 
-describe('a user who owes 10 AUSD', () => {
+describe('nothing is gained by a user who owes 10 AUSD and', () => {
   const owedMicro = 10_000_000n
 
   async function debtor() {
@@ -82,7 +82,7 @@ describe('a user who owes 10 AUSD', () => {
     await becomes(ending, { withExcess: 'reverted', drawn: '4000000', ...asBefore })
   })
 
-  test('has part of a card settlement refunded and keeps the whole debt paid', async () => {
+  test('has part of a card settlement refunded, to keep the whole debt paid', async () => {
     const { person, account } = await debtor()
     const paymentId = await settleBy(stack, person, 'CARDS')
     await outside.control(`payments/${paymentId}/refund`, { amount: 65_000 })
@@ -92,7 +92,7 @@ describe('a user who owes 10 AUSD', () => {
 })
 
 describe('a user who wants a better score or ratio than was paid for', () => {
-  test('pays 99 % by card and the rest alone, and has the card payment refunded', async () => {
+  test('gains none by paying 99 % by card and the rest separately, and having the card payment refunded', async () => {
     const person = await newBorrower()
     const books = await openBooks(stack, person)
     await person.draw(9_900_000n)
@@ -122,7 +122,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
     })
   })
 
-  test('draws on the reward of a card settlement before it is refunded', async () => {
+  test('cannot draw on the reward of a card settlement before it is refunded', async () => {
     const person = await newBorrower()
     const books = await openBooks(stack, person)
     await person.draw(2_000_000n)
@@ -177,7 +177,7 @@ describe('a user who wants a better score or ratio than was paid for', () => {
 })
 
 describe('a user without funds', () => {
-  test('tops up by direct debit, draws and withdraws at once, and has it refunded', async () => {
+  test('gains nothing by topping up by direct debit, drawing and withdrawing at once, and having it refunded', async () => {
     const person = await verifiedUser(stack, { wei: 10n ** 19n })
     const books = await openBooks(stack, person)
     const { id } = await topUp(stack, person, { amount: rupiah, channel: 'BRI_DIRECT_DEBIT' })
@@ -194,7 +194,7 @@ describe('a user without funds', () => {
 
 // These tests come last because they empty the lending pool.
 describe('two users who collude', () => {
-  test('settle by card, borrow that money through the other wallet, and have the payment refunded', async () => {
+  test('gain nothing by settling by card, borrowing that money through the other wallet, and having the payment refunded', async () => {
     const accomplice = await verifiedUser(stack, { wei: 10n ** 19n })
     await topUp(stack, accomplice, { amount: '16250000', channel: 'MANDIRI_VIRTUAL_ACCOUNT' })
     await accomplice.until('collateral', (me) => me.collateral.value !== '0')

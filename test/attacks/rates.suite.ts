@@ -63,7 +63,7 @@ async function borrows(person: Person) {
 
 const collateralOf = async (person: Person) => (await person.me()).collateral.value
 
-describe('a user opens checkouts to pay only those with a favourable rate', () => {
+describe('nothing is gained by a user who opens checkouts to pay only those with a favourable rate', () => {
   test('and keeps them open for half an hour', async () => {
     const person = await newcomer()
     const before = Date.now()
@@ -74,7 +74,7 @@ describe('a user opens checkouts to pay only those with a favourable rate', () =
   })
 })
 
-describe('a user pays after the checkout has ended', () => {
+describe('nothing is gained by a user who pays after the checkout has ended', () => {
   test('at the better rate locked for a bank transfer', async () => {
     const person = await newcomer()
     const books = await openBooks(stack, person)
@@ -190,7 +190,7 @@ describe('a user without bad intent', () => {
   })
 })
 
-describe('a user exceeds the limits of one wallet', () => {
+describe('a user cannot exceed the limits of one wallet', () => {
   const usd = (dollars: number) => String(dollars * 16_250)
   /** Sends a request. The last of a hundred waits long on a busy machine. */
   const post = (person: Person, path: string, body: unknown) =>

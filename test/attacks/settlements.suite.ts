@@ -44,7 +44,7 @@ const sessionOf = async ({ paymentId }: Checkout): Promise<string> =>
 
 const said = ({ status, body }: Reply) => ({ status, error: body.error as string | undefined })
 
-describe('a user opens two checkouts for one debt', () => {
+describe('nothing is gained by a user who opens two checkouts for one debt', () => {
   test('and keeps both open, to pay the one with the better rate', async () => {
     const { person } = await debtor()
     const quote = await person.quote('USD/IDR')
@@ -139,7 +139,7 @@ describe('a user opens two checkouts for one debt', () => {
   })
 })
 
-describe('security: a user repays a debt before paying its checkout, to have collateral', () => {
+describe('security: nothing is gained by a user who repays a debt before paying its checkout, to have collateral:', () => {
   afterAll(() => operate(stack, 'resume', 'topups', '--reason', 'ticket 7'))
 
   test.each([

@@ -7,11 +7,11 @@ import { limits as cashoutLimits } from '../../services/payouts/cashout'
 const resting = (limits: Limits<string>) => Object.keys(limits).filter((state) => 'rests' in limits[state]!)
 
 describe('outbox rows may be pruned in the final states of their service', () => {
-  test('of a payment: every final state but review', () => {
+  test('for a payment: every final state but review', () => {
     expect([...endedPayments, 'review'].sort()).toEqual(resting(paymentLimits).sort())
   })
 
-  test('of a cash-out: every final state', () => {
+  test('for a cash-out: every final state', () => {
     expect([...endedCashouts].sort() as string[]).toEqual(resting(cashoutLimits).sort())
   })
 })

@@ -126,7 +126,7 @@ describe('after everything prunable was pruned', () => {
     expect(await Promise.all(movers.map((schema) => rowsOf(schema, 'dead_letter')))).toEqual([0, 0, 0, 0])
   })
 
-  test('and after JetStream lost its store, pending work is still done once', async () => {
+  test('pending work is still done once after JetStream lost its store', async () => {
     const person = await verifiedUser(stack)
     const relayer = stack.process('chain-relayer')
     const checkout = await openCheckout(person)

@@ -83,7 +83,7 @@ describe('the facts of a run', () => {
     expect(states.find(({ name }) => name === 'account-zero')!.state).toBe('not contradicted')
   })
 
-  test('are printed with whoever must confirm them, until they are confirmed', () => {
+  test('are printed with the party that must confirm them, until they are confirmed', () => {
     const open = factsText([{ name: 'sender-verification', state: 'open' }])
     expect(open).toContain('open: this merchant is not of the virtual-asset category')
     expect(open).toContain('by: the provider, in writing')
@@ -319,7 +319,7 @@ test('test mode with --interactive also covers payments and refunds', async () =
 })
 
 test.each([[['--target', 'live']], [['--fast']], [['--minutes', '0']]])(
-  'words that are not understood (%p) end with 2 and how it is called',
+  'invalid arguments (%p) end with exit code 2 and the usage',
   async (words) => {
     const { code, text } = await saying(words)
     expect(code).toBe(2)

@@ -91,7 +91,7 @@ describe('with one public endpoint that limits requests and refuses batches', ()
   })
 
   test.each(['chain-relayer', 'indexer-reader'])(
-    'the metrics say how often %s asks it, for each block and in all',
+    'the metrics have the number of calls of %s, for each block and in all',
     async (service) => {
       const { stack, endpoints } = opened
       const perBlock = { service, of: 'eth_calls' }

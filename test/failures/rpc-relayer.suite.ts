@@ -110,7 +110,7 @@ describe('one credit, take, return, send and drip happen when the endpoint', () 
     )
   })
 
-  test('does all of it at once', async () => {
+  test('has all of these faults at once', async () => {
     await throughEverything(
       () => proxy.setFaults(allAtOnce),
       async () => {},

@@ -33,7 +33,7 @@ test('every metric that a rule or the dashboard reads exists', async () => {
 const prometheus = findProgram('prometheus')
 
 describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometheus (${absent})`, () => {
-  test('accepts every metric, and every query of the dashboard and of the rules has series', async () => {
+  test('Prometheus accepts every metric, and every query of the dashboard and of the rules has series', async () => {
     await using running = await startPrometheus(prometheus!, stack.info.ops.gateway)
     const { ask } = running
     const queries = [

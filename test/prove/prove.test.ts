@@ -41,7 +41,7 @@ test('an interrupted engine has no outcome', () => {
   expect(outcomeIn('a table, and then nothing')).toBeUndefined()
 })
 
-test('an engine without options says so for --help, and does not run', async () => {
+test('an engine without options reports that for --help, and does not run', async () => {
   const child = Bun.spawn([process.execPath, 'test/prove/prove.ts', 'powercut', '--help'], {
     cwd: repositoryDir,
     stdout: 'pipe',

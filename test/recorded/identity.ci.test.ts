@@ -227,7 +227,7 @@ describe('persona, where anyone can open an inquiry under any reference', () => 
   beforeAll(open('persona'))
   afterAll(close)
 
-  test('security: a verdict of an inquiry that we did not create changes nothing, and is noted', async () => {
+  test('security: a verdict of an inquiry that we did not create changes nothing, and is recorded', async () => {
     const approval = (wallet: string) => ours.persona(recorded('persona-inquiry-approved'), wallet)
     const foreign = (wallet: string, event: 'approved' | 'declined'): Body => {
       const body = approval(wallet)

@@ -291,7 +291,7 @@ describe('the list of transactions', () => {
   })
 })
 
-test('an address missing from the allow-list refuses no user for good: 503, an alarm, and the same request succeeds later', async () => {
+test('an address missing from the allow-list refuses no user permanently: 503, an alarm, and the same request succeeds later', async () => {
   const error_code = 'UNAUTHORIZED_SENDER_IP'
   stack.served.serve('POST /sessions', { error_code, message: 'the IP is not allowed' }, 403)
   const quote = await person.quote('USD/IDR')

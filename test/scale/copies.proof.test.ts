@@ -55,7 +55,7 @@ async function underLoad(what: string, work: (load: Load) => Promise<void>): Pro
 }
 
 describe('two instances of every service under load', () => {
-  test('are all restarted one after the other: no request fails, none is lost', async () => {
+  test('are all restarted one after another: no request fails, and none is lost', async () => {
     await underLoad('rolling restart', async () => {
       for (const name of serviceNames)
         for (const copy of copies) {
@@ -103,11 +103,11 @@ describe('the same request, sent to both instances at once, is answered the same
   }
   const quote = async (): Promise<string> => (await person.quote('USD/IDR')).id
 
-  test('a taken quote', async () => {
+  test('for the taking of a quote', async () => {
     await same(QuoteTake, { quoteId: await quote(), requestFingerprint: 'a' })
   })
 
-  test('a top-up: one checkout', async () => {
+  test('for a top-up: one checkout is opened', async () => {
     const quoteId = await quote()
     const topup = { wallet, amount: '500000', method: 'qr' as const, quoteId }
     const { paymentId: id, ausd } = await same(TopupCreate, topup)
@@ -117,14 +117,14 @@ describe('the same request, sent to both instances at once, is answered the same
     begun.push({ kind: 'topup', person, id, micro: BigInt(ausd), ends: ['credited'] })
   })
 
-  test('the cancellation of a checkout', async () => {
+  test('for the cancellation of a checkout', async () => {
     const topup = { wallet, amount: '50000', method: 'qr' as const, quoteId: await quote() }
     const { paymentId: id } = await same(TopupCreate, topup)
     const { item } = await same(CheckoutCancel, { wallet, kind: 'topup', id })
     expect(item).toMatchObject({ id, status: 'expired', reason: 'cancelled' })
   })
 
-  test('a settlement: one checkout', async () => {
+  test('for a settlement: one checkout is opened', async () => {
     await flowsEnding(begun, 30_000) // The top-up allows a draw.
     await person.draw(1_000_000n)
     const { paymentId } = await same(SettlementCreate, { wallet, quoteId: await quote() })
@@ -134,22 +134,22 @@ describe('the same request, sent to both instances at once, is answered the same
     await person.until('the debt being repaid', (me) => me.drawn === '0')
   })
 
-  test('a cash-out', async () => {
+  test('for a cash-out', async () => {
     const ask: Ask = (_, body) => same(CashoutCreate, { wallet, ...body } as never)
     begun.push(await cashOut(stack, person, { ausdMicro: 2_000_000n }, ask))
   })
 
-  test('a send', async () => {
+  test('for a send', async () => {
     begun.push(await send(person, 100_000n, (_, body) => same(SendCreate, { wallet, ...body } as never)))
   })
 
-  test('a check of a bank account: one question to the provider', async () => {
+  test('for a check of a bank account: one request to the provider', async () => {
     await same(AccountCheck, { wallet, bank })
     const checks = `select id from payouts.account_checks where wallet = '${wallet}'`
     expect(await query(stack, checks)).toHaveLength(1)
   })
 
-  test('and every request with an effect is among these', () => {
+  test('and the tests cover every request with an effect', () => {
     const keyed = questions.filter(({ repeat }) => repeat === 'once by its key')
     const orders = [TopupCreate, CheckoutCancel, SettlementCreate, CashoutCreate, SendCreate]
     const tried = [QuoteTake, AccountCheck, ...orders]

@@ -34,7 +34,7 @@ describe('every final transaction of a lane has a journal entry:', () => {
     ['reverted', 'op', ['take'], 'take, reverted'],
     ['noop', 'op', ['send'], 'send, replaced by a noop'],
     ['foreign', 'op', ['credit'], 'credit, nonce used by another sender'],
-  ] as const)('described in words: %s, %s of %o', (outcome, _, kinds, words) => {
+  ] as const)('a transaction that is %s, a %s of %o, is described in words', (outcome, _, kinds, words) => {
     expect(eventOf(outcome, kinds)).toBe(words)
   })
 })

@@ -55,7 +55,7 @@ describe('a rate source with its own response format', () => {
     expect((await sources.bnm()).localE8PerUsd).toBe(421_350_000n)
   })
 
-  test('bnm without a middle rate: the mean of buying and selling', async () => {
+  test('bnm without a middle rate gives the mean of buying and selling', async () => {
     const rate = { date: '2026-11-20', middle_rate: null, buying_rate: 4.069, selling_rate: 4.094 }
     answer = () => Response.json({ data: { ...good.bnm.data, unit: 1, rate } })
     expect((await sources.bnm()).localE8PerUsd).toBe(408_150_000n)

@@ -21,7 +21,7 @@ use std::{
     str::FromStr,
 };
 
-/// Gas limit with which a call is executed to learn what it uses: what anvil gave it.
+/// Gas limit with which a call is executed to measure its use; anvil gave it the same.
 const MEASURING_LIMIT: u64 = 28_000_000;
 /// ERC-1967 slot of a proxy's implementation.
 const IMPLEMENTATION_SLOT: &str =
@@ -43,7 +43,7 @@ struct Trace {
     state: BTreeMap<Address, Account>,
 }
 
-/// What a call used, and what one can see of its outcome.
+/// Gas that a call used, and the visible part of its outcome.
 #[derive(PartialEq)]
 struct Outcome {
     success: bool,
@@ -84,7 +84,7 @@ fn main() {
     }
 }
 
-/// `None` if the limit is below what any such call costs.
+/// Executes a call by Monad's rules. Returns `None` if the limit is below the cost of any such call.
 fn on_monad(trace: &Trace, spec: MonadHardfork, gas_limit: u64) -> Option<(Outcome, u64)> {
     let mut context = monad_context_with_db(database(trace));
     context.cfg = MonadCfgEnv::new_with_spec(spec).with_chain_id(MONAD_TESTNET_CHAIN_ID);
@@ -98,7 +98,7 @@ fn on_monad(trace: &Trace, spec: MonadHardfork, gas_limit: u64) -> Option<(Outco
     ))
 }
 
-/// The same as anvil does, which shows that the trace holds all of the state.
+/// Executes a call by Ethereum's rules as anvil does, which shows that the trace holds all of the state.
 fn on_ethereum(trace: &Trace) -> (Outcome, u64) {
     let context = Context::mainnet()
         .with_db(database(trace))
@@ -128,7 +128,7 @@ fn outcome(result: ExecutionResult) -> (Outcome, u64) {
     )
 }
 
-/// Smallest gas limit with which the outcome is the same.
+/// Returns the smallest gas limit with which the outcome is the same.
 fn least_limit(trace: &Trace, spec: MonadHardfork, outcome: &Outcome) -> u64 {
     let (mut low, mut high) = (0, MEASURING_LIMIT);
     while high - low > 1 {
@@ -154,7 +154,7 @@ fn database(trace: &Trace) -> InMemoryDB {
     database
 }
 
-/// The sender pays nothing, so that its balance is no part of the outcome.
+/// Returns the block of a trace. The sender pays nothing, so that its balance is no part of the outcome.
 fn block(trace: &Trace) -> BlockEnv {
     BlockEnv {
         number: trace.number,
@@ -221,7 +221,7 @@ fn trace_of(given: &Value) -> Trace {
     }
 }
 
-/// Fields that the account does not have are zero.
+/// Reads an account from the trace; fields that it lacks are zero.
 fn account_of(given: &Value) -> Account {
     let slots = given["storage"].as_object().into_iter().flatten();
     Account {
