@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { circlesAmong, importsOf, loads, names, reachedFrom } from './imports'
 
-/** This script is `bun test/graph.ts [FILE …]`: see test/README.md. */
+/** This script, `bun test/graph.ts [FILE …]`, prints the sizes of folders, the imports among them and their circles. */
 const root = join(import.meta.dir, '..')
 
 /** Paths through the code, with one file per service on the way, since services meet only in messages. */

@@ -85,7 +85,7 @@ export type Memory = {
   readonly counted: Map<string, Counted>
   readonly ancestors: Map<bigint, Promise<Head>>
   pace: HeadProgress | undefined
-  /** When old signed transfers were last looked for, in Unix ms. */
+  /** Time of the last search for old signed transfers, in Unix ms. */
   undecidedAt: number
 }
 

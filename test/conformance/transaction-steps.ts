@@ -9,7 +9,7 @@ import { faultOf, left, NotHere, type Step, type Waiting } from './step'
 
 /** Allowed difference of clocks in ms; older rows are ignored. */
 const windowMs = 600_000
-/** Longest delay of the list in ms. The services overlap their readings by far more. */
+/** Expected delay of the list at most, in ms. The services overlap their readings by far more. */
 const latestMs = 60_000
 
 /** Returns `confirmed` if the services' assumption holds. */

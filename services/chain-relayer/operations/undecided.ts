@@ -8,8 +8,8 @@ const rowsMax = 256
 
 /**
  * Ends signed transfers that have waited for longer than `transferEndsMs`, whatever the reason: a paused token,
- * a chain that cannot be read, a wallet whose code answers differently each time. It reads no chain. A transfer that
- * happens later all the same is given back.
+ * a chain that cannot be read, a wallet whose code answers differently each time. It does not read the chain. The AUSD
+ * of a transfer that happens later anyway is returned.
  */
 export async function endUndecided(context: Context): Promise<void> {
   const { memory, clock, database } = context

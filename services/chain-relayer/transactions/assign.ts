@@ -76,7 +76,7 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
       await leaseLanes(context.database, addressesOf(usable), context.holder)
       renewedAt = context.clock()
     }
-    // Transactions of one lane commit in turn: each needs the nonce after the last.
+    // Transactions of one lane commit one after another, because each needs the nonce after the last.
     await pMap(batches, give, { concurrency: lanes.length })
   }
   if (given > 0 && due.length === rowsMax) context.wake()
@@ -204,16 +204,16 @@ function mayShare({ policy, contracts }: Context, operation: Operation): boolean
 }
 
 const examineAtOnce = 8
-/** Slow examinations must not outlast the lease of the lanes. */
+/** Interval in ms at which the leases are renewed, so that slow examinations do not outlast them. */
 const renewEveryMs = 1_000
-/** Afterwards the round ends, so that protective operations that arrive meanwhile do not wait. */
+/** Time in ms after which examinations end a round, so that new protective operations do not wait. */
 const examineForMs = 2_000
-/** Operations whose examination runs code of a wallet, per round: they share the budget of calls with all others. */
+/** Most operations per round whose examination runs code of a wallet, because all share one budget of calls. */
 const foreignPerRound = 2
 
 /**
- * Yields batches as soon as they are examined, so that slow operations delay no others: protective ones first, then
- * what needs no examination of its own, then the others, and last those that run code of a wallet.
+ * Yields batches as soon as they are examined, so that slow operations delay no others. Protective ones come first,
+ * then those that need no examination of their own, then the others, and last those that run code of a wallet.
  */
 async function* batchesOf(
   context: Context,
@@ -273,7 +273,7 @@ async function* batchesOf(
   if (foreign.size > foreignPerRound) context.wake()
 }
 
-/** Each operation is examined already. */
+/** Returns batches of operations that have been examined. */
 function batchedOf(context: Context, operations: readonly Operation[], fits: ReadonlyMap<Operation, Fit>): Batch[] {
   const sharing = operations.filter((operation) => mayShare(context, operation))
   const { together } = batched(sharing, context.settings.batchMax)

@@ -165,7 +165,7 @@ describe('the finality of a transaction', () => {
       await relayOnce(next)
       return isRenewed()
     }, 'a renewal by the next instance')
-    // Of the two attempts, only the renewal is mined.
+    // Only the renewal of the two attempts is mined.
     fixture.endpoint.intercept = undefined
     const renewal = await rawOf(next, held, first)
     await fixture.chain.sendRawTransaction({ serializedTransaction: renewal })

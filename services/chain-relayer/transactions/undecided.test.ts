@@ -21,14 +21,14 @@ const { database } = fixture
 const treasury = fixture.treasury.address
 const transferSelector = '0xcf092995'
 
-/** Its signature is no key's, so only code of the wallet can accept it. */
+/** Returns a take whose signature is no key's, so only code of the wallet can accept it. */
 function foreignTake(from: Hex = privateKeyToAddress(generatePrivateKey())) {
   const validBefore = String(toUnixSeconds(Date.now()) + 86_400)
   const signature = encodeAbiParameters([{ type: 'bytes32' }, { type: 'bytes' }], [keccak256(toHex('w')), '0x12'])
   return take({ from, to: treasury, value: '1000000', validAfter: '0', validBefore, nonce: newNonce(), signature })
 }
 
-/** The wallets' code refuses at the newest block and accepts at the finalized one. */
+/** Makes the wallets' code refuse at the newest block and accept at the finalized one. */
 function answersDifferently() {
   const asked: string[] = []
   fixture.endpoint.intercept = (method, _, [call, block]) => {

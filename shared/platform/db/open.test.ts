@@ -136,7 +136,7 @@ describe('after an outage', () => {
 
   test('a process whose calls hang while others succeed is ended', async () => {
     const { database, fatal } = open({ callDeadlineMs: 200 })
-    // The driver checks once per round, which takes a few seconds, whether other calls are answered.
+    // A process checks once per round, which takes a few seconds, whether other calls are answered.
     await waitUntil(
       'the end',
       async () => {

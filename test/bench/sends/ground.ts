@@ -65,7 +65,7 @@ export async function laySendGround(): Promise<Ground> {
   }
 }
 
-/** Verifies the wallets with a lane's key, before a relayer uses it. */
+/** Verifies the wallets and mints AUSD for them. It uses a lane's key, so it must end before a relayer starts. */
 async function admit(
   { rpcUrl, chainId, deployment: { ausd, creditLine } }: Dependencies,
   wallets: readonly PrivateKeyAccount[],

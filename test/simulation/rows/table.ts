@@ -143,7 +143,7 @@ function addTo<Row>(groups: Map<string, Map<string, Row>>, text: string, key: st
 }
 
 const spanMs = 4_000
-/** Time in ms ahead of now from which a stored time may count as over. */
+/** Least distance ahead of now, in ms, at which a stored time may count as over. */
 const soonMs = 3_600_000
 
 export const dueIn = (time: Date | null): string | undefined =>

@@ -36,7 +36,7 @@ export class Stage<Outside> {
   outside!: Outside
   tasks: Task[] = []
 
-  /** Opens a stage. `copyOf` copies a state's lists; items are replaced, never changed. */
+  /** Opens a stage, in which `copyOf` copies a state's lists; items are replaced, never changed. */
   constructor(private readonly copyOf: (outside: Outside) => Outside) {}
 
   /** Takes steps that may happen at once. */
