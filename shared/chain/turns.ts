@@ -32,7 +32,7 @@ const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
 export const ethCallsIn = (methods: readonly string[]): number => methods.filter((method) => apart.has(method)).length
 
 export class BudgetExhausted extends Error {
-  override name = 'BudgetSpent'
+  override name = 'BudgetExhausted'
   constructor() {
     super('the budget of every RPC endpoint is spent')
   }

@@ -1,6 +1,6 @@
 /** Error of work that took too long. Its outcome is unknown: it may have been done. */
 export class DeadlinePassed extends Error {
-  override name = 'Overdue'
+  override name = 'DeadlinePassed'
   constructor(what: string, deadlineMs: number) {
     super(`${what} did not answer within ${deadlineMs} ms`)
   }
