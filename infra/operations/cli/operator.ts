@@ -20,7 +20,7 @@ export type OperatorAccess = {
 export type Operator = AsyncDisposable & {
   /** Connection in the role `ops`, which reads every schema and inserts into its own. */
   readonly sql: Sql
-  /** Asks a service. Throws `Unavailable`, `Overdue` or `Faulted`. */
+  /** Asks a service. Throws `Unavailable`, `DeadlinePassed` or `Faulted`. */
   readonly ask: Ask
   /** Returns the connection to NATS. Throws `Unavailable` if NATS cannot be reached. */
   readonly bus: () => Promise<Bus>

@@ -9,5 +9,5 @@ export const dependencyDeadlineMs = 1_800
  */
 export const acceptingDeadlineMs = 10_000
 
-/** Throws `Overdue`, which becomes a 503, if the work takes too long. */
+/** Throws `DeadlinePassed`, which becomes a 503, if the work takes too long. */
 export const inTime = <T>(work: Promise<T>, what: string): Promise<T> => within(work, dependencyDeadlineMs, what)
