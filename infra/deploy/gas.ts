@@ -57,10 +57,7 @@ export async function estimateGas(
     return encodeFunctionData({
       abi: ausdAbi,
       functionName: 'transferWithAuthorization',
-      args: [
-        ...([terms.from, terms.to, micro, 0n] as const),
-        ...([BigInt(terms.validBefore), ref, signature] as const),
-      ],
+      args: [terms.from, terms.to, micro, 0n, BigInt(terms.validBefore), ref, signature],
     })
   }
   const onLine = (functionName: string, args: readonly unknown[]) =>

@@ -39,7 +39,10 @@ function sendTodos(facts: DeployFacts, wanted: WantedDeployment, given: readonly
   const lanes = facts.lanes
     .filter(({ address, wei }) => wei < wanted.laneWei && !given.includes(address))
     .map(({ address, wei }) => ({
-      ...({ send: 'native', to: address, who: 'lane', amount: wanted.laneWei - wei } as const),
+      send: 'native' as const,
+      to: address,
+      who: 'lane' as const,
+      amount: wanted.laneWei - wei,
       why: `it holds ${formatEther(wei)}, LANE_WEI requires ${formatEther(wanted.laneWei)}`,
     }))
   const treasuryShort = wanted.treasuryAusdMicro - facts.treasury.ausdMicro

@@ -306,10 +306,13 @@ export const transferData = (signed: GivenAuthorization) =>
     abi: ausdAbi,
     functionName: 'transferWithAuthorization',
     args: [
-      ...([signed.from, signed.to, BigInt(signed.value)] as [Hex, Hex, bigint]),
+      signed.from as Hex,
+      signed.to as Hex,
+      BigInt(signed.value),
       BigInt(signed.validAfter),
       BigInt(signed.validBefore),
-      ...([signed.nonce, signed.signature] as [Hex, Hex]),
+      signed.nonce as Hex,
+      signed.signature as Hex,
     ],
   })
 export async function cancelData(key: Hex, nonce: string, domain: TokenDomain): Promise<Hex> {

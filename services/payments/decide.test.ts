@@ -194,11 +194,8 @@ describe('the decision on an order that is final on the chain', () => {
     ['settlement', 'repaid', 20_000n, 1_846_153n, kept],
     ['topup', 'paid', 20_000n, 0n, { ...kept, remainderMicro: 1_846_153n }],
     ['topup', 'paid', 0n, 0n, { reason: 'refund_undone', remainderMicro: 3_076_923n }],
-    [
-      ...(['topup', 'revoking', 30_000n, 1_846_153n] as const),
-      { reason: 'refunded_during_hold', leftMicro: 1_230_769n },
-    ],
-    [...(['topup', 'revoking', 10_000n, 1_846_153n] as const), { reason: 'refund_undone', leftMicro: 0n }],
+    ['topup', 'revoking', 30_000n, 1_846_153n, { reason: 'refunded_during_hold', leftMicro: 1_230_769n }],
+    ['topup', 'revoking', 10_000n, 1_846_153n, { reason: 'refund_undone', leftMicro: 0n }],
   ] as const)(
     'a revocation of a %s leads to %s if %p was refunded and %p is left on the chain',
     (kind, next, refundedMinor, onchainMicro, more) => {

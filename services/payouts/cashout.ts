@@ -82,10 +82,21 @@ export const inFlightStates: readonly CashoutState[] = ['taking', 'taken', 'payi
 export const openingMaxMs = 60_000
 
 const reasons = [
-  ...(['authorization_expired', 'authorization_used', 'balance_too_low'] as const),
-  ...(['account_frozen', 'take_failed', 'taken_late', 'account_unknown', 'name_differs'] as const),
-  ...(['account_limit', 'bank_unavailable', 'bank_refused', 'bank_reversed'] as const),
-  ...(['cancelled', 'compliance', 'provider_refused'] as const),
+  'authorization_expired',
+  'authorization_used',
+  'balance_too_low',
+  'account_frozen',
+  'take_failed',
+  'taken_late',
+  'account_unknown',
+  'name_differs',
+  'account_limit',
+  'bank_unavailable',
+  'bank_refused',
+  'bank_reversed',
+  'cancelled',
+  'compliance',
+  'provider_refused',
 ] as const satisfies readonly ActivityReason[]
 export type Reason = (typeof reasons)[number]
 

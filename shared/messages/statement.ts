@@ -29,10 +29,19 @@ export const StatementChange = Type.Partial(StatementBalance, {
 export type StatementChange = Static<typeof StatementChange>
 
 export const statementKinds = [
-  ...(['topup', 'settlement'] as const),
-  ...(['cashout', 'cashout_paid', 'cashout_returning', 'cashout_returned'] as const),
-  ...(['collateral_added', 'collateral_withdrawn', 'collateral_seized', 'topup_revoked'] as const),
-  ...(['drawn', 'repaid', 'repayment_revoked'] as const),
+  'topup',
+  'settlement',
+  'cashout',
+  'cashout_paid',
+  'cashout_returning',
+  'cashout_returned',
+  'collateral_added',
+  'collateral_withdrawn',
+  'collateral_seized',
+  'topup_revoked',
+  'drawn',
+  'repaid',
+  'repayment_revoked',
 ] as const
 
 const item = {

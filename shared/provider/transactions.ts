@@ -185,10 +185,7 @@ function listedFrom(wire: Static<typeof WireRow>): Listed {
 /** Fee statuses that are final; in any other status the fee may still change. */
 const kept: ReadonlySet<unknown> = new Set(['COMPLETED'])
 const notKept: ReadonlySet<unknown> = new Set(['CANCELED', 'REVERSED', 'NOT_APPLICABLE'])
-const feeParts = [
-  ...(['xendit_fee', 'value_added_tax'] as const),
-  ...(['xendit_withholding_tax', 'third_party_withholding_tax'] as const),
-] as const
+const feeParts = ['xendit_fee', 'value_added_tax', 'xendit_withholding_tax', 'third_party_withholding_tax'] as const
 
 /** Adds the parts of a fee, of which only withholding taxes may be absent. */
 function feeFrom(fee: unknown, currency: string | null): bigint | null {

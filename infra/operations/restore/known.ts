@@ -53,9 +53,7 @@ export const namesOf = (id: string, sequence: number, wallet: string, kind: RefP
     return [refOf(refId), { refId, wallet: wallet.toLowerCase(), kind }]
   })
 
-export const uncreditedStates = [
-  ...(['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded'] as const),
-]
+export const uncreditedStates = ['opening', 'awaiting_payment', 'expired', 'replaced', 'paid', 'refunded']
 
 export const readKnown = (sql: Sql): Promise<KnownRows> =>
   sql.begin('isolation level repeatable read read only', async (tx) => {

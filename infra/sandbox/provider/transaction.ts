@@ -8,8 +8,18 @@ import { majorFromMinor } from '../money'
 import type { Chargeback, OwnMove, Payment, Payout, Refund, TransactionStatus } from '../records'
 
 export const channelCategories = [
-  ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER'] as const),
-  ...(['QR_CODE', 'RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
+  'BANK',
+  'CARDS',
+  'CARDLESS_CREDIT',
+  'CASH',
+  'DIRECT_DEBIT',
+  'EWALLET',
+  'PAYLATER',
+  'QR_CODE',
+  'RETAIL_OUTLET',
+  'VIRTUAL_ACCOUNT',
+  'XENPLATFORM',
+  'OTHER',
 ] as const
 type ChannelCategory = (typeof channelCategories)[number]
 

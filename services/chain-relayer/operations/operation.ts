@@ -222,8 +222,10 @@ function order(task: Task, cause: string, wallet: Order['wallet'], own: Own): Or
 
 function signedOrder(task: Extract<Task, { kind: 'take' | 'send' }>, cause: string): Order {
   const authorization = canonical(task.payload.authorization)
+  // The compiler does not see that the kind and its payload still belong together.
+  const signed = { kind: task.kind, payload: { ...task.payload, authorization } } as Task
   return {
-    ...({ kind: task.kind, payload: { ...task.payload, authorization } } as Task),
+    ...signed,
     id: operationId(task.kind, cause),
     cause,
     wallet: authorization.from,

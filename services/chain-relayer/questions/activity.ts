@@ -10,9 +10,15 @@ import type { Context } from '../context'
 import { isOpen, type Operation, operations } from '../operations/operation.table'
 
 const reasons = [
-  ...(['balance_too_low', 'authorization_expired', 'authorization_cancelled'] as const),
-  ...(['authorization_used_elsewhere', 'signature_invalid', 'account_frozen'] as const),
-  ...(['gas_budget_spent', 'content_refused', 'transfer_refused'] as const),
+  'balance_too_low',
+  'authorization_expired',
+  'authorization_cancelled',
+  'authorization_used_elsewhere',
+  'signature_invalid',
+  'account_frozen',
+  'gas_budget_spent',
+  'content_refused',
+  'transfer_refused',
 ] as const satisfies readonly ActivityReason[]
 type Reason = (typeof reasons)[number]
 

@@ -52,7 +52,9 @@ describe('the gateway refuses a body with one fault and names it:', () => {
     ['/topups', '__proto__', {}, '__proto__ is not a known field'],
     ['/settlements', 'quoteId', undefined, 'quoteId is missing'],
     [
-      ...(['/settlements', 'amount', '1'] as const),
+      '/settlements',
+      'amount',
+      '1',
       'amount is not a known field: a settlement pays the whole debt; to pay a part, top up and call repayFromCollateral',
     ],
     ['/cashouts', 'authorization', undefined, 'authorization is missing'],

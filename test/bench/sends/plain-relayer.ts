@@ -36,9 +36,13 @@ async function relayAll({ rpcUrl, chainId, ausd, laneKeys, atOnce, transfers }: 
       functionName: 'transferWithAuthorization',
       ...fees,
       args: [
-        ...([one.from, one.to, BigInt(one.value)] as [Hex, Hex, bigint]),
-        ...([BigInt(one.validAfter), BigInt(one.validBefore)] as [bigint, bigint]),
-        ...([one.nonce, one.signature] as [Hex, Hex]),
+        one.from as Hex,
+        one.to as Hex,
+        BigInt(one.value),
+        BigInt(one.validAfter),
+        BigInt(one.validBefore),
+        one.nonce as Hex,
+        one.signature as Hex,
       ],
     })
     const { status, blockNumber } = await reader.waitForTransactionReceipt({ hash })

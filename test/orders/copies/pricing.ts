@@ -11,9 +11,11 @@ let minted = 0
 /** Returns the id of a new quote, which contains the whole quote. */
 export function newQuote(): string {
   const lock = {
-    ...({ pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const),
+    pair: 'USD/IDR',
+    minorPerUsd: 16_250n,
+    spreadBps: 0n,
     expiresAtMs: Date.now() + ttlMs,
-  }
+  } as const
   return mintQuoteId(secret, lock, minted++ % markEnd)
 }
 

@@ -266,9 +266,7 @@ export class People {
     const authorization = wallet.authorizations[place]
     if (!authorization) return
     const quoteId = pricing.quote('USD/IDR')
-    const fate = pick<Fate>(choices, [
-      ...(['pays', 'pays', 'pays', 'pays', 'fails', 'reverses', 'refuses', 'is moody'] as const),
-    ])
+    const fate = pick<Fate>(choices, ['pays', 'pays', 'pays', 'pays', 'fails', 'reverses', 'refuses', 'is moody'])
     bank.fates.set(uuidFor('payout', quoteId), fate)
     const destination = { channelCode: 'ID_BCA', accountNumber: '12345678' }
     const request = {
