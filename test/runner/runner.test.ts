@@ -117,9 +117,8 @@ test('every *.suite.ts is loaded by a suite, and so runs', () => {
 test('test/attacks/README.md lists every suite of attacks, with the suite that loads it', () => {
   const folder = 'test/attacks'
   const text = readFileSync(join(repositoryDir, folder, 'README.md'), 'utf8')
-  const listed = [...text.matchAll(/^- (.+?): /gm)].flatMap(([, entry = '']) =>
-    [...entry.matchAll(/`([a-z-]+)`(?: \(([\w/.-]+)\))?/g)].map(([, name, loader]) => `${name} ${loader ?? ''}`),
-  )
+  const rows = text.matchAll(/^\| `([a-z-]+)` \| (?:`([\w/.-]+)`)? ?\|/gm)
+  const listed = [...rows].map(([, name, loader]) => `${name} ${loader ?? ''}`)
   const isOf = (path: string) => dirname(path) === folder
   const nameOf = (path: string) => basename(path).split('.')[0]!
   const loaders = new Set([...loadedBy.values()].flat())
