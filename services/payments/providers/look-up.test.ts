@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { FetchedCharge } from '../provider'
-import { findRefunded } from './look-up'
+import type { FetchedCharge, FetchedRefund } from '../provider'
+import { findRefunded, listRefundsOf } from './look-up'
 
 const charge = (paymentId: string, paymentRequestId: string): FetchedCharge => ({
   status: 'succeeded',
@@ -38,5 +38,34 @@ describe('the charge of a refund', () => {
   ] as const)('%s', async (_, paymentId, paymentRequestId, expected) => {
     const found = await findRefunded(provider, 'ID', { paymentId, paymentRequestId })
     expect(found?.charge.paymentId).toBe(expected)
+  })
+})
+
+describe('a refund that the list of its payment request shows', () => {
+  const refundNaming = (paymentId: string | null) =>
+    ({ refundId: 'rfd-1', paymentId, paymentRequestId: 'pr-1', status: 'pending' }) as FetchedRefund
+  const shownFor = async (paymentId: string, named: string | null) => {
+    const { charge: refunded } = charge(paymentId, 'pr-1')
+    const shown = await listRefundsOf({ ...provider, listRefunds: async () => [refundNaming(named)] }, refunded)
+    return shown?.length === 1
+  }
+
+  test.each([
+    ['counts for the payment that it names', 'py-1', 'py-1', true],
+    ['counts for its payment if it names none', 'py-1', null, true],
+    ['does not count for another payment of the request', 'py-1', 'py-2', false],
+    ['counts for the latest payment if it names the request', 'py-2', 'pr-1', true],
+    ['does not count for an earlier payment if it names the request', 'py-1', 'pr-1', false],
+    ['counts for the latest payment if it has an id of the older API', 'py-2', 'ewc_532fe4d7', true],
+    ['counts for the latest payment if it has an id without a prefix', 'py-2', '5f21336d8fa9f4001c3f2a77', true],
+    ['counts for the latest payment if it has the id without its prefix', 'py-2', '2', true],
+  ] as const)('%s', async (_, paymentId, named, counts) => {
+    expect(await shownFor(paymentId, named)).toBe(counts)
+  })
+
+  test('counts for its payment if no charge of the request is known', async () => {
+    const { charge: refunded } = charge('py-1', 'pr-7')
+    const shown = await listRefundsOf({ ...provider, listRefunds: async () => [refundNaming('pr-7')] }, refunded)
+    expect(shown).toHaveLength(1)
   })
 })

@@ -20,13 +20,26 @@ export async function findRefunded(
   return byRequest ?? byPayment
 }
 
-/** Lists the refunds of a charge; undefined has the meaning that `listRefunds` gives it. */
+/**
+ * Lists the refunds of a charge; undefined has the meaning that `listRefunds` gives it. The provider names the payment
+ * of a refund by ids of several families: its own, that of its payment request, or an older one
+ * (https://docs.xendit.co/docs/cards-refund-a-card-payment). So a refund of the request belongs to the charge unless it
+ * leads to another charge.
+ */
 export async function listRefundsOf(
-  { listRefunds }: Pick<PaymentProvider, 'listRefunds'>,
+  provider: Pick<PaymentProvider, 'listRefunds' | 'findCharge' | 'findChargeOfRequest'>,
   { account, paymentId, paymentRequestId }: Charge,
 ): Promise<readonly FetchedRefund[] | undefined> {
-  const all = paymentRequestId ? await listRefunds(account, paymentRequestId) : undefined
-  return all?.filter((one) => (one.paymentId ?? paymentId) === paymentId)
+  const all = paymentRequestId ? await provider.listRefunds(account, paymentRequestId) : undefined
+  if (!all) return undefined
+  const refunds: FetchedRefund[] = []
+  for (const one of all) {
+    const isOurs = one.paymentId === null || one.paymentId === paymentId
+    const refunded = isOurs ? undefined : await findRefunded(provider, account, { ...one, paymentRequestId })
+    // guard: a refund of the request counts unless it belongs to another payment
+    if ((refunded?.charge.paymentId ?? paymentId) === paymentId) refunds.push(one)
+  }
+  return refunds
 }
 
 /**

@@ -5,6 +5,15 @@ const at = (path: string) => `services/payments/${path}`
 
 export const refundGuards: readonly Guard[] = [
   {
+    guard: 'a refund of the request counts unless it belongs to another payment',
+    kind: 'evidence',
+    by: never,
+    test: {
+      file: at('providers/look-up.test.ts'),
+      name: 'counts for its payment if no charge of the request is known',
+    },
+  },
+  {
     guard: 'a hold does not end before the provider was asked',
     kind: 'evidence',
     by: always,
