@@ -29,9 +29,7 @@ const composed = {
 
 /** Returns missing, malformed and public variables. The deployment may start if there are none. */
 export function faultsOf(env: Environment): string[] {
-  const started = Object.entries({ backboneSettings: backboneSettings, ...processes }).filter(
-    ([name]) => !byHand.has(name),
-  )
+  const started = Object.entries({ backbone: backboneSettings, ...processes }).filter(([name]) => !byHand.has(name))
   const faults = started.flatMap(([name, fields]) => {
     try {
       readConfig(name, fields, { ...env, ...composed })

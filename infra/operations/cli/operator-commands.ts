@@ -21,7 +21,7 @@ export const operatorCommands = reading({
   read: async ({ words: [target] }, { sql }) => {
     const found = await readOperatorCommands(sql, target)
     const text = found.length === 0 ? 'no commands recorded' : found.map(lineOf).join('\n')
-    return { text, data: { operatorCommands: found }, ok: found.every(({ outcome }) => outcome !== null) }
+    return { text, data: { commands: found }, ok: found.every(({ outcome }) => outcome !== null) }
   },
 })
 

@@ -8,10 +8,7 @@ type Figures = Awaited<ReturnType<typeof readStats>>
 
 export const metricsOf = (context: Context, lowMicro: bigint) => ({
   stats: () => readStats(context),
-  paymentReadings: (figures: Figures) => [
-    ...paymentReadings(figures),
-    ...coverReadings(figures.cover, Number(lowMicro)),
-  ],
+  readings: (figures: Figures) => [...paymentReadings(figures), ...coverReadings(figures.cover, Number(lowMicro))],
 })
 
 const paymentReadings = (figures: Figures): Metric[] => {
