@@ -1,11 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
 import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
-import { newRefId, openFixture, until } from '../test-support'
+import { freeze, newRefId, openFixture, until } from '../test-support'
 import { holdLanes, laneFault } from './held-lanes'
 import { type Lane, lanes, recordFault, releaseLanes } from './lane.store'
 
@@ -61,6 +62,51 @@ describe('two lanes', () => {
     }, 'the end of the other lane')
     fixture.endpoint.intercept = undefined
     for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('a credit or repayment of a wallet whose freeze was ordered', () => {
+  const newAddress = () => privateKeyToAccount(generatePrivateKey()).address
+  /** The endpoint accepts every transaction and drops it, so that none becomes final. */
+  const dropAll = () => {
+    fixture.endpoint.intercept = (method) =>
+      method === 'eth_sendRawTransaction'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: refOf('yes') }))
+        : undefined
+  }
+
+  test.each(['credit', 'repay'] as const)(
+    'security: a %s waits until the freeze is final, also in another lane',
+    async (kind) => {
+      const context = await fixture.begin({ batchMax: 1 })
+      const wallet = newAddress()
+      const given = { refId: newRefId(), wallet, ausd: '1000000', held: false }
+      const paidAt = String(Math.floor(Date.now() / 1_000))
+      const order: Task = kind === 'credit' ? { kind, payload: given } : { kind, payload: { ...given, paidAt } }
+      await fixture.command(order)
+      const frozen = freeze(wallet, true, 1n)
+      await fixture.command(frozen)
+      dropAll()
+      for (let rounds = 0; rounds < 3; rounds++) await relayOnce(context)
+      expect((await fixture.operationOf(frozen)).state).toBe('assigned')
+      expect((await fixture.operationOf(order)).state).toBe('waiting')
+      fixture.endpoint.intercept = undefined
+      const [done, stopped] = [await fixture.finish(context, order), await fixture.operationOf(frozen)]
+      expect([done.state, stopped.state]).toEqual(['settled', 'settled'])
+      expect(done.blockNumber!).toBeGreaterThan(stopped.blockNumber!)
+    },
+  )
+
+  test('does not wait for an order that ends a freeze, nor for a freeze of another wallet', async () => {
+    const context = await fixture.begin({ batchMax: 1 })
+    const [wallet, other] = [newAddress(), newAddress()]
+    const task: Task = { kind: 'credit', payload: { refId: newRefId(), wallet, ausd: '1000000', held: false } }
+    for (const one of [task, freeze(wallet, false, 1n), freeze(other, true, 1n)]) await fixture.command(one)
+    dropAll()
+    await relayOnce(context)
+    expect((await fixture.operationOf(task)).state).toBe('assigned')
+    fixture.endpoint.intercept = undefined
+    expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 })
 

@@ -132,7 +132,15 @@ const accompaniesVerdict = sql`(${operations.kind} in ('verify', 'freeze') and e
   and other.state = 'assigned'))`
 
 /**
- * Assigns waiting operations to a nonce. Returns false if one no longer waits or conflicts with an assigned decision;
+ * What gives AUSD to a wallet waits until a freeze of the wallet that was ordered before is final. Lanes keep no order, so
+ * the wallet's owner could otherwise move what was refunded before the freeze is final.
+ */
+const precedesFreeze = sql`(${operations.kind} in ('credit', 'repay') and exists (select 1 from ${other}
+  where other.kind = 'freeze' and other.wallet = ${operations.wallet}
+  and other.payload ->> 'frozen' = 'true' and ${isOpen({ state: sql`other.state` })}))`
+
+/**
+ * Assigns waiting operations to a nonce. Returns false if one no longer waits or conflicts with an open decision;
  * the caller then rolls back. For decisions it holds the wallets' locks, so that concurrent ones see each other.
  */
 export async function assignOperations(
@@ -155,7 +163,8 @@ const assigning = compiledQuery((db) =>
     })
     // guard: only one verdict of a wallet is in progress at a time
     // guard: an operation gets a nonce once, while it is waiting
-    .where(and(isAmong, eq(operations.state, 'waiting'), not(accompaniesVerdict)))
+    // guard: nothing is given to a wallet while a freeze of it is not final
+    .where(and(isAmong, eq(operations.state, 'waiting'), not(accompaniesVerdict), not(precedesFreeze)))
     .returning({ id: operations.id }),
 )
 
@@ -173,8 +182,8 @@ const isWaiting = sql`${operations.state} = 'waiting'`
 
 /**
  * Returns operations that are due: first those that must precede the end of a hold, then freezes, then the oldest. A
- * revocation waits while the credit or repayment that it revokes is open. During a pause it returns only `goesOn` and
- * withdrawn verifications.
+ * revocation waits while the credit or repayment that it revokes is open, and a credit or repayment waits while a freeze
+ * of its wallet is open. During a pause it returns only `goesOn` and withdrawn verifications.
  */
 export const findDue = async (db: PostgresJsDatabase, rowsMax: number): Promise<Operation[]> =>
   (await due(db).execute({ rowsMax })) as Operation[]
@@ -193,6 +202,8 @@ const due = prepared((db) =>
           and other.cause = ${operations.payload} ->> 'refId'
           and ${isOpen({ state: sql`other.state` })}))`,
         not(accompaniesVerdict),
+        // guard: nothing is given to a wallet while a freeze of it is not final
+        not(precedesFreeze),
         sql`(${inArray(operations.kind, [...goesOn])}
           or (${operations.kind} = 'verify' and ${operations.payload}->>'verified' = 'false')
           or not ${isPaused(pauses)})`,

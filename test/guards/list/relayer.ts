@@ -77,8 +77,18 @@ const once: readonly Guard[] = [
   {
     guard: 'only one verdict of a wallet is in progress at a time',
     kind: 'guarded update',
-    by: without('not'),
+    by: without('not(accompaniesVerdict'),
     test: { file: steps, name: 'only one of two verdicts of a kind on a wallet is assigned' },
+  },
+  {
+    guard: 'nothing is given to a wallet while a freeze of it is not final',
+    kind: 'guarded update',
+    by: [without('not(precedesFreeze'), dropped],
+    test: {
+      file: at('lanes/lanes.test.ts'),
+      name: 'security: a %s waits until the freeze is final, also in another lane',
+      row: 'credit',
+    },
   },
   {
     guard: 'only a waiting operation is postponed',

@@ -28,7 +28,7 @@ function orderFrom(choices: Choices) {
     kind,
     cause,
     wallet: pick(choices, wallets),
-    payload: { refId: pick(choices, causes) },
+    payload: { refId: pick(choices, causes), frozen: pick(choices, [true, false]) },
     contentHash: 'h',
     requestId: null,
     revision: isVerdict ? BigInt(oneOf(choices, 5)) : null,

@@ -115,6 +115,10 @@ export const assignOperations: StandIn<Operations['assignOperations']> = async (
       rows.saw('a verdict waited for another of its wallet')
       continue
     }
+    if (isBeforeFreeze(rows, row)) {
+      rows.saw('a credit waited for a freeze of its wallet')
+      continue
+    }
     rows.saw('operation: waiting → assigned')
     operations.set(id, { ...row, ...at, state: 'assigned', reason: null })
     assigned += 1
@@ -132,14 +136,23 @@ export const countRepeat: StandIn<Operations['countRepeat']> = async (tx, id) =>
 
 const isOpen = ({ state }: Operation) => state === 'waiting' || state === 'assigned'
 
-/** Returns true while an operation must wait: a revocation for its credit, a verdict for an earlier verdict. */
+/**
+ * Returns true while an operation must wait: a revocation for its credit, a verdict for an earlier verdict, a credit for a
+ * freeze of its wallet.
+ */
 function isHeldBack(rows: Rows, row: Operation): boolean {
   if (row.kind === 'revoke')
     return rows.operations
       .by('cause', (row.payload as { refId: string }).refId)
       .some((other) => isMoney(other.kind) && isOpen(other))
-  return isBesideVerdict(rows, row)
+  return isBesideVerdict(rows, row) || isBeforeFreeze(rows, row)
 }
+
+const isBeforeFreeze = (rows: Rows, row: Operation): boolean =>
+  isMoney(row.kind) &&
+  rows.operations
+    .by('wallet', row.wallet)
+    .some((other) => other.kind === 'freeze' && other.payload.frozen && isOpen(other))
 
 const isBesideVerdict = (rows: Rows, row: Operation): boolean =>
   isVerdict(row.kind) &&
