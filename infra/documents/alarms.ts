@@ -58,6 +58,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/payments',
+    lines: ['money may be going back, wallet frozen'],
+    steps:
+      'A refund or dispute is open, or the money was refunded before its credit: `ops trace <payment>`. The freeze ends when that fails, or when the loss is repaid.',
+  },
+  {
+    source: 'services/payments',
     lines: ['late payment has no exchange rate yet'],
     steps: 'Check the rate sources: `bus micro stats pricing --json`.',
   },

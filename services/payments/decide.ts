@@ -188,6 +188,10 @@ const isBeyondRevoking = (payment: PaymentFacts) =>
   ['credited', 'repaid', 'review', 'refunding', 'accepted'].includes(payment.state) &&
   !(payment.state === 'repaid' && isOnHold(payment))
 
+/** Returns true if its order waits and what it gives is never on hold. */
+const isOrderedForGood = ({ state, held }: Pick<PaymentFacts, 'state' | 'held'>): boolean =>
+  state === 'paid' && held === false
+
 /**
  * Returns the loss of a payment: the AUSD given for money that was reversed after the chain could no longer
  * reverse the credit, and the value of the money that went back beyond the payment (10⁻⁶ AUSD, rounded up).
@@ -199,12 +203,12 @@ export function lostMicro(payment: PaymentFacts & BackFacts): bigint {
 }
 
 /**
- * Returns the AUSD given for the payment beyond the value left of it (10⁻⁶ AUSD). An order that failed gave
- * nothing.
+ * Returns the AUSD given for the payment, or ordered so that nothing can take it back, beyond the value left of it
+ * (10⁻⁶ AUSD). An order that failed gave nothing.
  */
-function unpaidMicro(payment: PaymentFacts): bigint {
+export function unpaidMicro(payment: PaymentFacts): bigint {
   const { creditedAt, onchainMicro, recoveredMicro } = payment
-  const creditedMicro = creditedAt === null ? 0n : onchainMicro
+  const creditedMicro = creditedAt === null && !isOrderedForGood(payment) ? 0n : onchainMicro
   return atLeastZero(creditedMicro + recoveredMicro - remainderFloor(payment))
 }
 

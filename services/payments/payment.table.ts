@@ -18,7 +18,7 @@ export const isExpected = (columns: ExpectedColumns): SQL => sql`(${expectedWord
 export const isOpen = (columns: OpenColumns): SQL =>
   sql`(${expectedWords(columns)} or ${columns.reason} = 'awaiting_rate')`
 
-/** Selects payments whose wallet is frozen because their hold could not be kept. */
+/** Selects payments whose wallet is frozen because money of them may be going back and no hold keeps it. */
 export const isLostHold = ({ lostHold }: Record<'lostHold', SQLWrapper>) => sql`${lostHold} = 'frozen'`
 
 export const mayLackCharge: readonly PaymentState[] = [...statesWith('unpaid'), 'review']
@@ -79,7 +79,10 @@ export const payments = schema.table(
     holdEndedAt: at('hold_ended_at'),
     /** Time of the first extension of the present hold. */
     extendedAt: at('extended_at'),
-    /** Set while the hold could not be kept: the wallet is frozen, or an operator has cleared it. */
+    /**
+     * Set while money of the payment may be going back and no hold keeps it: the wallet is frozen, or an operator has
+     * cleared it all the same.
+     */
     lostHold: text('lost_hold', { enum: ['frozen', 'cleared'] }),
     refundedMinor: amountColumn('refunded_minor').notNull().default(sql`0`),
     refundAppliedMinor: amountColumn('refund_applied_minor').notNull().default(sql`0`),

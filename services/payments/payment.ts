@@ -252,6 +252,13 @@ type HoldFacts = Pick<PaymentFacts, 'held' | 'creditedAt' | 'holdEndedAt'>
 export const needsHold = (payment: HoldFacts & Pick<PaymentFacts, 'state'>): boolean =>
   isOnHold(payment) && states[payment.state].mayHold === true
 
+/**
+ * Returns true if its money is on hold on the chain, or will be once its order is executed. The relayer reports an order
+ * after the hold has begun, so a payment whose order waits may be on hold already.
+ */
+export const mayBeOnHold = (payment: HoldFacts & Pick<PaymentFacts, 'state'>): boolean =>
+  needsHold(payment) || (payment.state === 'paid' && payment.held === true)
+
 /** Returns the value left after refunds (10⁻⁶ AUSD, rounded down). */
 export const remainderFloor = ({ ausdMicro, fiatMinor, refundedMinor }: RemainderFacts): bigint =>
   refundedMinor >= fiatMinor ? 0n : (ausdMicro * (fiatMinor - refundedMinor)) / fiatMinor
@@ -283,6 +290,8 @@ export function beyondCeil(payment: BackFacts): bigint {
 export const atLeastZero = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
 
 export const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
+
+export const most = (left: bigint, right: bigint): bigint => (left > right ? left : right)
 
 export const refIdOf = ({ id, refSequence }: { id: string; refSequence: number }): string =>
   refSequence === 0 ? id : `${id}.${refSequence}`

@@ -17,6 +17,7 @@ export type FrozenWallet = {
   onChain: boolean
   /** Payments whose losses the wallet has not repaid. */
   payments: string[]
+  /** Payments of which money may be going back while no hold keeps it. */
   lostHolds: string[]
 }
 
@@ -38,7 +39,7 @@ export const frozenText = ({ missingMicro, onChain, ...because }: FrozenWallet):
     `owes ${moneyText(missingMicro, 'AUSD')}`,
     onChain ? 'frozen on chain' : 'freeze pending',
     ...because.payments,
-    ...because.lostHolds.map((id) => `hold of ${id} was not kept`),
+    ...because.lostHolds.map((id) => `money of ${id} may be going back`),
   ].join(', ')
 
 /** Repayment of a loss that was undone later. `micro` is the amount not given back yet, in 10⁻⁶ AUSD. */

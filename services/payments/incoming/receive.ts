@@ -367,7 +367,8 @@ export async function receiveRefund(
   const report = storedReportOf(refund, matched, charge)
   const { refundedMinor, origin } = report
   await recordReport(tx, report)
-  if (before && before.paymentId !== matched?.id) await followReports(tx, context, before.paymentId, origin)
+  const change = { id: report.id, origin, before }
+  if (before && before.paymentId !== matched?.id) await followReports(tx, context, before.paymentId, change)
   await recordRefundOutcome(tx, context, refund)
   const about = { account, object: refund.refundId }
   if (!matched) {
@@ -380,6 +381,6 @@ export async function receiveRefund(
   if (refundedMinor === null && refund.status !== 'dead')
     await raiseAlert(tx, context, 'amount_unknown', { ...about, paymentId })
   await receiveCharge(tx, context, fetched)
-  await followReports(tx, context, paymentId, origin)
+  await followReports(tx, context, paymentId, change)
   if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)
 }

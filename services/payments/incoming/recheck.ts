@@ -7,7 +7,7 @@ import { nextCheck } from '../decide'
 import { recheckWallets } from '../losses/reversal'
 import { expire, orderEffect } from '../onchain/advance'
 import { checkHold } from '../onchain/hold'
-import { awaitsRate, isOnHold, states } from '../payment'
+import { awaitsRate, isOnHold, mayBeOnHold, states } from '../payment'
 import { lockPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { recordRefusedLookUp } from '../providers/look-up'
@@ -140,7 +140,8 @@ async function checkAndPlan(
   try {
     const at = await check(context, payment, asks)
     const usual = nextCheck({ ...payment, onHold: isOnHold(payment) }, clock(), recheckAfterMs)
-    const next = at && usual && payment.state === 'revoking' && usual < at ? usual : (at ?? usual)
+    const isResent = payment.state === 'revoking' || payment.state === 'paid'
+    const next = at && usual && isResent && usual < at ? usual : (at ?? usual)
     await database.run((db) => planCheck(db, payment, next, isPutOff))
   } catch (error) {
     // The payment is checked again once the lease expires.
@@ -162,7 +163,8 @@ async function check(
       return
     case 'paid':
       await resend(context, payment)
-      return
+      // guard: a hold is watched also before the relayer has reported the order that began it
+      return mayBeOnHold(payment) ? checkHold(context, payment, mayAsk) : undefined
     case 'revoking':
       // The first check only makes sure that the hold lasts longer than the revocation.
       if (payment.checks > 1) await resend(context, payment)

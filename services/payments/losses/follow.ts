@@ -4,14 +4,22 @@ import type { Context } from '../context'
 import { decideOverpaid, decideRefunded, waiverOf } from '../decide'
 import { bookChange } from '../ledger/book'
 import { takeDecided } from '../onchain/advance'
-import { needsHold } from '../payment'
+import { mayBeOnHold } from '../payment'
 import { findByProviderIds, lockPayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomaly } from '../schema.store'
-import { endVoid, findOtherReports, findReports, recordReport, type StoredReport } from './refund.store'
+import { type Reported, stanceOf } from '../stance'
+import {
+  endVoid,
+  findOtherReports,
+  findReports,
+  findReportsById,
+  recordReport,
+  type StoredReport,
+} from './refund.store'
 import { backOf, type ReportOrigin } from './report'
-import { recordReversal, shrinkReversal } from './reversal'
+import { followStance, freezeInDoubt, recordReversal, shrinkReversal } from './reversal'
 
 /**
  * Records that a charge we counted, or its row in the list, no longer reads as succeeded. `succeeded` means
@@ -35,11 +43,12 @@ export async function receiveDoubt(
     status,
     origin: 'void',
   } as const
+  const [before] = await findReportsById(tx, [id])
   const news = await recordReport(tx, report)
   if (!news) return
   const about = { account, object: providerPaymentId, paymentId }
   if (news.status === 'unknown') await raiseAlert(tx, context, 'charge_doubtful', about)
-  await followReports(tx, context, paymentId, 'void')
+  await followReports(tx, context, paymentId, { id, origin: 'void', before })
 }
 
 async function findCounted(tx: Tx, account: PaymentRow['account'], providerPaymentId: string) {
@@ -53,31 +62,111 @@ async function findCounted(tx: Tx, account: PaymentRow['account'], providerPayme
 /** Records that a charge or its row is no longer in doubt. `id` is that of the report. */
 export async function endDoubt(tx: Tx, context: Context, id: string): Promise<void> {
   const ended = await endVoid(tx, id)
-  if (ended) await followReports(tx, context, ended.paymentId, 'void')
+  if (ended) await followReports(tx, context, ended.paymentId, { id, origin: 'void', before: ended })
+}
+
+/** A report that has just been stored, and as it was stored before. */
+type ReportChange = {
+  readonly id: string
+  readonly origin: ReportOrigin
+  readonly before: StoredReport | undefined
 }
 
 /** Updates the row of a payment and the freeze of its wallet from all reports about its charges. */
-export async function followReports(tx: Tx, context: Context, id: string, origin?: ReportOrigin): Promise<void> {
+export async function followReports(tx: Tx, context: Context, id: string, change?: ReportChange): Promise<void> {
   const before = await lockPayment(tx, id)
   // Nothing is decided for a payment without a charge: its reports are counted once the charge is received.
   if (!before || before.providerPaymentId === null) return
+  const read = await readReports(tx, before)
+  const kept = await freezeFirst(tx, context, before, { read, change })
   // Both charges are counted, because the report may have named the other charge before.
-  await followOwn(tx, context, await countOther(tx, context, before), origin)
+  const counted = await countOthers(tx, context, kept, read)
+  const payment = await followOwn(tx, context, counted, reportedIn(counted, read), change?.origin)
+  await followStance(tx, context, payment, stanceOf(payment, reportedIn(payment, read)))
 }
 
+/**
+ * Freezes the wallet before a loss of it is undone: otherwise it would be free for a moment while something else is open.
+ * Returns the updated row.
+ */
+async function freezeFirst(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  { read, change }: { readonly read: ReadReports; readonly change: ReportChange | undefined },
+): Promise<PaymentRow> {
+  const now = reportedIn(payment, read)
+  const next = { ...payment, refundedMinor: now.goneMinor, overpaidRefundedMinor: now.othersGoneMinor }
+  if (stanceOf(next, now) !== 'freeze') return payment
+  const then = reportedIn(payment, change ? undone(read, change) : read)
+  const hasGrown = now.mayGoMinor > then.mayGoMinor || now.othersMayGoMinor > then.othersMayGoMinor
+  return freezeInDoubt(tx, context, payment, hasGrown)
+}
+
+/** Makes the freeze of the wallet follow all reports, after a step of the payment that no report caused. */
+export const followDoubt = async (tx: Tx, context: Context, payment: PaymentRow): Promise<void> =>
+  followStance(tx, context, payment, stanceOf(payment, await reportedOf(tx, payment)))
+
+/** What is stored about the charges of a payment, and the second charges themselves. */
+type ReadReports = {
+  readonly reports: readonly StoredReport[]
+  readonly seconds: Awaited<ReturnType<typeof findSeconds>>
+}
+
+async function readReports(tx: Tx, { id, providerPaymentId, overpaidMinor }: PaymentRow): Promise<ReadReports> {
+  if (providerPaymentId === null) return { reports: [], seconds: [] }
+  const own = await findReports(tx, providerPaymentId)
+  if (overpaidMinor === 0n) return { reports: own, seconds: [] }
+  const others = await findOtherReports(tx, id, providerPaymentId)
+  return { reports: [...own, ...others], seconds: await findSeconds(tx, id) }
+}
+
+const undone = ({ reports, seconds }: ReadReports, { id, before }: ReportChange): ReadReports => ({
+  reports: [...reports.filter((one) => one.id !== id), ...(before ? [before] : [])],
+  seconds,
+})
+
+type Known = Exclude<Reported, 'unread'>
+
+/** `othersGoneMinor`: what went back of second charges. */
+function reportedIn(
+  payment: PaymentRow,
+  { reports, seconds }: ReadReports,
+): Known & { readonly othersGoneMinor: bigint } {
+  const backOfCharge = (paymentId: string | null, minor: bigint) =>
+    backOf(
+      reports.filter((one) => one.providerPaymentId === paymentId),
+      minor,
+    )
+  // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
+  const others = seconds.flatMap(({ providerPaymentId, currency, minor }) =>
+    minor !== null && currency === payment.currency ? [backOfCharge(providerPaymentId, minor)] : [],
+  )
+  return {
+    ...backOfCharge(payment.providerPaymentId, payment.paidMinor ?? payment.fiatMinor),
+    othersGoneMinor: others.reduce((sum, { goneMinor }) => sum + goneMinor, 0n),
+    othersMayGoMinor: others.reduce((sum, { mayGoMinor }) => sum + mayGoMinor, 0n),
+  }
+}
+
+/** Returns what all reports about the charges of a payment say together. */
+export const reportedOf = async (tx: Tx, payment: PaymentRow): Promise<Known> =>
+  reportedIn(payment, await readReports(tx, payment))
+
+/** Returns the updated row. */
 async function followOwn(
   tx: Tx,
   context: Context,
   payment: PaymentRow,
+  { goneMinor: refundedMinor, isOpen }: Known,
   origin: ReportOrigin | undefined,
-): Promise<void> {
+): Promise<PaymentRow> {
   const { id } = payment
-  const reports = await findReports(tx, payment.providerPaymentId!)
-  const { goneMinor: refundedMinor, isOpen } = backOf(reports, payment.paidMinor ?? payment.fiatMinor)
+  const isInDoubt = isOpen || refundedMinor !== payment.refundedMinor
   // A clean refund check covers only the reports that existed at the time.
-  if (isOpen && payment.refundsCheckedAt && needsHold(payment))
+  if (isInDoubt && mayBeOnHold(payment) && (payment.refundsCheckedAt || payment.state === 'paid'))
     await recordPayment(tx, id, { refundsCheckedAt: null, nextCheckAt: new Date(context.clock()) })
-  if (refundedMinor === payment.refundedMinor) return
+  if (refundedMinor === payment.refundedMinor) return payment
   const waived = origin === 'ordered' ? waiverOf(payment, refundedMinor) : {}
   const set = { refundedMinor, ...waived }
   await recordPayment(tx, id, set)
@@ -93,21 +182,17 @@ async function followOwn(
   const moved = await takeDecided(tx, context, after, decideRefunded(after), set)
   // A payment already in review may have lost more than before.
   if (!moved) await recordReversal(tx, context, after)
+  return moved ?? after
 }
 
 /** Counts the refunds of second payments, which were never credited, and returns the updated row. */
-export async function countOther(tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> {
+export const countOther = async (tx: Tx, context: Context, payment: PaymentRow): Promise<PaymentRow> =>
+  countOthers(tx, context, payment, await readReports(tx, payment))
+
+async function countOthers(tx: Tx, context: Context, payment: PaymentRow, read: ReadReports): Promise<PaymentRow> {
   const { id, providerPaymentId } = payment
   if (providerPaymentId === null || payment.overpaidMinor === 0n) return payment
-  const seconds = new Map<string, StoredReport[]>()
-  for (const report of await findOtherReports(tx, id, providerPaymentId))
-    seconds.set(report.providerPaymentId, [...(seconds.get(report.providerPaymentId) ?? []), report])
-  let overpaidRefundedMinor = 0n
-  // A second payment of an inexact amount or in another currency is not counted, so its refunds are not
-  // counted either.
-  for (const { providerPaymentId: second, currency, minor } of await findSeconds(tx, id))
-    if (minor !== null && currency === payment.currency)
-      overpaidRefundedMinor += backOf(seconds.get(second) ?? [], minor).goneMinor
+  const { othersGoneMinor: overpaidRefundedMinor } = reportedIn(payment, read)
   if (overpaidRefundedMinor === payment.overpaidRefundedMinor) return payment
   await recordPayment(tx, id, { overpaidRefundedMinor })
   const after = { ...payment, overpaidRefundedMinor }

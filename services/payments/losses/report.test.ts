@@ -73,6 +73,51 @@ describe('the total of all reports about a charge:', () => {
     ['a charge that may be void is open', [isVoid('unknown')], 0n, true],
     ['a void that was taken back is nothing', [isVoid('dead')], 0n, false],
   ] as const)('%s', (_, reports, goneMinor, isOpen) => {
-    expect(backOf(reports, paidMinor)).toEqual({ goneMinor, isOpen })
+    expect(backOf(reports, paidMinor)).toMatchObject({ goneMinor, isOpen })
+  })
+})
+
+const ordered = (status: Report['status'], minor = 10_000n): Report => ({
+  ...refund('rfd-7', status, minor),
+  origin: 'ordered',
+})
+
+describe('what will have gone back if everything that is open succeeds:', () => {
+  test.each([
+    ['no report is nothing', [], 0n, 0n],
+    ['a pending refund counts', [refund('rfd-1', 'pending')], 10_000n, 0n],
+    ['a refund in an unknown status counts', [refund('rfd-1', 'unknown')], 10_000n, 0n],
+    ['a failed refund is nothing', [refund('rfd-1', 'dead')], 0n, 0n],
+    ['an open dispute adds to a refund', [refund('rfd-1', 'succeeded'), dispute('pending')], 20_000n, 0n],
+    [
+      'a pending refund and its row count once',
+      [refund('rfd-1', 'pending'), row('txn-1', 'pending', 'rfd-1')],
+      10_000n,
+      0n,
+    ],
+    [
+      'a row that names no refund may be the pending one',
+      [refund('rfd-1', 'pending'), row('txn-1', 'pending')],
+      10_000n,
+      0n,
+    ],
+    [
+      'an open amount that is unknown is all that is left',
+      [refund('rfd-1', 'succeeded'), dispute('pending', null)],
+      paidMinor,
+      0n,
+    ],
+    ['a charge that may be void is all of it', [isVoid('unknown')], paidMinor, 0n],
+    [
+      'a charge that may be void adds nothing to a full refund',
+      [refund('rfd-1', 'succeeded', paidMinor), isVoid('unknown')],
+      paidMinor,
+      0n,
+    ],
+    ['a pending refund that we ordered is known as ours', [ordered('pending')], 10_000n, 10_000n],
+    ['a refund that we ordered and that succeeded is open no longer', [ordered('succeeded')], 10_000n, 0n],
+    ['a dispute beside it is not ours', [ordered('pending'), dispute('pending', 20_000n)], 30_000n, 10_000n],
+  ] as const)('%s', (_, reports, mayGoMinor, orderedOpenMinor) => {
+    expect(backOf(reports, paidMinor)).toMatchObject({ mayGoMinor, orderedOpenMinor })
   })
 })

@@ -30,9 +30,14 @@ export const voidId = (chargeOrTransactionId: string): string => `void:${chargeO
 export const contains = (stored: RefundStatus | undefined, status: RefundStatus | undefined) =>
   stored === status || (stored === 'succeeded' && status !== undefined && isOpen({ status }))
 
+/** Amounts in the smallest unit of the charge's currency. */
 export type Back = {
-  /** Amount that went back, in the smallest unit of the charge's currency. */
+  /** Amount that went back. */
   readonly goneMinor: bigint
+  /** Amount that will have gone back if every open refund and dispute succeeds. */
+  readonly mayGoMinor: bigint
+  /** The part of the open refunds that we ordered. */
+  readonly orderedOpenMinor: bigint
   /** True if more may be on its way back: a report is pending, disputed, or in an unrecognised status. */
   readonly isOpen: boolean
 }
@@ -41,6 +46,7 @@ type Move = {
   readonly status: RefundStatus
   readonly minor: bigint | null
   readonly isListed: boolean
+  readonly isOrdered: boolean
 }
 
 /**
@@ -60,12 +66,17 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
 
   const ofListed = moves.filter(({ isListed }) => isListed)
   const ofOthers = moves.filter(({ isListed }) => !isListed)
-  const gone = [...moves, ...nameless, ...disputes].filter(isGone)
-  const knownMinor = sumOf(ofListed) + larger(sumOf(ofOthers), sumOf(nameless)) + sumOf(disputes)
-  const isInexact = gone.some(({ minor }) => minor === null)
-  const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
+  const minorOf = (counts: (move: Move) => boolean): bigint => {
+    const sumOf = (some: readonly Move[]) => some.filter(counts).reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
+    const knownMinor = sumOf(ofListed) + larger(sumOf(ofOthers), sumOf(nameless)) + sumOf(disputes)
+    const isInexact = [...moves, ...nameless, ...disputes].filter(counts).some(({ minor }) => minor === null)
+    const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
+    return voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor)
+  }
   return {
-    goneMinor: voids.filter(isGone).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor),
+    goneMinor: minorOf(isGone),
+    mayGoMinor: minorOf((move) => isGone(move) || isOpen(move)),
+    orderedOpenMinor: minorOf((move) => move.isOrdered && isOpen(move)),
     isOpen: [...moves, ...nameless, ...disputes, ...voids].some(isOpen),
   }
 }
@@ -85,16 +96,14 @@ function merged(refund: Report, rows: readonly Report[]): Move {
   const status = moves.find(isGone)?.status ?? moves.find(isOpen)?.status ?? refund.status
   const known = moves.flatMap(({ minor }) => minor ?? [])
   const minor = known.length === 0 ? null : known.reduce(larger)
-  return { status, minor, isListed: rows.length > 0 }
+  return { status, minor, isListed: rows.length > 0, isOrdered: moves.some(({ isOrdered }) => isOrdered) }
 }
 
-const alone = ({ status, refundedMinor: minor }: Report): Move => ({
+const alone = ({ status, refundedMinor: minor, origin }: Report): Move => ({
   status,
   minor,
   isListed: false,
+  isOrdered: origin === 'ordered',
 })
-
-const sumOf = (moves: readonly Move[]): bigint =>
-  moves.filter(isGone).reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)

@@ -5,10 +5,11 @@ import { FreezeOrdered } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { checkMaxMs, lostMicro } from '../decide'
 import { bookGivenUp } from '../ledger/book'
-import { atLeastZero, least } from '../payment'
+import { atLeastZero, least, mayBeOnHold } from '../payment'
 import { lockPayment, lockWallet, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { outbox, recordAnomaly } from '../schema.store'
+import type { Stance } from '../stance'
 import {
   addMadeGood,
   clearLostHolds,
@@ -62,21 +63,39 @@ export async function shrinkReversal(tx: Tx, context: Context, payment: PaymentR
 }
 
 /**
- * Freezes the wallet of a hold that has ended, or cannot be extended, before the provider confirmed that
- * nothing is on its way back. It freezes once per hold, because an operator may have cleared the wallet
- * since.
+ * Freezes the wallet because money of the payment may be going back and nothing else keeps it: the payment has no hold, the
+ * hold is over, or it could not be kept. The wallet is frozen once, because an operator may have cleared it since, and again
+ * if `hasGrown`: more may be going back than the operator can have seen. Returns the updated row.
  */
-export async function freezeForHold(tx: Tx, context: Context, payment: PaymentRow): Promise<void> {
+export async function freezeInDoubt(
+  tx: Tx,
+  context: Context,
+  payment: PaymentRow,
+  hasGrown = false,
+): Promise<PaymentRow> {
   const { id: paymentId, wallet, state, lostHold } = payment
-  if (lostHold) return
+  if (lostHold && !hasGrown) return payment
   await recordPayment(tx, paymentId, { lostHold: 'frozen' })
   const fields = { paymentId, wallet, state, alarm: true }
-  context.log.error(fields, 'hold could not be kept, wallet frozen')
-  // The order gets a new revision even if the wallet is frozen already, because no operator has seen this hold.
+  if (mayBeOnHold(payment)) context.log.error(fields, 'hold could not be kept, wallet frozen')
+  else context.log.error(fields, 'money may be going back, wallet frozen')
+  // The order gets a new revision even if the wallet is frozen already, because no operator has seen this doubt.
   await storeAndOrder(tx, context, wallet, true)
+  return { ...payment, lostHold: 'frozen' }
 }
 
-/** Freezes the wallet while it has a loss or a hold that could not be kept, and otherwise unfreezes it. */
+/**
+ * Freezes or frees the wallet as the stance of one of its payments says. Money on hold is left to the checks of its hold. The
+ * caller holds the wallet lock.
+ */
+export async function followStance(tx: Tx, context: Context, payment: PaymentRow, stance: Stance): Promise<void> {
+  if (stance === 'freeze') await freezeInDoubt(tx, context, payment)
+  if (stance !== 'free' || payment.lostHold === null) return
+  await recordPayment(tx, payment.id, { lostHold: null })
+  await followFreeze(tx, context, payment.wallet)
+}
+
+/** Freezes the wallet while it has a loss or a payment of which money may be going back, and otherwise unfreezes it. */
 export async function followFreeze(tx: Tx, context: Context, wallet: PaymentRow['wallet']) {
   const frozen = (await findMissing(tx, wallet)).length > 0 || (await hasLostHold(tx, wallet))
   await setFrozen(tx, context, wallet, frozen)

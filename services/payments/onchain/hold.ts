@@ -7,22 +7,19 @@ import { readFreshList } from '../incoming/fresh-list'
 import { receiveRowsOf } from '../incoming/provider-list'
 import { receiveAgain } from '../incoming/receive'
 import { bookChange } from '../ledger/book'
-import { followReports } from '../losses/follow'
-import { findReports } from '../losses/refund.store'
-import { backOf } from '../losses/report'
-import { followFreeze, freezeForHold } from '../losses/reversal'
-import { isOnHold, needsHold, refIdOf } from '../payment'
+import { followDoubt, followReports, reportedOf } from '../losses/follow'
+import { followFreeze, freezeInDoubt } from '../losses/reversal'
+import { isOnHold, mayBeOnHold, refIdOf } from '../payment'
 import { lockPayment, recordPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
 import { recordRefusedLookUp } from '../providers/look-up'
+import { type HoldPhase, type Stance, stanceOf } from '../stance'
 import { orderExtension, takeDecided } from './advance'
+import { decideHold, planHold } from './decide-hold'
 
 // The provider is asked about a hold twice: when the hold begins and within the margin before its end.
 // README.md lists what ends a hold.
 
-const afterEndMs = 1_500
-/** Time allowed for reading charge, refunds and list, in ms; equal to the timeout of the provider's client. */
-const askMaxMs = 6_000
 /**
  * Age of the first extension at which an alert is raised, in ms. The contract extends a hold by a day at
  * most; this is half of it.
@@ -30,86 +27,80 @@ const askMaxMs = 6_000
 const extendedAlertMs = 43_200_000
 
 /**
- * Checks one hold, and returns when to check it again; undefined means the usual time, or that the payment
- * has moved. `mayAsk` takes one call from the provider's budget; if it returns false, the provider is not
- * asked.
+ * Checks one hold as `decideHold` decides, and returns when to check it again; undefined means the usual time, or that the
+ * payment has moved. `mayAsk` takes one call from the provider's budget; if it returns false, the provider is not asked.
  */
 export async function checkHold(
   context: Context,
   payment: PaymentRow,
   mayAsk: (isLast: boolean) => boolean = () => true,
 ): Promise<Date | undefined> {
-  const { clock, holdMarginMs, holdRecheckMs, recheckAfterMs } = context
+  const { clock, holdMarginMs: marginMs, holdRecheckMs, recheckAfterMs: recheckMs } = context
   const startedAt = clock()
   const after = (ms: number) => new Date(clock() + ms)
   const hold = await askOr(context, ChainHold, { refId: refIdOf(payment) }, 'chain_unavailable')
-  if ('refused' in hold) return after(Math.min(recheckAfterMs, holdMarginMs / 4))
+  const isReported = payment.state !== 'paid'
+  // A hold begins with its order at any moment. It is looked for often only if the money is known to be going back.
+  if ('refused' in hold)
+    return isReported || (await isDoubtful(context, payment)) ? after(Math.min(recheckMs, marginMs / 4)) : undefined
   const { state, until, blockTime } = hold.ok
-  if (state === 'revoked') return undefined
-  if (state === 'none') {
-    context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
-    return undefined
-  }
   // The chain's clock decides. It counts whole seconds, so almost one more second may have passed.
   const leftMs = (Number(until) - Number(blockTime) - 1) * 1_000
-  const ended = state === 'released'
-  // A revocation is ordered, and the hold must not end before it is final.
-  const isGoing = payment.state === 'revoking'
-  if (ended && payment.refundsCheckedAt && !isGoing) {
-    await mature(context, payment)
-    return undefined
+  const facts = {
+    state,
+    leftMs,
+    isReported,
+    isRevoking: payment.state === 'revoking',
+    isCleared: payment.refundsCheckedAt !== null,
+    isFirstLook: payment.checks <= 1,
   }
-  const last = leftMs <= holdMarginMs
-  if (!last && !ended) {
-    if (!isGoing && payment.checks <= 1 && mayAsk(false))
-      await isClear(context, payment, Math.min(askMaxMs, leftMs - holdMarginMs))
-    failpoint('payments:hold-asked')
-    // The hold is read again long before its end, because the chain's clock need not keep pace with ours.
-    const restMs = Math.min(leftMs - holdMarginMs, holdRecheckMs)
-    return new Date(Math.max(clock(), startedAt + restMs))
+  const plan = planHold(facts, { marginMs })
+  if ('act' in plan) {
+    if (plan.act === 'reportMissing')
+      context.log.error({ paymentId: payment.id, alarm: true }, 'hold not found on chain')
+    if (plan.act === 'mature') await mature(context, payment)
+    return plan.act === 'await' && (await isDoubtful(context, payment)) ? after(recheckMs) : undefined
   }
-  if (!isGoing && !mayAsk(true)) {
-    if (ended) await keepFrozen(context, payment)
-    else if (leftMs <= (holdMarginMs * 2) / 3) await extend(context, payment, until!)
-    return after(holdMarginMs / 8)
-  }
-  const deadlineMs = Math.min(askMaxMs, ended ? askMaxMs : holdMarginMs / 3)
-  const clear = !isGoing && (await isClear(context, payment, deadlineMs))
+  const { phase } = plan
+  let stance: Stance | 'unasked' = stanceOf(payment, 'unread', phase)
+  if (plan.mayAsk) stance = mayAsk(phase !== 'early') ? await askStance(context, payment, plan) : 'unasked'
   failpoint('payments:hold-asked')
-  if (ended) {
-    // guard: a hold does not end before the provider was asked
-    if (clear) await mature(context, payment)
-    else await keepFrozen(context, payment)
-    return clear ? undefined : after(recheckAfterMs)
-  }
-  if (!clear) {
-    // guard: a hold is extended while the provider does not respond
-    await extend(context, payment, until!)
-    return after(holdMarginMs / 4)
-  }
-  await recordCleared(context, payment)
-  const endMs = startedAt + Math.max(0, leftMs) + afterEndMs
-  // If the margin is long, the hold is checked more than once within it.
-  return new Date(Math.min(endMs, startedAt + recheckAfterMs))
+  const { act, next } = decideHold(phase, stance, leftMs, { marginMs, recheckMs, holdRecheckMs })
+  if (act === 'mature') await mature(context, payment)
+  if (act === 'extend') await extend(context, payment, until!)
+  if (act === 'freeze') await keepFrozen(context, payment)
+  if (act === 'recordCleared') await recordCleared(context, payment)
+  if (!next) return undefined
+  return 'inMs' in next ? after(next.inMs) : new Date(Math.max(clock(), startedAt + next.sinceStartMs))
 }
 
-/** Returns true only if everything could be read in time and nothing more has gone back or may be on its way. */
-async function isClear(context: Context, payment: PaymentRow, deadlineMs: number): Promise<boolean> {
+/** Asks the provider for everything about the payment. What could not be read in time counts as doubt. */
+async function askStance(
+  context: Context,
+  payment: PaymentRow,
+  { phase, deadlineMs }: { readonly phase: HoldPhase; readonly deadlineMs: number },
+): Promise<Stance> {
+  const unread = stanceOf(payment, 'unread', phase)
   try {
     await within(receiveAll(context, payment), deadlineMs, 'refunds')
   } catch (error) {
     await recordRefusedLookUp(context, payment, error).catch(() => {})
     context.log.warn({ paymentId: payment.id, err: error }, 'refund lookup failed')
-    return false
+    return unread
   }
   return context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
-    if (!row?.providerPaymentId) return false
-    const reports = await findReports(tx, row.providerPaymentId)
-    const { goneMinor, isOpen } = backOf(reports, row.paidMinor ?? row.fiatMinor)
-    return !isOpen && goneMinor === row.refundAppliedMinor
+    if (!row?.providerPaymentId) return unread
+    return stanceOf(row, await reportedOf(tx, row), phase)
   })
 }
+
+/** Returns true if part of the payment is known to have gone back since it was ordered, or may be on its way back. */
+const isDoubtful = (context: Context, payment: PaymentRow): Promise<boolean> =>
+  context.database.transaction(async (tx) => {
+    const row = await lockPayment(tx, payment.id)
+    return row?.state === 'paid' && stanceOf(row, await reportedOf(tx, row), 'ended') === 'freeze'
+  })
 
 /** Receives charge, refunds and list rows of a payment. Throws if one of them cannot be read. */
 async function receiveAll(context: Context, payment: PaymentRow): Promise<void> {
@@ -136,6 +127,8 @@ async function mature(context: Context, payment: PaymentRow): Promise<void> {
     if (!moved) await bookChange(tx, row, { ...row, ...set }, 'hold ended')
     context.log.info({ paymentId: id, state: row.state }, 'hold ended')
     if (row.lostHold) await followFreeze(tx, context, row.wallet)
+    // During the hold, no report about a second charge has frozen the wallet.
+    if (row.overpaidMinor > 0n) await followDoubt(tx, context, moved ?? { ...row, ...set })
   })
   failpoint('payments:hold-ended')
 }
@@ -146,7 +139,7 @@ async function recordCleared(context: Context, payment: PaymentRow): Promise<voi
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     // guard: a check of a hold that began before a part was revoked clears nothing
-    if (row && isWhole(row, payment) && needsHold(row))
+    if (row && isWhole(row, payment) && mayBeOnHold(row))
       await recordPayment(tx, id, { refundsCheckedAt: new Date(context.clock()) })
   })
   failpoint('payments:hold-cleared')
@@ -156,7 +149,7 @@ async function extend(context: Context, { id, refSequence }: PaymentRow, until: 
   const now = new Date(context.clock())
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (!row || row.refSequence !== refSequence || !needsHold(row)) return
+    if (!row || row.refSequence !== refSequence || !mayBeOnHold(row)) return
     await orderExtension(tx, row, until)
     const extendedAt = row.extendedAt ?? now
     // guard: a response counts only for the hold end it was requested for
@@ -171,6 +164,6 @@ async function extend(context: Context, { id, refSequence }: PaymentRow, until: 
 async function keepFrozen(context: Context, { id, refSequence }: PaymentRow): Promise<void> {
   await context.database.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row && row.refSequence === refSequence && needsHold(row)) await freezeForHold(tx, context, row)
+    if (row && row.refSequence === refSequence && mayBeOnHold(row)) await freezeInDoubt(tx, context, row)
   })
 }

@@ -3,9 +3,10 @@ import type { Tx } from '#platform/db/open'
 import { relayFailed, relaySettled } from '#shared/messages/relay'
 import type { Context } from '../context'
 import { decideFailed, decideRevoked, decideSettled, type Step } from '../decide'
+import { followDoubt } from '../losses/follow'
 import { confirmFreeze } from '../losses/refund.store'
-import { followFreeze, freezeForHold } from '../losses/reversal'
-import { needsHold, type PaymentFacts, parseRefId, remainderFloor } from '../payment'
+import { followFreeze, freezeInDoubt } from '../losses/reversal'
+import { mayBeOnHold, type PaymentFacts, parseRefId, remainderFloor } from '../payment'
 import { type Change, lockPayment, recordPayment } from '../payment.store'
 import { takeDecided } from './advance'
 
@@ -28,7 +29,7 @@ export const relayReactions = (context: Context): Reaction[] => [
       const payment = await findOnHold(tx, cause)
       if (!payment) return
       context.log.error({ cause, reason, alarm: true }, 'hold extension failed')
-      if (reason === 'hold_not_extendable') await freezeForHold(tx, context, payment)
+      if (reason === 'hold_not_extendable') await freezeInDoubt(tx, context, payment)
       else await recordPayment(tx, payment.id, { nextCheckAt: new Date(context.clock()) })
     },
   }),
@@ -47,7 +48,7 @@ export const relayReactions = (context: Context): Reaction[] => [
 async function findOnHold(tx: Tx, cause: string) {
   const ref = parseRefId(cause.split(':')[0]!)
   const payment = ref && (await lockPayment(tx, ref.id))
-  return payment && payment.refSequence === ref.refSequence && needsHold(payment) ? payment : undefined
+  return payment && payment.refSequence === ref.refSequence && mayBeOnHold(payment) ? payment : undefined
 }
 
 type EffectKind = 'credit' | 'repay' | 'revoke'
@@ -69,7 +70,6 @@ const revokedUntil = (payment: PaymentFacts, leftMicro: bigint): Change => ({
   // A refund check from before the revocation no longer counts.
   refundsCheckedAt: null,
   ...(leftMicro === remainderFloor(payment) ? { refundAppliedMinor: payment.refundedMinor } : {}),
-  ...(leftMicro === 0n ? { lostHold: null } : {}),
 })
 
 const failed = (context: Context, order: EffectKind) =>
@@ -77,7 +77,6 @@ const failed = (context: Context, order: EffectKind) =>
     apply: (tx, { cause }) =>
       advanceOf(tx, context, cause, {
         decide: (payment) => decideFailed(payment, order),
-        set: () => (order === 'revoke' ? { lostHold: null } : {}),
       }),
   })
 
@@ -85,7 +84,7 @@ async function advanceOf(
   tx: Tx,
   context: Context,
   cause: string,
-  { decide, set: setOf }: { decide: Decide; set: (payment: PaymentFacts, leftMicro: bigint) => Change },
+  { decide, set: setOf }: { decide: Decide; set?: (payment: PaymentFacts, leftMicro: bigint) => Change },
 ): Promise<void> {
   const [refId = '', left = '0'] = cause.split(':')
   const ref = parseRefId(refId)
@@ -99,7 +98,12 @@ async function advanceOf(
   // guard: an outcome counts only for the current ref of a payment
   // guard: a repeated report of a revocation is not taken for that of a further one
   if (payment.refSequence !== ref.refSequence || leftMicro > payment.leftMicro) return
-  const set = setOf(payment, leftMicro)
-  await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
-  if (payment.lostHold) await followFreeze(tx, context, payment.wallet)
+  const set = setOf?.(payment, leftMicro) ?? {}
+  const moved = await takeDecided(tx, context, payment, decide({ ...payment, ...set } as PaymentFacts), set)
+  if (!moved) return
+  // While the money was on hold, no report about it has frozen the wallet.
+  const wasOnHold = payment.state === 'revoking' || moved.state === 'review'
+  if (wasOnHold || payment.lostHold) await followDoubt(tx, context, moved)
+  // An amount that is applied again begins without the doubt about the earlier ref.
+  if (payment.lostHold && !moved.lostHold) await followFreeze(tx, context, moved.wallet)
 }

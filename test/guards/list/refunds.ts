@@ -77,6 +77,24 @@ export const refundGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'a wallet is frozen while money that the chain cannot take back may be going back',
+    kind: 'decision',
+    by: instead("'freeze'", "'free'"),
+    test: {
+      file: at('losses/doubt.test.ts'),
+      name: 'freezes its wallet as soon as its refund is known, and its order settles frozen',
+    },
+  },
+  {
+    guard: 'a hold is watched also before the relayer has reported the order that began it',
+    kind: 'decision',
+    by: never,
+    test: {
+      file: at('losses/doubt.test.ts'),
+      name: 'is extended before the hold ends if a refund is known',
+    },
+  },
+  {
     guard: 'an amount in another currency counts as all that is left',
     kind: 'decision',
     by: always,

@@ -1,0 +1,57 @@
+import { lostMicro, unpaidMicro, waiverOf } from './decide'
+import type { Back } from './losses/report'
+import { atLeastZero, type BackFacts, beyondCeil, mayBeOnHold, most, type PaymentFacts } from './payment'
+
+/**
+ * What has to happen with money that a payment gave or will give. `free`: nothing. `hold`: its hold goes on and keeps it.
+ * `extend`: the hold must not end yet. `freeze`: nothing else keeps it, so the wallet is frozen.
+ */
+export type Stance = 'free' | 'hold' | 'extend' | 'freeze'
+
+/** Where its hold is by the chain's clock. `last`: within the margin before the end. */
+export type HoldPhase = 'early' | 'last' | 'ended'
+
+/** What all reports about its charges say. `unread`: the provider could not be asked. */
+export type Reported =
+  | 'unread'
+  | (Back & { /** Of second charges, as `mayGoMinor`. */ readonly othersMayGoMinor: bigint })
+
+/**
+ * Says what has to happen with the money of a payment, in every state: before its order is executed, while the order waits,
+ * during its hold and after it. In doubt the money is kept; once the doubt is over it is free. Money that is gone and still
+ * on hold is also revoked, which `decide.ts` decides: until that is final, the hold must not end.
+ */
+export function stanceOf(payment: PaymentFacts & BackFacts, reported: Reported, phase: HoldPhase = 'early'): Stance {
+  // guard: a wallet is frozen while money that the chain cannot take back may be going back
+  if (!mayBeOnHold(payment)) return reported !== 'unread' && atStakeMicro(payment, reported) > 0n ? 'freeze' : 'free'
+  const isClear = isClearOf(payment, reported)
+  switch (phase) {
+    case 'early':
+      return 'hold'
+    case 'last':
+      return isClear ? 'hold' : 'extend'
+    case 'ended':
+      return isClear ? 'free' : 'freeze'
+  }
+}
+
+/** Returns true if nothing of it has gone back or may be on its way. */
+const isClearOf = ({ state, refundAppliedMinor }: PaymentFacts, reported: Reported): boolean =>
+  state !== 'revoking' && reported !== 'unread' && !reported.isOpen && reported.goneMinor === refundAppliedMinor
+
+/**
+ * Returns what the wallet would owe beyond its present loss if everything that is open succeeded (10⁻⁶ AUSD). An order that
+ * waits counts as executed.
+ */
+function atStakeMicro(payment: PaymentFacts & BackFacts, reported: Exclude<Reported, 'unread'>): bigint {
+  const { mayGoMinor, othersMayGoMinor, orderedOpenMinor } = reported
+  const worst = {
+    ...payment,
+    // We bear the loss of a refund that we ordered.
+    ...waiverOf(payment, payment.refundedMinor + orderedOpenMinor),
+    refundedMinor: most(payment.refundedMinor, mayGoMinor),
+    overpaidRefundedMinor: most(payment.overpaidRefundedMinor, othersMayGoMinor),
+  }
+  const unpaid = atLeastZero(unpaidMicro(worst) - worst.writtenOffMicro)
+  return beyondCeil(worst) + unpaid - lostMicro(payment)
+}
