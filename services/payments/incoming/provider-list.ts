@@ -4,20 +4,21 @@ import { countryBy } from '#shared/money/countries'
 import { type ProviderAccount, providerAccounts } from '#shared/money/pair'
 import { type Listing, type ListingSettings, receiveRows, startReadingList } from '#shared/provider/listing'
 import { noneOfItsForm } from '#shared/provider/problem'
-import type { Listed, ListedStatus } from '#shared/provider/transactions'
+import type { Listed } from '#shared/provider/transactions'
 import { raiseAlert } from '../alert'
 import type { Context } from '../context'
 import { bookListed, bookMatchedRow } from '../ledger/book'
 import { endDoubt, receiveDoubt } from '../losses/follow'
 import { findReportsById } from '../losses/refund.store'
-import { chargebackId, contains, listedId, voidId } from '../losses/report'
+import { chargebackId, listedId, voidId } from '../losses/report'
 import { isOrderedByUs, paymentIdIn } from '../payment'
 import { findByProviderIds, findOwned, findPayment, firstPaymentAt } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
-import type { FetchedCharge, FetchedRefund, RefundStatus } from '../provider'
+import type { FetchedCharge, FetchedRefund } from '../provider'
 import { findRefunded as findRefundedCharge, listRefundsOf } from '../providers/look-up'
 import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
+import { doubtOf, isRowDone, type RowFacts, statusOf } from './is-row-done'
 import {
   fetchCheckout,
   type PricedCharge,
@@ -54,20 +55,6 @@ export function paymentListing(context: Context): Listing {
   }
 }
 
-const statusOf: Readonly<Record<ListedStatus, RefundStatus>> = {
-  pending: 'pending',
-  succeeded: 'succeeded',
-  unknown: 'unknown',
-  failed: 'dead',
-  voided: 'dead',
-  reversed: 'dead',
-}
-
-function doubtOf({ status }: Listed): 'succeeded' | 'unknown' | undefined {
-  if (status === 'voided' || status === 'reversed') return 'succeeded'
-  return status === 'failed' || status === 'unknown' ? 'unknown' : undefined
-}
-
 async function doneOf({ database }: Context, account: ProviderAccount, rows: readonly Listed[]): Promise<Set<Listed>> {
   if (rows.length === 0) return new Set()
   const reportIds = rows.flatMap(({ transactionId: id, productId }) => [
@@ -95,37 +82,24 @@ async function doneOf({ database }: Context, account: ProviderAccount, rows: rea
   const reports = new Map([...stored, ...objects].map((report) => [report.id, report]))
   const isOwned = ({ productId, paymentRequestId, reference }: Listed) =>
     owned.has(productId ?? '') || owned.has(paymentRequestId ?? '') || owned.has(paymentIdIn(reference) ?? '')
-  const isUnmatched = (row: Listed) =>
-    !isOwned(row) &&
-    [row.transactionId, row.productId ?? ''].some((id) => anomalies.has(anomalyId('money_unmatched', account, id)))
-  const isDone = (row: Listed): boolean => {
-    const { type, transactionId, productId, status, amountMinor } = row
-    const isSecond = anomalies.has(anomalyId('paid_twice', account, productId ?? ''))
-    const isCounted = isSecond || owned.has(productId ?? '')
-    const doubt = reports.get(voidId(transactionId))
-    if (type === 'payment') {
-      if (status === 'pending') return true
-      if (status !== 'succeeded') return !isCounted || contains(doubt?.status, doubtOf(row))
-      // The charge may have had another status for a while.
-      const doubts = [doubt, reports.get(voidId(productId ?? ''))]
-      const isClear = doubts.every((one) => !one || one.status === 'dead')
-      return isCounted ? isClear : isUnmatched(row)
-    }
-    if (type !== 'refund' && type !== 'chargeback') return true
-    if (doubt && doubt.status !== 'dead') return false
+  const factsOf = (row: Listed): RowFacts => {
+    const { type, transactionId, productId, currency } = row
     const report = reports.get((type === 'refund' ? listedId : chargebackId)(transactionId))
-    // A refund that never took place needs no record, unless a webhook may have reported it before it bounced.
-    const isReported = type === 'refund' && (isOwned(row) || reports.has(productId ?? ''))
-    if (!report) return (statusOf[status] === 'dead' && !isReported) || isUnmatched(row)
-    const object = reports.get(report.objectId ?? '')
-    // A restore may have brought back the payment of a charge that matched none before.
-    const isNamed = report.paymentId !== '' || !isOwned(row)
-    const isAsListed = contains(report.status, statusOf[status]) && isNamed
-    if (type === 'refund') return isAsListed && object?.status === report.status
-    const isExact = row.currency === countryBy('account', account).currency
-    return isAsListed && report.refundedMinor === (isExact ? amountMinor : null)
+    return {
+      isOwned: isOwned(row),
+      isCounted: owned.has(productId ?? '') || anomalies.has(anomalyId('paid_twice', account, productId ?? '')),
+      isRecordedUnmatched: [transactionId, productId ?? ''].some((id) =>
+        anomalies.has(anomalyId('money_unmatched', account, id)),
+      ),
+      doubt: reports.get(voidId(transactionId))?.status,
+      chargeDoubt: reports.get(voidId(productId ?? ''))?.status,
+      isRefundKnown: reports.has(productId ?? ''),
+      report,
+      objectStatus: reports.get(report?.objectId ?? '')?.status,
+      isOwnCurrency: currency === countryBy('account', account).currency,
+    }
   }
-  return new Set(rows.filter(isDone))
+  return new Set(rows.filter((row) => isRowDone(row, factsOf(row))))
 }
 
 async function receiveRow(context: Context, account: ProviderAccount, row: Listed): Promise<void> {
