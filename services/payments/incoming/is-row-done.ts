@@ -61,17 +61,17 @@ export function isRowDone(row: Row, facts: RowFacts): boolean {
 function isChargeDone(row: Row, facts: RowFacts): boolean {
   if (row.status === 'pending') return true
   if (row.status !== 'succeeded') return !facts.isCounted || contains(facts.doubt, doubtOf(row))
-  // The charge may have read otherwise for a while.
+  // The charge may have had another status for a while.
   return facts.isCounted ? isOver(facts.doubt) && isOver(facts.chargeDoubt) : isUnmatched(facts)
 }
 
 function isReportDone({ type, status }: Row, facts: RowFacts): boolean {
   const { isOwned, report } = facts
   if (!isOver(facts.doubt)) return false
-  // What never took place needs no record. A webhook may have reported a refund that bounced.
+  // A refund that never took place needs no record, unless a webhook may have reported it before it bounced.
   const isReported = type === 'refund' && (isOwned || facts.isRefundKnown)
   if (!report) return (statusOf[status] === 'dead' && !isReported) || isUnmatched(facts)
-  // A restore may have brought back the payment of a charge that matched none.
+  // A restore may have brought back the payment of a charge that matched none before.
   const isNamed = report.paymentId !== '' || !isOwned
   return contains(report.status, statusOf[status]) && isNamed
 }

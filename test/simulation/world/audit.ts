@@ -2,9 +2,11 @@ import type { Hex } from 'viem'
 import { difference } from '#shared/ledger/position'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
-import { refIdOf } from '../../../services/payments/payment'
+import { backOf } from '../../../services/payments/losses/report'
+import { mayBeOnHold, refIdOf } from '../../../services/payments/payment'
 import type { PaymentRow } from '../../../services/payments/payment.table'
 import { journal as paymentsJournal, outbox as paymentsOutbox } from '../../../services/payments/schema.store'
+import { stanceOf } from '../../../services/payments/stance'
 import type { Cashout } from '../../../services/payouts/cashout.table'
 import { positionOf as positionOfCashout } from '../../../services/payouts/ledger/position'
 import { journal as payoutsJournal, outbox as payoutsOutbox } from '../../../services/payouts/schema.store'
@@ -84,7 +86,18 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`was overpaid by ${second}, but recorded ${row.overpaidMinor}`)
   const said = bookedOf(world.rows, paymentsJournal, row.id)
   if (difference(said, positionOfPayment(row)).length > 0) say('does not match the books')
+  const isAtStake = isWalletAtStake(around, row)
+  if (isAtStake && row.lostHold !== 'frozen') say('may be going back, and its wallet is not frozen for it')
+  if (!isAtStake && row.lostHold === 'frozen') say('is not going back, and its wallet is frozen for it')
   return found
+}
+
+/** Returns true if money that no hold keeps may be going back beyond the loss that is counted. */
+function isWalletAtStake({ world }: Surroundings, row: PaymentRow): boolean {
+  if (row.providerPaymentId === null || row.overpaidMinor > 0n || mayBeOnHold(row)) return row.lostHold === 'frozen'
+  const reports = world.rows.refunds.by('charge', row.providerPaymentId)
+  const reported = { ...backOf(reports, row.paidMinor ?? row.fiatMinor), othersMayGoMinor: 0n }
+  return stanceOf(row, reported) === 'freeze'
 }
 
 /** Returns the AUSD (10⁻⁶) of the unrefunded money at the row's rate. */
@@ -189,6 +202,14 @@ function auditRelayer({ chain, world }: Surroundings): Finding[] {
     if (kind !== 'credit' && kind !== 'repay') continue
     const isApplied = contract.appliedAt(refOf(cause), latest.number) !== undefined
     if (isApplied !== (state === 'settled')) found.push(`${kind} ${id} is ${state} and ${isApplied}`)
+  }
+  for (const { wallet, frozen } of world.rows.wallets.values()) {
+    const isMissing = world.rows.reversals
+      .by('wallet', wallet)
+      .some(({ clearedAt, madeGoodMicro, lostMicro }) => clearedAt === null && madeGoodMicro < lostMicro)
+    const isInDoubt = world.rows.payments.by('wallet', wallet).some(({ lostHold }) => lostHold === 'frozen')
+    if (frozen && !isMissing && !isInDoubt) found.push(`${wallet} is frozen without a reason`)
+    if (!frozen && (isMissing || isInDoubt)) found.push(`${wallet} is not frozen`)
   }
   for (const { kind, wallet, state } of world.rows.operations.values()) {
     if (kind !== 'verify' && kind !== 'freeze') continue
