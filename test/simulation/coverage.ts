@@ -34,6 +34,7 @@ export const rare: Readonly<Record<string, string>> = {
   'cash-out: expired → returning': 'AUSD taken for rows of a backup',
   'a nonce was filled with a noop': 'an authorization lapses after its send was signed',
   'a verdict waited for another of its wallet': 'two verdicts of one wallet at once',
+  'a credit waited for a freeze of its wallet': 'a refund becomes known while another credit of the wallet waits',
   'two instances worked on one message at once': 'a handler that takes longer than the acknowledgement may',
 }
 

@@ -259,17 +259,18 @@ async function* batchesOf(
   const given = new Set<Operation>([...together.flat(), ...bundles.flatMap(({ operations }) => operations)])
   const alone = own.filter((operation) => !given.has(operation))
   const leastRecent = [...foreign].sort((left, right) => left.notBefore.getTime() - right.notBefore.getTime())
-  const groups = [
-    ...Array.from({ length: Math.ceil(alone.length / examineAtOnce) }, (_, at) =>
-      alone.slice(at * examineAtOnce, (at + 1) * examineAtOnce),
-    ),
-    leastRecent.slice(0, foreignPerRound),
-  ]
-  for (const group of groups) {
-    if (!isRecent(startedAt, context.clock(), examineForMs)) return context.wake()
+  for (let from = 0; from < alone.length; from += examineAtOnce) {
+    const group = alone.slice(from, from + examineAtOnce)
     await examineAll(group)
     yield group.flatMap((operation) => singleOf(operation, fits))
+    if (isRecent(startedAt, context.clock(), examineForMs)) continue
+    context.wake()
+    break
   }
+  // Even a slow round examines some of these, or their owners would wait for as long as others are slow.
+  const last = leastRecent.slice(0, foreignPerRound)
+  await examineAll(last)
+  yield last.flatMap((operation) => singleOf(operation, fits))
   if (foreign.size > foreignPerRound) context.wake()
 }
 
