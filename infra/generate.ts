@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
+import { readWords, refuseWords } from '#infra/local/words'
 
 const generators: Readonly<Record<string, readonly string[]>> = {
   contracts: ['infra/contracts/compile.ts'],
@@ -9,7 +10,7 @@ const generators: Readonly<Record<string, readonly string[]>> = {
   documents: ['infra/documents/write.ts', 'test/prove/document.ts'],
 }
 
-const usage = `bun run generate [${Object.keys(generators).join('|')}]
+const usage = `usage: bun run generate [${Object.keys(generators).join('|')}]
 
   contracts        artifacts and ABIs from the Solidity sources
   migrations NAME  a migration called NAME for each schema whose tables have changed
@@ -19,14 +20,13 @@ const usage = `bun run generate [${Object.keys(generators).join('|')}]
 
 Without a name: everything but migrations.`
 
-const [name, ...words] = process.argv.slice(2)
+const [name, ...words] = readWords(usage, { allowPositionals: true }).positionals
+const wordsMax = name === 'migrations' ? 1 : 0
+if (words.length > wordsMax) refuseWords(`unknown argument: ${words[wordsMax]}`, usage)
 const chosen = name ? [name] : Object.keys(generators).filter((one) => one !== 'migrations')
 for (const one of chosen) {
   const scripts = generators[one]
-  if (!scripts) {
-    console.error(`${one} is unknown.\n\n${usage}`)
-    process.exit(2)
-  }
+  if (!scripts) refuseWords(`unknown generator: ${one}`, usage)
   for (const script of scripts) {
     const run = Bun.spawnSync([process.execPath, join(repositoryDir, script), ...words], {
       stdio: ['inherit', 'inherit', 'inherit'],

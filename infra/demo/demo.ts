@@ -5,13 +5,18 @@ import { watchStack } from '#infra/demo/watch'
 import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { bunRun } from '#infra/local/start/command'
 import { adviceOn, usableDir } from '#infra/local/start/faults'
 import { FolderTaken } from '#infra/local/start/folder-owner'
 import { answers } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { unlessStopped } from '#infra/local/wait'
+import { readWords } from '#infra/local/words'
 
-/** Plays a customer journey on the running stack or a temporary one (`bun run demo`). */
+const usage = `usage: ${bunRun} demo
+
+Plays a customer journey on the running stack, or on a temporary one. LOCAL_DIR=/path/to/folder names the stack's folder.`
+readWords(usage, {})
 const stopping = openStopping()
 const dir = resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local'))
 const ownDir = `${dir}-demo`
@@ -50,7 +55,8 @@ async function playOnOwn(): Promise<void> {
     bootStack({ dir: ownDir, ports: 'free', durable: false, progress, signal }),
   )
   await tell(stack.info, ownDir)
-  if (!process.stdout.isTTY) return console.log('Stopping the temporary stack; `bun run start` runs one that stays.')
+  if (!process.stdout.isTTY)
+    return console.log(`Stopping the temporary stack; \`${bunRun} start\` runs one that stays.`)
   console.log('The stack keeps running until Ctrl-C.')
   await stopping.asked
 }

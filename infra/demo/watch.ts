@@ -1,4 +1,5 @@
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { bunRun } from '#infra/local/start/command'
 import { StartFault } from '#infra/local/start/faults'
 import { answers } from '#infra/local/start/running'
 import { pause } from '#platform/deadline'
@@ -8,7 +9,7 @@ const silentMaxMs = 8_000
 const everyMs = 500
 
 const gone = (how: string) =>
-  new StartFault(`the stack is gone: ${how}`, 'Start one with `bun run start`, then run the demo again.')
+  new StartFault(`the stack is gone: ${how}`, `Start one with \`${bunRun} start\`, then run the demo again.`)
 
 function assertThere(dir: string): void {
   try {

@@ -1,26 +1,32 @@
+import { readWords, refuseWords, takenByNpm } from '#infra/local/words'
 import { runCommand, type Say } from '#platform/command'
-import { Misconfigured, readConfig, secretsOf } from '#platform/config'
+import { readConfig, secretsOf } from '#platform/config'
 import { fields } from './config'
 import { deploy } from './deploy'
 import { textOf } from './node'
 import { exitCodeOf, report } from './report'
 import { wantedOf } from './wanted'
 
-async function main(args: readonly string[], say: Say): Promise<number> {
-  const unknown = args.filter((one) => one !== '--dry-run')
-  if (unknown.length > 0) throw new Misconfigured(`unknown argument ${unknown[0]}: the only option is --dry-run`)
+const usage = `usage: bun run deploy [--dry-run]
+  --dry-run  prints state, planned steps and manual tasks; sends and writes nothing
+Its environment is described in infra/deploy/README.md.`
+
+async function main(dryRun: boolean, say: Say): Promise<number> {
   const config = readConfig('deploy', fields)
   const { wanted, signers } = wantedOf(config)
   const { rpcUrls, addressesFile, finalWithinMs } = config
   const job = { wanted, signers, rpcUrls, addressesFile, finalWithinMs }
-  const deployment = await deploy({ ...job, dryRun: args.length > 0, say }).catch((error: unknown) => {
+  const deployment = await deploy({ ...job, dryRun, say }).catch((error: unknown) => {
     throw new Error(textOf(error))
   })
   say(report(deployment, wanted))
   return exitCodeOf(deployment)
 }
 
+const { values } = readWords(usage, { options: { 'dry-run': { type: 'boolean', default: false } } })
+const taken = takenByNpm(['dry-run'], process.env)
+if (taken) refuseWords(taken, usage)
 await runCommand(
   () => secretsOf(fields),
-  (say) => main(process.argv.slice(2), say),
+  (say) => main(values['dry-run'], say),
 )

@@ -1,9 +1,6 @@
 import { join } from 'node:path'
 import type { StackFile, StackPart } from '#infra/local/stack-file'
-import { triedBun } from '#infra/local/start/install'
-
-/** Command that runs a script. npx keeps the bun that it fetched in `_npx`. */
-export const bunRun = process.execPath.includes('/_npx/') ? `npx -y bun@${triedBun} run` : 'bun run'
+import { bunRun } from '#infra/local/start/command'
 
 export const natsContext = ({ nats, ops }: StackFile): string =>
   `nats context add ausd --server ${nats.url} --user ops --password ${ops.natsPassword} ` +

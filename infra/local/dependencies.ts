@@ -5,7 +5,7 @@ import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyFolder } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
 import { natsAnswers, natsSignsIn, planNats } from '#infra/local/nats'
-import { assertServerServes, type Cluster, planPostgres, postgresAnswers } from '#infra/local/postgres'
+import { assertServerServes, type Cluster, claimDatabase, planPostgres, postgresAnswers } from '#infra/local/postgres'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
 import { chainStatePath, type Kept, readKept } from '#infra/local/start/kept'
@@ -74,6 +74,7 @@ async function bootDatabase(processes: Processes, options: DependencyOptions) {
   if (DATABASE_URL) await untilOwnAnswers(processes, 'DATABASE_URL', DATABASE_URL, answers)
   else await processes.until('Postgres to respond', answers)
   await assertServerServes(adminUrl)
+  if (DATABASE_URL) await claimDatabase(adminUrl, options.dir, options.kept !== undefined)
   const { databaseRoles: passwords } = options.secrets
   await unlessStopped(migrateAll({ adminUrl, passwords }), options.signal)
   const [, host = '', name = 'postgres'] = /^\w+:\/\/(?:[^@/]+@)?([^/?]+)\/?(.+)?$/.exec(adminUrl) ?? []

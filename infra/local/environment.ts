@@ -8,8 +8,10 @@ import type { ProcessName, ServiceName } from '#shared/messages/topic'
 export type Env = Record<string, string>
 export type OwnProcess = ServiceName | 'sandbox' | 'operations'
 
+export type Own = Readonly<Record<string, string | undefined>>
+
 /** Returns the secrets: those that the user's environment sets, and new ones for the rest. */
-export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
+export function makeSecrets(own: Own) {
   const or = (name: string, prefix = '') => own[name] || freshSecret(prefix)
   return {
     nats: Object.fromEntries(natsUsers.map((user) => [user, or(passwordVariable(user))])) as Record<
@@ -34,6 +36,13 @@ export function makeSecrets(own: Readonly<Record<string, string | undefined>>) {
   }
 }
 export type Secrets = ReturnType<typeof makeSecrets>
+
+/** The variables that `makeSecrets` reads. */
+export function secretNames(): string[] {
+  const names: string[] = []
+  makeSecrets(new Proxy<Own>({}, { get: (_, name) => void names.push(String(name)) }))
+  return names
+}
 
 export const laneKeys = [devKey('lane 0'), devKey('lane 1')]
 
@@ -96,9 +105,9 @@ export const liftedLimits: Partial<Record<OwnProcess, Env>> = {
   operations: unlimitedProvider,
 }
 
-const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
+export const wishes = ['LOG_LEVEL', 'TRACES_URL', 'TRACE_SAMPLE_PERCENT', 'CORS_ORIGINS'] as const
 
-export const wishesIn = (own: Readonly<Record<string, string | undefined>>): Env =>
+export const wishesIn = (own: Own): Env =>
   Object.fromEntries(wishes.flatMap((name) => (own[name] ? [[name, own[name]]] : [])))
 
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {

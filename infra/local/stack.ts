@@ -16,7 +16,7 @@ import { failpointFile, type GatewayPorts, startOwnProcesses } from '#infra/loca
 import { removeStackFile, type StackFile, type StackPart, writeStackFile } from '#infra/local/stack-file'
 import { type OwnedFolder, ownFolder } from '#infra/local/start/folder-owner'
 import { damagedChain, discardKept, keepChain, keptToContinue, writeKept } from '#infra/local/start/kept'
-import { assertOwnUrls } from '#infra/local/start/own'
+import { assertOwnUrls, diedOfItsConfiguration, faultOfConfiguration } from '#infra/local/start/own'
 import { noProgress } from '#infra/local/start/progress'
 import type { Supervised } from '#infra/local/supervisor'
 import { unlessStopped } from '#infra/local/wait'
@@ -88,6 +88,7 @@ async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stac
     onDeath: (death) => {
       if (!isUp && diedOfItsPort(death.logFile)) lost.reject(new PortTaken(death.name))
       else if (!isUp && diedOfItsState(death)) lost.reject(damagedChain(options.dir))
+      else if (!isUp && diedOfItsConfiguration(death)) lost.reject(faultOfConfiguration(death))
       else options.onDeath?.(death)
     },
     onStart: () => keep.current(),
@@ -145,8 +146,7 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
   // The sandbox's records of an earlier stack do not match a new database and chain.
   if (!kept) rmSync(places.bookPath, { force: true })
   const gatewayPorts = await portsOfCopies(places, options.copies ?? 1)
-  const isControlled = options.controls && !own.PROVIDER_URL
-  const controls = isControlled ? listeners.use(openControlsListener()) : undefined
+  const controls = options.controls ? listeners.use(openControlsListener()) : undefined
   const { rpcUrl: target } = places
   const rpcProxy = options.proxied ? listeners.use(openRpcProxy({ target })) : undefined
   startOwnProcesses(

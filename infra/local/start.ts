@@ -1,41 +1,47 @@
 import { join, resolve } from 'node:path'
 import { processes } from '#infra/configuration/processes'
-import { banner, bunRun } from '#infra/local/banner'
+import { banner } from '#infra/local/banner'
 import { hasAnvil } from '#infra/local/chain'
 import { startPacing } from '#infra/local/chain/pace'
 import { repositoryDir } from '#infra/local/folders'
 import { hasNats } from '#infra/local/nats'
 import { hasPostgres } from '#infra/local/postgres'
 import { bootStack } from '#infra/local/stack'
+import { bunRun } from '#infra/local/start/command'
 import { adviceOn, assertPrograms, usableDir } from '#infra/local/start/faults'
 import { assertFree, FolderTaken } from '#infra/local/start/folder-owner'
 import { type DataPlan, readKept } from '#infra/local/start/kept'
+import { takenOver } from '#infra/local/start/own'
 import { openProgress, type StartProgress } from '#infra/local/start/progress'
 import { describeRunning } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
+import { readWords, refuseWords, takenByNpm } from '#infra/local/words'
 import { secretsOf } from '#platform/config'
 import { redactorOf, secretWordsOf } from '#platform/redaction'
 
 /** `--limits` keeps a deployment's limits, so that floods can be tried. */
 const usualDir = join(repositoryDir, '.local')
-const words = process.argv.slice(2)
-const usage = `usage: bun run start [--keep] [--limits]
+const usage = `usage: ${bunRun} start [--keep] [--limits]
   --keep    continue with the data of the last run
   --limits  keep a deployment's rate limits
 LOCAL_DIR=/path/to/folder runs a second stack. Ports that are taken are replaced.`
-if (words.includes('--help')) {
-  console.log(usage)
-  process.exit()
-}
-const unknown = words.filter((word) => word !== '--keep' && word !== '--limits')
-if (unknown.length > 0) {
-  console.error(`unknown argument: ${unknown.join(' ')}\n${usage}`)
-  process.exit(2)
-}
-const data: DataPlan = words.includes('--keep') ? 'continue' : 'leave'
+const { values } = readWords(usage, { options: { keep: { type: 'boolean' }, limits: { type: 'boolean' } } })
+const taken = takenByNpm(['keep', 'limits'], process.env)
+if (taken) refuseWords(taken, usage)
+const data: DataPlan = values.keep ? 'continue' : 'leave'
 
 const startedAt = Date.now()
 const stopping = openStopping()
+
+const proxies = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])
+
+/** What the machine's own settings change, which may be there for another project. */
+function sayOfEnvironment({ env } = process): void {
+  const taken = takenOver(env)
+  if (taken) console.log(`From your environment: ${taken}. Unset what is not meant for this stack.`)
+  const proxy = proxies.find((name) => env[name])
+  if (proxy && env.no_proxy) console.log(`${proxy} is not used for this machine itself: no_proxy=${env.no_proxy}`)
+}
 
 function sayOfData(dir: string): void {
   const before = readKept(dir)
@@ -63,10 +69,13 @@ const boot = (dir: string, progress: StartProgress) =>
     durable: true,
     operations: true,
     controls: true,
-    ...(words.includes('--limits') && { limits: 'deployed' as const }),
+    ...(values.limits && { limits: 'deployed' as const }),
     own: process.env,
     signal: stopping.signal,
-    onOwned: () => sayOfData(dir),
+    onOwned: () => {
+      sayOfEnvironment()
+      sayOfData(dir)
+    },
     onDeath: ({ name, how, livedMs, restartInMs }) => {
       console.log(`  ${name} died (${how}) after ${livedMs} ms, restarting in ${restartInMs} ms`)
       // Its state was in memory; an empty chain would contradict every table.

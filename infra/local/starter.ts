@@ -13,12 +13,12 @@ const parentOf = (pid: number): number => {
 export const isStartedByNpm = (env: Readonly<Record<string, string | undefined>>): boolean =>
   env.npm_config_user_agent?.startsWith('npm/') ?? false
 
-/** npm runs a script in a shell, which may stay between npm and the script. */
-function isShell(pid: number): boolean {
+/** Empty if the process has ended, or the system has no `/proc`. */
+function nameOf(pid: number): string {
   try {
-    return /^(ba|da|z|k)?sh\n$/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {
-    return false
+    return ''
   }
 }
 
@@ -28,13 +28,22 @@ const ancestors = (levels: number): number[] => {
   return pids
 }
 
+/** npm's shell, `bun run` and its shell may stay between npm and the program. */
+const levelsMax = 4
+
 /**
- * A signal to `npx` leaves its shell and `bun run` behind, so all ancestors up to it are watched; a shell
- * that ran `bun run` directly may exit, as with nohup.
+ * How many ancestors, whose names begin with the parent's, must live on: up to npm, which names its process
+ * after its command, because a signal to npm may leave the others behind; otherwise the parent, because the
+ * shell above it may exit, as with nohup.
  */
+export function watchedLevels(names: readonly string[], isByNpm: boolean): number {
+  if (!isByNpm) return 1
+  const at = names.findIndex((name) => name.startsWith('npm'))
+  return at === -1 ? 2 : at + 1
+}
+
 export function watchStarter(gone: () => void): void {
-  const [, grandparent] = ancestors(2)
-  const levels = !isStartedByNpm(process.env) ? 1 : isShell(grandparent!) ? 3 : 2
+  const levels = watchedLevels(ancestors(levelsMax).map(nameOf), isStartedByNpm(process.env))
   const before = ancestors(levels)
   const there = () => Bun.deepEquals(ancestors(levels), before)
   setInterval(() => there() || gone(), 1_000).unref()

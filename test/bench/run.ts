@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { faultOf, helpIfAsked, refuseWords } from '#infra/local/words'
 import { benchBackfill } from './backfill/backfill'
 import { layGround } from './backfill/ground'
 import type { Run } from './backfill/reader'
@@ -60,16 +61,12 @@ async function main(options: Options): Promise<void> {
   if (options.write) writeResults(result)
 }
 
-if (process.argv.includes('--help')) {
-  console.log(usage)
-  process.exit(0)
-}
+helpIfAsked(process.argv.slice(2), usage)
 let options: Options
 try {
   options = readOptions(process.argv.slice(2))
 } catch (error) {
-  console.error(`${(error as Error).message}\n\n${usage}`)
-  process.exit(2)
+  refuseWords(faultOf(error as Error), usage)
 }
 heedSignals()
 await main(options).catch((error: Error) => {

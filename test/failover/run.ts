@@ -1,11 +1,17 @@
 import { report } from '#infra/compose/smoke-test/report'
+import { readWords, refuseWords } from '#infra/local/words'
 import { runCommand } from '#platform/command'
 import { printOutcome } from '../prove/outcome'
 import { natsFailover } from './nats'
 import { postgresFailover } from './postgres'
 
-/** This script is `bun run prove failover [nats] [postgres]`. Its exit code is 0 if every step passed. */
-const parts = process.argv.slice(2)
+const usage = `bun run prove failover [nats] [postgres]    both parts unless one is named
+
+The exit code is 0 if every step passed.`
+
+const { positionals: parts } = readWords(usage, { allowPositionals: true })
+const unknown = parts.find((part) => part !== 'nats' && part !== 'postgres')
+if (unknown) refuseWords(`unknown part: ${unknown}`, usage)
 const isAsked = (part: string) => parts.length === 0 || parts.includes(part)
 
 await runCommand(

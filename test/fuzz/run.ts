@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readWords } from '#infra/local/words'
 import { printOutcome } from '../prove/outcome'
 import { verifiedUser } from '../support/people'
 import { ownStack } from '../support/stack'
@@ -9,17 +9,12 @@ const usage = `bun run prove fuzz [--requests N] [--seed S]
   --requests   number of requests (default: 20000)
   --seed       fixes what is requested (default: 1)`
 
-const { values } = parseArgs({
+const { values } = readWords(usage, {
   options: {
     requests: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
-    help: { type: 'boolean', default: false },
   },
 })
-if (values.help) {
-  console.log(usage)
-  process.exit(0)
-}
 const options = { requests: Number(values.requests), seed: Number(values.seed) }
 await using stack = await ownStack()
 const { asked, statuses, findings } = await fuzz(stack, await verifiedUser(stack), options)

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readWords } from '#infra/local/words'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { printOutcome } from '../prove/outcome'
 import { runRace } from './race'
@@ -10,20 +10,17 @@ const usage = `bun run prove orders [words of a name] [--most N] [--sample N] [-
   --sample N   run N random orders of each race, the same each time
   --guards     instead, remove each guard and print the first order that goes wrong`
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readWords(usage, {
   allowPositionals: true,
   options: {
     most: { type: 'string' },
     sample: { type: 'string' },
     guards: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 })
 const wanted = races.filter(({ name }) => name.includes(positionals.join(' ')))
 const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text))
-const isBroken = values.help ? false : await run()
-if (values.help) console.log(usage)
-process.exitCode = isBroken ? 1 : 0
+process.exitCode = (await run()) ? 1 : 0
 
 async function run(): Promise<boolean> {
   await using server = await startScratchPostgres()

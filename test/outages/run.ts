@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { outsideOf } from '#infra/demo/external'
+import { readWords, refuseWords } from '#infra/local/words'
 import { quantile } from '../bench/quantile'
 import { printOutcome } from '../prove/outcome'
 import { booksClose } from '../support/books'
@@ -12,19 +12,16 @@ Takes each dependency away from a stack in use, and prints how soon pending work
 after its return.
 The exit code is 0 if every item completed once and the books balance.`
 
-const { values } = parseArgs({
+const { values } = readWords(usage, {
   options: {
     seconds: { type: 'string', default: '60' },
     people: { type: 'string', default: '30' },
     only: { type: 'string' },
-    help: { type: 'boolean', default: false },
   },
 })
 const [seconds, people] = [Number(values.seconds), Number(values.people)]
-if (values.help || !(seconds > 0) || !(people >= 3)) {
-  console.log(usage)
-  process.exit(values.help ? 0 : 2)
-}
+if (!(seconds > 0)) refuseWords('--seconds must be above 0', usage)
+if (!(people >= 3)) refuseWords('--people must be at least 3', usage)
 
 const row = ({ name, answersMs, endsMs }: Recovery) =>
   `| ${name} | ${answersMs} | ${endsMs.length} | ${quantile(endsMs, 0.5)} | ${quantile(endsMs, 0.99)} |`

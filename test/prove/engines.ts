@@ -5,7 +5,7 @@ export type Engine = {
   /** Minutes of the default size on two quiet cores. */
   readonly minutes: number
   readonly run: readonly string[]
-  /** True if the engine prints its options for `--help`. */
+  /** True if the engine takes options, and prints them for `--help`. */
   readonly hasHelp?: true
   /** Option for the duration; engines without it have fixed work. */
   readonly duration?: '--minutes'
@@ -17,6 +17,7 @@ const suites = (...paths: string[]) => ['test', '--timeout', '1200000', ...paths
 export const engines: readonly Engine[] = [
   {
     name: 'conformance',
+    hasHelp: true,
     proves: 'the provider and identity clients work against the sandbox, or against test mode',
     minutes: 1,
     run: ['test/conformance/run.ts'],
@@ -119,6 +120,7 @@ export const engines: readonly Engine[] = [
   },
   {
     name: 'failover',
+    hasHelp: true,
     proves: 'one node of a NATS cluster or of a Postgres pair may die under load',
     minutes: 5,
     run: ['test/failover/run.ts'],

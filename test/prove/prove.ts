@@ -1,5 +1,6 @@
 import { repositoryDir } from '#infra/local/folders'
 import { watchStarter } from '#infra/local/starter'
+import { helpIfAsked, refuseWords } from '#infra/local/words'
 import { type Engine, engines } from './engines'
 import { outcomeIn } from './outcome'
 
@@ -30,15 +31,14 @@ const first = engines.find(({ name }) => name === named[0])
 const chosen = named.length === 0 ? engines : first && !isEngine(named[1]) ? [first] : named.map(of)
 const own = chosen.length === 1 && first ? [...named.slice(1), ...options] : []
 
-if (named.length === 0 && options[0] === '--help') {
-  console.log(usage)
-  process.exit(0)
+if (chosen.length > 1) helpIfAsked(options, usage)
+else if (!chosen[0]!.hasHelp) {
+  const { name, proves } = chosen[0]!
+  helpIfAsked(own, `${name}: ${proves}. It takes no options.`)
+  if (own.length > 0) refuseWords(`${name} takes no options: ${own.join(' ')}`, usage)
 }
-if (own.includes('--help') && !first!.hasHelp) {
-  console.log(`${first!.name}: ${first!.proves}. It takes no options.`)
-  process.exit(0)
-}
-if (chosen.length > 1 && options.length > 0 && options[0] !== '--minutes') refuse(options[0]!)
+const foreign = options[0] === '--minutes' ? options[2] : options[0]
+if (chosen.length > 1 && foreign) refuse(foreign)
 
 const rows: Row[] = []
 let running: Bun.Subprocess | undefined
@@ -62,8 +62,7 @@ function of(word: string): Engine {
 }
 
 function refuse(word: string): never {
-  console.error(`${word} is unknown.\n\n${usage}`)
-  process.exit(2)
+  return refuseWords(`${word} is unknown.`, usage)
 }
 
 /** Runs an engine in a process of its own and shows the output as it arrives. */

@@ -8,6 +8,16 @@ const count = /^ *(\d+) (pass|fail|skip|todo)$/
 /** Heading below which Bun repeats failed and skipped tests by name. */
 const summary = /^\d+ tests? (failed|skipped|todo):$/
 
+/** Variables with which Bun prints colours, groups, or failures only, as a terminal, GitHub or an agent may set them. */
+export const forReader: Readonly<Record<string, string | undefined>> = {
+  NO_COLOR: '1',
+  FORCE_COLOR: undefined,
+  GITHUB_ACTIONS: undefined,
+  AGENT: undefined,
+  CLAUDECODE: undefined,
+  REPL_ID: undefined,
+}
+
 /** Reads the output of `bun test --parallel`. `end` returns the counts, which Bun prints last. */
 export function openReader(onBlock: (block: Block) => void) {
   let block: { path: string; lines: string[] } | undefined

@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { repositoryDir } from '#infra/local/folders'
 import { importsOf, names } from '../imports'
-import { type Block, failureIn, openReader } from './output'
+import { type Block, failureIn, forReader, openReader } from './output'
 import { clockText, openProgress, secondsLeft } from './progress'
 import { allSuites, select, tierOf } from './suites'
+import { isUsable } from './temporary'
 
 const output = `
 shared/a.test.ts:
@@ -48,6 +50,30 @@ test('a failure is shown in full, without the passed tests', () => {
   expect(shown).toEqual([
     'services/b.ci.test.ts:\n12 |   expect(1).toBe(2)\nerror: expect(received).toBe(expected)\n(fail) a hold > ends once [3.00ms]',
   ])
+})
+
+test('the output of bun is read where the environment has FORCE_COLOR, GITHUB_ACTIONS and AGENT', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'output-'))
+  try {
+    mkdirSync(join(dir, 'shared'))
+    const suite = `import { test } from 'bun:test'
+      test('one', () => {})
+      test('two', () => { throw new Error('shown') })`
+    writeFileSync(join(dir, 'shared/some.test.ts'), suite)
+    const run = Bun.spawn([process.execPath, 'test', '--parallel=2', '--no-isolate', './shared/some.test.ts'], {
+      cwd: dir,
+      env: { ...process.env, FORCE_COLOR: '1', GITHUB_ACTIONS: 'true', AGENT: '1', ...forReader },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    const { counts, blocks } = read(await new Response(run.stderr).text())
+    expect(counts).toEqual({ passed: 1, failed: 1, skipped: 0 })
+    expect(blocks.map(({ path }) => path)).toEqual(['shared/some.test.ts'])
+    expect(failureIn(blocks[0]!)).toContain('error: shown')
+    expect(blocks[0]!.lines.filter((line) => line.startsWith('(pass) one'))).toHaveLength(1)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
 })
 
 test('an error outside of any test is a failure of its suite', () => {
@@ -132,4 +158,10 @@ test('test/attacks/README.md lists every suite of attacks, with the suite that l
     }),
   ]
   expect(listed.sort()).toEqual(wanted.sort())
+})
+
+test('a TMPDIR is used by a run if it exists and has room', () => {
+  expect(isUsable(import.meta.dir, 0)).toBe(true)
+  expect(isUsable('/nowhere', 0)).toBe(false)
+  expect(isUsable(import.meta.dir, Number.MAX_SAFE_INTEGER)).toBe(false)
 })

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { mayRunPrograms } from '#infra/local/folders'
 
 const inMemory = '/dev/shm'
 /** Least free memory in bytes. A run's files need some 0.7 GB, its processes several times that. */
@@ -16,7 +17,8 @@ function folderInMemory(): string | undefined {
     accessSync(inMemory, constants.W_OK)
     const { bavail, bsize } = statfsSync(inMemory)
     const isRoomy = Math.min(bavail * bsize, availableMemory()) >= roomMin
-    if (!isRoomy || !mayRun()) return undefined
+    // Some suites start programs they write there.
+    if (!isRoomy || !mayRunPrograms(inMemory)) return undefined
     const dir = join(inMemory, `suites-${process.getuid?.() ?? 0}`)
     // Postgres runs as another user below this folder.
     mkdirSync(dir, { recursive: true, mode: 0o711 })
@@ -27,16 +29,22 @@ function folderInMemory(): string | undefined {
   }
 }
 
+/** Less does not hold the engines of one suite. */
+const roomInFolder = 1024 ** 3
+
+/** A machine's TMPDIR may be missing, too small for suites, or mounted `noexec`. */
+export function isUsable(dir: string, room = roomInFolder): boolean {
+  try {
+    accessSync(dir, constants.W_OK | constants.X_OK)
+    const { bavail, bsize } = statfsSync(dir)
+    return bavail * bsize >= room && mayRunPrograms(dir)
+  } catch {
+    return false
+  }
+}
+
 const availableMemory = (): number =>
   Number(/^MemAvailable: +(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1_024
-
-/** Returns true if programs may run in the folder, because some suites start programs that they write there. */
-const mayRun = (): boolean =>
-  readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([, place]) => place === inMemory)
-    .every(([, , , options = '']) => !options.split(',').includes('noexec'))
 
 function removeIfStale(path: string): void {
   try {
@@ -46,8 +54,9 @@ function removeIfStale(path: string): void {
   }
 }
 
-/** Sets TMPDIR for this process and its children, unless it is set. */
+/** Sets TMPDIR for this process and its children, unless it is set to a usable folder. */
 export function useFolderInMemory(): void {
-  const folder = process.env.TMPDIR ?? folderInMemory()
+  const { TMPDIR } = process.env
+  const folder = TMPDIR && isUsable(TMPDIR) ? TMPDIR : folderInMemory()
   if (folder) process.env.TMPDIR = folder
 }

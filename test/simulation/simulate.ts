@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
+import { readWords } from '#infra/local/words'
 import './parts'
 import { openReport } from './report'
 import { spread } from './spread'
@@ -15,7 +15,7 @@ const usage = `bun run prove simulation [--flows N] [--seed S]
   --walk W    instead, every interleaving of one payment and one cash-out: short, long, or words of a name
   --once      run each world once; otherwise twice, and both runs must be identical`
 
-const { values } = parseArgs({
+const { values } = readWords(usage, {
   options: {
     flows: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
@@ -24,13 +24,8 @@ const { values } = parseArgs({
     workers: { type: 'string', default: String(availableParallelism()) },
     walk: { type: 'string' },
     once: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 })
-if (values.help) {
-  console.log(usage)
-  process.exit(0)
-}
 const workers = Math.max(1, Number(values.workers))
 
 if (values.walk !== undefined) {

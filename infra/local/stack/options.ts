@@ -46,7 +46,7 @@ export type StackOptions = {
   own?: Readonly<Record<string, string | undefined>>
   /** True if services reach the chain through a fault proxy. With `and directly`, the node is their second endpoint. */
   proxied?: boolean | 'and directly'
-  /** True if the console has sandbox controls. This needs a stack with its own sandbox. */
+  /** True if the console has sandbox controls. */
   controls?: boolean
   /** Returns the host and port that services use instead of these. */
   wire?: (to: 'nats' | 'postgres', host: string) => string

@@ -63,7 +63,7 @@ export function startOwnProcesses(
     }
     processes.add({ ...service, env: own })
   }
-  if (!options.own?.PROVIDER_URL) processes.add(command('sandbox', ours('infra/sandbox/main.ts')))
+  processes.add(command('sandbox', ours('infra/sandbox/main.ts')))
   for (const name of options.services ?? serviceNames)
     for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
   if (options.operations) processes.add(command('operations', ours('infra/operations/main.ts')))

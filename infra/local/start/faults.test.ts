@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { faultOfServer } from '#infra/local/postgres'
-import { assertOwnUrls, placeOf } from '#infra/local/start/own'
+import { assertOwnUrls, placeOf, takenOver } from '#infra/local/start/own'
 import { waitUntil } from '#infra/local/wait'
+import { runnerOf, triedBun } from './command'
 import { adviceOn, assertPrograms, StartFault, usableDir } from './faults'
-import { adviceOnInstall, isOlderBun, lockInstallation, mayPass, triedBun } from './install'
+import { adviceOnInstall, isOlderBun, lockInstallation, mayPass } from './install'
 import { openProgress } from './progress'
 
 const dir = mkdtempSync(join(tmpdir(), 'faults-'))
@@ -59,6 +60,7 @@ test.each([
   ['no pg_hba.conf entry for host "10.0.0.2"', 'pg_hba.conf'],
   ['permission denied to create role', 'allowed to create roles and schemas'],
   ['permission denied for database postgres', 'allowed to create roles and schemas'],
+  ["initdb failed (EACCES: permission denied, posix_spawn '/tmp/programs/bin/initdb')", 'TMPDIR='],
   ['timed out after 30000 ms waiting for Postgres to respond', `${dir}/logs`],
   ['postgres found its port taken by another process', 'keeps taking the chosen ports'],
 ])('a start that fails with "%s" prints the fix', (message, advice) => {
@@ -121,6 +123,22 @@ describe('URLs given by the user', () => {
   })
 })
 
+test('a start says what it takes from the environment: places of servers, otherwise only names', () => {
+  const env = {
+    PATH: '/bin',
+    PORT: '3000',
+    RPC_URL: '',
+    DATABASE_URL: 'postgres://me:word@10.0.0.1:5432/shop',
+    LOG_LEVEL: 'debug',
+    POSTGRES_PASSWORD: 'word',
+    NATS_PASSWORD_ADMIN: 'word',
+    NATS_PASSWORD_OPS: 'word',
+  }
+  const taken = 'DATABASE_URL (10.0.0.1:5432), LOG_LEVEL, NATS_PASSWORD_*, POSTGRES_PASSWORD'
+  expect(takenOver(env)).toBe(taken)
+  expect(takenOver({ PATH: '/bin' })).toBe('')
+})
+
 describe('installation', () => {
   test.each([
     ['1.4.4', true],
@@ -134,11 +152,20 @@ describe('installation', () => {
     expect(isOlderBun(version)).toBe(older)
   })
 
-  test('the required Bun is the one whose types are installed and that the README names', async () => {
+  test('the required Bun is the one whose types are installed and that npm installs', async () => {
     const root = join(import.meta.dir, '../../..')
     const { devDependencies } = await Bun.file(join(root, 'package.json')).json()
     expect(devDependencies['bun-types']).toBe(triedBun)
-    expect(await Bun.file(join(root, 'README.md')).text()).toContain(`npx -y bun@${triedBun} run`)
+    expect(await Bun.file(join(root, 'infra/run.sh')).text()).toContain(`\nversion=${triedBun}\n`)
+  })
+
+  test.each([
+    ['/home/me/.bun/bin/bun', true, 'bun run'],
+    ['/opt/bun/bin/bun', false, '/opt/bun/bin/bun run'],
+    ['/home/me/code/node_modules/.bun-1.4.5/node_modules/bun/bin/bun.exe', true, 'npx bun run'],
+    ['/home/me/.npm/_npx/8666902f26f2dc1a/node_modules/bun/bin/bun.exe', true, `npx -y bun@${triedBun} run`],
+  ])('a user of %s, on the PATH: %p, is told to write "%s"', (path, isOnPath, command) => {
+    expect(runnerOf(path, isOnPath)).toBe(command)
   })
 
   test.each([

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { bunRun } from '#infra/local/start/command'
 import { Hopeless } from '#infra/local/wait'
 
 /** Printed with its advice and without a stack trace. */
@@ -32,7 +33,7 @@ export function usableDir(named: string | undefined, usual: string, needsBytes =
 }
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1024 ** 2)
-const elsewhere = 'use another folder: LOCAL_DIR=/path/to/folder bun run start'
+const elsewhere = `use another folder: LOCAL_DIR=/path/to/folder ${bunRun} start`
 
 const diskFull = (dir: string, free: number, needed: number) =>
   new StartFault(
@@ -60,19 +61,22 @@ export function adviceOn(error: Named, dir: string): string | undefined {
   return existsSync(logs) ? `Logs are in ${logs}` : undefined
 }
 
+const noPrograms = () => `Programs cannot be run in ${tmpdir()}: name another folder with TMPDIR=/path/to/folder.`
+
 const known: readonly (readonly [RegExp, (dir: string) => string])[] = [
   [/ENOSPC|No space left|disk is full/i, (dir) => `The disk of ${dir}, or of ${tmpdir()}, is full: free some space.`],
   [
     /Authorization Violation|AUTHORIZATION_VIOLATION|has no JetStream/i,
     () =>
-      'The server at NATS_URL does not have our settings and users: start it with infra/nats/nats-server.conf, and set NATS_PASSWORD_ADMIN and the other passwords both there and here (infra/nats/README.md).',
+      'The server at NATS_URL does not have our settings and users: start it with infra/nats/nats-server.conf, and set NATS_PASSWORD_ADMIN and the other passwords both there and here (infra/nats/README.md). Without NATS_URL, a local one is used.',
   ],
   [
     /password authentication failed|(?:role|database) ".*" (?:does not exist|is not permitted)|pg_hba\.conf|permission denied (?:to|for) /i,
     () =>
-      'DATABASE_URL has a wrong user, password or database, or its server refuses this machine (pg_hba.conf); its user must be allowed to create roles and schemas.',
+      'DATABASE_URL has a wrong user, password or database, or its server refuses this machine (pg_hba.conf); its user must be allowed to create roles and schemas. Without DATABASE_URL, a local one is used.',
   ],
   [/found its port taken/, () => 'Another process keeps taking the chosen ports: stop it, or start again.'],
+  [/EACCES.*posix_spawn/, noPrograms],
   [/timed out after/, (dir) => `See the logs in ${join(dir, 'logs')}. If the machine was very busy, start again.`],
 ]
 

@@ -2,9 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { triedBun } from './command'
 import { openProgress } from './progress'
-
-export const triedBun = '1.4.5'
 
 export function isOlderBun(version: string, than: string = triedBun): boolean {
   const numbers = (text: string) => text.split(/[.-]/).slice(0, 3).map(Number)
@@ -70,7 +69,7 @@ const attemptsMax = 3
 async function install(): Promise<number> {
   if (isOlderBun(Bun.version)) {
     console.error(`Bun ${triedBun} or newer is required; this is ${Bun.version}.`)
-    console.error(`To run without installing it: npx -y bun@${triedBun} run ${scriptName()}`)
+    console.error(`Upgrade it, or use the one that npm installs in this folder: npm run ${scriptName()}`)
     return 1
   }
   const root = join(import.meta.dir, '../../..')

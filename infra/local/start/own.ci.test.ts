@@ -2,12 +2,13 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import postgresClient from 'postgres'
 import { createTestClient, http, publicActions } from 'viem'
 import { chainAnswers } from '#infra/local/chain'
 import { startChild } from '#infra/local/child'
 import { planNats } from '#infra/local/nats'
 import { freePort } from '#infra/local/ports'
-import { planPostgres } from '#infra/local/postgres'
+import { claimDatabase, planPostgres } from '#infra/local/postgres'
 import { openProcesses } from '#infra/local/processes'
 import { bootStack } from '#infra/local/stack'
 import { untilOwnAnswers } from '#infra/local/start/own'
@@ -70,6 +71,11 @@ test('a start that fails closes the listeners of the controls and the RPC proxy'
   expect(listening()).toEqual(before)
 })
 
+const openSql = (url: string) => {
+  const sql = postgresClient(url, { max: 1, onnotice: () => {} })
+  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) })
+}
+
 const refusedWith = (own: Record<string, string>) =>
   bootStack({ dir, ports: 'free', durable: false, own }).then(
     () => 'it started',
@@ -119,6 +125,51 @@ test('a read-only database is refused', async () => {
   const DATABASE_URL = `${postgres.adminUrl}?default_transaction_read_only=on`
   const said = await refusedWith({ DATABASE_URL })
   expect(said).toBe('StartFault: the database at DATABASE_URL is read-only')
+})
+
+test('a database with tables of another program is refused, and gets no role and no schema', async () => {
+  await using postgres = await startScratchPostgres('empty')
+  await using sql = openSql(postgres.adminUrl)
+  await sql`create table orders (id int)`
+  const said = await refusedWith({ DATABASE_URL: postgres.adminUrl })
+  expect(said).toBe(
+    'StartFault: the database postgres at DATABASE_URL has tables that are not of the local stack ' +
+      `in ${dir}, such as public.orders`,
+  )
+  const [found] = await sql`
+    select (select count(*)::int from pg_roles where rolname = 'gateway') as roles,
+      to_regnamespace('gateway') is not null as schemas`
+  expect(found).toEqual({ roles: 0, schemas: false })
+})
+
+test("a deployment's database is refused, and its roles keep their passwords", async () => {
+  await using postgres = await startScratchPostgres()
+  expect(await refusedWith({ DATABASE_URL: postgres.adminUrl })).toContain('that are not of the local stack')
+  await using asGateway = openSql(postgres.urlAs('gateway', postgres.passwords.gateway))
+  expect(await asGateway`select 1 as one`).toEqual([{ one: 1 }] as never)
+})
+
+test("a start on an own Postgres discards the last run's tables unless it continues with them", async () => {
+  await using postgres = await startScratchPostgres('empty')
+  await using sql = openSql(postgres.adminUrl)
+  const hasTable = async () => (await sql`select to_regclass('payments.payments') is not null as found`)[0]!.found
+  const stackDir = mkdtempSync(join(dir, 'own-stack-'))
+  await sql`create extension pg_stat_statements` // Its views are of no other program.
+  await claimDatabase(postgres.adminUrl, stackDir, false)
+  await sql`create schema payments`
+  await sql`create table payments.payments (id int)`
+  await claimDatabase(postgres.adminUrl, stackDir, true)
+  expect(await hasTable()).toBe(true)
+  await expect(claimDatabase(postgres.adminUrl, dir, false)).rejects.toThrow('such as payments.payments')
+  await claimDatabase(postgres.adminUrl, stackDir, false)
+  expect(await hasTable()).toBe(false)
+})
+
+test('a stack whose service refuses a variable of the environment fails at once, and names it', async () => {
+  const startedAt = Date.now()
+  const said = await refusedWith({ LOG_LEVEL: 'verbose' })
+  expect(said).toMatch(/^StartFault: [a-z-]+ refuses its configuration: LOG_LEVEL must be one of debug, info/)
+  expect(Date.now() - startedAt).toBeLessThan(45_000) // Services are waited for for a minute.
 })
 
 test('a server that refuses our password is reported differently from one that is down', async () => {

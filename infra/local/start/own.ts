@@ -1,13 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { localChainId } from '#infra/local/chain'
 import { askNode } from '#infra/local/chain/node'
+import { type Own, secretNames, wishes } from '#infra/local/environment'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
+import type { ProcessDeath } from '#infra/local/supervisor'
 import { Hopeless } from '#infra/local/wait'
 import type { Field } from '#platform/config'
 import { databaseUrl, natsServers } from '#platform/config-fields'
 
 export type OwnName = 'DATABASE_URL' | 'NATS_URL' | 'RPC_URL'
-type Own = Readonly<Record<string, string | undefined>>
 
 const nodeUrl = (raw: string): void => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error('must be http://host:port')
@@ -35,6 +37,17 @@ export function assertOwnUrls(own: Own): void {
   })
   if (faults.length === 0) return
   throw new StartFault(faults.map(({ why }) => why).join('; '), `Fix it, or ${unset(faults.map(({ name }) => name))}.`)
+}
+
+/**
+ * What a stack takes over from the user's environment, such as `DATABASE_URL (10.0.0.1:5432), LOG_LEVEL`;
+ * empty if nothing. A variable may be there for another project. Never shows a secret.
+ */
+export function takenOver(own: Own): string {
+  const urls = Object.keys(kinds).flatMap((name) => (own[name] ? [`${name} (${placeOf(own[name])})`] : []))
+  const others = ['NATS_MONITOR_URL', 'NATS_REPLICAS', ...wishes, ...secretNames()].filter((name) => own[name])
+  const names = others.map((name) => name.replace(/^NATS_PASSWORD_.*/, 'NATS_PASSWORD_*'))
+  return [...new Set([...urls, ...names])].join(', ')
 }
 
 /** The user's server already runs. */
@@ -84,4 +97,15 @@ export async function assertOwnChain(rpcUrl: string): Promise<void> {
   const version = await askNode(rpcUrl, 'web3_clientVersion')
   if (!/anvil/i.test(version))
     throw new StartFault(`the node at RPC_URL is not anvil (${version.slice(0, 60)})`, instead)
+}
+
+/** A service exits with 2 if it refuses its configuration, and would refuse it again. */
+export const diedOfItsConfiguration = ({ how }: Pick<ProcessDeath, 'how'>): boolean => how === 'exit 2'
+
+/** What the service printed last names the variables, without their values. */
+export function faultOfConfiguration({ name, logFile }: Pick<ProcessDeath, 'name' | 'logFile'>): StartFault {
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n')
+  const faults = lines.slice(lines.findLastIndex((line) => !line.startsWith(' ')) + 1)
+  const why = faults.map((line) => line.trim()).join('; ')
+  return new StartFault(`${name} refuses its configuration: ${why}`, 'Fix or unset the variable in your environment.')
 }

@@ -1,5 +1,6 @@
 import { banner } from '#infra/local/banner'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
+import { bunRun } from '#infra/local/start/command'
 import type { FolderTaken } from '#infra/local/start/folder-owner'
 
 export const answers = async (stack: StackFile | undefined): Promise<boolean> => {
@@ -14,7 +15,7 @@ export async function describeRunning({ dir, owner }: FolderTaken): Promise<stri
   if (owner?.isEnding)
     return `The stack in ${dir} is shutting down (${by}). Nothing was changed.\nTry again in a moment.`
   const whole = `To stop it: press Ctrl-C in its terminal${owner ? `, or kill ${owner.pid}` : ''}.`
-  const other = `To run a second one: LOCAL_DIR=${dir}-2 bun run start`
+  const other = `To run a second one: LOCAL_DIR=${dir}-2 ${bunRun} start`
   const advice = `${whole}\n${other}`
   if (!stack)
     return `A stack is starting in ${dir} (${by}). Nothing was changed.\nIts terminal shows when it is ready.\n${advice}`

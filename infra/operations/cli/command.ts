@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { faultOf } from '#infra/local/words'
 import type { Performed } from '#infra/operations/audit-log/perform'
 import { type Operator, openOperator, operatorName } from '#infra/operations/cli/operator'
 import { counted } from '#infra/operations/text'
@@ -117,8 +118,7 @@ function readWords(args: string[], options: ParseArgsOptionsConfig): CommandLine
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
     return { words: positionals, options: values as CommandLine['options'] }
   } catch (error) {
-    // The rest of Node's message explains how to pass such an option as an argument.
-    return { wrong: (error as Error).message.split('. ')[0]! }
+    return { wrong: faultOf(error as Error) }
   }
 }
 

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Address, getAddress } from 'viem'
 import { runningStack } from '#infra/local/stack-file'
+import { faultOf, helpIfAsked } from '#infra/local/words'
 import { finalizedBlock, openNode } from '#infra/operations/record/chain-log'
 import { type ChainRecord, type RecordPlace, recordFromChain } from '#infra/operations/record/chain-record'
 import { differencesIn, lasting, type Repeats, repeats } from '#infra/operations/record/difference'
@@ -96,7 +97,7 @@ function parsed(words: readonly string[]) {
       options: { rpc: text, 'credit-line': text, 'from-block': text, compare: text },
     })
   } catch (cause) {
-    throw new Misconfigured(`${(cause as Error).message}\n\n${usage}`)
+    throw new Misconfigured(`${faultOf(cause as Error)}\n\n${usage}`)
   }
 }
 
@@ -157,6 +158,7 @@ async function verifyRecord(order: RecordCheck, say: (text: string) => void): Pr
 
 if (import.meta.main) {
   const words = process.argv.slice(2)
+  helpIfAsked(words, usage)
   // The URL of an endpoint may contain a key.
   const secrets = () => words.map((word) => word.replace(/^--rpc=/, '')).filter((word) => URL.canParse(word))
   await runCommand(secrets, async (say) => {

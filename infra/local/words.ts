@@ -1,0 +1,43 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { isStartedByNpm } from '#infra/local/starter'
+
+type Env = Readonly<Record<string, string | undefined>>
+type Words<T extends ParseArgsConfig> = ReturnType<typeof parseArgs<T>>
+
+/** Prints `usage` and ends the process with exit code 0 if one of `words` is `--help`. */
+export function helpIfAsked(words: readonly string[], usage: string): void {
+  if (!words.some((word) => word === '--help' || word === '-h')) return
+  console.log(usage)
+  process.exit(0)
+}
+
+/** Ends the process with exit code 2. */
+export function refuseWords(fault: string, usage: string): never {
+  console.error(`${fault}\n\n${usage}`)
+  process.exit(2)
+}
+
+/** Reads the words of this process's command, prints help, and refuses a word that `config` does not allow. */
+export function readWords<const T extends ParseArgsConfig>(usage: string, config: T): Words<T> {
+  const args = process.argv.slice(2)
+  helpIfAsked(args, usage)
+  try {
+    return parseArgs<T>({ ...config, args })
+  } catch (error) {
+    return refuseWords(faultOf(error as Error), usage)
+  }
+}
+
+/** Of `parseArgs`. The rest explains how to pass such an option as an argument. */
+export const faultOf = ({ message }: Error): string => message.split('. ')[0]!
+
+/**
+ * npm takes options for itself that stand before a `--`, and a program that went on without its `--dry-run`
+ * would do what nobody asked for. Returns what to say about the first of `names` that npm took.
+ */
+export function takenByNpm(names: readonly string[], env: Env): string | undefined {
+  const taken = names.find((name) => env[`npm_config_${name.replaceAll('-', '_')}`])
+  if (taken === undefined || !isStartedByNpm(env)) return undefined
+  const script = env.npm_lifecycle_event ?? 'start'
+  return `npm took --${taken} for itself: write \`npm run ${script} -- --${taken}\``
+}
