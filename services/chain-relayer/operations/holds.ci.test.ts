@@ -349,7 +349,8 @@ describe('the queue of waiting operations', () => {
     const context = await fixture.begin({ batchMax })
     const credits = Array.from({ length: 20 }, () => credit(somebody, false))
     const urgent = [revoke(somebody, 'topup', first), await extendNow(somebody, second)]
-    const frozen = freeze(somebody, true, BigInt(Date.now()))
+    // A freeze of the same wallet would hold the credits back until it is final.
+    const frozen = freeze((await newWallet(fixture, 0n)).address, true, BigInt(Date.now()))
     for (const task of [...credits, frozen, ...urgent]) await fixture.command(task)
     let others: number[] = []
     await until(async () => {
