@@ -46,7 +46,7 @@ import { accountReader } from './questions/reads'
 import { relayOnce } from './relay-loop'
 import { messaging } from './schema.store'
 
-const log = openLog('chain-relayer', process.env.LOG_LEVEL ?? 'silent')
+const log = openLog('chain-relayer', process.env.SUITE_LOG ?? 'silent')
 
 /** Opens the database as its owner, because suites delete rows. */
 async function openTestDatabase() {

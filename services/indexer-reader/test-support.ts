@@ -199,7 +199,7 @@ export async function openTestDatabase(server: ScratchPostgres, name: string) {
 }
 
 /** Log of the reader, which `TEST_LOG=debug` shows. */
-export const testLog = openLog('test', process.env.TEST_LOG ?? 'silent')
+export const testLog = openLog('test', process.env.SUITE_LOG ?? 'silent')
 
 /** Opens endpoints with batches and without budgets. */
 export function openTestEndpoints(rpcUrls: readonly string[]): RpcEndpoints {
