@@ -22,7 +22,7 @@ install_bun() {
   mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ] || cache=$draft/cache # HOME is read-only.
   npm install --prefix "$draft" --cache "$cache" --no-save --include=optional --ignore-scripts \
     --no-audit --no-fund --loglevel=error "bun@$version" >&2
-  node "$draft/node_modules/bun/install.js" >&2
+  (cd "$draft/node_modules/bun" && node install.js) >&2
   "$draft/node_modules/bun/bin/bun.exe" --version >/dev/null
   [ -e "$own" ] || mv "$draft" "$own"
   mkdir -p node_modules/.bin
