@@ -51,7 +51,10 @@ const code = await run.exited
 const counts = reader.end()
 await shared[Symbol.asyncDispose]()
 // Bun does not count an aborted run or an error outside a test.
-if (code !== 0 && counts.failed === 0) counts.failed = 1
+if (code !== 0 && counts.failed === 0) {
+  counts.failed = 1
+  console.error(`bun test ended with ${run.signalCode ?? `exit code ${code}`}, but no test failed.`)
+}
 progress.end(counts, console.log)
 process.exit(code === 0 && counts.failed === 0 ? 0 : 1)
 
