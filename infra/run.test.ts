@@ -7,7 +7,7 @@ import { repositoryDir } from '#infra/local/folders'
 const dir = mkdtempSync(join(tmpdir(), 'run-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-/** What a program finds that run.sh starts as `bun run` does, on a PATH without Bun. */
+/** Returns the environment of a program that run.sh starts as `bun run` does, on a PATH without Bun. */
 async function environment(given: Record<string, string>): Promise<Record<string, string | undefined>> {
   const program = ['-e', 'console.log(JSON.stringify({ ...process.env, execPath: process.execPath }))']
   const child = Bun.spawn(['sh', join(repositoryDir, 'infra/run.sh'), ...program], {

@@ -35,7 +35,7 @@ const stopping = openStopping()
 
 const proxies = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])
 
-/** What the machine's own settings change, which may be there for another project. */
+/** Prints what the stack takes from the environment, which may be there for another project, and what it does not. */
 function sayOfEnvironment({ env } = process): void {
   const taken = takenOver(env)
   if (taken) console.log(`From your environment: ${taken}. Unset what is not meant for this stack.`)

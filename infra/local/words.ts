@@ -28,12 +28,12 @@ export function readWords<const T extends ParseArgsConfig>(usage: string, config
   }
 }
 
-/** Of `parseArgs`. The rest explains how to pass such an option as an argument. */
+/** Returns what is wrong, from an error of `parseArgs`. Its rest explains how to pass such an option as an argument. */
 export const faultOf = ({ message }: Error): string => message.split('. ')[0]!
 
 /**
- * npm takes options for itself that stand before a `--`, and a program that went on without its `--dry-run`
- * would do what nobody asked for. Returns what to say about the first of `names` that npm took.
+ * Returns a sentence about the first of the options `names` that npm took for itself, as it does before a `--`.
+ * A program that ran without its `--dry-run` would do what its user has not asked for.
  */
 export function takenByNpm(names: readonly string[], env: Env): string | undefined {
   const taken = names.find((name) => env[`npm_config_${name.replaceAll('-', '_')}`])

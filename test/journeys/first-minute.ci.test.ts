@@ -8,7 +8,7 @@ import { clientPackage } from '../../services/gateway/guide/package'
 const home = mkdtempSync(join(tmpdir(), 'first-minute-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-/** A newcomer's: nothing that an npm around this run says, but its registry. */
+/** Environment of a newcomer. Of an npm around this run, it has only the registry. */
 const newcomer = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     /^npm_(?!config_(registry|cafile|userconfig)$)|^BUN_/.test(name) || value === undefined ? [] : [[name, value]],

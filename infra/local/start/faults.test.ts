@@ -123,7 +123,7 @@ describe('URLs given by the user', () => {
   })
 })
 
-test('a start says what it takes from the environment: places of servers, otherwise only names', () => {
+test('a start prints what it takes from the environment: places of servers, otherwise only names', () => {
   const env = {
     PATH: '/bin',
     PORT: '3000',

@@ -40,7 +40,7 @@ export function assertOwnUrls(own: Own): void {
 }
 
 /**
- * What a stack takes over from the user's environment, such as `DATABASE_URL (10.0.0.1:5432), LOG_LEVEL`;
+ * Returns what a stack takes over from the user's environment, such as `DATABASE_URL (10.0.0.1:5432), LOG_LEVEL`;
  * empty if nothing. A variable may be there for another project. Never shows a secret.
  */
 export function takenOver(own: Own): string {
@@ -102,7 +102,7 @@ export async function assertOwnChain(rpcUrl: string): Promise<void> {
 /** A service exits with 2 if it refuses its configuration, and would refuse it again. */
 export const diedOfItsConfiguration = ({ how }: Pick<ProcessDeath, 'how'>): boolean => how === 'exit 2'
 
-/** What the service printed last names the variables, without their values. */
+/** Returns the fault with the last lines of the service's log, which name the variables without their values. */
 export function faultOfConfiguration({ name, logFile }: Pick<ProcessDeath, 'name' | 'logFile'>): StartFault {
   const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n')
   const faults = lines.slice(lines.findLastIndex((line) => !line.startsWith(' ')) + 1)
