@@ -8,7 +8,7 @@ export type Dependency = { condition: Condition; required?: boolean }
 export type Service = {
   image: string
   pull_policy?: string
-  build?: { context: string; dockerfile: string }
+  build?: { context: string; dockerfile: string; target?: string }
   profiles?: string[]
   scale?: number
   user?: string
@@ -25,6 +25,8 @@ export type Service = {
   secrets?: string[]
   entrypoint?: string[]
   command?: string[]
+  mem_limit?: string
+  memswap_limit?: string
   environment?: Record<string, string | null>
   healthcheck?: { test: string[] }
   depends_on?: Record<string, Dependency>

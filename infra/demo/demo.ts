@@ -6,27 +6,34 @@ import { repositoryDir } from '#infra/local/folders'
 import { bootStack } from '#infra/local/stack'
 import { readStackFile, type StackFile } from '#infra/local/stack-file'
 import { bunRun } from '#infra/local/start/command'
-import { adviceOn, usableDir } from '#infra/local/start/faults'
+import { adviceOn, StartFault, usableDir } from '#infra/local/start/faults'
 import { FolderTaken } from '#infra/local/start/folder-owner'
 import { answers } from '#infra/local/start/running'
 import { openStopping, whileStarting } from '#infra/local/start/stopping'
 import { unlessStopped } from '#infra/local/wait'
 import { readWords } from '#infra/local/words'
 
-const usage = `usage: ${bunRun} demo
-
-Plays a customer journey on the running stack, or on a temporary one. LOCAL_DIR=/path/to/folder names the stack's folder.`
-readWords(usage, {})
+const usage = `usage: ${bunRun} demo [--own]
+Plays a customer journey on the stack in LOCAL_DIR or, without it, on the one of \`${bunRun} start\`.
+  --own   on a temporary stack instead, as when none runs`
+const { values } = readWords(usage, { options: { own: { type: 'boolean' } } })
 const stopping = openStopping()
 const dir = resolve(process.env.LOCAL_DIR || join(repositoryDir, '.local'))
 const ownDir = `${dir}-demo`
 
-async function running(): Promise<StackFile | undefined> {
+/**
+ * Returns the running stack, or undefined to play on a temporary one. Throws `StartFault` if LOCAL_DIR names a
+ * folder without a stack that responds.
+ */
+async function chosenStack(): Promise<StackFile | undefined> {
+  if (values.own) return undefined
   try {
     const file = readStackFile(dir)
-    return (await answers(file)) ? file : undefined
-  } catch {
-    return undefined
+    if (await answers(file)) return file
+    throw new Error(`the stack in ${dir} does not respond at ${file.gateway}`)
+  } catch (error) {
+    if (!process.env.LOCAL_DIR) return undefined
+    throw new StartFault((error as Error).message, 'Without LOCAL_DIR, the demo starts a temporary stack.')
   }
 }
 
@@ -62,9 +69,12 @@ async function playOnOwn(): Promise<void> {
 }
 
 async function demo(): Promise<void> {
-  const found = await running()
-  if (found) return tell(found, dir)
-  console.log('No stack is running; starting a temporary one for the demo.')
+  const stack = await chosenStack()
+  if (stack) {
+    console.log(`Playing on the stack in ${dir}, at ${stack.gateway}.`)
+    return tell(stack, dir)
+  }
+  console.log(`Starting a temporary stack in ${ownDir} for the demo.`)
   await inFolder(ownDir, playOnOwn)
 }
 

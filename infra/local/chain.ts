@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTestClient, erc20Abi, type Hex, http, parseEther, publicActions, walletActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { localVariables } from '#infra/compose/composition'
 import { type DeployedContracts, deployContracts } from '#infra/contracts/deploy'
+import { anvilBinary, anvilFlags, localChainId } from '#infra/local/chain/anvil'
+import { damaged } from '#infra/local/chain/files'
 import { askNode } from '#infra/local/chain/node'
 import type { Command } from '#infra/local/child'
 import { feeBid } from '#infra/local/fee-bid'
@@ -12,56 +15,31 @@ import type { ProcessDeath } from '#infra/local/supervisor'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { chainOf } from '#shared/chain/client'
 
-export const localChainId = 10_143
+export { localChainId }
 
 /**
- * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. Keep
- * anvil's minimum priority fee: without it, anvil suggests a fee cap below the tip that wallets add
- * once the base fee has decayed.
+ * Monad's pace and finality: a block every 0.3 s, `finalized` two blocks behind `latest`. Its state ends with the
+ * process.
  */
-export const planChain = (options: { dir: string; port: number; state?: string | undefined }): Command => ({
+export const planChain = (options: { dir: string; port: number }): Command => ({
   name: 'chain',
-  bin: packaged() ?? own(),
-  args: [
-    '--host',
-    '127.0.0.1',
-    '--port',
-    String(options.port),
-    '--chain-id',
-    String(localChainId),
-    '--block-time',
-    '0.3',
-    '--slots-in-an-epoch',
-    '1',
-    '--gas-limit',
-    '150000000',
-    '--block-base-fee-per-gas',
-    '100000000000',
-    '--order',
-    'fifo',
-    ...(options.state ? ['--load-state', options.state] : []),
-    '--accounts',
-    '1',
-    '--prune-history',
-    '64',
-    '--quiet',
-  ],
+  bin: anvilBinary(),
+  args: ['--host', '127.0.0.1', '--port', String(options.port), '--block-time', '0.3', ...anvilFlags],
   env: {},
   logFile: join(options.dir, 'logs/chain.log'),
 })
 
-const packaged = () =>
-  Bun.which('anvil', {
-    PATH: join(repositoryDir, 'node_modules/@foundry-rs/anvil-linux-amd64/bin'),
-  })
+/** Folder of the chain that `planKeptChain` runs. */
+export const keptChainDir = (dir: string) => join(dir, 'chain')
 
-export const hasAnvil = (): boolean => (packaged() ?? Bun.which('anvil')) !== null
-
-function own(): string {
-  const found = Bun.which('anvil')
-  if (found) return found
-  throw new Error('no anvil package for this platform: put anvil on the PATH, or set RPC_URL')
-}
+/** Plans a chain that continues after a kill, and with `start --keep`. */
+export const planKeptChain = (options: { dir: string; port: number }): Command => ({
+  name: 'chain',
+  bin: process.execPath,
+  args: [join(repositoryDir, 'infra/local/chain/keep.ts')],
+  env: { CHAIN_DIR: keptChainDir(options.dir), PORT: String(options.port), END_WITH_STDIN: '1' },
+  logFile: join(options.dir, 'logs/chain.log'),
+})
 
 /** Times in seconds; the hold is one minute, as on the test chain. */
 export type LocalChainTerms = {
@@ -98,14 +76,15 @@ export async function layChain(options: {
   terms: LocalChainTerms
 }): Promise<DeployedContracts> {
   const lanes = options.laneKeys.map((key) => privateKeyToAccount(key).address)
+  const { TREASURY_AUSD_MICRO, LIQUIDITY_AUSD_MICRO } = localVariables()
   const deployment = await deployContracts({
     rpcUrl: options.rpcUrl,
     adminKey: devKey('admin'),
     treasuryKey: devKey('treasury'),
     relayers: lanes,
     verifiers: lanes,
-    treasuryFundsMicro: 10_000_000_000_000n,
-    liquidityMicro: 1_000_000_000_000n,
+    treasuryFundsMicro: BigInt(TREASURY_AUSD_MICRO!),
+    liquidityMicro: BigInt(LIQUIDITY_AUSD_MICRO!),
     ...options.terms,
   })
   const client = createClient(options.rpcUrl)
@@ -152,5 +131,5 @@ export async function hasContracts(rpcUrl: string, { creditLine }: DeployedContr
 
 export const chainAnswers = async (rpcUrl: string): Promise<boolean> => (await askNode(rpcUrl, 'eth_chainId')) !== ''
 
-export const diedOfItsState = ({ name, logFile }: Pick<ProcessDeath, 'name' | 'logFile'>): boolean =>
-  name === 'chain' && existsSync(logFile) && /--load-state|load(?:ing)? state/i.test(readFileSync(logFile, 'utf8'))
+export const diedOfDamage = ({ name, logFile }: Pick<ProcessDeath, 'name' | 'logFile'>): boolean =>
+  name === 'chain' && existsSync(logFile) && readFileSync(logFile, 'utf8').includes(damaged)

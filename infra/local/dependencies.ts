@@ -1,6 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { chainAnswers, hasContracts, type LocalChainTerms, layChain, localChainId, planChain } from '#infra/local/chain'
+import {
+  chainAnswers,
+  hasContracts,
+  keptChainDir,
+  type LocalChainTerms,
+  layChain,
+  localChainId,
+  planChain,
+  planKeptChain,
+} from '#infra/local/chain'
 import { laneKeys, type Places, type Secrets } from '#infra/local/environment'
 import { emptyFolder } from '#infra/local/folders'
 import type { DevAccount } from '#infra/local/keys'
@@ -8,7 +17,7 @@ import { natsAnswers, natsSignsIn, planNats } from '#infra/local/nats'
 import { assertServerServes, type Cluster, claimDatabase, planPostgres, postgresAnswers } from '#infra/local/postgres'
 import type { Processes } from '#infra/local/processes'
 import { StartFault } from '#infra/local/start/faults'
-import { chainStatePath, type Kept, readKept } from '#infra/local/start/kept'
+import { type Kept, readKept } from '#infra/local/start/kept'
 import { assertOwnChain, untilOwnAnswers } from '#infra/local/start/own'
 import { noProgress, type StartProgress } from '#infra/local/start/progress'
 import { unlessStopped } from '#infra/local/wait'
@@ -162,7 +171,8 @@ async function bootChain(processes: Processes, options: DependencyOptions) {
 
 async function startChain(processes: Processes, options: DependencyOptions): Promise<string> {
   const port = await options.choosePort('chain')
-  const state = options.kept && chainStatePath(options.dir)
-  processes.add(planChain({ dir: options.dir, port, state }))
+  if (!options.kept) rmSync(keptChainDir(options.dir), { recursive: true, force: true })
+  const plan = options.leaves ? planKeptChain : planChain
+  processes.add(plan({ dir: options.dir, port }))
   return `http://127.0.0.1:${port}`
 }

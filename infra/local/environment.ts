@@ -215,9 +215,10 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       PAYMENTS_CALLBACK_TOKEN_MY: secrets.callbackTokens.MY,
       IDENTITY_PROVIDER: 'sumsub',
       IDENTITY_WEBHOOK_SECRET: secrets.identity.webhookSecret,
-      REFERENCE_APP: 'yes',
+      APP_GATEWAY_URL: places.gateway,
+      APP_RPC_URL: places.rpcUrl.split(',')[0]!, // The sandbox uses the first of the services' endpoints.
       SANDBOX_BOOK: places.bookPath,
-      RPC_URL: places.rpcUrl.split(',')[0]!, // The sandbox uses the first of the services' endpoints.
+      RPC_URL: places.rpcUrl.split(',')[0]!,
     },
   }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { planChain } from '#infra/local/chain'
+import { planChain, planKeptChain } from '#infra/local/chain'
 import { type Command, startChild } from '#infra/local/child'
 import { planNats } from '#infra/local/nats'
 import { diedOfItsPort, freePort } from '#infra/local/ports'
@@ -32,6 +32,7 @@ describe('a program whose port is taken ends, and its log names the reason:', ()
     'nats-server': async () => planNats({ dir, port: taken, monitorPort: await freePort(), passwords }),
     'the monitor of nats-server': async () => planNats({ dir, port: await freePort(), monitorPort: taken, passwords }),
     'the chain': () => planChain({ dir, port: taken }),
+    'the chain that keeps its blocks': () => planKeptChain({ dir, port: taken }),
   }
   test.each(Object.keys(plans))('%s ends if its port is taken, and its log names the reason', async (name) => {
     const logFile = join(dir, `logs/${name}.log`)

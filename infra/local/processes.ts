@@ -6,8 +6,6 @@ export type Processes = {
   readonly add: (command: Command) => Supervised
   readonly get: (name: string) => Supervised
   readonly all: () => readonly Supervised[]
-  /** Plans work after the services end and before Postgres, NATS and the chain do. */
-  readonly between: (work: () => Promise<void>) => void
   /** Plans work after everything has ended. */
   readonly afterwards: (work: () => void) => void
   /** Ends the services together, then Postgres, NATS and the chain. Nothing can be added afterwards. */
@@ -30,7 +28,6 @@ const backbone = ['postgres', 'nats-server', 'chain']
 
 export function openProcesses(events: ProcessEvents): Processes {
   const byName = new Map<string, Supervised>()
-  const inBetween: (() => Promise<void>)[] = []
   const last: (() => void)[] = []
   let ended: Promise<void> | undefined
   const end = async () => {
@@ -38,7 +35,6 @@ export function openProcesses(events: ProcessEvents): Processes {
     const services = all.filter(({ name }) => !backbone.includes(name))
     const rest = all.filter(({ name }) => backbone.includes(name))
     await Promise.all(services.map((one) => one.stop('SIGTERM')))
-    for (const work of inBetween) await work()
     await Promise.all(rest.map((one) => one.stop(endingSignal(one.name))))
     for (const work of last) work()
   }
@@ -62,7 +58,6 @@ export function openProcesses(events: ProcessEvents): Processes {
       }
       await waitUntil(what, asked, deadlineMs)
     },
-    between: (work) => void inBetween.push(work),
     afterwards: (work) => void last.push(work),
     end: () => {
       ended ??= end()

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { currentBundles } from '#infra/bundle/bundle'
-import { diedOfItsState, localTerms } from '#infra/local/chain'
+import { diedOfDamage, localTerms } from '#infra/local/chain'
 import { actionsOf } from '#infra/local/controls/actions'
 import { type Controls, openControlsListener } from '#infra/local/controls/listener'
 import { copyName, missingCopies } from '#infra/local/copies'
@@ -15,7 +15,7 @@ import { type StackOptions, wantedPorts } from '#infra/local/stack/options'
 import { failpointFile, type GatewayPorts, startOwnProcesses } from '#infra/local/stack/own-processes'
 import { removeStackFile, type StackFile, type StackPart, writeStackFile } from '#infra/local/stack-file'
 import { type OwnedFolder, ownFolder } from '#infra/local/start/folder-owner'
-import { damagedChain, discardKept, keepChain, keptToContinue, writeKept } from '#infra/local/start/kept'
+import { damagedChain, discardKept, keptToContinue, writeKept } from '#infra/local/start/kept'
 import { assertOwnUrls, diedOfItsConfiguration, faultOfConfiguration } from '#infra/local/start/own'
 import { noProgress } from '#infra/local/start/progress'
 import type { Supervised } from '#infra/local/supervisor'
@@ -87,7 +87,7 @@ async function bootOnce(options: StackOptions, owned: OwnedFolder): Promise<Stac
   const processes = openProcesses({
     onDeath: (death) => {
       if (!isUp && diedOfItsPort(death.logFile)) lost.reject(new PortTaken(death.name))
-      else if (!isUp && diedOfItsState(death)) lost.reject(damagedChain(options.dir))
+      else if (!isUp && diedOfDamage(death)) lost.reject(damagedChain(options.dir))
       else if (!isUp && diedOfItsConfiguration(death)) lost.reject(faultOfConfiguration(death))
       else options.onDeath?.(death)
     },
@@ -167,11 +167,10 @@ async function boot(processes: Processes, options: StackOptions, { keep, owned, 
   await during('services', areReady)
   if ((options.copies ?? 1) > 1) await allCopies()
   if (options.data) {
-    const { deployment, postgresHome, rpcUrl } = backbone
+    const { deployment, postgresHome } = backbone
     const { postgres, quotes, bankDetailsKeys } = secrets
     const needed = { postgres, quotes, bankDetailsKeys }
     writeKept(options.dir, { secrets: needed, deployment, postgresHome })
-    if (!own.RPC_URL) processes.between(() => keepChain(rpcUrl, options.dir).catch(() => {}))
   }
 
   const info = () => ({ ...describe(processes, places, secrets, backbone, wallets), moved })

@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path'
 import { processes } from '#infra/configuration/processes'
 import { banner } from '#infra/local/banner'
-import { hasAnvil } from '#infra/local/chain'
-import { startPacing } from '#infra/local/chain/pace'
+import { findAnvil } from '#infra/local/chain/anvil'
 import { repositoryDir } from '#infra/local/folders'
 import { hasNats } from '#infra/local/nats'
 import { hasPostgres } from '#infra/local/postgres'
@@ -56,7 +55,7 @@ const programs = () => {
   return [
     { name: 'postgres', isThere: hasPostgres() || !!DATABASE_URL, insteadOf: 'DATABASE_URL' },
     { name: 'nats-server', isThere: hasNats() || !!NATS_URL, insteadOf: 'NATS_URL' },
-    { name: 'anvil', isThere: hasAnvil() || !!RPC_URL, insteadOf: 'RPC_URL' },
+    { name: 'anvil', isThere: !!findAnvil() || !!RPC_URL, insteadOf: 'RPC_URL' },
   ]
 }
 
@@ -78,8 +77,6 @@ const boot = (dir: string, progress: StartProgress) =>
     },
     onDeath: ({ name, how, livedMs, restartInMs }) => {
       console.log(`  ${name} died (${how}) after ${livedMs} ms, restarting in ${restartInMs} ms`)
-      // Its state was in memory; an empty chain would contradict every table.
-      if (name === 'chain') stopping.stop('the local chain died and its state is lost')
     },
   })
 
@@ -115,10 +112,8 @@ console.log(banner(stack.info, { dir, heading }))
 console.log(`  Ctrl-C stops everything. The next start discards the data; to continue with it:
         ${bunRun} start --keep
 `)
-const pacing = process.env.RPC_URL ? undefined : await startPacing(stack.info.chain.rpcUrl)
 await stopping.asked
-await pacing?.[Symbol.asyncDispose]()
 using progress = openProgress()
 const ending = (async () => stack[Symbol.asyncDispose]())()
-await progress.during('stopping services and saving the chain', ending)
+await progress.during('stopping services', ending)
 process.exit(0)

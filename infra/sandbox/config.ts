@@ -8,7 +8,8 @@ export type Config = {
   readonly publicUrl: string | null
   readonly gatewayUrl: string
   readonly appUrl: string
-  readonly hasReferenceApp: boolean
+  /** Addresses as a browser reaches them; null if this sandbox has no reference app. */
+  readonly referenceApp: { readonly gatewayUrl: string; readonly rpcUrl: string } | null
   readonly bookPath: string | null
   readonly rpcUrl: string | null
   readonly secretKeys: Record<Account, string>
@@ -43,7 +44,9 @@ export function loadConfig(env: Env = process.env): Config {
     publicUrl: env.PUBLIC_URL ? read.url('PUBLIC_URL') : null,
     gatewayUrl: read.url('GATEWAY_URL'),
     appUrl: read.url('APP_URL'),
-    hasReferenceApp: env.REFERENCE_APP === 'yes',
+    referenceApp: env.APP_GATEWAY_URL
+      ? { gatewayUrl: read.url('APP_GATEWAY_URL'), rpcUrl: read.url('APP_RPC_URL') }
+      : null,
     bookPath: env.SANDBOX_BOOK || null,
     rpcUrl: env.RPC_URL ? read.url('RPC_URL') : null,
     secretKeys: {

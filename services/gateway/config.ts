@@ -56,20 +56,26 @@ export const fields = {
     about: "secret of the identity provider's webhook; two during a rotation",
     secret: true,
   }),
-  IDENTITY_LEVEL: text({
-    about: 'required Sumsub level or Persona template id',
-    fallback: 'basic-kyc-level',
-  }),
+  IDENTITY_LEVEL: {
+    ...text({ about: 'required Sumsub level or Persona template id', fallback: 'basic-kyc-level' }),
+    parse: (raw: string, other?: (name: string) => string | undefined) => {
+      if (other?.('IDENTITY_PROVIDER') === 'persona' && !raw.startsWith('itmpl_'))
+        throw new Error('must be the id of a Persona template, itmpl_…')
+      return raw
+    },
+  },
   IDENTITY_ENVIRONMENT: oneOf(['sandbox', 'production'], {
     about: 'environment whose approvals count',
     fallback: 'sandbox',
   }),
   IDENTITY_API_URL: url({ about: "base URL of the identity provider's API" }),
-  IDENTITY_APP_TOKEN: text({
-    about: 'Sumsub app token; Persona has none',
-    fallback: 'none',
-    secret: true,
-  }),
+  IDENTITY_APP_TOKEN: {
+    ...text({ about: 'Sumsub app token; Persona has none', fallback: 'none', secret: true }),
+    parse: (raw: string, other?: (name: string) => string | undefined) => {
+      if (raw === 'none' && other?.('IDENTITY_PROVIDER') !== 'persona') throw new Error('is not set: Sumsub app token')
+      return raw
+    },
+  },
   IDENTITY_SECRET_KEY: text({ about: 'Sumsub secret key, or Persona API key', secret: true }),
   IDENTITY_RECHECK_OPEN_MS: durationMs({
     about: 'recheck interval of a user with a link and no final verdict',

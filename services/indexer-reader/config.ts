@@ -1,4 +1,4 @@
-import { address, durationMs, genesisHash, integer, list, oneOf } from '#platform/config-fields'
+import { address, durationMs, genesisHash, integer, list } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 
 export const fields = {
@@ -21,10 +21,6 @@ export const fields = {
     about: 'block in which the credit line was deployed; find: search',
   }),
   LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
-  CHAIN_SHORTENS: oneOf(['no', 'yes'], {
-    about: 'yes: rebuild if a local chain loses blocks after a kill',
-    fallback: 'no',
-  }),
   POLL_MS: durationMs({
     about: 'interval between reads of the chain, about one block time',
     fallback: '300',

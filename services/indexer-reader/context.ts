@@ -11,8 +11,6 @@ export type Context = {
   readonly endpoints: Endpoints
   readonly rpc: RpcEndpoints
   readonly origin: ProjectionOrigin
-  /** True for a local chain, which loses its last blocks when it is killed. */
-  readonly isShortened: boolean
   readonly pollMs: number
   readonly lagMaxMs: number
   readonly figures: ReaderFigures
@@ -21,7 +19,7 @@ export type Context = {
 }
 
 export function openContext(
-  options: Pick<Context, 'database' | 'rpc' | 'isShortened' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'> & {
+  options: Pick<Context, 'database' | 'rpc' | 'pollMs' | 'lagMaxMs' | 'clock' | 'log'> & {
     identity: ExpectedChain
     deployBlock: number
     logsRangeMax: number

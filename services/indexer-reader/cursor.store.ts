@@ -160,22 +160,13 @@ export async function promote(tx: Tx, generation: number): Promise<boolean> {
   if (serving && isSameChain(serving, filled) && serving.blockNumber > filled.blockNumber) {
     return false
   }
-  if (serving) await retire(tx, serving.generation)
+  if (serving) await tx.update(cursors).set({ state: 'retired' }).where(eq(cursors.generation, serving.generation))
   await tx.update(cursors).set({ state: 'serving' }).where(eq(cursors.generation, generation))
   return true
 }
 
 const isSameChain = (one: GenerationCursor, other: GenerationCursor): boolean =>
   one.chainId === other.chainId && one.genesisHash === other.genesisHash && one.contract === other.contract
-
-export async function retire(db: Db, generation: number): Promise<boolean> {
-  const retired = await db
-    .update(cursors)
-    .set({ state: 'retired' })
-    .where(and(eq(cursors.generation, generation), inArray(cursors.state, ['filling', 'serving'])))
-    .returning({ generation: cursors.generation })
-  return retired.length > 0
-}
 
 /** Deletes retired generations. Only operators may run it, because the service's role may not delete. */
 export const dropRetired = (database: Database): Promise<void> =>

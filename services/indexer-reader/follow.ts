@@ -6,7 +6,7 @@ import { failpoint } from '#platform/failpoint'
 import { startLoop } from '#platform/loop'
 import type { Endpoint } from './chain/endpoints'
 import type { FinalizedHead } from './chain/head'
-import { OtherBlocks, RpcFault } from './chain/rpc'
+import { RpcFault } from './chain/rpc'
 import { type Context, recordFault, recordSuccess } from './context'
 import {
   beginGeneration,
@@ -16,7 +16,6 @@ import {
   moveCursor,
   type ProjectionOrigin,
   promote,
-  retire,
 } from './cursor.store'
 import { type ChainEvent, walletsOf } from './event'
 import { addEvents, lastEventBlock } from './event.store'
@@ -268,21 +267,9 @@ function recordError(context: Context, generation: number, endpoint: Endpoint, e
 }
 
 async function storeError(context: Context, cursor: GenerationCursor, error: unknown, incomplete: number) {
-  const { database, log, isShortened } = context
+  const { database } = context
   // A single incomplete answer may only have been early.
   if (error instanceof Incomplete && incomplete > 1) await database.run((db) => markIncomplete(db, cursor))
-  if (error instanceof OtherBlocks && isShortened && (await readAnew(context, cursor)))
-    log.warn({ generation: cursor.generation }, 'chain was rolled back, rebuild started')
-}
-
-/**
- * Retires a generation and begins the next. The retired one no longer answers, so the next may serve at an older block.
- * Returns false if another instance has retired it.
- */
-async function readAnew({ database, origin }: Context, { generation }: GenerationCursor) {
-  if (!(await database.run((db) => retire(db, generation)))) return false
-  await beginGeneration(database, origin)
-  return true
 }
 
 const cursorOf = async (database: Database, generation: number) =>

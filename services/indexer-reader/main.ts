@@ -26,7 +26,6 @@ await runService('indexer-reader', fields, async (config, runtime) => {
   await using time = await openDatabaseClock(database, log)
   await using bus = await openServiceBus('indexer-reader', config, runtime)
   const { logsRangeMax, pollMs, lagMaxMs } = config
-  const isShortened = config.chainShortens === 'yes'
   const context = openContext({
     database,
     rpc,
@@ -35,7 +34,6 @@ await runService('indexer-reader', fields, async (config, runtime) => {
     logsRangeMax,
     pollMs,
     lagMaxMs,
-    isShortened,
     clock: time.clock,
     log,
   })

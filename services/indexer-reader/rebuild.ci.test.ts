@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { openRpcProxy, type RpcProxy } from '#test/support/rpc-proxy'
@@ -6,17 +6,7 @@ import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratc
 import { waitUntil } from '#test/support/wait'
 import { beginGeneration, cursors } from './cursor.store'
 import { events } from './event.store'
-import { historyOf } from './record'
-import {
-  ana,
-  askRecord,
-  openTestChain,
-  openTestDatabase,
-  playStory,
-  standingOf,
-  startReader,
-  type TestChain,
-} from './test-support'
+import { ana, askRecord, openTestChain, openTestDatabase, playStory, startReader, type TestChain } from './test-support'
 
 let postgres: ScratchPostgres
 let chain: TestChain
@@ -103,47 +93,19 @@ test('the command waits until the new generation serves, and cleans up if it may
   expect(await answered()).toBeDefined()
 })
 
-describe('a chain that is shorter after a kill', () => {
+test('a chain that replaced final blocks is refused, because they are never undone', async () => {
   const serving = async () => (await generations()).find(({ state }) => state === 'serving')
-  /** Replaces some final blocks by others. */
-  const putBack = async (blocks: number) => {
-    const id = await chain.client.snapshot()
-    await chain.mine(blocks)
-    const head = Number(await chain.client.getBlockNumber())
-    await waitUntil('its end', async () => ((await serving())?.blockNumber ?? 0) >= head - 2)
-    await chain.client.revert({ id })
-    await chain.warp(10)
-    await chain.draw(ana, 1_000_000n)
-    await chain.mine(blocks + 3)
-  }
-  const restart = async (isShortened: boolean) => {
-    await running.stop()
-    const options = { database: store.database, chain, rpcUrls: [proxy.url], isShortened }
-    running = startReader(options)
-  }
-
-  test('is refused, because final blocks are never undone elsewhere', async () => {
-    await putBack(10)
-    const said = () => running.context.figures.lastError?.match(/does not continue our block/)
-    await waitUntil('the refusal', said)
-    expect(await states()).toEqual(['serving'])
-  })
-
-  test('is read again each time if the configuration allows it', async () => {
-    await restart(true)
-    const first = (await serving())!.generation
-    for (const further of [1, 2]) {
-      await waitUntil('another generation', async () => {
-        const now = await serving()
-        return now && now.generation >= first + further
-      })
-      const standing = await standingOf(chain, ana)
-      const cycles = [...standing.closed, ...(standing.open ? [standing.open] : [])]
-      const truth = historyOf(standing, cycles)
-      await waitUntil('the record', async () => Bun.deepEquals((await answered())?.history, truth))
-      if (further === 1) await putBack(5)
-    }
-  })
+  const id = await chain.client.snapshot()
+  await chain.mine(10)
+  const head = Number(await chain.client.getBlockNumber())
+  await waitUntil('its end', async () => ((await serving())?.blockNumber ?? 0) >= head - 2)
+  await chain.client.revert({ id })
+  await chain.warp(10)
+  await chain.draw(ana, 1_000_000n)
+  await chain.mine(13)
+  const said = () => running.context.figures.lastError?.match(/does not continue our block/)
+  await waitUntil('the refusal', said)
+  expect(await states()).toEqual(['serving'])
 })
 
 test('the service itself may delete nothing', async () => {

@@ -216,7 +216,6 @@ export function startReader(options: {
   logsRangeMax?: number
   genesisHash?: string
   chainId?: number
-  isShortened?: boolean
   clock?: Clock
   lagMaxMs?: number
 }): { context: Context; stop: () => Promise<void>; ended: Promise<void> } {
@@ -231,7 +230,6 @@ export function startReader(options: {
     },
     deployBlock: Number(deployment.deployBlock),
     logsRangeMax: options.logsRangeMax ?? 100,
-    isShortened: options.isShortened ?? false,
     pollMs: 20,
     // A test's chain stands still between its calls, so every record lags.
     lagMaxMs: options.lagMaxMs ?? 600_000,

@@ -183,10 +183,13 @@ export const orWord = <W extends string, T>(word: W, inner: Field<T>): Field<T |
   parse: (raw) => (raw === word ? word : inner.parse(raw)),
 })
 
-export const genesisHash = orWord(
-  'unchecked',
-  hash({
-    about: 'hash of block 0, to detect a reset chain; unchecked: any',
-    fallback: 'unchecked',
-  }),
-)
+export const genesisHash = {
+  ...orWord(
+    'unchecked',
+    hash({
+      about: 'hash of block 0, to detect a reset chain; unchecked: any',
+      fallback: 'unchecked',
+    }),
+  ),
+  emptyIsFault: true,
+} as const

@@ -6,6 +6,8 @@ export type Field<T> = {
   readonly about: string
   readonly secret: boolean
   readonly fallback?: string
+  /** An empty value is a fault instead of the fallback, which switches a check off. */
+  readonly emptyIsFault?: true
   /** Parses a value. The message of its `Error` completes "<NAME> …". `other` reads another variable, unparsed. */
   readonly parse: (raw: string, other?: (name: string) => string | undefined) => T
 }
@@ -33,7 +35,10 @@ export function readConfig<F extends Fields>(service: string, fields: F, env: En
   const config: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(fields)) {
     try {
-      const raw = rawOf(name, env) ?? field.fallback
+      const given = rawOf(name, env)
+      if (given === undefined && field.emptyIsFault && name in env)
+        throw new Error(`is empty: ${field.about}. Without this check, write ${field.fallback}`)
+      const raw = given ?? field.fallback
       if (raw === undefined) throw new Error(`is not set: ${field.about}`)
       if (field.secret && isPublicSecret(raw) && env.PUBLIC_SECRETS !== 'allowed')
         throw new Error('is public: it is published in this repository. Generate your own')
@@ -65,7 +70,7 @@ function rawOf(name: string, env: Environment): string | undefined {
   const direct = env[name]
   const file = env[`${name}_FILE`]
   if (direct && file) throw new Error(`is set twice: directly and by ${name}_FILE. Unset one`)
-  if (!file) return direct || undefined
+  if (!file) return direct?.trim() ? direct : undefined
   try {
     return readFileSync(file, 'utf8').trimEnd() || undefined
   } catch {

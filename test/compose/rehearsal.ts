@@ -2,17 +2,20 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { environmentOf, localStack, localVariables, wordsOf } from '#infra/compose/composition'
-import { planChain } from '#infra/local/chain'
+import { composeStackFile } from '#infra/compose/stack-file'
 import { type Child, type Command, startChild } from '#infra/local/child'
 import { repositoryDir } from '#infra/local/folders'
 import { planNats } from '#infra/local/nats'
 import { freePort } from '#infra/local/ports'
 import { planPostgres } from '#infra/local/postgres'
+import type { StackFile } from '#infra/local/stack-file'
 import { type NatsUser, natsUsers } from '#infra/nats/server-environment'
-import { copiesOf, isSent, ourStages } from './dockerfile'
+import { copiesOf, isSent, servicesStage } from './dockerfile'
 
 export type Rehearsal = AsyncDisposable & {
   readonly gateway: string
+  /** The content of the stack file for these ports. */
+  readonly stack: StackFile
   readonly natsMonitor: string
   readonly rpcUrl: string
   readonly databaseUrl: string
@@ -39,14 +42,11 @@ async function placesIn(dir: string) {
       ['nats:4222', at(nats)],
       ['127.0.0.1:8222', at(monitor)],
       ['postgres:5432', at(postgres)],
-      ['anvil:8545', at(chain)],
-      ['--port=8545', `--port=${chain}`],
+      ['chain:8545', at(chain)],
       ['0.0.0.0', '127.0.0.1'],
       ['/etc/nats', join(repositoryDir, 'infra/nats')],
+      ['127.0.0.1:8545', at(chain)],
       ['/data', join(dir, 'data')],
-      ['/chain', join(dir, 'chain')],
-      // The anvil image has this program on its path.
-      ['exec anvil', `exec ${planChain({ dir, port: 1 }).bin}`],
     ]),
     /** Values that are nothing but a port. */
     wholes: new Map([
@@ -54,6 +54,7 @@ async function placesIn(dir: string) {
       ['3001', String(ops)],
       ['3100', String(sandbox)],
       ['4222', String(nats)],
+      ['8545', String(chain)],
     ]),
   }
 }
@@ -69,7 +70,7 @@ function moved(value: string, { moves, wholes }: MovedPlaces): string {
 /** Lays out the image by the Dockerfile's COPY and RUN. */
 function layImage(app: string) {
   mkdirSync(app)
-  const image = ourStages().at(-1)!
+  const image = servicesStage()
   for (const { sources } of copiesOf(image)) {
     for (const source of sources.map((path) => path.replace(/^\.\//, ''))) {
       cpSync(join(repositoryDir, source), join(app, source), {
@@ -98,7 +99,7 @@ function programsHere(dir: string): ReadonlyMap<string, string> {
 /** Prepares a rehearsal without starting anything. */
 export async function rehearse(): Promise<Rehearsal> {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
-  for (const name of ['logs', 'data', 'chain']) mkdirSync(join(dir, name))
+  for (const name of ['logs', 'data']) mkdirSync(join(dir, name))
   layImage(join(dir, 'app'))
   const places = await placesIn(dir)
   const { ports } = places
@@ -132,6 +133,11 @@ export async function rehearse(): Promise<Rehearsal> {
   return {
     dir,
     gateway: at(ports.gateway),
+    stack: composeStackFile({
+      GATEWAY_PORT: String(ports.gateway),
+      SANDBOX_PORT: String(ports.sandbox),
+      CHAIN_PORT: String(ports.chain),
+    }),
     natsMonitor: at(ports.monitor),
     rpcUrl: at(ports.chain),
     databaseUrl: postgresPlan.adminUrl,

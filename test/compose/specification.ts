@@ -38,7 +38,7 @@ const healthcheck = Type.Object(
 const part = {
   image: Type.String(),
   pull_policy: Type.Literal('never'),
-  build: Type.Object({ context: Type.String(), dockerfile: Type.String() }, closed),
+  build: Type.Object({ context: Type.String(), dockerfile: Type.String(), target: maybe(Type.String()) }, closed),
   profiles: words,
   scale: Type.Integer(),
   user: Type.String(),
@@ -54,6 +54,7 @@ const part = {
   stop_grace_period: duration,
   shm_size: Type.String(),
   mem_limit: Type.String({ pattern: '^[0-9]+[mg]$' }),
+  memswap_limit: Type.String({ pattern: '^[0-9]+[mg]$' }),
   cpus: Type.Number(),
   pids_limit: Type.Integer(),
   network_mode: Type.String(),

@@ -78,7 +78,7 @@ const configOf = (gatewayUrl: string): Config => ({
   port: 0,
   publicUrl: null,
   bookPath: null,
-  hasReferenceApp: false,
+  referenceApp: null,
   rpcUrl: null,
   gatewayUrl,
   appUrl: 'https://app.example.org/',

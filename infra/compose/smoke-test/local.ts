@@ -1,20 +1,21 @@
+import { dirname } from 'node:path'
 import { composeStackFile } from '#infra/compose/stack-file'
-import { repositoryDir } from '#infra/local/folders'
-import { writeStackFile } from '#infra/local/stack-file'
 import { waitUntil } from '#infra/local/wait'
 import { pause } from '#platform/deadline'
-import { type Engine, run } from './engine'
+import { type Engine, must, type Ran, run } from './engine'
 import { provideTools } from './images'
+import { below } from './power-cut'
 import { expecting, seconds, step } from './report'
 import type { ComposeStack } from './stack'
+import { startTopUps } from './traffic'
 
+/** Plays the demo with the commands of the runbook, in a copy of the repository that starts without packages. */
 async function demo({ dir }: ComposeStack): Promise<string> {
-  writeStackFile(dir, composeStackFile())
-  const played = await run([process.execPath, 'infra/demo/demo.ts'], {
-    cwd: repositoryDir,
-    env: { LOCAL_DIR: dir },
-  })
+  const bun = { cwd: dir, env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` } }
+  await must(['bun', 'run', 'stack-file'], bun)
+  const played = await run(['bun', 'run', 'demo'], { ...bun, env: { ...bun.env, LOCAL_DIR: '.local/compose' } })
   expecting(played.code === 0, played.text.slice(-1_500))
+  expecting(/Playing on the stack in \S+compose,/.test(played.text), played.text.slice(0, 500))
   return `completed in ${seconds(played.ms)}`
 }
 
@@ -34,6 +35,51 @@ async function killAndWait(stack: ComposeStack, service: string): Promise<number
     return now?.running && now.pid !== before.pid
   })
   return stack.allWell()
+}
+
+/** Kills anvil in the container of the chain, and waits until everything is healthy. */
+async function killAnvil(stack: ComposeStack): Promise<number> {
+  const chain = (await stack.containers()).find(({ service }) => service === 'chain')
+  const anvils = () => below(chain!.pid, /\/anvil /)
+  const [before] = anvils()
+  if (before === undefined) throw new Error('anvil is not running')
+  process.kill(before, 'SIGKILL')
+  await waitUntil('another anvil', () => anvils().some((pid) => pid !== before))
+  return stack.allWell()
+}
+
+async function well(running: Promise<Ran>): Promise<void> {
+  const { code, text } = await running
+  expecting(code === 0, text.slice(-1_500))
+}
+
+/** Kills each container, kills anvil between them and restarts everything, while users pay top-ups. */
+async function underTraffic(stack: ComposeStack, services: readonly string[]): Promise<string> {
+  const traffic = await startTopUps(composeStackFile())
+  const took: number[] = []
+  const disturb = async (work: () => Promise<unknown>) => {
+    const before = traffic.paid()
+    await waitUntil('more top-ups', () => traffic.paid() > before + 3, 120_000)
+    await work()
+    took.push(await stack.allWell(120_000))
+  }
+  const compose = (...args: string[]) => disturb(() => well(stack.compose(args)))
+  for (const service of services) {
+    await disturb(() => killAndWait(stack, service))
+    await disturb(() => killAnvil(stack))
+  }
+  await compose('restart')
+  await compose('restart', '-t', '0')
+  await disturb(async () => {
+    await well(stack.compose(['stop']))
+    await well(stack.compose(['start']))
+  })
+  await compose('restart')
+  const { paid, tookMs } = await traffic.credited()
+  const books = () => stack.compose(['run', '--rm', '--no-deps', 'ops', 'reconcile'])
+  await waitUntil('the books to balance', async () => (await books()).code === 0, 60_000, 1_000)
+  const slowest = seconds(Math.max(...took))
+  return `${took.length} times, healthy at most ${slowest} later; ${paid} top-ups credited, the last ${seconds(tookMs)} after the end`
 }
 
 const isReady = async ({ gateway }: ComposeStack) =>
@@ -102,9 +148,11 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     })
   await step('kill the chain three times in a row', async () => {
     const took = []
-    for (let time = 0; time < 3; time += 1) took.push(await killAndWait(stack, 'anvil'))
+    for (let time = 0; time < 3; time += 1) took.push(await killAndWait(stack, 'chain'))
     return `healthy after ${took.map(seconds).join(', ')}`
   })
+  const names = services.map(({ service }) => service)
+  await step('kill each service, and restart all, under traffic', () => underTraffic(stack, names))
   await step('demo after the kills', () => demo(stack))
   for (const service of ['nats', 'postgres'])
     for (const ms of [20_000, 60_000]) await step(`stop ${service} for ${ms / 1_000} s`, away(stack, service, ms))
@@ -127,7 +175,7 @@ export async function rehearseLocal(engine: Engine, stack: ComposeStack): Promis
     const height = async () => {
       const body = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}'
       const headers = { 'Content-Type': 'application/json' }
-      const answer = await fetch('http://127.0.0.1:8545', { method: 'POST', headers, body })
+      const answer = await fetch(composeStackFile().chain.rpcUrl, { method: 'POST', headers, body })
       return Number(((await answer.json()) as { result: string }).result)
     }
     const before = await height()

@@ -17,6 +17,14 @@ function processes(): Process[] {
     })
 }
 
+/** Returns the ids of the processes below `pid` whose command matches. */
+export function below(pid: number, command: RegExp): number[] {
+  const all = processes()
+  const find = (parent: number): Process[] =>
+    all.filter((one) => one.parent === parent).flatMap((one) => [one, ...find(one.pid)])
+  return find(pid).flatMap((one) => (command.test(one.command) ? [one.pid] : []))
+}
+
 const isShim = ({ command }: Process) => /containerd-shim-\S+ .*-namespace moby /.test(command)
 const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//.test(command)
 

@@ -1,6 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { activeServices, localStack } from '#infra/compose/composition'
+import { composeStackFile } from '#infra/compose/stack-file'
 import { repositoryDir } from '#infra/local/folders'
 import { waitUntil } from '#infra/local/wait'
 import type { Engine, Ran } from './engine'
@@ -37,8 +38,12 @@ export function layStack(engine: Engine): ComposeStack {
     filter: (path) => !left.has(path.slice(repositoryDir.length + 1)),
   })
   const infra = join(dir, 'infra')
-  const gateway = 'http://127.0.0.1:3000'
-  const compose: ComposeStack['compose'] = (args, env = {}) => engine.docker(['compose', ...args], { cwd: infra, env })
+  const { gateway } = composeStackFile()
+  const ports = Object.entries(process.env).flatMap(([name, value]) =>
+    /^(?:GATEWAY|SANDBOX|CHAIN)_PORT$/.test(name) && value ? [[name, value] as const] : [],
+  )
+  const compose: ComposeStack['compose'] = (args, env = {}) =>
+    engine.docker(['compose', ...args], { cwd: infra, env: { ...Object.fromEntries(ports), ...env } })
   const containers = async (project = 'ausd-local') => {
     const filter = `label=com.docker.compose.project=${project}`
     const ids = (await engine.docker(['ps', '-aq', '--no-trunc', '--filter', filter])).text

@@ -15,7 +15,6 @@ import {
 import { repositoryDir } from '#infra/local/folders'
 import type { Processes } from '#infra/local/processes'
 import type { StackOptions } from '#infra/local/stack/options'
-import { chainStatePath } from '#infra/local/start/kept'
 import { type ServiceName, serviceNames } from '#shared/messages/topic'
 
 export type GatewayPorts = { http: number; ops: number }
@@ -67,13 +66,4 @@ export function startOwnProcesses(
   for (const name of options.services ?? serviceNames)
     for (let copy = 1; copy <= gatewayPorts.length; copy++) addService(name, copy)
   if (options.operations) processes.add(command('operations', ours('infra/operations/main.ts')))
-  if (options.data === 'continue' && !options.own?.RPC_URL) processes.add(planChainKeeper(options.dir, places.rpcUrl))
 }
-
-const planChainKeeper = (dir: string, rpcUrl: string): Command => ({
-  name: 'chain-keeper',
-  bin: process.execPath,
-  args: [ours('infra/local/chain/keep.ts')],
-  env: { RPC_URLS: rpcUrl, CHAIN_STATE_FILE: chainStatePath(dir) },
-  logFile: join(dir, 'logs/chain-keeper.log'),
-})

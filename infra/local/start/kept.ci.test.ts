@@ -1,17 +1,19 @@
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { outsideOf } from '#infra/demo/external'
 import { personOf } from '#infra/demo/person'
+import { keptChainDir } from '#infra/local/chain'
 import { devAccount } from '#infra/local/keys'
 import { freePort } from '#infra/local/ports'
 import { bootStack, type Stack, type StackOptions } from '#infra/local/stack'
 import type { StackPart } from '#infra/local/stack-file'
 import { migratedCluster } from '#test/support/engines/cluster'
 import { topUp } from '#test/support/flows'
+import { childrenOf } from '#test/support/processes'
 import { quickChecks } from '#test/support/stack'
-import { chainStatePath, type DataPlan, discardKept, readKept } from './kept'
+import { type DataPlan, discardKept, readKept } from './kept'
 
 const dir = mkdtempSync(join(tmpdir(), 'kept-'))
 afterAll(() => {
@@ -67,18 +69,20 @@ test('start --keep continues with the data, a plain start discards it, and a tak
     await using stack = await boot('continue')
     const me = await personOf(stack.info, privateKey).me()
     expect(me).toMatchObject({ verified: true, collateral: { value: credited.toString() } })
+    const chain = stack.process('chain')
+    const [anvil] = childrenOf(chain.pid())
+    process.kill(anvil!, 'SIGKILL')
     expect(await toppedUp(stack)).toBeGreaterThan(credited)
+    chain.kill('SIGKILL')
     const { items } = (await personOf(stack.info, privateKey).get('/me/activity')).body
     expect(items).toHaveLength(2)
   }
   const home = readKept(dir)?.postgresHome
   expect(existsSync(home!)).toBe(true)
-  const written = readFileSync(chainStatePath(dir), 'utf8')
-  writeFileSync(chainStatePath(dir), written.slice(0, written.length / 2))
+  truncateSync(join(keptChainDir(dir), 'snapshot.json.gz'), 100)
   await expect(boot('continue')).rejects.toThrow('is damaged')
-  // As after a kill: the rows exist, but their chain does not.
-  rmSync(chainStatePath(dir))
-  await expect(boot('continue')).rejects.toThrow('killed before its chain was saved')
+  rmSync(keptChainDir(dir), { recursive: true })
+  await expect(boot('continue')).rejects.toThrow('the chain of the last run is missing')
   expect(existsSync(home!)).toBe(true)
   {
     await using stack = await boot(undefined)

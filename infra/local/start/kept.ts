@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DeployedContracts } from '#infra/contracts/deploy'
-import { keepState } from '#infra/local/chain/keep'
+import { keptChainDir } from '#infra/local/chain'
+import { hasSnapshot } from '#infra/local/chain/files'
 import type { Secrets } from '#infra/local/environment'
 import { StartFault } from './faults'
 
@@ -19,8 +20,6 @@ export type Kept = {
 }
 
 const keptPath = (dir: string) => join(dir, 'kept.json')
-/** Last snapshot of the chain, which runs in memory. */
-export const chainStatePath = (dir: string) => join(dir, 'chain.json')
 
 export function readKept(dir: string): Kept | undefined {
   try {
@@ -44,26 +43,22 @@ export function writeKept(dir: string, kept: Kept): void {
 export function discardKept(dir: string): void {
   const home = readKept(dir)?.postgresHome
   if (home) rmSync(home, { recursive: true, force: true })
-  for (const path of [keptPath(dir), chainStatePath(dir)]) rmSync(path, { force: true })
+  rmSync(keptPath(dir), { force: true })
+  rmSync(keptChainDir(dir), { recursive: true, force: true })
 }
 
 const fresh = 'Start without --keep to discard the old data'
 
 export const damagedChain = (dir: string) =>
-  new StartFault(`the saved chain in ${chainStatePath(dir)} is damaged`, `${fresh}.`)
+  new StartFault(`the saved chain in ${keptChainDir(dir)} is damaged`, `${fresh}.`)
 
 export function keptToContinue(dir: string, ownChain: boolean): Kept | undefined {
   const kept = readKept(dir)
   if (!kept) return undefined
-  if (!ownChain && !existsSync(chainStatePath(dir)))
-    throw new StartFault(
-      `the last run in ${dir} was killed before its chain was saved`,
-      `${fresh}; with --keep, the chain is saved every few seconds.`,
-    )
+  if (!ownChain && !hasSnapshot(keptChainDir(dir)))
+    throw new StartFault(`the chain of the last run is missing in ${keptChainDir(dir)}`, `${fresh}.`)
   const { postgresHome } = kept
   if (postgresHome && !existsSync(join(postgresHome, 'data/PG_VERSION')))
     throw new StartFault(`the database of the last run is missing in ${postgresHome}`, `${fresh}.`)
   return kept
 }
-
-export const keepChain = (rpcUrl: string, dir: string): Promise<void> => keepState(rpcUrl, chainStatePath(dir))

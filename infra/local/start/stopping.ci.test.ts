@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { repositoryDir } from '#infra/local/folders'
@@ -12,8 +12,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-function run(script: string, dir: string) {
-  const child = Bun.spawn([process.execPath, join(repositoryDir, script)], {
+function run(script: string, dir: string, ...words: string[]) {
+  const child = Bun.spawn([process.execPath, join(repositoryDir, script), ...words], {
     env: { PATH: process.env.PATH ?? '', LOCAL_DIR: dir },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -41,7 +41,7 @@ describe('signals during the start', () => {
     ['infra/demo/demo.ts', 'SIGTERM', '-demo', 130],
   ] as const)('%s that receives %s reports it and leaves no process', async (script, signal, own, code) => {
     const dir = join(home, `${signal}${own}-start`)
-    const { child, heard, ended } = run(script, dir)
+    const { child, heard, ended } = run(script, dir, ...(own ? ['--own'] : []))
     const logs = join(dir + own, 'logs')
     await waitUntil('a first process', () => existsSync(logs) && readdirSync(logs).length > 0)
     child.kill(signal)
@@ -68,8 +68,22 @@ test('a demo whose stack disappears ends with a message within seconds', async (
   writeFileSync(stackFilePath(dir), JSON.stringify({ gateway: url, sandbox: url, chain }))
   const { heard, ended } = run('infra/demo/demo.ts', dir)
   await waitUntil('the story to begin', () => heard.said.includes('a new wallet'))
+  expect(heard.said).toContain(`Playing on the stack in ${dir}, at ${url}.`)
   rmSync(stackFilePath(dir))
   expect(await ended).toBe(1)
   expect(heard.said).toContain(`the stack is gone: it no longer runs in ${dir}`)
+  expect(existsSync(`${dir}-demo`)).toBe(false)
+})
+
+test.each([
+  ['has no stack', undefined, /no stack is running in .*\/asked/],
+  ['has a stack file whose gateway does not respond', 'http://127.0.0.1:9', /does not respond at http:\/\/127.0.0.1:9/],
+])('a demo on a folder that %s is refused, and starts no other stack', async (_, gateway, reason) => {
+  const dir = join(mkdtempSync(join(home, 'asked-')), 'asked')
+  mkdirSync(dir)
+  if (gateway) writeFileSync(stackFilePath(dir), JSON.stringify({ gateway }))
+  const { heard, ended } = run('infra/demo/demo.ts', dir)
+  expect(await ended).toBe(1)
+  expect(heard.said).toMatch(reason)
   expect(existsSync(`${dir}-demo`)).toBe(false)
 })

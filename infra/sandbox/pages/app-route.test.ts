@@ -1,15 +1,17 @@
 import { expect, test } from 'bun:test'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 
-const open = (hasReferenceApp: boolean) => openSandbox({ ...testConfig, hasReferenceApp, rpcUrl: 'http://127.0.0.1:8' })
+const open = (has: boolean) => openSandbox({ ...testConfig, referenceApp: has ? reached : null })
+/** Containers reach the gateway under another name than a browser. */
+const reached = { gatewayUrl: 'http://127.0.0.1:7', rpcUrl: 'http://127.0.0.1:8' }
 
 test('the reference app is built on first use, and reaches only the gateway and the chain', async () => {
   await using sandbox = open(true)
   const page = await fetch(`${sandbox.url}/app`)
   const text = await page.text()
-  expect(text).toContain('data-gateway="http://127.0.0.1:9" data-rpc="http://127.0.0.1:8"')
+  expect(text).toContain('data-gateway="http://127.0.0.1:7" data-rpc="http://127.0.0.1:8"')
   const policy = page.headers.get('content-security-policy')
-  expect(policy).toContain('connect-src http://127.0.0.1:9 http://127.0.0.1:8;')
+  expect(policy).toContain('connect-src http://127.0.0.1:7 http://127.0.0.1:8;')
   const files = [...text.matchAll(/(?:src|href)="(\/app\/[^"]+)"/g)].map(([, path]) => path)
   expect(files).toEqual(['/app/style.css', '/app/main.js'])
   for (const path of files) {

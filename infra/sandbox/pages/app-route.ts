@@ -10,8 +10,8 @@ const folder = join(import.meta.dir, '../../reference-app/page')
  * as for any app.
  */
 export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
-  if (!config.hasReferenceApp) return [{ method: 'GET', path: '/app', run: landing }]
-  const { gatewayUrl, rpcUrl } = config
+  if (!config.referenceApp) return [{ method: 'GET', path: '/app', run: landing }]
+  const { gatewayUrl, rpcUrl } = config.referenceApp
   let built: Promise<string> | undefined
   const script = () => {
     built ??= bundled()
@@ -29,7 +29,7 @@ export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
       return new Response(await text(), {
         headers: {
           'content-type': `${type}; charset=utf-8`,
-          'content-security-policy': policyOf([gatewayUrl, rpcUrl ?? '']),
+          'content-security-policy': policyOf([gatewayUrl, rpcUrl]),
           'cache-control': 'no-store',
           'referrer-policy': 'no-referrer',
           'x-content-type-options': 'nosniff',
@@ -40,7 +40,7 @@ export function appRoutes({ config, publicUrl }: Context): SandboxRoute[] {
   const read = (name: string) => Bun.file(join(folder, name)).text()
   return [
     file('/app', 'text/html', async () =>
-      (await read('index.html')).replace('{gateway}', gatewayUrl).replace('{rpc}', rpcUrl ?? ''),
+      (await read('index.html')).replace('{gateway}', gatewayUrl).replace('{rpc}', rpcUrl),
     ),
     file('/app/style.css', 'text/css', () => read('style.css')),
     file('/app/main.js', 'text/javascript', script),

@@ -147,7 +147,6 @@ describe('with several endpoints', () => {
       logsRangeMax: 1,
       pollMs: 1,
       lagMaxMs: 1,
-      isShortened: false,
       clock: () => now,
       log: openLog('test', 'silent'),
       database: {} as Database,

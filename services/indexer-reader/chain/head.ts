@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
-import { OtherBlocks, type Rpc, RpcFault, rpcBatch } from './rpc'
+import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** The finalized block, where `sequence` is the number of events emitted up to it. */
 export type FinalizedHead = {
@@ -82,5 +82,5 @@ export async function readHead(
 /** Throws if a final block has another hash, which means another chain. */
 function checkSame({ blockNumber, blockHash }: KnownBlock, hash: string | undefined): void {
   if (blockHash === null || hash === blockHash) return
-  throw new OtherBlocks(`the endpoint's chain does not continue our block ${blockNumber}`)
+  throw new RpcFault('broken', `the endpoint's chain does not continue our block ${blockNumber}`)
 }

@@ -21,14 +21,6 @@ export class RpcFault extends Error {
   }
 }
 
-/** A final block has changed: the endpoint is on another chain, or a local one was rolled back. */
-export class OtherBlocks extends RpcFault {
-  override name = 'OtherBlocks'
-  constructor(message: string) {
-    super('broken', message)
-  }
-}
-
 export type Rpc = { readonly endpoint: RpcEndpoint; readonly endpoints: RpcEndpoints }
 
 type RpcError = { code?: number; message?: string }
