@@ -3,25 +3,20 @@ import { countInstances } from '#platform/bus/instances'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
-import { failpoint } from '#platform/failpoint'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openServiceEndpoints } from '#shared/chain/open'
 import { startAlarms } from './alarms'
+import { assemble, messagesOf, startLoops } from './assemble'
 import { awaitChain, identityOf } from './chain/await-chain'
 import { openStrangerSignatures } from './chain/contract-signature'
 import { openNode, openNodeForQuestions } from './chain/node'
 import { openReadBatcher } from './chain/read-batcher'
 import { fields } from './config'
-import { type Context, newProcess } from './context'
 import { openKeys } from './keys/keys'
 import { policyOf } from './keys/policy'
-import { startSearches } from './operations/authorization-search'
-import { watchLateTakes } from './operations/late-takes'
-import { orderReactions } from './operations/order'
 import { answersOf } from './questions/answers'
 import { metricsOf } from './questions/metrics'
 import { accountReader } from './questions/reads'
-import { startRelayLoop } from './relay-loop'
 import { messaging } from './schema.store'
 import { startGivebacks } from './unsolicited-deposits/giveback'
 
@@ -44,28 +39,22 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   await using copies = await countInstances(bus, name, log)
   await using outbox = relayOutbox({ bus, database, outbox: messaging.outbox, log })
   const contracts = { ausd, creditLine, domain }
-  const context: Context = {
+  const context = assemble(config, {
     database,
     node,
     contracts,
-    treasury,
     keys,
-    policy,
-    settings: config,
-    clock,
-    log,
-    copies,
-    ...newProcess(log, clock),
+    treasury,
     account: accountReader(node.reader, contracts),
-    readTurn: async () => {},
     isAccepted: openStrangerSignatures({ endpoints, ...config }),
+    copies,
+    log,
+    clock,
     poke: outbox.poke,
-    wake: () => rounds.poke(),
-  }
-  await using rounds = startRelayLoop(context, config.pollMs)
+    wake: () => loops.poke(),
+  })
+  await using loops = startLoops(context, config)
   await using _alarms = startAlarms(context)
-  await using _lookUps = startSearches(context)
-  await using _watched = watchLateTakes(context, config.watchMs)
   await using _givebacks = startGivebacks(context)
 
   const asked = openNodeForQuestions({ endpoints, chainId })
@@ -74,14 +63,9 @@ await runService(name, fields, async ({ laneKeys, treasuryKey, ...config }, runt
   const answers = answersOf({ ...context, node: asked, account, readTurn: readTurn })
   const description = `executes commands on chain ${chainId}, exactly once`
   const statistics = { description, ...metricsOf(context, endpoints) }
-  const stored = () => {
-    failpoint('chain-relayer:operation-stored')
-    context.wake()
-    outbox.poke()
-  }
-  const handling = { bus, database, messaging, reactions: orderReactions, poke: stored, onFatal: fatal, log }
-  await using _served = await serve({ ...handling, name, answers, ...statistics })
-  await using _consumed = consume({ consumer: name, ...handling })
+  const messages = { ...messagesOf(context), bus, onFatal: fatal }
+  await using _served = await serve({ ...messages, name, answers, ...statistics })
+  await using _consumed = consume(messages)
   log.info({ lanes: keys.length }, 'service ready')
   await runUntilStopped(config, runtime)
 })

@@ -11,7 +11,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { handle } from '#platform/bus/handling'
 import { systemClock, toUnixSeconds } from '#platform/clock'
-import { type Database, openDatabase } from '#platform/db/open'
+import { openDatabase } from '#platform/db/open'
 import { pause } from '#platform/deadline'
 import { openLog } from '#platform/log'
 import { schemaReader } from '#platform/schema'
@@ -30,21 +30,21 @@ import { topics } from '#shared/messages/catalogue'
 import { actorKeys, deployContracts } from '#test/support/contracts'
 import { startAnvil } from '#test/support/engines/anvil'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Config, type Means, messagesOf } from './assemble'
 import { inspectChain } from './chain/await-chain'
 import { openContractSignatures } from './chain/contract-signature'
 import { openNode } from './chain/node'
-import { openReadBatcher } from './chain/read-batcher'
-import { type Context, newProcess, type Settings } from './context'
+import { fields } from './config'
+import type { Context, Settings } from './context'
 import { openKeys } from './keys/keys'
-import type { Policy } from './keys/policy'
+import { type Policy, policyOf } from './keys/policy'
 import { lanes } from './lanes/lane.store'
 import { searchOnce } from './operations/authorization-search'
 import { orderOf, type Task } from './operations/operation'
 import { findOperation } from './operations/operation.store'
-import { orderReactions } from './operations/order'
 import { accountReader } from './questions/reads'
 import { relayOnce } from './relay-loop'
-import { messaging } from './schema.store'
 
 const log = openLog('chain-relayer', process.env.SUITE_LOG ?? 'silent')
 
@@ -115,32 +115,36 @@ export async function openFixture(laneCount = 1) {
   const domain: TokenDomain = await inspectChain(node, { ...expected, lanes: keys })
   const contracts = { ausd, creditLine, domain }
   const { database } = store
+  const config: Config = {
+    ...defaultsOf('chain-relayer', fields),
+    ausdAddress: ausd,
+    creditLineAddress: creditLine,
+    ...fast,
+  }
   const signersOf = (limits: Partial<Policy['limits']> = {}) => {
-    const policy = { chainId, ausd, creditLine, limits: { ...ample, ...limits } }
+    const usual = policyOf(config)
+    const policy = { ...usual, limits: { ...usual.limits, ...limits } }
     return { policy, ...openKeys(secret, policy) }
   }
-  const own = newProcess(log, systemClock)
-  const context: Context = {
+  const means: Means = {
     database,
     node,
     contracts,
-    ...signersOf(),
-    settings: fast,
-    clock: systemClock,
-    log,
-    ...own,
-    copies: { count: () => 1, poke: () => {} },
+    ...openKeys(secret, policyOf(config)),
     account: accountReader(node.reader, contracts),
-    readTurn: openReadBatcher({ readsEveryMs: 0, readsTogetherMs: 0 }, systemClock),
-    isAccepted: openContractSignatures({ node, ethCallsPerSecond: 10 }),
+    isAccepted: openContractSignatures({ node, ethCallsPerSecond: config.rpcEthCallsPerSecond }),
+    copies: { count: () => 1, poke: () => {} },
+    log,
+    clock: systemClock,
     poke: () => {},
     wake: () => {},
   }
+  const context = assemble(config, means)
 
   /** Restarts the service: its memory is empty and its leases have expired. */
   async function begin(settings: Partial<Settings> = {}): Promise<Context> {
     await database.run((db) => db.update(lanes).set({ leasedUntil: null }))
-    return { ...context, ...newProcess(log, systemClock), settings: { ...fast, ...settings } }
+    return assemble({ ...config, ...settings }, means)
   }
   const close = async () => {
     endpoint.close()
@@ -160,7 +164,7 @@ export async function openFixture(laneCount = 1) {
     signersOf,
     begin,
     close,
-    ...orders(database),
+    ...orders(context),
     ...chainReads(chain, contracts),
   }
 }
@@ -179,30 +183,8 @@ const terms = (lanesOf: readonly Hex[]) => ({
   graceSeconds: 86_400,
 })
 
-const plenty = { most: 100_000_000_000n, day: 10_000_000_000_000n }
-const coin = 10n ** 18n
-const ample: Policy['limits'] = {
-  credit: plenty,
-  repay: plenty,
-  return: plenty,
-  drip: { most: coin, day: 1_000n * coin },
-}
-
-const fast: Settings = {
-  chainId,
-  dripWei: 50_000_000_000_000_000n,
-  dripBelowWei: 20_000_000_000_000_000n,
-  laneMinBalanceWei: 0n,
-  laneRefillWei: 0n,
-  gasBudgetWei: coin,
-  baseFeeCapWei: 1_000_000_000_000n,
-  transfersLagBlocks: 1_000n,
-  oldestAlarmMs: 300_000,
-  pollMs: 0,
-  rebroadcastAfterMs: 400,
-  bumpAfterMs: 700,
-  batchMax: 16,
-}
+/** The suites ask for a round themselves, on a chain with a block every 0.1 s. */
+const fast = { pollMs: 0, rebroadcastAfterMs: 400, bumpAfterMs: 700 }
 
 /** Returns a task as the service reads it from its message. */
 export function asRead<T extends Task>(task: T): T {
@@ -213,13 +195,11 @@ export function asRead<T extends Task>(task: T): T {
   return { ...task, payload: read.value }
 }
 
-function orders(database: Database) {
-  const handling = { consumer: 'chain-relayer', database, messaging, log, poke: () => {} }
+function orders(context: Context) {
+  const { database } = context
+  const messages = messagesOf(context)
   const command = (task: Task, messageId: string = crypto.randomUUID()) =>
-    handle(
-      { ...handling, reactions: orderReactions },
-      { subject: `relay.${task.kind}`, messageId, payload: task.payload },
-    )
+    handle(messages, { subject: `relay.${task.kind}`, messageId, payload: task.payload })
   const operationOf = (task: Task) =>
     database.read((db) => findOperation(db, orderOf(asRead(task)).id)).then((found) => found!)
   async function finish(context: Context, task: Task) {

@@ -4,13 +4,12 @@ import { relayOutbox } from '#platform/bus/outbox-relay'
 import { publish } from '#platform/bus/publish'
 import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
-import { openPersonReader } from '#platform/db/person'
 import { pause } from '#platform/deadline'
 import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { openApp } from './app'
+import { assemble } from './assemble'
 import { fields } from './config'
-import type { Context } from './context'
 import { gatewayMetrics } from './health/gateway-metrics'
 import { openProbes } from './health/probes'
 import { watchStreams } from './health/streams'
@@ -19,14 +18,13 @@ import { limits } from './identity/identity'
 import { oldestAwaited } from './identity/identity.store'
 import { chooseIdentityProvider } from './identity/providers/choose'
 import { answerFlagOrder, answerRule } from './identity/rule'
-import { openVerification, runIdentity } from './identity/run'
+import { runIdentity } from './identity/run'
 import { listen } from './listen'
 import { openOperatorListener } from './operators/listener'
 import { runConsole } from './operators/run'
 import { startReminding } from './reminders/remind'
 import { gatewayMessaging as messaging, outbox } from './schema.store'
 import { answerErase } from './users/erase'
-import { openUsers } from './users/user.store'
 
 await runService('gateway', fields, async (config, runtime) => {
   const { log, fatal, signal: leaving } = runtime
@@ -38,22 +36,18 @@ await runService('gateway', fields, async (config, runtime) => {
   await using relay = relayOutbox({ bus, database, outbox, log })
   const provider = chooseIdentityProvider(config, clock)
   const health = openProbes(bus, database, log)
-  const context: Context = {
-    config,
-    clock,
-    log,
+  const context = assemble(config, {
     database,
-    provider,
-    leaving,
-    copies,
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
-    poke: relay.poke,
-    users: openUsers(database),
-    ownPerson: openPersonReader(database, 'gateway'),
-    verification: openVerification({ config, clock, database, provider }),
+    provider,
+    copies,
     health,
-  }
+    leaving,
+    log,
+    clock,
+    poke: relay.poke,
+  })
   await using _streams = watchStreams({ bus, log, everyMs: config.streamsEveryMs })
   const read = () => database.read(oldestAwaited)
   await using _overdue = watchOverdue({ log, clock, limits, read })

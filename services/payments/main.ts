@@ -7,20 +7,15 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
-import { shareOf } from '#shared/provider/rate-limit'
 import { answersOf } from './answers'
-import { fields, microPerUsd, topupLimitsFrom } from './config'
-import type { Context } from './context'
-import { startListing } from './incoming/provider-list'
-import { startRechecking } from './incoming/recheck'
-import { webhookReactions } from './incoming/webhook'
+import { assemble, messagesOf, startLoops } from './assemble'
+import { fields, microPerUsd } from './config'
 import { positions } from './ledger/tables'
-import { relayReactions } from './onchain/relay'
 import { limits } from './payment'
 import { openXendit } from './providers/xendit/client'
 import { oldestPayments } from './queries/activity.store'
 import { metricsOf } from './queries/metrics'
-import { inbox, journal, messaging, outbox } from './schema.store'
+import { inbox, journal, outbox } from './schema.store'
 import { openTreasury, watchTreasury } from './treasury/treasury'
 
 const name = 'payments'
@@ -46,32 +41,13 @@ await runService(name, fields, async (config, runtime) => {
     log,
     clock,
   })
-  const { checkoutTtlMs, recheckAfterMs, holdMarginMs, holdRecheckMs } = config
-  const listedWithinMs = 3 * config.providerListLatestEveryMs
   const ask = asker(bus)
   const reading = { database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs }
   const treasury = openTreasury(reading)
-  const context: Context = {
-    database,
-    provider,
-    ask,
-    treasury,
-    log,
-    clock,
-    poke: relay.poke,
-    checkoutTtlMs,
-    recheckAfterMs,
-    listedWithinMs,
-    holdMarginMs,
-    holdRecheckMs,
-    topupLimits: topupLimitsFrom(config),
-  }
-  const reactions = [...webhookReactions(context), ...relayReactions(context)]
-  const messages = { bus, consumer: name, database, messaging, log, poke: relay.poke, onFatal }
-  await using _messages = consume({ ...messages, reactions })
-  const requestsPerMinute = () => shareOf(config.providerRequestsPerMinute, copies.count())
-  await using _rechecks = startRechecking(context, { ...config, requestsPerMinute })
-  await using _listing = startListing(context, config)
+  const context = assemble(config, { database, provider, ask, treasury, log, clock, poke: relay.poke })
+  const messages = { ...messagesOf(context), bus, onFatal }
+  await using _messages = consume(messages)
+  await using _loops = startLoops(context, config, copies.count)
   const read = () => database.read(oldestPayments)
   const lowMicro = config.treasuryLowAusd * microPerUsd
   await using _treasury = watchTreasury({ ...reading, treasury, lowMicro })

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { eq, lte, sql } from 'drizzle-orm'
 import { Unavailable } from '#platform/bus/ask'
-import { type HandlingContext, handle } from '#platform/bus/handling'
+import { handle } from '#platform/bus/handling'
 import type { Handler } from '#platform/bus/serve'
 import { openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
@@ -13,28 +13,31 @@ import { type Answer, ok } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox } from '#test/support/sandbox'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { defaultsOf } from '#test/support/settings'
 import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
+import { assemble, type Config, messagesOf } from './assemble'
 import { answerCancellations } from './checkout/cancel'
 import { answerSettlements } from './checkout/settlement'
 import { answerTopups } from './checkout/topup'
+import { fields } from './config'
 import type { Context } from './context'
 import { paymentListing } from './incoming/provider-list'
 import { recheckOnce } from './incoming/recheck'
-import { webhookReactions } from './incoming/webhook'
 import { findMissing, findWallet, reversals } from './losses/refund.store'
-import { relayReactions } from './onchain/relay'
 import { payments } from './payment.table'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { answerOperatorCommands } from './review/operator-commands'
 import { refundOrders } from './review/resolution.store'
-import { anomalies, messaging, outbox, pauses } from './schema.store'
+import { anomalies, outbox, pauses } from './schema.store'
 import { openTreasury } from './treasury/treasury'
 
 export { waitUntil }
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
+/** `recheck` moves the clock by less than a deployment's interval. */
+const config: Config = { ...defaultsOf('payments', fields), recheckAfterMs: 1_000 }
 const secretKeys = { ID: 'xnd_development_id', MY: 'xnd_development_my' }
 const txHash = `0x${'ab'.repeat(32)}`
 
@@ -161,30 +164,9 @@ export async function openFixture() {
   } as Parameters<typeof openSandbox>[0])
   const api = { baseUrl: sandbox.url, secretKeys, requestsPerMinute: 60_000, log }
   const provider = openXendit({ ...api, appUrl: 'https://app.example.com' })
-  const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: 60_000 })
-  const context: Context = {
-    database,
-    provider,
-    ask,
-    treasury,
-    log,
-    clock,
-    poke: () => {},
-    checkoutTtlMs: 900_000,
-    recheckAfterMs: 1_000,
-    listedWithinMs: 60_000,
-    holdMarginMs: 18_000,
-    holdRecheckMs: 3_600_000,
-    topupLimits: { openMax: 100, openMicroMax: 10n ** 11n, dayMicroMax: 10n ** 11n },
-  }
-  const reader: HandlingContext = {
-    consumer: 'payments',
-    database,
-    messaging,
-    log,
-    poke: () => {},
-    reactions: [...webhookReactions(context), ...relayReactions(context)],
-  }
+  const treasury = openTreasury({ database, ask, clock, log, readingMaxMs: config.treasuryReadingMaxMs })
+  const context = assemble(config, { database, provider, ask, treasury, log, clock, poke: () => {} })
+  const reader = messagesOf(context)
   const deliver = (account: 'ID' | 'MY', body: string, deliveryId: string, receivedAt = new Date().toISOString()) =>
     handle(reader, {
       subject: paymentsWebhookSubject(account, deliveryId),

@@ -8,21 +8,17 @@ import { watchOverdue } from '#platform/metrics/state-limits'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
 import { startKeeping } from '#shared/ledger/keeping'
 import { answersOf } from './answers'
+import { assemble, messagesOf, startLoops } from './assemble'
 import { limits } from './cashout'
-import { fields, givenBackMaxOf, payoutApisOf } from './config'
-import type { Context } from './context'
-import { startListing } from './incoming/provider-list'
-import { startRechecking } from './incoming/recheck'
-import { webhookReactions } from './incoming/webhook'
+import { fields, payoutApisOf } from './config'
 import { positions } from './ledger/tables'
-import { relayReactions } from './onchain/relay'
 import { unsealWith } from './person/unseal'
 import { openSandboxPayouts } from './providers/sandbox/client'
 import { openXendit } from './providers/xendit/client'
 import { oldestCashouts } from './queries/activity.store'
 import { metricsOf } from './queries/metrics'
 import { openChannels, openDetailsSafe } from './request/bank'
-import { inbox, journal, messaging, outbox } from './schema.store'
+import { inbox, journal, outbox } from './schema.store'
 import { openBalance, watchBalance } from './treasury/balance'
 
 const name = 'payouts'
@@ -49,36 +45,23 @@ await runService(name, fields, async (config, runtime) => {
   })
   const reading = { database, provider, clock, log, readingMaxMs: config.balanceReadingMaxMs }
   const balance = openBalance(reading)
-  const context: Context = {
+  const context = assemble(config, {
     database,
     provider,
     balance,
-    ask: asker(bus),
-    clock,
-    log,
-    poke: relay.poke,
     channels: openChannels({ provider, refreshMs: config.channelsRefreshMs, clock, log }),
     safe: openDetailsSafe(config.bankDetailsKeys),
-    treasury: config.treasuryAddress,
-    accountLengths: config.bankAccountLengths,
-    dayMicroMax: config.cashoutDayMaxUsd * 1_000_000n,
-    givenBackMax: givenBackMaxOf(config),
-    accountChecksDayMax: config.accountChecksDayMax,
-    recheckAfterMs: config.recheckAfterMs,
-    reversalWatchMs: config.reversalWatchMs,
-  }
-  await using recheck = startRechecking(context, config)
-  await using _listing = startListing(context, config)
+    ask: asker(bus),
+    log,
+    clock,
+    poke: relay.poke,
+  })
+  await using loops = startLoops(context, config)
   await using _balance = watchBalance({ ...reading, balance }, config)
   const read = () => database.read(oldestCashouts)
   await using _overdue = watchOverdue({ log, clock, limits, read })
-  const poke = () => {
-    relay.poke()
-    recheck.poke()
-  }
-  const messages = { bus, consumer: name, database, messaging, log, poke, onFatal }
-  const reactions = [...webhookReactions(context), ...relayReactions(context)]
-  await using _messages = consume({ ...messages, reactions })
+  const messages = { ...messagesOf(context, loops), bus, onFatal }
+  await using _messages = consume(messages)
   const answers = answersOf(context)
   const figures = { ...metricsOf(context, config), unseal: unsealWith(context) }
   await using _served = await serve({ ...messages, name, description, answers, ...figures })

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { type HandlingContext, handle } from '#platform/bus/handling'
+import { handle } from '#platform/bus/handling'
 import { openDatabaseClock } from '#platform/db/clock'
 import { openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
@@ -11,25 +11,26 @@ import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
 import { openSandbox, testConfig } from '#test/support/sandbox'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
+import { defaultsOf } from '#test/support/settings'
 import { handleUntilDone, untilAnswered, waitUntil } from '#test/support/wait'
 import { answerAccountCheck } from './account-check/check'
+import { assemble, type Config, messagesOf } from './assemble'
 import { cashouts } from './cashout.table'
+import { fields } from './config'
 import type { Context } from './context'
 import { payoutListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
-import { webhookReactions } from './incoming/webhook'
-import { relayReactions } from './onchain/relay'
 import type { HolderVerdict, PayoutApi, PayoutApis } from './provider'
 import { openSandboxPayouts } from './providers/sandbox/client'
 import { answerActivity, answerItem } from './queries/activity'
 import { answerLimit } from './queries/public-config'
 import { openChannels, openDetailsSafe } from './request/bank'
 import { answerPayoutsPause, openCashouts } from './request/open'
-import { anomalies, journal, messaging, outbox, pauses } from './schema.store'
+import { anomalies, journal, outbox, pauses } from './schema.store'
 import { openBalance } from './treasury/balance'
 
 export const wallet = '0x9b2ef1c1a7f0e3d2c4b5a6978877665544332211'
-export const treasury = '0x00000000000000000000000000000000000000aa'
+export const treasury = defaultsOf('payouts', fields).treasuryAddress
 export const txHash = `0x${'ab'.repeat(32)}`
 
 async function openPostgres() {
@@ -116,43 +117,40 @@ export async function openFixture(
   const api = { secretKey, baseUrl: outside.url, requestsPerMinute: 60_000, log }
   const providerBy = (...apis: PayoutApis) => openSandboxPayouts({ ...api, apis })
   const provider = providerBy(options.payoutsApi ?? 'v2')
-  const safe = openDetailsSafe([{ id: 'a', key: Buffer.alloc(32, 1) }])
-  const channels = openChannels({ provider, refreshMs: 60_000, clock: Date.now, log })
+  const config: Config = {
+    ...defaultsOf('payouts', fields),
+    // The suites wait for the rounds, and give back more cash-outs a day than an honest person.
+    recheckAfterMs,
+    recheckEveryMs: 100,
+    reversalWatchMs,
+    cashoutRefusedDayMax: 1_000,
+    cashoutRefusedToAccountDayMax: 1_000,
+    accountChecksDayMax: 1_000_000,
+  }
+  const safe = openDetailsSafe(config.bankDetailsKeys)
+  const channels = openChannels({ provider, refreshMs: config.channelsRefreshMs, clock: Date.now, log })
   const balance = openBalance({
     database,
     provider,
     clock: () => time.clock() + aheadMs,
     log,
-    readingMaxMs: 300_000,
+    readingMaxMs: config.balanceReadingMaxMs,
   })
-  const context: Context & { recheckAfterMs: number } = {
-    balance,
+  // `unhurried` changes the interval of the assembled context.
+  const context: Context & { recheckAfterMs: number } = assemble(config, {
     database,
-    ask: others.ask,
     provider,
+    balance,
     channels,
     safe,
-    treasury,
-    accountLengths: 'lenient',
-    recheckAfterMs,
-    reversalWatchMs,
+    ask: others.ask,
     log,
     clock: () => time.clock() + aheadMs,
-    accountChecksDayMax: 1_000_000,
-    dayMicroMax: 10n ** 11n,
-    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
     poke: () => {},
-  }
-  const recheck = startRechecking(context, { recheckEveryMs: 100 })
-  const reactions = [...webhookReactions(context), ...relayReactions(context)]
-  const reader: HandlingContext = {
-    consumer: 'payouts',
-    database,
-    messaging,
-    reactions,
-    log,
-    poke: recheck.poke,
-  }
+  })
+  // The suites read the provider's list themselves.
+  const recheck = startRechecking(context, config)
+  const reader = messagesOf(context, recheck)
   const deliver = (from: 'ID' | 'MY', body: string, deliveryId: string) =>
     handle(reader, {
       subject: paymentsWebhookSubject(from, deliveryId),

@@ -1,8 +1,8 @@
 import { serve } from '#platform/bus/serve'
 import { openDatabaseClock } from '#platform/db/clock'
 import { openServiceBus, openServiceDatabase, runService, runUntilStopped } from '#platform/service'
-import { fields, guardsFrom } from './config'
-import type { Context } from './context'
+import { assemble } from './assemble'
+import { fields } from './config'
 import { lockQuotes } from './lock'
 import { metricsOf } from './metrics'
 import { openQuoteIssuer } from './quote-issuer'
@@ -19,17 +19,8 @@ await runService(name, fields, async (config, runtime) => {
   await using database = openServiceDatabase(name, config, runtime)
   await using time = await openDatabaseClock(database, log)
   const { clock } = time
-  const context: Context = {
-    sources: sourcesFrom(config, clock),
-    guards: guardsFrom(config),
-    database,
-    quoteSecrets: config.quoteSecrets,
-    rates: await openRateStore(bus.js),
-    pollMs: config.ratePollMs,
-    quoteTtlMs: config.quoteTtlMs,
-    clock,
-    log,
-  }
+  const rates = await openRateStore(bus.js)
+  const context = assemble(config, { database, rates, sources: sourcesFrom(config, clock), log, clock })
   await using rateCache = await openRateCache(context)
   const mint = openQuoteIssuer(context)
   const answers = lockQuotes(context, { rateOf: rateCache.rateOf, mint })

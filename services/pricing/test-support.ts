@@ -1,12 +1,13 @@
 import { type Ask, asker } from '#platform/bus/ask'
 import { type Bus, openBus } from '#platform/bus/open'
 import { serve } from '#platform/bus/serve'
-import { readConfig } from '#platform/config'
 import { openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
-import { fields, guardsFrom } from './config'
+import { defaultsOf } from '#test/support/settings'
+import { assemble } from './assemble'
+import { fields } from './config'
 import type { Context } from './context'
 import { lockQuotes } from './lock'
 import { openQuoteIssuer } from './quote-issuer'
@@ -15,13 +16,8 @@ import { openRateCache } from './rate-cache'
 import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
-const config = readConfig('pricing', fields, {
-  NATS_URL: 'nats://localhost',
-  NATS_PASSWORD: 'x',
-  DATABASE_URL: 'postgres://localhost/x',
-  PROVIDER_KIND: 'sandbox',
-  QUOTE_SECRETS: 'the secret that the quotes of suites have',
-})
+/** The sandbox's default sources and spreads are fixed, and no source is polled again. */
+const config = { ...defaultsOf('pricing', fields, { PROVIDER_KIND: 'sandbox' }), ratePollMs: 60_000 }
 
 export async function openRows() {
   await using closing = new AsyncDisposableStack()
@@ -52,17 +48,14 @@ export async function openFixture() {
   }
   const openCopy = async (): Promise<Context> => {
     const bus = await open('pricing')
-    const context: Context = {
+    const rates = await openRateStore(bus.js)
+    const context = assemble(config, {
       database: rows.database,
-      log,
-      quoteSecrets: config.quoteSecrets,
-      quoteTtlMs: config.quoteTtlMs,
+      rates,
       sources: sourcesFrom(config, clock),
-      guards: guardsFrom(config),
-      rates: await openRateStore(bus.js),
-      pollMs: 60_000,
+      log,
       clock,
-    }
+    })
     const board = closing.use(await openRateCache(context))
     const mint = openQuoteIssuer(context)
     const answers = lockQuotes(context, { rateOf: board.rateOf, mint })

@@ -7,21 +7,19 @@ import { publish } from '#platform/bus/publish'
 import { type Handler, serve } from '#platform/bus/serve'
 import { systemClock as clock } from '#platform/clock'
 import { openDatabase } from '#platform/db/open'
-import { openPersonReader } from '#platform/db/person'
 import type { ServiceName, Topic } from '#shared/messages/topic'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
+import { assemble } from '../assemble'
 import type { Config } from '../config'
-import type { Context } from '../context'
 import { openProbes } from '../health/probes'
 import { dependencyDeadlineMs } from '../http/deadline'
 import { chooseIdentityProvider } from '../identity/providers/choose'
-import { openVerification, runIdentity } from '../identity/run'
+import { runIdentity } from '../identity/run'
 import { listen } from '../listen'
 import { openOperatorListener } from '../operators/listener'
 import { outbox } from '../schema.store'
-import { openUsers } from '../users/user.store'
 import { config } from './fixture'
 
 const log = pino({ level: 'silent' })
@@ -48,7 +46,7 @@ export async function startBackbone() {
 }
 export type Dependencies = Awaited<ReturnType<typeof startBackbone>>
 
-/** Starts a gateway as `main.ts` does, on its own port. */
+/** Starts a gateway on a port of its own. */
 export async function startGateway(
   backbone: Dependencies,
   over: Partial<Config> = {},
@@ -61,22 +59,18 @@ export async function startGateway(
   const own = { ...config, recheckAfterMs: 60_000, recheckEveryMs: 50, ...over }
   // Webhooks of these suites name applicants that no provider knows.
   const provider = { ...chooseIdentityProvider(own, clock), findSamePerson: async () => [] }
-  const context: Context = {
-    config: own,
-    clock,
-    log,
+  const context = assemble(own, {
     database,
-    provider,
-    leaving,
     ask: asker(bus, dependencyDeadlineMs),
     publish: (message) => publish(bus, message),
-    poke: relay.poke,
+    provider,
     copies: { count: () => 1 },
-    users: openUsers(database),
-    ownPerson: openPersonReader(database, 'gateway'),
-    verification: openVerification({ config: own, clock, database, provider }),
     health: openProbes(bus, database, log),
-  }
+    leaving,
+    log,
+    clock,
+    poke: relay.poke,
+  })
   ends.use(runIdentity(context, bus, onFatal))
   const anyPort = { host: '127.0.0.1', port: 0, leaving }
   const ops = ends.use(listen(openOperatorListener(context), anyPort))

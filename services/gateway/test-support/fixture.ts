@@ -5,6 +5,7 @@ import { readConfig } from '#platform/config'
 import { openDatabase } from '#platform/db/open'
 import type { RefusalCode } from '#shared/refusals'
 import { type App, openApp } from '../app'
+import { assemble } from '../assemble'
 import { type Config, fields } from '../config'
 import type { Context } from '../context'
 import { chooseIdentityProvider } from '../identity/providers/choose'
@@ -103,27 +104,29 @@ export type Call = {
 export function contextOf(over: Partial<Context> = {}): Context {
   const { clock = () => nowMs, config: configured = config } = over
   const log = pino({ level: 'silent' })
-  return {
-    config: configured,
-    clock,
-    log,
+  const context = assemble(configured, {
+    database: openDatabase({ url: config.databaseUrl, name: 'none', log, onFatal: () => {} }),
     ask: askOf({}).ask,
     publish: streamInMemory().publish,
-    database: openDatabase({ url: config.databaseUrl, name: 'none', log, onFatal: () => {} }),
-    poke: () => {},
-    users: usersInMemory(),
-    ownPerson: async () => ({ rows: [], next: null }),
     provider: chooseIdentityProvider(configured, clock),
-    verification: {
-      standing: async () => ({ isVerified: false, linksToday: 0 }),
-      recordLink: async () => {},
-    },
-    leaving: new AbortController().signal,
     copies: { count: () => 1 },
     health: {
       readiness: async () => ({ missing: [], down: [] }),
       collectMetrics: async () => [],
       ownMetrics: async () => '',
+    },
+    leaving: new AbortController().signal,
+    log,
+    clock,
+    poke: () => {},
+  })
+  return {
+    ...context,
+    users: usersInMemory(),
+    ownPerson: async () => ({ rows: [], next: null }),
+    verification: {
+      standing: async () => ({ isVerified: false, linksToday: 0 }),
+      recordLink: async () => {},
     },
     ...over,
   }

@@ -1,21 +1,21 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Ask } from '#platform/bus/ask'
-import { type HandlingContext, handle } from '#platform/bus/handling'
+import { handle } from '#platform/bus/handling'
 import { openLog } from '#platform/log'
 import { difference, position } from '#shared/ledger/position'
 import type { Question } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import { ok } from '#shared/refusals'
-import type { Context } from '../../../services/payments/context'
-import { webhookReactions } from '../../../services/payments/incoming/webhook'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Config, type Means, messagesOf } from '../../../services/payments/assemble'
+import { fields } from '../../../services/payments/config'
 import { positionOf } from '../../../services/payments/ledger/position'
-import { relayReactions } from '../../../services/payments/onchain/relay'
 import { insertPayment, movePayment } from '../../../services/payments/payment.store'
 import { payments } from '../../../services/payments/payment.table'
 import type { Checkout, FetchedCharge, FetchedRefund } from '../../../services/payments/provider'
 import { openXendit } from '../../../services/payments/providers/xendit/client'
-import { journal, messaging, outbox } from '../../../services/payments/schema.store'
+import { journal, outbox } from '../../../services/payments/schema.store'
 import type { TreasuryCover } from '../../../services/payments/treasury/cover'
 import type { Side } from '../side'
 
@@ -48,7 +48,7 @@ export const ausdMicro = 3_076_923n
 export function openPayments(
   side: Side,
   book: Book,
-  over: { ask?: Ask; treasury?: TreasuryCover; dayMicroMax?: bigint } = {},
+  over: { ask?: Ask; treasury?: TreasuryCover; settings?: Partial<Config> } = {},
 ) {
   const treasury = over.treasury ?? {
     balanceMicro: 10n ** 15n,
@@ -59,7 +59,7 @@ export function openPayments(
     repayMaxMicro: 10n ** 15n,
     readAt: new Date(),
   }
-  const context: Context = {
+  const means: Means = {
     database: side.database('payments'),
     provider: {
       ...xendit,
@@ -100,25 +100,9 @@ export function openPayments(
     log,
     clock: Date.now,
     poke: () => {},
-    checkoutTtlMs: 900_000,
-    recheckAfterMs: 30_000,
-    listedWithinMs: 60_000,
-    holdMarginMs: 5_000,
-    holdRecheckMs: 3_600_000,
-    topupLimits: {
-      openMax: 100,
-      openMicroMax: 10n ** 12n,
-      dayMicroMax: over.dayMicroMax ?? 10n ** 12n,
-    },
   }
-  const reader: HandlingContext = {
-    consumer: 'payments',
-    database: context.database,
-    messaging,
-    log,
-    poke: () => {},
-    reactions: [...webhookReactions(context), ...relayReactions(context)],
-  }
+  const context = assemble({ ...defaultsOf('payments', fields), ...over.settings }, means)
+  const reader = messagesOf(context)
   return {
     context,
     deliver: (event: string, data: object, messageId: string) =>

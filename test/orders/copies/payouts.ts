@@ -1,22 +1,22 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Ask } from '#platform/bus/ask'
-import { type HandlingContext, handle } from '#platform/bus/handling'
+import { handle } from '#platform/bus/handling'
 import { openLog } from '#platform/log'
 import { difference, position } from '#shared/ledger/position'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
 import type { ProblemMeaning } from '#shared/provider/problem'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Config, type Means, messagesOf } from '../../../services/payouts/assemble'
 import type { CashoutRequest, CashoutState } from '../../../services/payouts/cashout'
 import { type Cashout, cashouts } from '../../../services/payouts/cashout.table'
-import type { Context } from '../../../services/payouts/context'
-import { webhookReactions } from '../../../services/payouts/incoming/webhook'
+import { fields } from '../../../services/payouts/config'
 import { positionOf } from '../../../services/payouts/ledger/position'
-import { relayReactions } from '../../../services/payouts/onchain/relay'
 import type { Evidence, PayoutStatus } from '../../../services/payouts/provider'
 import { openXendit } from '../../../services/payouts/providers/xendit/client'
 import { openDetailsSafe } from '../../../services/payouts/request/bank'
 import { openCashouts } from '../../../services/payouts/request/open'
-import { anomalies, journal, messaging, outbox } from '../../../services/payouts/schema.store'
+import { anomalies, journal, outbox } from '../../../services/payouts/schema.store'
 import type { Balance } from '../../../services/payouts/treasury/balance'
 import type { Side } from '../side'
 import { newNumber, openAsk, walletOf } from './payments'
@@ -68,9 +68,13 @@ const xendit = openXendit({
 })
 
 /** Opens an instance of payouts on the session's connection. */
-export function openPayouts(side: Side, bank: Bank, over: { ask?: Ask; balance?: Balance; dayMicroMax?: bigint } = {}) {
+export function openPayouts(
+  side: Side,
+  bank: Bank,
+  over: { ask?: Ask; balance?: Balance; settings?: Partial<Config> } = {},
+) {
   const balance: Balance = over.balance ?? { minor: 10n ** 15n, readAt: new Date() }
-  const context: Context = {
+  const means: Means = {
     database: side.database('payouts'),
     ask: over.ask ?? openAsk({ 'chain.authorization.check': () => ({ ok: unlimited }) }),
     provider: {
@@ -104,25 +108,12 @@ export function openPayouts(side: Side, bank: Bank, over: { ask?: Ask; balance?:
     },
     balance: { refresh: async () => {}, current: async () => balance, last: () => balance },
     safe,
-    treasury,
-    accountLengths: 'lenient',
-    dayMicroMax: over.dayMicroMax ?? 10n ** 12n,
-    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
-    accountChecksDayMax: 1_000,
-    recheckAfterMs: 30_000,
-    reversalWatchMs: 60_000,
     clock: Date.now,
     log,
     poke: () => {},
   }
-  const reader: HandlingContext = {
-    consumer: 'payouts',
-    database: context.database,
-    messaging,
-    log,
-    poke: () => {},
-    reactions: [...webhookReactions(context), ...relayReactions(context)],
-  }
+  const context = assemble({ ...defaultsOf('payouts', fields), ...over.settings }, means)
+  const reader = messagesOf(context)
   return {
     context,
     create: (request: CashoutRequest) =>

@@ -1,30 +1,22 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { type Hex, keccak256, toBytes } from 'viem'
-import { type HandlingContext, handle } from '#platform/bus/handling'
+import { handle } from '#platform/bus/handling'
 import { openLog } from '#platform/log'
-import { type Context, newProcess } from '../../../services/chain-relayer/context'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Means, messagesOf } from '../../../services/chain-relayer/assemble'
+import { fields } from '../../../services/chain-relayer/config'
 import { openKeys } from '../../../services/chain-relayer/keys/keys'
-import type { Policy } from '../../../services/chain-relayer/keys/policy'
+import { policyOf } from '../../../services/chain-relayer/keys/policy'
 import type { HeldLane } from '../../../services/chain-relayer/lanes/held-lanes'
 import { type Lane, lanes } from '../../../services/chain-relayer/lanes/lane.store'
 import { orderOf } from '../../../services/chain-relayer/operations/operation'
 import { insertOperations } from '../../../services/chain-relayer/operations/operation.store'
-import { orderReactions } from '../../../services/chain-relayer/operations/order'
-import { messaging } from '../../../services/chain-relayer/schema.store'
 import { assignWaiting } from '../../../services/chain-relayer/transactions/assign'
 import type { Side } from '../side'
 import { newNumber, walletOf } from './payments'
 
 const log = openLog('chain-relayer', process.env.SUITE_LOG ?? 'silent')
-const ausd = '0xa05d000000000000000000000000000000000001'
-const creditLine = '0xc11e000000000000000000000000000000000002'
-const most = { most: 10n ** 24n, day: 10n ** 30n }
-const policy: Policy = {
-  chainId: 10143,
-  ausd,
-  creditLine,
-  limits: { credit: most, repay: most, return: most, drip: most },
-}
+const config = defaultsOf('chain-relayer', fields)
 const keyOf = (name: string): Hex => keccak256(toBytes(name))
 const coin = 10n ** 18n
 
@@ -42,41 +34,18 @@ const block = { hash: `0x${'11'.repeat(32)}`, timestamp: 1_700_000_000n, baseFee
 export function openRelayer(side: Side) {
   const secret = { laneKeys: [keyOf('left'), keyOf('right')], treasuryKey: keyOf('treasury') }
   const database = side.database('chain_relayer')
-  const context = {
+  const means = {
     database,
     node,
     log,
     clock: Date.now,
     poke: () => {},
     wake: () => {},
-    contracts: { ausd, creditLine },
-    policy,
-    ...openKeys(secret, policy),
-    ...newProcess(log, Date.now),
-    settings: {
-      chainId: 10143,
-      dripWei: coin,
-      dripBelowWei: coin,
-      laneMinBalanceWei: 0n,
-      laneRefillWei: 0n,
-      gasBudgetWei: coin,
-      baseFeeCapWei: 10n ** 15n,
-      transfersLagBlocks: 0n,
-      batchMax: 16,
-      oldestAlarmMs: 600_000,
-      pollMs: 0,
-      rebroadcastAfterMs: 4_000,
-      bumpAfterMs: 6_000,
-    },
-  } as unknown as Context
-  const reader: HandlingContext = {
-    consumer: 'chain-relayer',
-    database,
-    messaging,
-    reactions: orderReactions,
-    log,
-    poke: () => {},
+    contracts: { ausd: config.ausdAddress, creditLine: config.creditLineAddress },
+    ...openKeys(secret, policyOf(config)),
   }
+  const context = assemble(config, means as unknown as Means)
+  const reader = messagesOf(context)
   const heldLane = (lane: Lane, place: number): HeldLane => ({
     key: context.keys[place]!,
     lane,

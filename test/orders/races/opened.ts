@@ -87,7 +87,7 @@ const topups: readonly Race[] = [
   twoTopups({
     name: 'two top-ups of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 1,
-    over: async () => ({ dayMicroMax: ausdMicro + 1n }),
+    over: async () => ({ settings: { topupDayMaxUsd: ausdMicro / 1_000_000n + 1n } }),
     requests: () => {
       const wallet = walletOf(newNumber())
       return [asking(wallet), asking(wallet)]
@@ -120,7 +120,7 @@ const topups: readonly Race[] = [
     // A request polls while the other opens the checkout.
     chance: 300,
     turns: ({ transaction }) => transaction !== 1,
-    over: async () => ({ dayMicroMax: ausdMicro + 1n }),
+    over: async () => ({ settings: { topupDayMaxUsd: ausdMicro / 1_000_000n + 1n } }),
     requests: () => {
       const asked = asking(walletOf(newNumber()))
       return [asked, asked]
@@ -176,7 +176,7 @@ const cashoutRaces: readonly Race[] = [
   twoCashouts({
     name: 'two cash-outs of one wallet, with a daily limit for one',
     turns: ({ transaction }) => transaction === 2,
-    over: async () => ({ dayMicroMax: outMicro + 1n }),
+    over: async () => ({ settings: { cashoutDayMaxUsd: outMicro / 1_000_000n } }),
     requests: () => {
       const wallet = newNumber()
       const request = () => requestOf(crypto.randomUUID(), newNumber(), wallet)

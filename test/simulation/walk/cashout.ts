@@ -4,13 +4,14 @@ import { messageIdFor } from '#shared/ids'
 import { difference, unbalanced } from '#shared/ledger/position'
 import * as relay from '#shared/messages/relay'
 import { ProviderUnknown } from '#shared/provider/problem'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Means, messagesOf } from '../../../services/payouts/assemble'
 import { insertCashout } from '../../../services/payouts/cashout.store'
 import type { Cashout } from '../../../services/payouts/cashout.table'
+import { fields } from '../../../services/payouts/config'
 import { startRechecking } from '../../../services/payouts/incoming/recheck'
-import { webhookReactions } from '../../../services/payouts/incoming/webhook'
 import { positionOf } from '../../../services/payouts/ledger/position'
 import { orderTake } from '../../../services/payouts/onchain/advance'
-import { relayReactions } from '../../../services/payouts/onchain/relay'
 import type { Evidence, PayoutApi, PayoutStatus } from '../../../services/payouts/provider'
 import { journal, messaging, outbox } from '../../../services/payouts/schema.store'
 import { bookedOf } from '../rows/journal'
@@ -33,6 +34,9 @@ const id = '7f9c24e8-3b1a-8d52-9e0f-1c2d3e4f5a6b'
 const wallet = `0x${'ab'.repeat(20)}` as const
 const fiatMinor = 81_250n
 const ausdMicro = 5_000_000n
+
+/** A paid cash-out is at its end. */
+const config = { ...defaultsOf('payouts', fields), reversalWatchMs: 0 }
 
 type Payout = { readonly id: string; readonly status: PayoutStatus }
 type Outside = Common & {
@@ -117,8 +121,8 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
     return ways[stage.choose(ways.length)]!()
   }
 
-  const contextOf = (reach: Reach) =>
-    ({
+  const contextOf = (reach: Reach) => {
+    const means = {
       database: stage.database(reach),
       log: noLog,
       poke: () => {},
@@ -136,10 +140,10 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
         readDelivery: (body: string) => JSON.parse(body),
       },
       safe: { open: () => ({ accountNumber: '12345678', accountHolderName: 'Sari Dewi' }) },
-      recheckAfterMs: 5_000,
-      reversalWatchMs: 0,
       clock: () => stage.nowMs,
-    }) as unknown as Parameters<typeof relayReactions>[0]
+    }
+    return assemble(config, means as unknown as Means)
+  }
 
   const advance = (at: number) => {
     const task = stage.tasks[at]!
@@ -152,11 +156,8 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
           .then(() => rechecking[Symbol.asyncDispose]())
           .then(() => 'done')
       }
-      const reactions = [...webhookReactions(context), ...relayReactions(context)]
-      const { database, log, poke } = context
       const posted = stage.outside.messages.find((one) => one.id === about)!
-      const handling = { consumer: 'payouts', database, messaging, reactions, log, poke }
-      return handle(handling, incoming(posted, task))
+      return handle(messagesOf(context), incoming(posted, task))
     })
   }
 

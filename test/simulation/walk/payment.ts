@@ -4,10 +4,11 @@ import { idFor, messageIdFor } from '#shared/ids'
 import { difference, unbalanced } from '#shared/ledger/position'
 import * as relay from '#shared/messages/relay'
 import { ok } from '#shared/refusals'
-import { webhookReactions } from '../../../services/payments/incoming/webhook'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Means, messagesOf } from '../../../services/payments/assemble'
+import { fields } from '../../../services/payments/config'
 import { positionOf } from '../../../services/payments/ledger/position'
 import { checkHold } from '../../../services/payments/onchain/hold'
-import { relayReactions } from '../../../services/payments/onchain/relay'
 import { isOnHold } from '../../../services/payments/payment'
 import { insertPayment } from '../../../services/payments/payment.store'
 import type { PaymentRow } from '../../../services/payments/payment.table'
@@ -34,6 +35,9 @@ const id = idFor('payment', 'the one payment')
 const chargeId = 'py-1'
 const fiatMinor = 160_000n
 const ausdMicro = 9_846_153n
+
+/** No state differs by how long its wait is, and the list of the provider is empty. */
+const config = { ...defaultsOf('payments', fields), holdMarginMs: 5_000, providerListLatestEveryMs: 0 }
 
 type Outside = Common & {
   isPaid: boolean
@@ -123,7 +127,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       const said = state().hold === 'released' ? released : held
       return ok({ ...said, blockTime: String(seconds) })
     }
-    return {
+    const means = {
       database: stage.database(reach),
       provider,
       log: noLog,
@@ -131,13 +135,8 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
       clock: () => stage.nowMs,
       ask: () => reach(hold),
       treasury: undefined,
-      checkoutTtlMs: 900_000,
-      recheckAfterMs: 5_000,
-      listedWithinMs: 0,
-      holdMarginMs: 5_000,
-      holdRecheckMs: 3_600_000,
-      topupLimits: { openMax: 9, openMicroMax: 10n ** 12n, dayMicroMax: 10n ** 12n },
-    } as unknown as Parameters<typeof relayReactions>[0]
+    }
+    return assemble(config, means as unknown as Means)
   }
 
   const row = () => stage.rows.payments.get(id)!
@@ -151,16 +150,13 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
         const seen = reach(() => row())
         return seen.then((payment) => checkHold(context, payment)).then(() => 'done')
       }
-      const reactions = [...webhookReactions(context), ...relayReactions(context)]
-      const { database, log, poke } = context
       const posted = stage.outside.messages.find((one) => one.id === about)!
-      const handling = { consumer: 'payments', database, messaging, reactions, log, poke }
-      return handle(handling, incoming(posted, task))
+      return handle(messagesOf(context), incoming(posted, task))
     })
   }
 
   const nothingAsked: Reach = () => Promise.reject(new Error('unexpected request'))
-  const [{ orderOf } = {}] = webhookReactions(contextOf(nothingAsked))
+  const [{ orderOf } = {}] = messagesOf(contextOf(nothingAsked)).reactions
   const tell = (hint: object, name: string) => {
     for (let time = 1; time <= (terms.isTwice ? 2 : 1); time++) {
       const body = JSON.stringify(hint)

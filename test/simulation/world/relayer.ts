@@ -1,11 +1,9 @@
 import type { Hex } from 'viem'
 import { handle } from '#platform/bus/handling'
 import { relayOutbox } from '#platform/bus/outbox-relay'
-import { type Context, newProcess } from '../../../services/chain-relayer/context'
-import { startSearches } from '../../../services/chain-relayer/operations/authorization-search'
-import { watchLateTakes } from '../../../services/chain-relayer/operations/late-takes'
-import { orderReactions } from '../../../services/chain-relayer/operations/order'
-import { startRelayLoop } from '../../../services/chain-relayer/relay-loop'
+import { defaultsOf } from '#test/support/settings'
+import { assemble, type Config, messagesOf, startLoops } from '../../../services/chain-relayer/assemble'
+import { fields } from '../../../services/chain-relayer/config'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { ausd, creditLine } from '../chain/logs'
 import { nodeOf } from '../chain/node'
@@ -18,29 +16,17 @@ export const laneAddresses: readonly Hex[] = [
   '0x1a00000000000000000000000000000000000002',
   '0x1a00000000000000000000000000000000000003',
 ]
-const dripWei = 10n ** 17n
 
-const most = { most: 10n ** 24n, day: 10n ** 30n }
-const policy = {
+const config: Config = {
+  ...defaultsOf('chain-relayer', fields),
   chainId,
-  ausd,
-  creditLine,
-  limits: { credit: most, repay: most, return: most, drip: most },
-}
-const settings = {
-  chainId,
-  dripWei,
-  dripBelowWei: dripWei,
-  laneMinBalanceWei: 0n,
-  laneRefillWei: 0n,
-  gasBudgetWei: 10n ** 18n,
-  baseFeeCapWei: 10n ** 15n,
-  transfersLagBlocks: 0n,
-  oldestAlarmMs: 600_000,
+  ausdAddress: ausd,
+  creditLineAddress: creditLine,
+  // A simulated block takes a second.
   pollMs: 1_000,
   rebroadcastAfterMs: 4_000,
   bumpAfterMs: 6_000,
-  batchMax: 16,
+  watchMs: 8_000,
 }
 
 export function startRelayer(around: Surroundings, process: Process, copies: () => number): Copy {
@@ -60,33 +46,24 @@ export function startRelayer(around: Surroundings, process: Process, copies: () 
     const balance = { ausd: String(chain.contract.balanceAt(wallet, number)), native: '0' }
     return { balance, blockNumber: String(number) } as never
   }
-  const context: Context = {
+  const context = assemble(config, {
     database,
     node,
     keys,
-    policy,
-    settings,
     log,
     clock,
     account,
     contracts: { ausd, creditLine, domain },
-    ...newProcess(log, clock),
     treasury: { address: treasury, sign: async () => `0x${'7e'.repeat(65)}` as Hex },
-    holder: process.name,
-    readTurn: async () => {},
     isAccepted: async () => false,
     copies: { count: copies, poke: () => {} },
     poke: outbox.poke,
-    wake: () => rounds.poke(),
-  }
-  const rounds = startRelayLoop(context, settings.pollMs)
-  startSearches(context)
-  watchLateTakes(context, 8_000)
-  const poke = () => {
-    context.wake()
-    outbox.poke()
-  }
-  const handling = { consumer: 'chain-relayer', database, messaging, reactions: orderReactions, log, poke }
+    wake: () => loops.poke(),
+  })
+  // Leases name the process, so that a story can be read.
+  const named = { ...context, holder: process.name }
+  const loops = startLoops(named, config)
+  const handling = messagesOf(named)
   broker.read('chain-relayer', { process, handle: (message) => handle(handling, message) })
   return { process, answers: [] }
 }

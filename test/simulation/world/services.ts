@@ -1,19 +1,26 @@
-import { handle, type IncomingMessage } from '#platform/bus/handling'
+import { handle } from '#platform/bus/handling'
 import { relayOutbox } from '#platform/bus/outbox-relay'
 import type { Handler } from '#platform/bus/serve'
 import type { Log } from '#platform/log'
 import { type Answer, ok, refuse } from '#shared/refusals'
+import { defaultsOf } from '#test/support/settings'
 import { answersOf as answersOfPayments } from '../../../services/payments/answers'
-import { startListing } from '../../../services/payments/incoming/provider-list'
-import { startRechecking } from '../../../services/payments/incoming/recheck'
-import { webhookReactions } from '../../../services/payments/incoming/webhook'
-import { relayReactions } from '../../../services/payments/onchain/relay'
+import {
+  assemble as assemblePayments,
+  type Config as PaymentsConfig,
+  messagesOf as paymentsMessages,
+  startLoops as startPaymentsLoops,
+} from '../../../services/payments/assemble'
+import { fields as paymentsFields } from '../../../services/payments/config'
 import * as payments from '../../../services/payments/schema.store'
 import { answersOf as answersOfPayouts } from '../../../services/payouts/answers'
-import { startListing as startListingPayouts } from '../../../services/payouts/incoming/provider-list'
-import { startRechecking as startPaying } from '../../../services/payouts/incoming/recheck'
-import { webhookReactions as payoutWebhooks } from '../../../services/payouts/incoming/webhook'
-import { relayReactions as payoutReactions } from '../../../services/payouts/onchain/relay'
+import {
+  assemble as assemblePayouts,
+  type Config as PayoutsConfig,
+  messagesOf as payoutsMessages,
+  startLoops as startPayoutsLoops,
+} from '../../../services/payouts/assemble'
+import { fields as payoutsFields } from '../../../services/payouts/config'
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
 import { bank, type PayoutsProvider } from './bank'
@@ -130,14 +137,33 @@ function checkAuthorization(
   return ok({ free: String(free), counted: [] })
 }
 
-const recheckAfterMs = 6_000
-const listing = {
-  providerListLatestEveryMs: 7_000,
-  providerListLatestMs: 60_000,
+/** A simulated day lasts minutes, so that everything comes sooner and people may do more of it. */
+const sooner = {
+  recheckAfterMs: 6_000,
+  recheckEveryMs: 2_000,
   listEveryMs: 15_000,
   providerListRecentMs: 3_600_000,
   providerListWholeEveryMs: 120_000,
   providerListWholeMs: 86_400_000,
+}
+const paymentsConfig: PaymentsConfig = {
+  ...defaultsOf('payments', paymentsFields),
+  ...sooner,
+  checkoutTtlMs: 40_000,
+  holdMarginMs: 8_000,
+  providerListLatestEveryMs: 7_000,
+  providerListLatestMs: 60_000,
+  topupDayMaxUsd: 10n ** 9n,
+  topupOpenMaxUsd: 10n ** 9n,
+}
+const payoutsConfig: PayoutsConfig = {
+  ...defaultsOf('payouts', payoutsFields),
+  ...sooner,
+  treasuryAddress: treasury,
+  cashoutDayMaxUsd: 10n ** 9n,
+  cashoutRefusedDayMax: 1_000,
+  cashoutRefusedToAccountDayMax: 1_000,
+  reversalWatchMs: 600_000,
 }
 
 const ample = {
@@ -155,13 +181,12 @@ const treasuryReading = {
   last: () => ample,
 }
 
-/** Starts payments, wired as in its `main.ts`. */
 export function startPayments(around: Surroundings, process: Process): Copy {
   const { provider, broker } = around
   const common = commonOf(around, process)
   const { database, bus, log, clock } = common
   const relay = relayOutbox({ bus, database, outbox: payments.outbox, log })
-  const context = {
+  const context = assemblePayments(paymentsConfig, {
     database,
     log,
     clock,
@@ -169,18 +194,9 @@ export function startPayments(around: Surroundings, process: Process): Copy {
     treasury: treasuryReading,
     provider: provider.as(process),
     ask: askerOf(around, process),
-    checkoutTtlMs: 40_000,
-    recheckAfterMs,
-    listedWithinMs: 30_000,
-    holdMarginMs: 8_000,
-    holdRecheckMs: 3_600_000,
-    topupLimits: { openMax: 100, openMicroMax: 10n ** 15n, dayMicroMax: 10n ** 15n },
-  }
-  const reactions = [...webhookReactions(context), ...relayReactions(context)]
-  const { messaging } = payments
-  const handling = { consumer: 'payments', database, messaging, reactions, log, poke: relay.poke }
-  startRechecking(context, { recheckEveryMs: 2_000, requestsPerMinute: () => 60_000 })
-  startListing(context, listing)
+  })
+  const handling = paymentsMessages(context)
+  startPaymentsLoops(context, paymentsConfig, () => 1)
   broker.read('payments', { process, handle: (message) => handle(handling, message) })
   return { process, answers: answersOfPayments(context) }
 }
@@ -197,7 +213,7 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
   }
   const known = { minor: 10n ** 15n, readAt: new Date(0) }
   const channels = { find: async () => bank, all: async () => [bank], nameOf: () => bank.name }
-  const context = {
+  const context = assemblePayouts(payoutsConfig, {
     database,
     log,
     clock,
@@ -207,27 +223,9 @@ export function startPayouts(around: Surroundings, process: Process): Copy {
     channels,
     balance: { refresh: async () => {}, last: () => known, current: async () => known },
     safe: readable,
-    treasury,
-    accountLengths: 'lenient' as const,
-    dayMicroMax: 10n ** 15n,
-    givenBackMax: { ofWallet: 1_000, toAccount: 1_000 },
-    accountChecksDayMax: 0,
-    recheckAfterMs,
-    reversalWatchMs: 600_000,
-  }
-  const rechecking = startPaying(context, { recheckEveryMs: 2_000 })
-  startListingPayouts(context, listing)
-  const poke = () => {
-    relay.poke()
-    rechecking.poke()
-  }
-  const reactions = [...payoutWebhooks(context), ...payoutReactions(context)]
-  const { messaging } = payouts
-  const handling = { consumer: 'payouts', database, messaging, reactions, log, poke }
-  broker.read('payouts', {
-    process,
-    handle: (message: IncomingMessage) => handle(handling, message),
   })
+  const handling = payoutsMessages(context, startPayoutsLoops(context, payoutsConfig))
+  broker.read('payouts', { process, handle: (message) => handle(handling, message) })
   return { process, answers: answersOfPayouts(context) }
 }
 

@@ -1,0 +1,22 @@
+import { openPersonReader } from '#platform/db/person'
+import type { Config } from './config'
+import type { Context } from './context'
+import { openVerification } from './identity/run'
+import { openUsers } from './users/user.store'
+
+/** The parts of the context that reach outside of the process, its end, and the clock. */
+export type Means = Pick<
+  Context,
+  'database' | 'ask' | 'publish' | 'provider' | 'copies' | 'health' | 'leaving' | 'log' | 'clock' | 'poke'
+>
+
+export function assemble(config: Config, means: Means): Context {
+  const { database } = means
+  return {
+    config,
+    ...means,
+    users: openUsers(database),
+    ownPerson: openPersonReader(database, 'gateway'),
+    verification: openVerification({ config, ...means }),
+  }
+}
