@@ -4,6 +4,7 @@ import type { Log } from '#platform/log'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { type Endpoint, type Endpoints, openEndpoint, openEndpoints } from './chain/endpoints'
 import type { ExpectedChain } from './chain/identity'
+import { openRpc } from './chain/rpc'
 import type { ProjectionOrigin } from './cursor.store'
 
 export type Context = {
@@ -26,7 +27,7 @@ export function openContext(
   },
 ): Context {
   const { rpc, identity, deployBlock, logsRangeMax, ...rest } = options
-  const endpoints = rpc.all.map((endpoint) => openEndpoint({ endpoint, endpoints: rpc }, identity, logsRangeMax))
+  const endpoints = rpc.all.map((endpoint) => openEndpoint(openRpc(rpc, endpoint), identity, logsRangeMax))
   return {
     ...rest,
     rpc,

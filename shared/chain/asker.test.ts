@@ -6,7 +6,6 @@ import { findBatches, verdictOn } from '#shared/chain/batches'
 import { openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
-import { isTooOften } from '#shared/chain/too-often'
 import { waitUntil } from '#test/support/wait'
 
 type Call = { id: number; method: string }
@@ -18,8 +17,18 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.stop(true)
 })
 
-const result = ({ id }: Call) => ({ jsonrpc: '2.0', id, result: '0x279f' })
+const header = {
+  number: '0x7',
+  hash: `0x${'11'.repeat(32)}`,
+  parentHash: `0x${'00'.repeat(32)}`,
+  timestamp: '0x1',
+}
+const result = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: method === 'eth_getLogs' ? [] : '0x279f' })
 const good: Reply = (asked) => Response.json(Array.isArray(asked) ? asked.map(result) : result(asked))
+const answering =
+  (given: unknown): Reply =>
+  (asked) =>
+    Response.json({ jsonrpc: '2.0', id: (asked as Call).id, result: given })
 const noBatches: Reply = (asked, times) =>
   Array.isArray(asked)
     ? Response.json({ error: { code: -32600, message: 'no batches here' } }, { status: 400 })
@@ -151,11 +160,86 @@ describe('an endpoint that reports a rate limit', () => {
   })
 })
 
-test("a revert is the chain's answer: no other endpoint is asked", async () => {
-  const [first, second] = [serve(failing(3, 'execution reverted: NotHeld')), serve(good)]
-  const { ask } = open([first.url, second.url])
-  await expect(ask({ method: 'eth_call', params: [] })).rejects.toThrow(/revert/)
-  expect(second.asked).toHaveLength(0)
+describe("a revert is the chain's answer, so that no other endpoint is asked,", () => {
+  test.each(['execution reverted: NotHeld', 'execution reverted: too many requests', 'limit exceeded'])(
+    'and this one stays open: %s',
+    async (message) => {
+      const [first, second] = [serve(failing(3, message)), serve(good)]
+      const { ask, endpoints } = open([first.url, second.url])
+      await expect(ask({ method: 'eth_call', params: [] })).rejects.toThrow(message)
+      expect(second.asked).toHaveLength(0)
+      expect(endpoints.all[0]!.counts.tooMany).toBe(0)
+      first.reply = good
+      expect(await ask(chainId)).toBe('0x279f')
+      expect(second.asked).toHaveLength(0)
+    },
+  )
+})
+
+describe('an endpoint whose answer cannot be true', () => {
+  const block = (changes: object): Reply => answering({ ...header, ...changes })
+  const hash = header.hash
+  const headCall = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
+  const receiptCall = { method: 'eth_getTransactionReceipt', params: [hash] }
+  const receipt = { transactionHash: hash, blockHash: hash, blockNumber: '0x7', status: '0x1', logs: [] }
+
+  test.each<[string, { method: string; params: unknown[] }, Reply, unknown]>([
+    ['a block without a hash', headCall, block({ hash: null }), header],
+    ['an empty list for a block', headCall, answering([]), header],
+    ['null for a nonce', { method: 'eth_getTransactionCount', params: [] }, answering(null), '0x7'],
+    ['the receipt of another transaction', receiptCall, answering({ ...receipt, transactionHash: '0x1' }), receipt],
+    ['no value of a contract', { method: 'eth_call', params: [{ to: '0x1' }] }, answering('0x'), '0x01'],
+    ['neither result nor error', chainId, (asked) => Response.json({ id: (asked as Call).id }), '0x279f'],
+  ])('is avoided: %s', async (_what, call, wrong, right) => {
+    const [first, second] = [serve(wrong), serve(answering(right))]
+    const { ask } = open([first.url, second.url])
+    for (let times = 0; times < 3; times++) expect(await ask(call)).toEqual(right)
+    expect([first.asked.length, second.asked.length]).toEqual([1, 3])
+  })
+
+  test('is the only one: the call fails', async () => {
+    const { ask } = open([serve(answering('0x')).url])
+    await expect(ask({ method: 'eth_getBalance', params: [] })).rejects.toThrow(/returned not a quantity/)
+  })
+
+  test('is believed in what every other one says too', async () => {
+    const { ask } = open([serve(answering('0x')).url, serve(answering('0x')).url])
+    expect(await ask({ method: 'eth_call', params: [{ to: '0x1' }] })).toBe('0x')
+  })
+
+  test('is not believed in a doubtful answer while another one does not respond', async () => {
+    const { ask } = open([serve(answering('0x')).url, dead])
+    await expect(ask({ method: 'eth_call', params: [{ to: '0x1' }] })).rejects.toThrow()
+  })
+
+  test('lacks the receipt of a mined transaction: the others are asked, but not for one that may be pending', async () => {
+    const [first, second] = [serve(answering(null)), serve(answering(receipt))]
+    const { ask } = open([first.url, second.url])
+    expect(await ask(receiptCall)).toBeNull()
+    expect(await ask(receiptCall, { mustExist: true })).toEqual(receipt)
+    const { ask: askBoth } = open([first.url, serve(answering(null)).url])
+    expect(await askBoth(receiptCall, { mustExist: true })).toBeNull()
+  })
+})
+
+describe('a query of logs that is refused with "limit exceeded"', () => {
+  const limited = failing(-32005, 'limit exceeded')
+  const query = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x9' }] }
+
+  test('is repeated once, then its range is too wide, and the endpoint stays open', async () => {
+    const endpoint = serve(limited)
+    const { ask, endpoints } = open([endpoint.url], { timeoutMs: 10_000 })
+    await expect(ask(query)).rejects.toThrow(/limit exceeded/)
+    expect([endpoint.asked.length, endpoints.all[0]!.counts.tooMany]).toEqual([2, 1])
+    endpoint.reply = good
+    expect(await ask(chainId)).toBe('0x279f')
+  })
+
+  test('is answered in the second try if the limit was one of calls', async () => {
+    const endpoint = serve((asked, times) => (times === 1 ? limited : answering([]))(asked, times))
+    const { ask } = open([endpoint.url], { timeoutMs: 10_000 })
+    expect(await ask(query)).toEqual([])
+  })
 })
 
 describe('an endpoint asked for a batch', () => {
@@ -221,30 +305,12 @@ describe('an endpoint asked for a batch', () => {
   })
 })
 
-test.each([
-  [429, 'slow down', true],
-  [-32007, '50/second request limit reached - reduce calls per second', true],
-  [-32005, 'limit exceeded', true],
-  [-32005, 'query returned more than 10000 results', false],
-  [-32000, 'Too Many Requests', true],
-  [-32603, 'overloaded, try again later', false],
-  [-32603, 'Transaction pool is full', false],
-  [-32614, 'eth_getLogs is limited to a 100 range', false],
-  [undefined, 'execution reverted', false],
-])('%p %s is a rate limit: %p', (code, message, tooOften) => {
-  expect(isTooOften(code, message)).toBe(tooOften)
-})
-
 test('calls are counted per block, and eth_call separately', async () => {
   let head = 0
   const endpoint = serve((asked) => {
     const { id, method } = asked as Call
-    const block = {
-      number: `0x${head.toString(16)}`,
-      hash: `0x${'00'.repeat(32)}`,
-      timestamp: '0x1',
-    }
-    return Response.json({ id, result: method === 'eth_getBlockByNumber' ? block : '0x' })
+    const block = { ...header, number: `0x${head.toString(16)}` }
+    return Response.json({ id, result: method === 'eth_getBlockByNumber' ? block : '0x01' })
   })
   const { endpoints } = open([endpoint.url])
   const reader = openChainReader({ endpoints, chainId: 10_143 })

@@ -1,13 +1,14 @@
-import { BaseError, type Chain, HttpRequestError, http, shouldThrow, TimeoutError, type Transport } from 'viem'
+import { BaseError, type Chain, HttpRequestError, http, TimeoutError, type Transport } from 'viem'
 import { steadyClock, systemClock } from '#platform/clock'
 import { DeadlinePassed, within } from '#platform/deadline'
 import { inSpan } from '#platform/tracing/spans'
 import { batchMax } from '#shared/chain/batches'
-import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import { type RpcEndpoint, type RpcEndpoints, Stale } from '#shared/chain/endpoints'
 import { AnotherChain } from '#shared/chain/identity'
+import { faultIn, isDoubtful, methodOf, type RpcCall, type Urgency } from '#shared/chain/methods'
+import { AskedTooOften, askedTooOftenIn, meaningIn } from '#shared/chain/replies'
 import { rpcCalls } from '#shared/chain/rpc-calls'
-import { isTooOften } from '#shared/chain/too-often'
-import { BudgetExhausted, type Urgency } from '#shared/chain/turns'
+import { BudgetExhausted } from '#shared/chain/turns'
 import { retryAfterMs } from '#shared/provider/answer'
 
 /** Sends a call to the chain. Throws viem's errors. */
@@ -16,8 +17,8 @@ export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 type How = {
   /** Index of the endpoint to try first. */
   readonly first?: number
-  /** Returns true if the error is an answer of the chain, so that no other endpoint is tried. */
-  readonly isAnswer?: (error: Error) => boolean
+  /** True if the result exists, so that an endpoint that returns null lacks it. */
+  readonly mustExist?: boolean
 }
 
 export type AskerOptions = {
@@ -28,45 +29,48 @@ export type AskerOptions = {
   readonly batches: boolean
   /** Urgency of all calls; by default each method has its own. */
   readonly urgency?: Urgency | undefined
-}
-
-/** A rate limit response, with the delay that the endpoint asks for, which viem's errors lose. */
-class AskedTooOften extends Error {
-  override name = 'AskedTooOften'
-  constructor(readonly forMs: number) {
-    super('too many requests')
-  }
+  /** False if a rate limit counts as a failure of the endpoint, because the caller knows another one. */
+  readonly waitsForRate?: boolean
 }
 
 /** A timeout after waiting had left too little time, for which the endpoint is not to blame. */
 class CutShort extends TimeoutError {}
 
-/** Methods that are sent outside of batches, because they must not wait for other calls or would delay them. */
-const alone: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_getLogs'])
+/** An answer that no node of the chain can give. */
+class Impossible extends BaseError {
+  override name = 'Impossible'
+}
 
 /**
  * Opens a way to call the endpoints in order. The next endpoint is tried if the budget of one is spent, or if it does
- * not respond, returns an error of its own or lacks a block that must exist. After a rate limit, with which nothing was
- * done, an endpoint may be retried. If the last one cut the connection, a read is tried at all endpoints once more.
- * Everything ends at the deadline.
+ * not respond, returns an error of its own or an answer that cannot be true, or lacks what must exist. A doubtful answer
+ * counts only if every endpoint gives it. After a rate limit, with which nothing was done, an endpoint may be retried.
+ * If the last one cut the connection, a read is tried at all endpoints once more. Everything ends at the deadline.
  */
 export function openAsker(options: AskerOptions): ChainAsk {
-  const { endpoints, timeoutMs, urgency } = options
+  const { endpoints, timeoutMs, urgency, waitsForRate = true } = options
   const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
   const deadlineMs = timeoutMs * endpoints.all.length
 
-  const ask: ChainAsk = async (call, { first, isAnswer = shouldThrow } = {}) => {
+  const ask: ChainAsk = async (call, { first, mustExist = false } = {}) => {
+    const isSend = call.method === 'eth_sendRawTransaction'
     const until = steadyClock() + deadlineMs
     const failed = new Set<RpcEndpoint>()
+    const doubted = new Map<RpcEndpoint, unknown>()
+    const limited = new Set<RpcEndpoint>()
     let last: unknown
-    let mayRepeat = call.method !== 'eth_sendRawTransaction'
+    let mayRepeat = !isSend
     for (;;) {
-      if (failed.size === endpoints.all.length) {
-        if (!mayRepeat || !isCut(last)) throw last
+      const left = endpoints.inOrder(first).filter((one) => !failed.has(one))
+      const among = endpoints.fitFor(call, left)
+      if (among.length === 0) {
+        const fit = endpoints.fitFor(call, endpoints.all)
+        if (fit.every((one) => doubted.has(one))) return doubted.get(fit[0]!)
+        if (!mayRepeat || !isCut(last)) throw last ?? new Stale('every endpoint left is behind')
         mayRepeat = false
         failed.clear()
+        continue
       }
-      const among = endpoints.inOrder(first).filter((one) => !failed.has(one))
       const turn = { calls: [call], among, patienceMs: until - steadyClock(), urgency }
       const endpoint = await turnAmong(endpoints, turn).catch((isExhausted) => {
         throw last ?? isExhausted
@@ -86,18 +90,34 @@ export function openAsker(options: AskerOptions): ChainAsk {
         })
         const askedAt = steadyClock()
         const result = await bounded(call)
+        const why = faultIn(call, result)
+        if (why) {
+          endpoints.disproved(endpoint, call, why)
+          throw new Impossible(`${call.method} returned ${why}`)
+        }
         tell('ok')
         endpoints.record(call, result)
         endpoints.answered(endpoint)
         endpoints.judge(endpoint, call, result, askedAt)
+        if (isDoubtful(call, result) || (mustExist && result === null)) {
+          doubted.set(endpoint, result)
+          failed.add(endpoint)
+          last ??= new Impossible(`${call.method} returned ${result}`)
+          continue
+        }
+        for (const wrong of doubted.keys()) endpoints.disproved(wrong, call, `${doubted.get(wrong)}`)
         return result
       } catch (error) {
-        tell(isAnswer(error as Error) ? 'ok' : 'failed')
+        const meaning = meaningIn(call, error)
+        tell(meaning === 'chain' ? 'ok' : 'failed')
         // This error is thrown only if every endpoint serves another chain.
         if (!(error instanceof AnotherChain && last)) last = error
-        const closedMs = closedForMs(error)
-        if (closedMs !== undefined) endpoints.close(endpoint, closedMs)
-        else if (isAnswer(error as Error)) throw error
+        const isRate = meaning === 'rate' || (meaning === 'limit' && !limited.has(endpoint))
+        if (isRate) {
+          limited.add(endpoint)
+          endpoints.close(endpoint, askedTooOftenIn(error)?.forMs ?? closedDefaultMs)
+          if (!waitsForRate) failed.add(endpoint)
+        } else if (meaning === 'chain') throw error
         else if (shared && isNoBatch(error)) endpoint.takesBatches = undefined
         else {
           failed.add(endpoint)
@@ -150,22 +170,13 @@ function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOpt
   const single = open(false)
   const together = open({ batchSize: batchMax })
   return (call: RpcCall): Promise<unknown> => {
-    const shares = batches && endpoint.takesBatches && !alone.has(call.method)
+    const shares = batches && endpoint.takesBatches && !methodOf(call.method).isAlone
     return (shares ? together : single).request(call as never)
   }
 }
 
+/** Pause in ms after a rate limit that names none. */
 const closedDefaultMs = 1_000
-
-function closedForMs(error: unknown): number | undefined {
-  if (!(error instanceof BaseError)) return undefined
-  const refused = error.walk((one) => one instanceof AskedTooOften)
-  if (refused) return (refused as AskedTooOften).forMs
-  const { code } = (error.walk((one) => typeof (one as { code?: unknown }).code === 'number') ?? {}) as {
-    code?: number
-  }
-  return isTooOften(code, error.details ?? '') ? closedDefaultMs : undefined
-}
 
 /** Returns true if the endpoint is unreachable. A JSON-RPC error comes from a node that is up. */
 const isAway = (error: unknown): boolean =>

@@ -1,7 +1,7 @@
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
-import { isTooOften } from '#shared/chain/too-often'
+import { meaningOf } from '#shared/chain/replies'
 
 /** Calls per batch, the lowest limit among public endpoints that support batches. */
 export const batchMax = 10
@@ -48,7 +48,7 @@ type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message
 export function verdictOn(body: unknown): boolean | undefined {
   const answers = (Array.isArray(body) ? body : [body]) as (Answer | null)[]
   const errors = answers.flatMap((one) => one?.error ?? [])
-  if (errors.some(({ code, message = '' }) => isTooOften(code, message))) return undefined
+  if (errors.some(({ code, message = '' }) => meaningOf(probe.method, { code, message }) === 'rate')) return undefined
   const ids = answers.filter((one) => one?.result !== undefined).map((one) => one!.id)
   return Array.isArray(body) && ids.length === 2 && ids.includes(1) && ids.includes(2)
 }

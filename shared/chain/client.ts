@@ -1,7 +1,7 @@
 import { createPublicClient, createTransport, defineChain, type PublicClient } from 'viem'
 import { openAsker } from '#shared/chain/asker'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
-import type { Urgency } from '#shared/chain/turns'
+import type { Urgency } from '#shared/chain/methods'
 
 /** Address of Multicall3, which is the same on every public chain and on the local one. */
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11' as const

@@ -24,7 +24,7 @@ type Call = { id: number; method: string; params: [string, ...unknown[]] }
 function serve(changes: Partial<Chain> = {}) {
   const chain: Chain = {
     head: headNow,
-    genesis: '0xaa',
+    genesis: `0x${'aa'.repeat(32)}`,
     chainId: 10_143,
     code: '0x60',
     ...changes,
@@ -33,11 +33,17 @@ function serve(changes: Partial<Chain> = {}) {
     if (method === 'eth_chainId') return hex(chain.chainId)
     if (method === 'eth_getCode') return chain.code
     if (method === 'eth_blockNumber') return hex(chain.head() ?? 0)
-    if (first === '0x0') return { number: '0x0', hash: chain.genesis }
+    const block = (number: string, hash = `0x${'11'.repeat(32)}`) => ({
+      number,
+      hash,
+      parentHash: `0x${'00'.repeat(32)}`,
+      timestamp: '0x1',
+    })
+    if (first === '0x0') return block('0x0', chain.genesis)
     const head = chain.head()
     if (head === null) return null
-    if (first.startsWith('0x')) return Number(first) <= head ? { number: first } : null
-    return { number: hex(head) }
+    if (first.startsWith('0x')) return Number(first) <= head ? block(first) : null
+    return block(hex(head))
   }
   const served = { chain, calls: 0, url: '' }
   const server = Bun.serve({
@@ -126,7 +132,7 @@ test('an endpoint of a chain that lost its last blocks is not behind, once none 
 describe('an endpoint of another chain', () => {
   test.each([
     ['with another id', { chainId: 1 }],
-    ['with the same id and another block 0', { genesis: '0xbb' }],
+    ['with the same id and another block 0', { genesis: `0x${'bb'.repeat(32)}` }],
     ['with other code at our address', { code: '0x61' }],
     ['without our contract', { code: '0x' }],
   ])('%s is not believed while the first is away, nor when it comes back', async (_, changes) => {

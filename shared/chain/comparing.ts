@@ -1,7 +1,8 @@
 import { steadyClock } from '#platform/clock'
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
-import type { RpcCall, RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
+import type { RpcCall } from '#shared/chain/methods'
 
 const everyMs = 500
 const deadlineMs = 2_000

@@ -1,13 +1,12 @@
 import { BaseError } from 'viem'
 import { type Clock, steadyClock } from '#platform/clock'
-import type { Log } from '#platform/log'
+import { type Log, openLogThrottled } from '#platform/log'
 import { type Outage, openOutage } from '#platform/outage'
 import { type CallsPerBlock, openCallsPerBlock } from '#shared/chain/calls-per-block'
 import { type Heads, openHeads, type RawBlock } from '#shared/chain/heads'
 import { AnotherChain, type ChainIdentity, openIdentifying } from '#shared/chain/identity'
-import { BudgetExhausted, ethCallsIn, openTurns, type RpcBudget, type Urgency } from '#shared/chain/turns'
-
-export type RpcCall = { readonly method: string; readonly params?: unknown }
+import { methodOf, type RpcCall, type Urgency } from '#shared/chain/methods'
+import { BudgetExhausted, ethCallsIn, openTurns, type RpcBudget } from '#shared/chain/turns'
 
 export type RpcEndpoint = {
   readonly url: string
@@ -49,8 +48,15 @@ export type RpcEndpoints = {
    * exist. `askedAt` is in Unix ms by `steadyClock`.
    */
   readonly judge: (from: RpcEndpoint, call: RpcCall, result: unknown, askedAt: number) => void
-  /** Returns true if other endpoints have had newer finalized blocks for a while. */
+  /** Returns true if other endpoints have had newer blocks for a while. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
+  /**
+   * Returns the endpoints that may answer a call. One that is behind answers none about the state of the chain while
+   * another is not, however long that one takes: an old answer is worse than none.
+   */
+  readonly fitFor: (call: RpcCall, among: readonly RpcEndpoint[]) => RpcEndpoint[]
+  /** Avoids an endpoint that gave an answer which cannot be true. */
+  readonly disproved: (endpoint: RpcEndpoint, call: RpcCall, why: string) => void
   /**
    * Checks which chain the endpoint serves, before its first use and after an outage. Throws `AnotherChain`, or the
    * error of `ask`.
@@ -109,6 +115,8 @@ export function openRpcEndpoints(options: {
   const isBehind = (one: RpcEndpoint) => finalized.isBehind(one) || latest.isBehind(one)
   /** Returns the rank of an endpoint. One that lags still responds, so it comes before one that does not. */
   const rankOf = (one: RpcEndpoint) => (isShunned(one) ? 2 : isBehind(one) ? 1 : 0)
+  const logSeldom = log && openLogThrottled(log, clock)
+  const shun = (endpoint: RpcEndpoint) => void shunnedUntil.set(endpoint, clock() + shunnedMs)
   const isKnown = (number: string) => /^0x/.test(number) && BigInt(number) <= (finalized.newest() ?? -1n)
   const check = identity && openIdentifying(identity)
   const foreignUntil = new Map<RpcEndpoint, number>()
@@ -162,7 +170,7 @@ export function openRpcEndpoints(options: {
       endpoint.counts.tooMany += 1
       turns.close(endpoint.url, Math.max(forMs, closedMinMs))
     },
-    shun: (endpoint) => void shunnedUntil.set(endpoint, clock() + shunnedMs),
+    shun,
     lost: (endpoint, error) => {
       if (identity) endpoint.isOurs = undefined
       outages.get(endpoint)?.failed(error)
@@ -181,6 +189,13 @@ export function openRpcEndpoints(options: {
       if (!block && (heads || isKnown(tag!))) throw new Stale(`the endpoint has no block ${tag}`)
     },
     isBehind,
+    fitFor: (call, among) =>
+      methodOf(call.method).mayLag || all.every(isBehind) ? [...among] : among.filter((one) => !isBehind(one)),
+    disproved: (endpoint, { method }, why) => {
+      shun(endpoint)
+      const fields = { endpoint: endpoint.host, method, why }
+      logSeldom?.(`${endpoint.host} ${method}`, fields, 'rpc endpoint gave an impossible answer, avoided')
+    },
     comparedAt: finalized.askedAt,
     identify: (endpoint, ask) => {
       if (endpoint.isOurs) return Promise.resolve()
@@ -196,6 +211,15 @@ export function openRpcEndpoints(options: {
     }),
   }
 }
+
+/** Returns endpoints of which only one is asked. The caller checks itself which chain it serves. */
+export const onlyOf = (endpoints: RpcEndpoints, endpoint: RpcEndpoint): RpcEndpoints => ({
+  ...endpoints,
+  all: [endpoint],
+  inOrder: () => [endpoint],
+  fitFor: (_, among) => [...among],
+  identify: async () => {},
+})
 
 const awayErrors: ReadonlySet<string> = new Set(['HttpRequestError', 'TimeoutError', 'RpcFault'])
 

@@ -8,7 +8,7 @@ export type Heads<E> = {
   readonly record: (endpoint: E, block: RawBlock | null, askedAt: number) => void
   /**
    * Returns true if the endpoint's last response lacks a head that another one had reported `graceMs` before the
-   * request.
+   * request. A response says nothing once it is older than `keptMs`.
    */
   readonly isBehind: (endpoint: E) => boolean
   readonly askedAt: (endpoint: E) => number | undefined
@@ -60,7 +60,7 @@ export function openHeads<E>(clock: Clock): Heads<E> {
     },
     isBehind: (endpoint) => {
       const last = lastOf.get(endpoint)
-      if (!last) return false
+      if (!last || clock() - last.askedAt > keptMs) return false
       const due = firsts.findLast(({ at }) => at <= last.askedAt - graceMs)
       return last.number < 0n || (due !== undefined && last.number < due.number)
     },

@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock'
 import { pause } from '#platform/deadline'
+import { methodOf, type Urgency, urgencies } from '#shared/chain/methods'
 import { openRateLimit } from '#shared/provider/rate-limit'
 
 export type RpcBudget = {
@@ -9,27 +10,14 @@ export type RpcBudget = {
   readonly ethCallsPerSecond: number
 }
 
-/** Urgencies, the most urgent first. The last one is for calls that strangers cause. */
-const urgencies = ['send', 'finality', 'read', 'sweep', 'stranger'] as const
-export type Urgency = (typeof urgencies)[number]
-
-const urgencyByMethod: ReadonlyMap<string, Urgency> = new Map([
-  ['eth_sendRawTransaction', 'send'],
-  ['eth_getTransactionReceipt', 'finality'],
-  ['eth_getTransactionCount', 'finality'],
-  ['eth_getBlockByNumber', 'finality'],
-  ['eth_getLogs', 'sweep'],
-])
-
 /** Returns the rank of a request, 0 for the most urgent. The least urgent of its calls decides. */
 export const rankOf = (methods: readonly string[], urgency?: Urgency): number => {
-  const each = methods.map((method) => urgency ?? urgencyByMethod.get(method) ?? 'read')
+  const each = methods.map((method) => urgency ?? methodOf(method).urgency)
   return Math.max(...each.map((one) => urgencies.indexOf(one)))
 }
 
-const apart: ReadonlySet<string> = new Set(['eth_call', 'eth_estimateGas'])
-
-export const ethCallsIn = (methods: readonly string[]): number => methods.filter((method) => apart.has(method)).length
+export const ethCallsIn = (methods: readonly string[]): number =>
+  methods.filter((method) => methodOf(method).runsCode).length
 
 export class BudgetExhausted extends Error {
   override name = 'BudgetExhausted'

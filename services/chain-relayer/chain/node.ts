@@ -1,8 +1,15 @@
-import { BaseError, type Hex, numberToHex, type PublicClient } from 'viem'
+import {
+  BaseError,
+  formatTransactionReceipt,
+  type Hex,
+  numberToHex,
+  type PublicClient,
+  type RpcTransactionReceipt,
+} from 'viem'
 import { openAsker } from '#shared/chain/asker'
 import { chainOf, openChainReader } from '#shared/chain/client'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
-import type { Urgency } from '#shared/chain/turns'
+import type { Urgency } from '#shared/chain/methods'
 import { errorTextOf } from './errors'
 
 export type Head = {
@@ -30,8 +37,11 @@ export type Node = {
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
-  /** Returns undefined if the endpoint has no receipt, which proves nothing because it may lag. */
-  readonly receiptOf: (hash: Hex) => Promise<ChainReceipt | undefined>
+  /**
+   * Returns undefined if the endpoint has no receipt, which proves nothing because it may lag. With `mustExist`, every
+   * endpoint is asked before that.
+   */
+  readonly receiptOf: (hash: Hex, mustExist?: boolean) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Broadcasts a raw transaction. Returns null, or the error of the last endpoint tried. */
@@ -51,7 +61,7 @@ export const openNode = (chain: Chain, timeoutMs = roundTimeoutMs): Node => open
 
 function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean, urgency?: Urgency): Node {
   const reader = openChainReader({ endpoints, chainId, timeoutMs, batches, urgency })
-  const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches })
+  const ask = openAsker({ endpoints, chain: chainOf(chainId), timeoutMs, batches, urgency })
   const head = (block: Awaited<ReturnType<typeof reader.getBlock>>): Head => {
     const { number, hash, parentHash, timestamp, baseFeePerGas } = block
     if (number === null || hash === null) throw new Error('block has no number or hash yet')
@@ -64,22 +74,16 @@ function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean
     headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
     countAt: (address, block) =>
       reader.getTransactionCount(block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block }),
-    receiptOf: (hash) => receiptOf(reader, hash),
+    receiptOf: async (hash, mustExist = false) => {
+      const found = await ask({ method: 'eth_getTransactionReceipt', params: [hash] }, { mustExist })
+      return found === null ? undefined : formatTransactionReceipt(found as RpcTransactionReceipt)
+    },
     newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
     call: (request, block) => call(reader, request, block),
     sendRaw: (raw, round) =>
-      ask({ method: 'eth_sendRawTransaction', params: [raw] }, { first: round, isAnswer: () => false })
+      ask({ method: 'eth_sendRawTransaction', params: [raw] }, { first: round })
         .then(() => null)
         .catch(errorTextOf),
-  }
-}
-
-async function receiptOf(reader: PublicClient, hash: Hex): Promise<ChainReceipt | undefined> {
-  try {
-    return await reader.getTransactionReceipt({ hash })
-  } catch (error) {
-    if (error instanceof BaseError && error.name === 'TransactionReceiptNotFoundError') return undefined
-    throw error
   }
 }
 

@@ -140,7 +140,9 @@ test("a take is not given up because of another wallet's cancellation in the end
   fixture.endpoint.intercept = (method, _, params) => {
     if (!soughtIn(method, params)) return undefined
     isTold = true
-    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: receipt!.logs }))
+    const [{ fromBlock: blockNumber }] = params as [{ fromBlock: Hex }]
+    const result = receipt!.logs.map((log) => ({ ...log, blockNumber }))
+    return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result }))
   }
   await fixture.command(task)
   const stateOf = async () => (await fixture.operationOf(task)).state

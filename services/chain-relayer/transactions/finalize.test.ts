@@ -77,6 +77,17 @@ describe('the finality of a transaction', () => {
     for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 
+  test('is taken from another endpoint if one has no receipt for a nonce that is used', async () => {
+    const context = await fixture.begin()
+    const node: typeof context.node = {
+      ...context.node,
+      receiptOf: async (hash, mustExist) => (mustExist ? context.node.receiptOf(hash, mustExist) : undefined),
+    }
+    const [task] = credits(1)
+    await fixture.command(task!)
+    expect((await fixture.finish({ ...context, node }, task!)).state).toBe('settled')
+  })
+
   test('is taken only once its block is final', async () => {
     const context = await fixture.begin()
     const before = await fixture.balanceOf(fixture.treasury.address)

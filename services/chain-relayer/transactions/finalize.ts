@@ -159,16 +159,21 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
   }
 }
 
-/** Returns a receipt whose block is final, because an endpoint may still serve receipts of a discarded block. */
+/**
+ * Returns a receipt whose block is final, because an endpoint may still serve receipts of a discarded block. The nonce
+ * is used, so that an endpoint without any receipt lacks it and the others are asked.
+ */
 async function finalReceipt(
   context: Context,
   attempts: readonly Attempt[],
   head: Head,
 ): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
-  for (const attempt of attempts.toReversed()) {
-    const receipt = await context.node.receiptOf(attempt.hash)
-    // guard: an outcome is reported once its block is final
-    if (receipt && (await isFinal(context, receipt, head))) return { attempt, receipt }
+  for (const mustExist of [false, true]) {
+    for (const attempt of attempts.toReversed()) {
+      const receipt = await context.node.receiptOf(attempt.hash, mustExist)
+      // guard: an outcome is reported once its block is final
+      if (receipt && (await isFinal(context, receipt, head))) return { attempt, receipt }
+    }
   }
   return undefined
 }

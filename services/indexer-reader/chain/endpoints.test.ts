@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { HttpRequestError } from 'viem'
 import type { Database } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
@@ -6,7 +7,7 @@ import { waitUntil } from '#test/support/wait'
 import { openContext } from '../context'
 import { plan } from '../read'
 import { afterRefusal, afterSuccess, type Endpoint, openEndpoints, type Range, startRange } from './endpoints'
-import { kindOfError, kindOfStatus, RpcFault } from './rpc'
+import { kindOf, RpcFault } from './rpc'
 
 const range = (blocks: number, cap = 1_000, capUntilMs = 0): Range => ({
   blocks,
@@ -51,33 +52,17 @@ describe('after a refusal, the next range', () => {
   })
 })
 
-describe('an RPC error is classified by code and message', () => {
-  test.each([
-    [-32614, 'eth_getLogs is limited to a 100 range', 'range'],
-    [-32602, 'block range too large', 'range'],
-    [-32602, 'Block requested not found. Request might be querying historical state', 'behind'],
-    [-32602, 'BlockOutOfRangeError: block height is 20 but requested was 4095', 'behind'],
-    [-32005, 'query returned more than 10000 results', 'range'],
-    [-32000, 'Log response size exceeded', 'range'],
-    [429, 'slow down', 'busy'],
-    [-32603, 'overloaded, try again later', 'busy'],
-    [-32603, 'internal error', 'broken'],
-    [-32601, 'Method not found', 'broken'],
-    [-32601, 'the method eth_getLogs does not exist or is not available', 'broken'],
-    [-1, 'an unknown message', 'broken'],
-  ] as const)('%d %s: %s', (code, message, kind) => {
-    expect(kindOfError(code, message)).toBe(kind)
-  })
+const logsCall = { method: 'eth_getLogs', params: [{}] }
+const headCall = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
-  test.each([
-    [413, 'range'],
-    [429, 'busy'],
-    [504, 'late'],
-    [502, 'broken'],
-    [200, 'broken'],
-  ] as const)('HTTP %d without JSON: %s', (status, kind) => {
-    expect(kindOfStatus(status)).toBe(kind)
-  })
+test.each([
+  [413, logsCall, 'range'],
+  [413, headCall, 'broken'],
+  [504, logsCall, 'late'],
+  [408, headCall, 'late'],
+  [502, logsCall, 'broken'],
+] as const)('HTTP %d to %p is the fault "%s"', (status, call, kind) => {
+  expect(kindOf(call, new HttpRequestError({ url: 'http://127.0.0.1', status }))).toBe(kind)
 })
 
 describe('a plan of spans', () => {

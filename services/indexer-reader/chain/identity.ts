@@ -5,7 +5,7 @@ import { type Log, openLogThrottled } from '#platform/log'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { RpcEndpoints } from '#shared/chain/endpoints'
 import { versionFault } from '#shared/chain/line-version'
-import { type Rpc, RpcFault, rpcBatch } from './rpc'
+import { openRpc, type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** The configured chain. A genesis hash of `unchecked` accepts the first one reported. */
 export type ExpectedChain = { chainId: number; genesisHash: string; contract: Address }
@@ -57,7 +57,7 @@ export async function awaitChain(
   const warn = openLogThrottled(log, steadyClock, sayEveryMs)
   while (!signal.aborted) {
     const answers = await Promise.allSettled(
-      endpoints.all.map((endpoint) => whyUnreadable({ endpoint, endpoints }, identity)),
+      endpoints.all.map((endpoint) => whyUnreadable(openRpc(endpoints, endpoint), identity)),
     )
     const reason = answers.find((one) => one.status === 'fulfilled' && one.value !== undefined)
     if (reason?.status === 'fulfilled') {
