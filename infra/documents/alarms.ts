@@ -171,7 +171,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'shared',
     lines: ['endpoint serves another chain, not used'],
     steps:
-      'The service uses its other endpoints. Correct or remove `endpoint` in `RPC_URLS`, then `dc up -d`. If every endpoint is named, see `reason`: `CHAIN_ID`, `GENESIS_HASH` or an address is of another chain ([Contracts](deploy.md#7-contracts)).',
+      'The service uses its other endpoints. Correct or remove `endpoint` in `RPC_URLS`, then `dc up -d`. If `reason` names a block at another endpoint, one of the two serves another history: compare both with a block explorer. If every endpoint is named, see `reason`: `CHAIN_ID`, `GENESIS_HASH` or an address is of another chain ([Contracts](deploy.md#7-contracts)).',
   },
   {
     source: 'services/chain-relayer',

@@ -17,7 +17,7 @@ afterEach(async () => {
 const bornAt = Date.now()
 const headNow = () => 1_000 + Math.floor((Date.now() - bornAt) / 100)
 const hex = (number: number) => `0x${number.toString(16)}`
-type Chain = { head: () => number | null; genesis: string; chainId: number; code: string }
+type Chain = { head: () => number | null; genesis: string; chainId: number; code: string; history: string }
 type Call = { id: number; method: string; params: [string, ...unknown[]] }
 
 /** Serves a chain and counts the calls other than comparisons. */
@@ -27,13 +27,14 @@ function serve(changes: Partial<Chain> = {}) {
     genesis: `0x${'aa'.repeat(32)}`,
     chainId: 10_143,
     code: '0x60',
+    history: '11',
     ...changes,
   }
   const resultOf = ({ method, params: [first] }: Call) => {
     if (method === 'eth_chainId') return hex(chain.chainId)
     if (method === 'eth_getCode') return chain.code
     if (method === 'eth_blockNumber') return hex(chain.head() ?? 0)
-    const block = (number: string, hash = `0x${'11'.repeat(32)}`) => ({
+    const block = (number: string, hash = `0x${chain.history.repeat(32)}`) => ({
       number,
       hash,
       parentHash: `0x${'00'.repeat(32)}`,
@@ -118,7 +119,7 @@ test('an endpoint that did not respond is not asked while the budget of another 
 test('an endpoint of a chain that lost its last blocks is not behind, once none has had them for ten seconds', () => {
   let now = 0
   const heads = openHeads<string>(() => now)
-  const note = (number: number) => heads.record('a', { number: hex(number) }, now)
+  const note = (number: number) => heads.record('a', { number: hex(number), hash: '0x1' }, now)
   note(100)
   now = 9_999
   note(40)
@@ -127,6 +128,35 @@ test('an endpoint of a chain that lost its last blocks is not behind, once none 
   note(41)
   expect(heads.isBehind('a')).toBe(false)
   expect(heads.newest()).toBe(41n)
+})
+
+test('an endpoint with our block 0 and another history is not believed', async () => {
+  const [ours, other] = [serve(), serve({ history: '22' })]
+  const { endpoints, ask } = open([ours, other], { identity })
+  const height = { method: 'eth_blockNumber', params: [] }
+  const [first, second] = endpoints.all
+  opened.push(startComparing(endpoints, log))
+  await waitUntil('the other being left', () => second!.isOurs === false)
+  expect(first!.isOurs).toBe(true)
+  endpoints.shun(first!)
+  const before = ours.calls
+  await ask(height)
+  expect(ours.calls).toBeGreaterThan(before)
+})
+
+test('an endpoint that begins to serve another history is not used any more', async () => {
+  const [ours, other] = [serve(), serve()]
+  const { endpoints, headOf } = open([ours, other], { identity })
+  const [, second] = endpoints.all
+  await headOf('finalized')
+  const askOther = async (call: { method: string; params?: unknown }) => {
+    const reply = await fetch(other.url, { method: 'POST', body: JSON.stringify({ id: 1, ...call }) })
+    return ((await reply.json()) as { result: unknown }).result
+  }
+  expect(await endpoints.compareHistory(second!, askOther)).toBe(true)
+  other.chain.history = '33'
+  await expect(endpoints.compareHistory(second!, askOther)).rejects.toThrow(/block \d+ is 0x33/)
+  expect(second!.isOurs).toBe(false)
 })
 
 describe('an endpoint of another chain', () => {

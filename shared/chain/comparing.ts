@@ -7,22 +7,28 @@ import type { RpcCall } from '#shared/chain/methods'
 const everyMs = 500
 const deadlineMs = 2_000
 const closedMs = 2_000
+/** A node can begin to serve another history at any time, as after a restore of its data. */
+const historyEveryMs = 10_000
 const finalized = { method: 'eth_getBlockByNumber', params: ['finalized', false] }
 
 /**
- * Reads the finalized block of each endpoint, unless a caller has just done so. An endpoint that lags comes last within
- * two seconds, until it has caught up and been identified again.
+ * Reads the finalized block of each endpoint, unless a caller has just done so. An endpoint that lags is avoided within
+ * two seconds, until it has caught up and been identified again. One with another history is not used.
  */
 export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposable {
   const loops = endpoints.all.map((endpoint): Loop => {
     let wasBehind = false
     let restsUntil = 0
+    let historyAt = 0
     const work = async () => {
       if (steadyClock() < restsUntil) return
       // Outages are reported by callers, who notice them too.
-      await compare(endpoints, endpoint).catch(() => {
+      try {
+        const isCompared = await compare(endpoints, endpoint, steadyClock() >= historyAt)
+        if (isCompared) historyAt = steadyClock() + historyEveryMs
+      } catch {
         restsUntil = steadyClock() + closedMs
-      })
+      }
       const isBehind = endpoints.isBehind(endpoint)
       if (isBehind === wasBehind) return
       wasBehind = isBehind
@@ -39,17 +45,19 @@ export function startComparing(endpoints: RpcEndpoints, log: Log): AsyncDisposab
   }
 }
 
-async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint): Promise<void> {
+async function compare(endpoints: RpcEndpoints, endpoint: RpcEndpoint, withHistory: boolean): Promise<boolean> {
   const ask = async (call: RpcCall) => {
     await endpoints.turn({ calls: [call], among: [endpoint], patienceMs: deadlineMs })
     return callOne(endpoints, endpoint, call)
   }
   await endpoints.identify(endpoint, ask)
-  if (steadyClock() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return
+  const isCompared = withHistory && (await endpoints.compareHistory(endpoint, ask))
+  if (steadyClock() - (endpoints.comparedAt(endpoint) ?? 0) < everyMs) return isCompared
   const askedAt = steadyClock()
   const block = await ask(finalized)
   endpoints.record(finalized, block)
   endpoints.judge(endpoint, finalized, block, askedAt)
+  return isCompared
 }
 
 async function callOne(endpoints: RpcEndpoints, endpoint: RpcEndpoint, call: RpcCall): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { BaseError } from 'viem'
+import { BaseError, numberToHex } from 'viem'
 import { type Clock, steadyClock } from '#platform/clock'
 import { type Log, openLogThrottled } from '#platform/log'
 import { type Outage, openOutage } from '#platform/outage'
@@ -62,6 +62,12 @@ export type RpcEndpoints = {
    * error of `ask`.
    */
   readonly identify: (endpoint: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => Promise<void>
+  /**
+   * Compares the history of an endpoint with that of the first other one in RPC_URLS before it: a finalized block has
+   * one hash. Returns false if they have no such block yet. Throws `AnotherChain`, and the endpoint is not used, if they
+   * differ.
+   */
+  readonly compareHistory: (endpoint: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => Promise<boolean>
   /** Returns when the endpoint's head was last compared, in Unix ms by `steadyClock`. */
   readonly comparedAt: (endpoint: RpcEndpoint) => number | undefined
   readonly figures: () => RpcFigures
@@ -121,10 +127,9 @@ export function openRpcEndpoints(options: {
   const check = identity && openIdentifying(identity)
   const foreignUntil = new Map<RpcEndpoint, number>()
   const identifying = new Map<RpcEndpoint, Promise<void>>()
-  const findOut = async (one: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => {
+  const unlessForeign = async <T>(one: RpcEndpoint, check: Promise<T>): Promise<T> => {
     try {
-      await check?.(ask)
-      one.isOurs = true
+      return await check
     } catch (error) {
       if (!(error instanceof AnotherChain)) throw error
       one.isOurs = false
@@ -132,6 +137,26 @@ export function openRpcEndpoints(options: {
       const fields = { endpoint: one.host, reason: error.shortMessage, alarm: true }
       log?.error(fields, 'endpoint serves another chain, not used')
       throw error
+    }
+  }
+  const checkHistory = async (one: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => {
+    const better = all.slice(0, all.indexOf(one)).find((other) => other.isOurs && finalized.last(other))
+    const known = better && finalized.last(better)
+    if (!known) return false
+    const block = (await ask({
+      method: 'eth_getBlockByNumber',
+      params: [numberToHex(known.number), false],
+    })) as RawBlock | null
+    // A node that has no such block yet says nothing about it.
+    if (!block) return false
+    if (block.hash !== known.hash)
+      throw new AnotherChain(`block ${known.number} is ${block.hash}, and ${known.hash} at ${better.host}`)
+    return true
+  }
+  const findOut = async (one: RpcEndpoint, ask: (call: RpcCall) => Promise<unknown>) => {
+    try {
+      await unlessForeign(one, check ? check(ask).then(() => checkHistory(one, ask)) : Promise.resolve(false))
+      one.isOurs = true
     } finally {
       identifying.delete(one)
     }
@@ -196,6 +221,7 @@ export function openRpcEndpoints(options: {
       const fields = { endpoint: endpoint.host, method, why }
       logSeldom?.(`${endpoint.host} ${method}`, fields, 'rpc endpoint gave an impossible answer, avoided')
     },
+    compareHistory: (endpoint, ask) => unlessForeign(endpoint, checkHistory(endpoint, ask)),
     comparedAt: finalized.askedAt,
     identify: (endpoint, ask) => {
       if (endpoint.isOurs) return Promise.resolve()

@@ -1,6 +1,9 @@
 import type { Clock } from '#platform/clock'
 
-export type RawBlock = { readonly number: string }
+export type RawBlock = { readonly number: string; readonly hash: string }
+
+/** A block that an endpoint reported. */
+export type Sighting = { readonly number: bigint; readonly hash: string }
 
 /** Heads of all endpoints for one block tag, such as `finalized`. */
 export type Heads<E> = {
@@ -12,6 +15,8 @@ export type Heads<E> = {
    */
   readonly isBehind: (endpoint: E) => boolean
   readonly askedAt: (endpoint: E) => number | undefined
+  /** Returns the block that the endpoint reported last, or undefined if it had none. */
+  readonly last: (endpoint: E) => Sighting | undefined
   readonly newest: () => bigint | undefined
 }
 
@@ -39,7 +44,7 @@ export function openNewest(clock: Clock) {
 }
 
 export function openHeads<E>(clock: Clock): Heads<E> {
-  const lastOf = new Map<E, { number: bigint; askedAt: number }>()
+  const lastOf = new Map<E, { number: bigint; hash: string; askedAt: number }>()
   const newest = openNewest(clock)
   /** First report of each head, oldest first. */
   let firsts: { number: bigint; at: number }[] = []
@@ -55,7 +60,7 @@ export function openHeads<E>(clock: Clock): Heads<E> {
   return {
     record: (endpoint, block, askedAt) => {
       const number = block ? BigInt(block.number) : -1n
-      lastOf.set(endpoint, { number, askedAt })
+      lastOf.set(endpoint, { number, hash: block?.hash ?? '', askedAt })
       if (block) take(number)
     },
     isBehind: (endpoint) => {
@@ -65,6 +70,10 @@ export function openHeads<E>(clock: Clock): Heads<E> {
       return last.number < 0n || (due !== undefined && last.number < due.number)
     },
     askedAt: (endpoint) => lastOf.get(endpoint)?.askedAt,
+    last: (endpoint) => {
+      const last = lastOf.get(endpoint)
+      return last && last.number >= 0n ? last : undefined
+    },
     newest: newest.number,
   }
 }
