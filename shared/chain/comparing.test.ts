@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { steadyClock } from '#platform/clock'
 import { openLog } from '#platform/log'
 import { openAsker } from '#shared/chain/asker'
 import { chainOf } from '#shared/chain/client'
@@ -105,6 +106,19 @@ describe('with two endpoints, the first of which', () => {
     endpoints.shun(endpoints.all[0]!)
     expect(await headOf(hex(900))).toBe(900)
   })
+})
+
+test('a head is not read from an endpoint that is behind, however long the others take', async () => {
+  const [good, still] = [serve(), serve({ head: () => 5 })]
+  const budget = { requestsPerSecond: 3, ethCallsPerSecond: 3 }
+  const { endpoints, headOf } = open([good, still], { budget })
+  const [first, second] = endpoints.all
+  const call = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+  endpoints.judge(first!, call, { number: hex(headNow()), hash: '0x1' }, steadyClock())
+  endpoints.judge(second!, call, { number: '0x5', hash: '0x1' }, steadyClock() + 1_000)
+  const heads = await Promise.all(Array.from({ length: 8 }, () => headOf('latest')))
+  expect(Math.min(...heads)).toBeGreaterThan(5)
+  expect(still.calls).toBe(0)
 })
 
 test('an endpoint that did not respond is not asked while the budget of another is spent for a moment', async () => {

@@ -51,8 +51,8 @@ export type RpcEndpoints = {
   /** Returns true if other endpoints have had newer blocks for a while. */
   readonly isBehind: (endpoint: RpcEndpoint) => boolean
   /**
-   * Returns the endpoints that may answer a call. One that is behind answers none about the state of the chain while
-   * another is not, however long that one takes: an old answer is worse than none.
+   * Returns the endpoints that may answer a call. One that is behind answers none that needs the head while another is
+   * not, however long that one takes: an old answer is worse than none.
    */
   readonly fitFor: (call: RpcCall, among: readonly RpcEndpoint[]) => RpcEndpoint[]
   /** Avoids an endpoint that gave an answer which cannot be true. */
@@ -215,7 +215,7 @@ export function openRpcEndpoints(options: {
     },
     isBehind,
     fitFor: (call, among) =>
-      methodOf(call.method).mayLag || all.every(isBehind) ? [...among] : among.filter((one) => !isBehind(one)),
+      methodOf(call.method).needsHead && !all.every(isBehind) ? among.filter((one) => !isBehind(one)) : [...among],
     disproved: (endpoint, { method }, why) => {
       shun(endpoint)
       const fields = { endpoint: endpoint.host, method, why }

@@ -19,8 +19,8 @@ export type Method = {
   readonly hasRange?: true
   /** True if the call is sent outside of batches, because it must not wait for other calls or would delay them. */
   readonly isAlone?: true
-  /** True if an endpoint that lags may be asked. */
-  readonly mayLag?: true
+  /** True if the answer decides about money by the chain's newest state, so that no endpoint that lags may be asked. */
+  readonly needsHead?: true
   /** Returns why no node of the chain can give this result, or undefined if one can. */
   readonly faultIn: Check
   /** Returns true for a result that a node also gives if it lacks what another node has. */
@@ -75,10 +75,10 @@ const logs: Check = (result, [filter]) => {
 }
 
 const methods: Readonly<Record<string, Method>> = {
-  eth_chainId: { urgency: 'read', mayLag: true, faultIn: quantity },
-  eth_getBlockByNumber: { urgency: 'finality', faultIn: header },
-  eth_getTransactionCount: { urgency: 'finality', faultIn: quantity },
-  eth_getTransactionReceipt: { urgency: 'finality', faultIn: receipt },
+  eth_chainId: { urgency: 'read', faultIn: quantity },
+  eth_getBlockByNumber: { urgency: 'finality', needsHead: true, faultIn: header },
+  eth_getTransactionCount: { urgency: 'finality', needsHead: true, faultIn: quantity },
+  eth_getTransactionReceipt: { urgency: 'finality', needsHead: true, faultIn: receipt },
   eth_getTransactionByHash: { urgency: 'read', faultIn: transaction },
   eth_getBalance: { urgency: 'read', faultIn: quantity },
   eth_getCode: { urgency: 'read', faultIn: data },
@@ -90,8 +90,8 @@ const methods: Readonly<Record<string, Method>> = {
     isDoubtful: (result, [call]) => result === '0x' && (call as { from?: unknown } | undefined)?.from === undefined,
   },
   eth_estimateGas: { urgency: 'read', runsCode: true, faultIn: quantity },
-  eth_getLogs: { urgency: 'sweep', hasRange: true, isAlone: true, faultIn: logs },
-  eth_sendRawTransaction: { urgency: 'send', isAlone: true, mayLag: true, faultIn: () => undefined },
+  eth_getLogs: { urgency: 'sweep', hasRange: true, isAlone: true, needsHead: true, faultIn: logs },
+  eth_sendRawTransaction: { urgency: 'send', isAlone: true, faultIn: () => undefined },
 }
 
 const other: Method = { urgency: 'read', faultIn: () => undefined }

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { testnetValues } from '#infra/configuration/testnet'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
-import type { RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
+import { type RpcFaults, type WrongAnswer, wrongAnswers } from '#infra/sandbox/rpc-proxy/faults'
 import { openRpcProxy, type RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
 import { fields as relayerFields } from '../../services/chain-relayer/config'
 import { fields as readerFields } from '../../services/indexer-reader/config'
 import { type AnvilProcess, startAnvil } from '../support/engines/anvil'
-import { beginPaths, expectOnceEach, flowsEnding, pathsCostMicro } from '../support/flows'
-import { verifiedUsers } from '../support/people'
+import { beginPaths, expectOnceEach, flowsEnding, pathsCostMicro, topUp } from '../support/flows'
+import { verifiedUser, verifiedUsers } from '../support/people'
 import { ownStack, quickChecks } from '../support/stack'
 import { scrape, valueIn } from '../support/telemetry/metrics'
 import { servesTruth } from '../support/verify'
@@ -171,4 +171,39 @@ describe('with one endpoint that never responds, one at its limit, and one that 
       endpoint.setFaults({ disconnectRate: 0 })
     }
   })
+})
+
+describe('with a good second endpoint and a first one that answers every call of one method wrongly', () => {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await openStack([{}, {}])
+  })
+  afterAll(() => opened?.close())
+
+  const methods = [
+    'eth_getBlockByNumber',
+    'eth_getTransactionCount',
+    'eth_getTransactionReceipt',
+    'eth_call',
+    'eth_getLogs',
+    'eth_sendRawTransaction',
+  ]
+  const answers = Object.keys(wrongAnswers) as WrongAnswer[]
+
+  test.each(methods)(
+    '%s: no request is refused, each top-up is credited once, and the record is right',
+    async (method) => {
+      const { stack, endpoints } = opened
+      const [first] = endpoints as [RpcProxy, RpcProxy]
+      const person = await verifiedUser(stack)
+      for (const wrongAnswer of answers) {
+        first.setFaults({ wrongMethod: method, wrongAnswer })
+        const flows = [await topUp(stack, person), await topUp(stack, person)]
+        await flowsEnding(flows, 60_000)
+        await expectOnceEach(stack, flows)
+        await servesTruth(stack, person.wallet, 60_000)
+        first.setFaults({})
+      }
+    },
+  )
 })

@@ -14,6 +14,28 @@ export const poolWords = [
 ] as const
 type PoolWord = (typeof poolWords)[number]
 
+/** Wrong answers, as public endpoints have given them: a result, or an error with its code and words. */
+export const wrongAnswers = {
+  null: { result: null },
+  '0x': { result: '0x' },
+  'an empty list': { result: [] },
+  'an empty object': { result: {} },
+  'nothing at all': {},
+  'a web page': 'page',
+  silence: 'hang',
+  'internal error': { error: { code: -32603, message: 'Internal error' } },
+  'timed out': { error: { code: -32603, message: 'request failed or timed out' } },
+  'request timeout': { error: { code: 30, message: 'Request timeout on the free tier, please upgrade' } },
+  'missing block': { error: { code: -32602, message: 'Block requested not found' } },
+  'invalid params': { error: { code: -32602, message: 'invalid params' } },
+  'limit exceeded': { error: { code: -32005, message: 'limit exceeded' } },
+  'too many requests': { error: { code: -32000, message: 'Too Many Requests' } },
+  overloaded: { error: { code: -32603, message: 'overloaded, try again later' } },
+  'range too large': { error: { code: -32602, message: 'block range too large' } },
+  'method not found': { error: { code: -32601, message: 'Method not found' } },
+} as const
+export type WrongAnswer = keyof typeof wrongAnswers
+
 /** Faults of the proxy. Rates are 0 to 1. The first four are Monad's normal behaviour. */
 export type RpcFaults = {
   /** True if `pending` means `latest`, so that the nonce in the pool cannot be read. */
@@ -57,6 +79,10 @@ export type RpcFaults = {
   /** Number of first reads that omit each log. */
   readonly lateLogsReads: number
 
+  /** Method whose calls all get `wrongAnswer`; empty for none. */
+  readonly wrongMethod: string
+  readonly wrongAnswer: WrongAnswer
+
   readonly tooManyRequestsRate: number
   /** Calls per second before a 429, also in a batch; 0 for no limit. */
   readonly requestsPerSecondMax: number
@@ -96,6 +122,8 @@ export const monad: RpcFaults = {
   logsClampBlocks: 0,
   partialLogsRate: 0,
   lateLogsReads: 0,
+  wrongMethod: '',
+  wrongAnswer: 'null',
   tooManyRequestsRate: 0,
   requestsPerSecondMax: 0,
   ethCallsPerSecondMax: 0,
@@ -124,9 +152,12 @@ function wrongWith(name: string, value: unknown): string[] {
   if (name === 'poolWord') {
     return poolWords.some((word) => word === value) ? [] : ["poolWord must be one of the pool's words"]
   }
+  if (name === 'wrongAnswer') {
+    return Object.hasOwn(wrongAnswers, String(value)) ? [] : ['wrongAnswer must be one of the wrong answers']
+  }
   const kind = typeof monad[name as keyof RpcFaults]
   if (typeof value !== kind) return [`${name} must be a ${kind}`]
-  if (kind === 'boolean') return []
+  if (kind === 'boolean' || kind === 'string') return []
   const limit = name.endsWith('Rate') ? 1 : 1_000_000
   const fits = (value as number) >= 0 && (value as number) <= limit
   return fits ? [] : [`${name} must be from 0 to ${limit}`]

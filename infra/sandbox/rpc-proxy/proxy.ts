@@ -1,6 +1,6 @@
 import { openRandom, type Random } from '../random'
 import { control } from './control'
-import { changeFaults, monad, type RpcFaults } from './faults'
+import { changeFaults, monad, type RpcFaults, type WrongAnswer, wrongAnswers } from './faults'
 import { type ProxyHeads, readHeads } from './heads'
 import { openJournal, type ProxyJournal, recordCall } from './journal'
 import { openQuota, type Quota } from './quota'
@@ -92,6 +92,9 @@ async function answer(
     return Response.json({ error: { code: -32600, message: 'no batches here' } }, { status: 400 })
   if (chance.hits(faults.disconnectRate)) return cut()
   if (chance.hits(faults.hangRate)) return hang(context)
+  const isWrong = asks.some(({ method }) => method === faults.wrongMethod)
+  if (isWrong && wrongAnswers[faults.wrongAnswer] === 'page') return new Response('<html></html>')
+  if (isWrong && wrongAnswers[faults.wrongAnswer] === 'hang') return hang(context)
   const replies = await answerAll(context, asks)
   if (replies === 'hang') return hang(context)
   const tooWide = replies.some((reply) => reply.error?.code === -32614)
@@ -110,6 +113,10 @@ async function answerAll(context: Context, asks: readonly RpcAsk[]): Promise<Rpc
   const forwarded: { original: RpcAsk; ask: RpcAsk }[] = []
   for (const original of asks) {
     recordCall(context.journal, original.method)
+    if (original.method === faults.wrongMethod) {
+      replies.set(original, wrongReplyTo(original, faults.wrongAnswer))
+      continue
+    }
     if (original.method === 'eth_sendRawTransaction') {
       const reply = await send(original, { ...context, later: laterIn(context) })
       if (reply === 'hang') return 'hang'
@@ -128,6 +135,11 @@ async function answerAll(context: Context, asks: readonly RpcAsk[]): Promise<Rpc
     replies.set(original, distort(ask, answers[index]!, faults, { heads, chance, reads }))
   }
   return asks.map((ask) => replies.get(ask)!)
+}
+
+function wrongReplyTo(ask: RpcAsk, answer: WrongAnswer): RpcReply {
+  const wrong = wrongAnswers[answer]
+  return { jsonrpc: '2.0', id: ask.id ?? null, ...(typeof wrong === 'string' ? {} : wrong) }
 }
 
 const laterIn = (context: Context) => (work: () => void, ms: number) => {
