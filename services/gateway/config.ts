@@ -99,15 +99,15 @@ export const fields = {
     fallback: '75',
   }),
   RATE_LIMIT_PUBLIC_PER_MINUTE: integer({
-    about: 'public requests, documentation and new sign-ins per address',
+    about: 'public requests without a session, and documentation, per address',
     fallback: '120',
   }),
   RATE_LIMIT_SIGNED_PER_MINUTE: integer({
     about: 'signed requests per wallet',
     fallback: '240',
   }),
-  RATE_LIMIT_SIGNED_PER_ADDRESS_PER_MINUTE: integer({
-    about: 'signed requests and health checks per address',
+  RATE_LIMIT_SIGN_INS_PER_MINUTE: integer({
+    about: 'new and refused sessions per address, and health checks; a phone network has hundreds of users behind one',
     fallback: '1200',
   }),
   RATE_LIMIT_DELIVERIES_PER_MINUTE: integer({

@@ -117,6 +117,12 @@ export const GetConfig = route({
         { validBeforeSecondsMin: seconds('Minimum time until `validBefore`') },
         { title: 'SendTerms', description: 'Limits of sends.' },
       ),
+      requests: Type.Object(
+        {
+          perMinute: Type.Integer({ description: 'Maximum number of requests with a session, per wallet and minute.' }),
+        },
+        { title: 'RequestTerms', description: 'Limits of requests, whatever address they come from.' },
+      ),
     },
     { title: 'Config', description: 'Client configuration; durations in seconds.' },
   ),

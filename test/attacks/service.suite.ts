@@ -101,7 +101,7 @@ describe('an attacker with one address', () => {
   beforeAll(async () => {
     backbone = await startBackbone()
     limited = await startGateway(backbone, {
-      rateLimitSignedPerAddressPerMinute: perMinute,
+      rateLimitSignInsPerMinute: perMinute,
       trustedProxies: ['192.0.2.1', '198.51.100.0/24'],
     })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { config, errorOf, fixtureOf } from '../test-support/fixture'
 
-const readOnce = { ...config, rateLimitPublicPerMinute: 1, rateLimitSignedPerAddressPerMinute: 1 }
+const readOnce = { ...config, rateLimitPublicPerMinute: 1, rateLimitSignInsPerMinute: 1 }
 
 describe('every request is limited per address', () => {
   test.each([

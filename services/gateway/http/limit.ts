@@ -9,7 +9,22 @@ export function takeFrom(limiter: Limiter, key: string): void {
   if (waitSeconds > 0) throw new Refused(429, [{ code: 'too_many_requests' }], waitSeconds)
 }
 
+/**
+ * Returns the headers that tell a client its limit and how much of it is left
+ * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). `t` is in seconds.
+ */
+export function limitHeaders(limiter: Limiter, key: string): Record<string, string> {
+  const { left, fullInSeconds } = limiter.state(key)
+  return {
+    'ratelimit-policy': `"wallet";q=${limiter.perMinute};w=60`,
+    ratelimit: `"wallet";r=${left};t=${fullInSeconds}`,
+  }
+}
+
 export type Limiter = {
+  readonly perMinute: number
+  /** Returns the tokens left, and the seconds until none is missing. */
+  readonly state: (key: string) => { readonly left: number; readonly fullInSeconds: number }
   /** Takes a token and returns 0, or returns the seconds until one is available. */
   readonly take: (key: string) => number
   /** Gives a token back, for work that failed through no fault of the caller. */
@@ -32,6 +47,11 @@ export function openLimiter(options: { perMinute: number; atOnce?: number; clock
     return Math.min(atOnce, bucket.tokens + Math.max(0, now - bucket.at) * perMs)
   }
   return {
+    perMinute,
+    state: (key) => {
+      const tokens = refilled(key, clock())
+      return { left: Math.floor(tokens), fullInSeconds: Math.ceil((atOnce - tokens) / perMs / 1_000) }
+    },
     take(key) {
       const now = clock()
       const tokens = refilled(key, now)
@@ -46,7 +66,10 @@ export function openLimiter(options: { perMinute: number; atOnce?: number; clock
   }
 }
 
-/** Limits per address. Every request takes from one of them before it costs anything. */
+/**
+ * Limits per address. A request without a valid session takes from one of them before it costs anything. One with a valid
+ * session takes from its wallet's limit alone, because a phone network has hundreds of people behind one address.
+ */
 export type AddressLimits = Readonly<Record<'public' | 'delivery' | 'signed' | 'probe', Limiter>>
 
 export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
@@ -55,9 +78,10 @@ export function openAddressLimits(config: Config, clock: Clock): AddressLimits {
     /** Limit of public routes, and of unknown ones. */
     public: limiter(config.rateLimitPublicPerMinute),
     delivery: limiter(config.rateLimitDeliveriesPerMinute),
-    signed: limiter(config.rateLimitSignedPerAddressPerMinute),
+    /** Limit of requests to signed routes whose session is missing, refused, or new to this instance. */
+    signed: limiter(config.rateLimitSignInsPerMinute),
     /** Limit of health checks and CORS preflights, which ask no other service. */
-    probe: limiter(config.rateLimitSignedPerAddressPerMinute),
+    probe: limiter(config.rateLimitSignInsPerMinute),
   }
 }
 

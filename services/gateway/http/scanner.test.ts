@@ -40,7 +40,7 @@ const unlimited = {
   ...config,
   rateLimitPublicPerMinute: 1e6,
   rateLimitSignedPerMinute: 1e6,
-  rateLimitSignedPerAddressPerMinute: 1e6,
+  rateLimitSignInsPerMinute: 1e6,
 }
 
 let fixture: Fixture

@@ -11,6 +11,7 @@ import { PaymentsTerms } from '#shared/messages/payments'
 import { PayoutsTerms } from '#shared/messages/payouts'
 import { PricingTerms } from '#shared/messages/pricing'
 import { statementDaysMax, statementItemsMax } from '#shared/messages/statement'
+import type { Config } from '../config'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
 import { answerTagged, type Tagged, tagged } from '../http/etag'
@@ -25,11 +26,11 @@ import type { Access } from '../sign-in/access'
 const keptMs = 60_000
 const keptSeconds = keptMs / 1_000
 
-export const configRoute = ({ ask, clock }: Context, access: Access) => {
+export const configRoute = ({ ask, clock, config }: Context, access: Access) => {
   let kept: { readonly at: number; readonly answer: Tagged } | undefined
   const collected = joinReads(
     async () => {
-      const answer = tagged(await collectConfig(ask))
+      const answer = tagged(await collectConfig(ask, config))
       kept = { at: clock(), answer }
       return answer
     },
@@ -52,7 +53,8 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
           'are in 10⁻⁶, other currencies in their smallest unit. `currencies` has the minimum and ' +
           'maximum of one payment, `topups` the limits of a wallet for open top-ups and per day ' +
           '(UTC). Payments through `hold.channels` are on hold for `hold.seconds` before they add to ' +
-          'the limit. `chain.gasLimits` are for the calls that users send to the credit line ' +
+          'the limit. `requests` is the limit of a wallet; a `RateLimit` header of each response says how much ' +
+          'of it is left. `chain.gasLimits` are for the calls that users send to the credit line ' +
           'themselves. It rarely changes: cache it for a minute and revalidate with the ETag.',
         tag: 'operations',
         ok: { description: 'The configuration.', schema: GetConfig.answer, example },
@@ -67,7 +69,7 @@ export const configRoute = ({ ask, clock }: Context, access: Access) => {
  * Collects the configuration. It fails if a part is missing, because an app would show an incomplete
  * configuration.
  */
-async function collectConfig(ask: Ask): Promise<RouteAnswer<typeof GetConfig>> {
+async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<typeof GetConfig>> {
   const [pricing, payments, payouts, chain] = await Promise.all([
     ask(PricingTerms, {}).then(okOf),
     ask(PaymentsTerms, {}).then(okOf),
@@ -93,6 +95,7 @@ async function collectConfig(ask: Ask): Promise<RouteAnswer<typeof GetConfig>> {
     statement: { daysMax: statementDaysMax, itemsMax: statementItemsMax },
     cashouts: payouts,
     sends: { validBeforeSecondsMin: chain.sendValidBeforeSecondsMin },
+    requests: { perMinute: config.rateLimitSignedPerMinute },
   }
 }
 
@@ -165,4 +168,5 @@ const example: RouteAnswer<typeof GetConfig> = {
     ],
   },
   sends: { validBeforeSecondsMin: 60 },
+  requests: { perMinute: 240 },
 }

@@ -7,7 +7,7 @@ import { type Sample, samplesIn, valueIn } from '#test/support/telemetry/metrics
 import { openEdge } from '../http/edge'
 import { account, history } from '../test-support/bodies'
 import { config, contextOf, errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
-import { ana, nowMs, walletOf } from '../test-support/wallets'
+import { ana, budi, headerOf, nowMs, walletOf } from '../test-support/wallets'
 
 const chain: Replies = { 'chain.account': okay({ wallet: walletOf(ana), ...account }) }
 const reader: Replies = { 'indexer.record': okay({ history, blockNumber: '75' }) }
@@ -27,6 +27,23 @@ describe('POST /quote', () => {
     const fixture = await fixtureOf({ 'pricing.quote.create': refusing('rate_unavailable') })
     const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' } })
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
+  })
+  test('is limited by the wallet of its session, if it has a valid one', async () => {
+    const limits = { rateLimitPublicPerMinute: 1, rateLimitSignedPerMinute: 3 }
+    const fixture = await fixtureOf({ 'pricing.quote.create': okay(quote) }, { config: { ...config, ...limits } })
+    const ask = async (headers: Record<string, string> = {}) => {
+      const response = await fixture.call('POST', '/quote', { body: { pair: 'USD/MYR' }, headers })
+      return [response.status, response.headers.get('ratelimit')]
+    }
+    const [one, other] = [{ authorization: await headerOf(ana) }, { authorization: await headerOf(budi) }]
+    expect([await ask(), await ask()].map(([status]) => status)).toEqual([200, 429])
+    expect([await ask(one), await ask(one), await ask(one)]).toEqual([
+      [200, '"wallet";r=2;t=20'],
+      [200, '"wallet";r=1;t=40'],
+      [200, '"wallet";r=0;t=60'],
+    ])
+    expect([await ask(one), await ask({ authorization: 'Service 1' })].map(([status]) => status)).toEqual([429, 429])
+    expect((await ask(other))[0]).toBe(200)
   })
   test('is limited per address, unlike the webhooks', async () => {
     const fixture = await fixtureOf({}, { config: { ...config, rateLimitPublicPerMinute: 1 } })

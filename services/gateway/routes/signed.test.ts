@@ -77,8 +77,8 @@ describe.each(routes)('%s %s checks the session first:', async (method, path) =>
     expect(await errorOf(response)).toBe('too many requests, slow down')
     expect((await as(budi)).status).not.toBe(429)
   })
-  test("answers 429 above the address's limit, for any wallet, and not to another address", async () => {
-    const over = { config: { ...config, rateLimitSignedPerAddressPerMinute: 1 } }
+  test("answers 429 to a new session above the address's limit, and not to another address", async () => {
+    const over = { config: { ...config, rateLimitSignInsPerMinute: 1 } }
     const fixture = await fixtureOf({}, over)
     await fixture.call(method, path)
     const headers = { authorization: await headerOf(ana) }
@@ -86,6 +86,21 @@ describe.each(routes)('%s %s checks the session first:', async (method, path) =>
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '60'])
     expect((await fixture.call(method, path, { headers, from: '192.0.2.1' })).status).not.toBe(429)
   })
+  // Links to the identity verification have a limit of their own per address.
+  test.if(path !== '/me/verification')(
+    'answers all people behind one address, whatever strangers do there',
+    async () => {
+      const over = { config: { ...config, rateLimitSignInsPerMinute: 2 } }
+      const fixture = await fixtureOf({}, over)
+      const call = async (authorization?: string) =>
+        errorOf(await fixture.call(method, path, { headers: authorization ? { authorization } : {} }))
+      const tooMany = 'too many requests, slow down'
+      const people = [await headerOf(ana), await headerOf(budi)]
+      for (const person of people) expect(await call(person)).not.toBe(tooMany)
+      expect(await call()).toBe(tooMany)
+      for (let times = 0; times < 20; times++) for (const person of people) expect(await call(person)).not.toBe(tooMany)
+    },
+  )
 })
 
 describe.each(money)('%s %s', async (method, path, subject) => {

@@ -10,7 +10,7 @@ import { okOf, Refused } from '../http/failure'
 import { type Limiter, openPlaces, type Slots, takeFrom } from '../http/limit'
 import { isSignedBy, parseSession, type Session, type SessionFault } from './session'
 
-/** Returns the wallet of a session. Throws a 401 with the fault. */
+/** Returns the wallet of a session. Throws a 401 with the fault, or a 429. */
 type SignIn = (header: string | null, address: string) => Promise<`0x${string}`>
 
 const ownKeyTtlMs = 5 * 60_000
@@ -19,8 +19,9 @@ const contractTtlMs = 45_000
 const rejectedTtlMs = 60_000
 
 /**
- * Opens the sign-in. `limiter` bounds new sessions per address, because each costs a signature recovery.
- * Chain reads are limited too, because anyone can claim to have a contract wallet.
+ * Opens the sign-in. `limiter` bounds missing, refused and new sessions per address, because each costs a signature
+ * recovery; a proven session is not counted. Chain reads are limited too, because anyone can claim to have a contract
+ * wallet.
  */
 export function openSignIn({ ask, clock, config, users }: Context, limiter: Limiter): SignIn {
   const places = openPlaces(config.publicConcurrencyMax)
@@ -29,13 +30,13 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
   const rejected = openMemory(10_000, clock)
   return async (header, address) => {
     const read = parseSession(header, toUnixSeconds(clock()))
+    // guard: a cached session opens only for its own signature
+    const key = 'session' in read ? digestOf(read.session) : ''
+    if ('session' in read && proven.peek(key)) return read.session.wallet
+    takeFrom(limiter, address)
     if ('fault' in read) throw signInAgain(read.fault)
     const { session } = read
-    // guard: a cached session opens only for its own signature
-    const key = digestOf(session)
-    if (proven.peek(key)) return session.wallet
     if (rejected.peek(key)) throw notTheirs()
-    takeFrom(limiter, address)
     const ttlMs = await prove({ ask, places }, session)
     if (ttlMs === 0) {
       rejected.set(key, true, { ttl: rejectedTtlMs })
