@@ -1,7 +1,7 @@
 import type { Log } from '#platform/log'
 import { type Loop, startLoop } from '#platform/loop'
 import type { RpcEndpoint, RpcEndpoints } from '#shared/chain/endpoints'
-import { meaningOf } from '#shared/chain/replies'
+import { meaningOf } from '#shared/chain/error-meaning'
 
 /** Calls per batch, the lowest limit among public endpoints that support batches. */
 export const batchMax = 10

@@ -30,12 +30,15 @@ export function openSignIn({ ask, clock, config, users }: Context, limiter: Limi
   const rejected = openMemory(10_000, clock)
   return async (header, address) => {
     const read = parseSession(header, toUnixSeconds(clock()))
-    // guard: a cached session opens only for its own signature
-    const key = 'session' in read ? digestOf(read.session) : ''
-    if ('session' in read && proven.peek(key)) return read.session.wallet
-    takeFrom(limiter, address)
-    if ('fault' in read) throw signInAgain(read.fault)
+    if ('fault' in read) {
+      takeFrom(limiter, address)
+      throw signInAgain(read.fault)
+    }
     const { session } = read
+    // guard: a cached session opens only for its own signature
+    const key = digestOf(session)
+    if (proven.peek(key)) return session.wallet
+    takeFrom(limiter, address)
     if (rejected.peek(key)) throw notTheirs()
     const ttlMs = await prove({ ask, places }, session)
     if (ttlMs === 0) {

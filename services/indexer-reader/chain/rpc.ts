@@ -2,8 +2,8 @@ import { BaseError, HttpRequestError, TimeoutError } from 'viem'
 import { type ChainAsk, openAsker } from '#shared/chain/asker'
 import { chainOf } from '#shared/chain/client'
 import { onlyOf, type RpcEndpoint, type RpcEndpoints, Stale } from '#shared/chain/endpoints'
+import { askedTooOftenIn, type ErrorMeaning, meaningIn } from '#shared/chain/error-meaning'
 import type { RpcCall } from '#shared/chain/methods'
-import { askedTooOftenIn, type ErrorMeaning, meaningIn } from '#shared/chain/replies'
 import { BudgetExhausted } from '#shared/chain/turns'
 
 /**

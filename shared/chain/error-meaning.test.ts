@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { meaningOf } from '#shared/chain/replies'
+import { meaningOf } from '#shared/chain/error-meaning'
 
 const byRange = 'eth_getLogs'
 
