@@ -1,6 +1,8 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres, { type Sql } from 'postgres'
+import { postgresAnswers } from '#infra/local/postgres'
+import { waitUntil } from '#infra/local/wait'
 import {
   type DatabaseRole,
   databaseRoles,
@@ -24,8 +26,15 @@ export type Migrating = {
 
 const migrationLock = 7_262_115
 
+/**
+ * Deadline in ms of a Postgres that is starting or recovering: `docker compose restart` runs this program as soon as
+ * the process of the server exists.
+ */
+const acceptsWithinMs = 30_000
+
 /** Applies all migrations. Runs may be repeated and may be concurrent: one works while the others wait. */
 export async function migrateAll(options: Migrating): Promise<void> {
+  await waitUntil('Postgres', () => postgresAnswers(options.adminUrl), acceptsWithinMs)
   // There is a single connection, because the lock belongs to its session.
   const sql = postgres(options.adminUrl, {
     max: 1,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import {
   ErrorCode,
@@ -79,6 +80,23 @@ describe('provisioning', () => {
         resolve()
       }),
     )
+    await provisioned
+  })
+
+  test('provisioning waits for a server that does not accept connections yet', async () => {
+    await using other = await startScratchServer()
+    await other.stop()
+    const { url, passwords } = other
+    const { promise: tried, resolve } = Promise.withResolvers<void>()
+    let tries = 0
+    const closed = createServer((socket) => {
+      socket.destroy()
+      if (++tries > 20) resolve()
+    }).listen(Number(new URL(url).port), '127.0.0.1')
+    const provisioned = provisionNats({ url, user: 'admin', password: passwords.admin })
+    await Promise.race([tried, provisioned])
+    closed.close()
+    await other.start()
     await provisioned
   })
 

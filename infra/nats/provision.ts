@@ -30,15 +30,20 @@ const nodesMissing = [10008, 10009, 10005, 10118, 10119]
 const unheardOf = [...nodesMissing, streamMissing]
 /** Deadline in ms. Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
+/**
+ * Deadline in ms of a server that is starting: `docker compose restart` runs this program as soon as the process of
+ * the server exists.
+ */
+const acceptsWithinMs = 30_000
 
 /**
  * Creates or updates streams and consumers. It may run at any time, also while services run or after the store was
  * lost.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
-  await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
-  const nc = await signIn(options)
+  const nc = await signIn(options, acceptsWithinMs)
   try {
+    await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
     // The client's own check for JetStream is off, because it fails while a cluster has no leader.
     const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
     const replicas = options.replicas ?? 1
@@ -82,11 +87,20 @@ async function assertSynced(server: Provisioning): Promise<void> {
 
 const signInTries = 5
 
+/** Errors of a server that has not opened its port, or is behind a proxy that has. */
+const awayCodes: ReadonlySet<string> = new Set([
+  ErrorCode.ConnectionRefused,
+  ErrorCode.Disconnect,
+  ErrorCode.ConnectionTimeout,
+  ErrorCode.Timeout,
+])
+
 /**
  * Connects, with retries. nats-server closes a connection whose password arrives after two seconds, as from a busy
- * machine.
+ * machine. A server that does not accept connections is tried for `withinMs` at least.
  */
-async function signIn(options: Provisioning): Promise<NatsConnection> {
+async function signIn(options: Provisioning, withinMs = 0): Promise<NatsConnection> {
+  const givesUpAt = Date.now() + withinMs
   for (let tries = 1; ; tries++) {
     try {
       return await connect({
@@ -99,8 +113,9 @@ async function signIn(options: Provisioning): Promise<NatsConnection> {
         timeout: 5_000,
       })
     } catch (error) {
-      const isRefused = (error as NatsError).code === ErrorCode.AuthorizationViolation
-      if (isRefused || tries === signInTries) throw error
+      const { code } = error as NatsError
+      const mayAccept = awayCodes.has(code) && Date.now() < givesUpAt
+      if (code === ErrorCode.AuthorizationViolation || (tries >= signInTries && !mayAccept)) throw error
       await pause(100)
     }
   }
