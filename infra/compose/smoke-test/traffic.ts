@@ -87,16 +87,19 @@ async function isPaid({ id }: PaidTopUp, outside: ExternalControls): Promise<boo
   return true
 }
 
-const blockAt = async ({ chain }: StackFile, at: string): Promise<{ number: string; hash: string } | undefined> => {
+type Block = { readonly number: string; readonly hash: string; readonly transactions: readonly string[] }
+
+const blockAt = async ({ chain }: StackFile, at: string): Promise<Block | undefined> => {
   const [reply] = await askNode(chain.rpcUrl, [{ method: 'eth_getBlockByNumber', params: [at, false] }])
-  return reply?.result as { number: string; hash: string } | undefined
+  return reply?.result as Block | undefined
 }
 
 async function noteFinalBlocks(stack: StackFile, final: Map<string, string>, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     const block = await blockAt(stack, 'finalized').catch(() => undefined)
-    // The first note counts, because a chain that was put back has other blocks under the same numbers.
-    if (block && !final.has(block.number)) final.set(block.number, block.hash)
+    // A restored chain has no old empty blocks. The first note counts, because a chain that was put back has other
+    // blocks under the same numbers.
+    if (block && block.transactions.length > 0 && !final.has(block.number)) final.set(block.number, block.hash)
     await pause(50, stop)
   }
 }
