@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitUntil } from '#infra/local/wait'
-import { cutPower, links } from './power-cut'
+import { cutPower, isEngine, links } from './power-cut'
 
 /** `text` is stdout followed by stderr. */
 export type Ran = { code: number; text: string; ms: number }
@@ -110,7 +110,7 @@ exec nsenter -t "$(cat ${pidFile})" -m -r --wdns=/ env PATH=${path} HOME=/root D
     process.kill(pid, signal)
     await waitUntil('the engine being gone', () => !existsSync(`/proc/${pid}`), 30_000, 200)
   }
-  if (existsSync(pidFile) && existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`)) await kill('SIGTERM')
+  if (existsSync(pidFile) && isEngine(Number(readFileSync(pidFile, 'utf8')), socket)) await kill('SIGTERM')
   cutPower() // Left over from a rehearsal that was killed.
   await start()
   say(`using engine ${(await docker(['version', '--format', '{{.Server.Version}}'])).text.trim()} ` + `in ${dir}`)
@@ -134,6 +134,7 @@ const opened = [
   ['-P', 'FORWARD', 'ACCEPT'],
   ['-F', 'FORWARD'],
   ['-t', 'nat', '-F', 'DOCKER'],
+  ['-t', 'raw', '-F', 'PREROUTING'],
 ]
 
 async function install(dir: string, say: (text: string) => void): Promise<void> {

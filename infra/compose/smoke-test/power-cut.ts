@@ -25,6 +25,10 @@ export function below(pid: number, command: RegExp): number[] {
   return find(pid).flatMap((one) => (command.test(one.command) ? [one.pid] : []))
 }
 
+/** Returns whether the process is the engine that listens on this socket: its id may belong to another one by now. */
+export const isEngine = (pid: number, socket: string): boolean =>
+  processes().some((one) => one.pid === pid && one.command.includes('dockerd') && one.command.includes(socket))
+
 const isShim = ({ command }: Process) => /containerd-shim-\S+ .*-namespace moby /.test(command)
 const isContainerd = ({ command }: Process) => /containerd --config \S*docker\//.test(command)
 
