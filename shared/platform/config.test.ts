@@ -89,6 +89,14 @@ describe('configuration', () => {
       expect(() => readConfig('x', token, env)).toThrow(/TOKEN is not set/)
   })
 
+  test('security: refuses an empty GENESIS_HASH, also in a file, because its fallback switches a check off', () => {
+    const file = join(dir, 'empty-hash')
+    writeFileSync(file, '\n')
+    for (const env of [{ GENESIS_HASH: '' }, { GENESIS_HASH: ' ' }, { GENESIS_HASH_FILE: file }])
+      expect(() => readConfig('x', { GENESIS_HASH: genesisHash }, env)).toThrow(/GENESIS_HASH is empty/)
+    expect(readConfig('x', { GENESIS_HASH: genesisHash }, {})).toEqual({ genesisHash: 'unchecked' })
+  })
+
   test.each([
     ['tls://a:4222,tls://b:4222', undefined],
     ['nats://127.0.0.1:4222', undefined],

@@ -36,7 +36,7 @@ export function readConfig<F extends Fields>(service: string, fields: F, env: En
   for (const [name, field] of Object.entries(fields)) {
     try {
       const given = rawOf(name, env)
-      if (given === undefined && field.emptyIsFault && name in env)
+      if (given === undefined && field.emptyIsFault && (name in env || `${name}_FILE` in env))
         throw new Error(`is empty: ${field.about}. Without this check, write ${field.fallback}`)
       const raw = given ?? field.fallback
       if (raw === undefined) throw new Error(`is not set: ${field.about}`)
