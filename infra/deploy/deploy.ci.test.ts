@@ -1,9 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Address, type Hex, keccak256, stringToHex } from 'viem'
+import {
+  type Address,
+  createWalletClient,
+  type Hex,
+  http,
+  keccak256,
+  parseGwei,
+  publicActions,
+  stringToHex,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
 import { devAccount, devKey } from '#infra/local/keys'
+import { waitUntil } from '#infra/local/wait'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { gasLimits } from '#shared/chain/gas'
@@ -93,6 +105,34 @@ describe('deploying on a fresh anvil', () => {
     expect(again).toMatchObject({ done: [], exitCode: 0 })
     expect(bookOf(fixture)).toBe(book)
     expect(await sentBy(fixture, admin)).toBe(sent)
+  })
+
+  test('a run ends while a running stack spends AUSD of the treasury, and mints the missing AUSD once', async () => {
+    const { ausd: address } = JSON.parse(bookOf(fixture))
+    const account = privateKeyToAccount(devKey('treasury'))
+    const spender = createWalletClient({ account, transport: http(fixture.rpcUrl) }).extend(publicActions)
+    const stop = new AbortController()
+    const cost = { chain: null, gas: 100_000n, gasPrice: parseGwei('200') }
+    let spent = 0
+    const spend = async () => {
+      for (let amount = 1n; !stop.signal.aborted; amount += 1n) {
+        const transfer = { address, abi: ausdAbi, functionName: 'transfer', args: [admin, amount] } as const
+        await spender.waitForTransactionReceipt({
+          hash: await spender.writeContract({ ...transfer, ...cost }),
+          pollingInterval: 20,
+        })
+        spent++
+      }
+    }
+    const spending = spend()
+    await waitUntil('the first transfers', () => spent > 2)
+    const { done, exitCode, text } = await run(fixture, local)
+    stop.abort()
+    await spending
+    await run(fixture, local) // The other tests expect a complete deployment.
+    expect(done).toEqual([expect.stringMatching(/^mint /)])
+    expect(text).toContain('complete: nothing is missing')
+    expect(exitCode).toBe(0)
   })
 
   test('without the addresses file, the credit line is found by its address, with its deploy block', async () => {

@@ -38,6 +38,8 @@ type Run = {
   node: DeployNode
   book: AddressBook
   nonceLeast: Map<Address, number>
+  /** Block of the latest final step; an endpoint that has not reached it still returns the state before the step. */
+  finalBlock: bigint
 }
 
 const answersWithinMs = 20_000
@@ -54,7 +56,7 @@ export async function deploy(job: Job): Promise<Deployment> {
   const stale = loaded && loaded.genesisHash !== genesisHash && mayBeginAnew(node.chain, wanted)
   if (stale) say('the chain was reset: starting a new addresses file')
   const book: AddressBook = loaded && !stale ? loaded : fresh
-  const run: Run = { job, node, book, nonceLeast: new Map() }
+  const run: Run = { job, node, book, nonceLeast: new Map(), finalBlock: 0n }
   if (book.pending && !job.dryRun) await finish(run, book.pending)
   else if (book.pending) say(`transaction from an earlier run still pending: ${book.pending.step}`)
   return advance(run)
@@ -65,29 +67,50 @@ const lagChecksMax = 60
 
 async function advance(run: Run): Promise<Deployment> {
   const { job } = run
+  const paidOnce = openPayments()
   const done = new Set<string>()
   let lags = 0
   for (let count = 0; count < stepsMax; count++) {
     const facts = await factsNow(run)
-    const plan = planFrom(facts, job.wanted)
+    const plan = paidOnce(planFrom(facts, job.wanted), done)
     const [step] = plan.steps
     if (count === 0) for (const one of plan.steps) job.say(`planned: ${nameOf(one)}`)
+    // A lagging endpoint still shows the state before the step; repeating it could pay twice.
+    if (facts.blockNumber < run.finalBlock || (step && done.has(nameOf(step)))) {
+      if (++lags > lagChecksMax)
+        throw new Error(
+          `${step ? nameOf(step) : 'the last step'} is final, but the endpoints still return the state before it: run again`,
+        )
+      await pause(300)
+      continue
+    }
     if (!step || job.dryRun || plan.refusals.length > 0) {
       const checked = isReady(plan, facts) ? await withGas(run, plan, facts) : plan
       if (!job.dryRun && checked.refusals.length === 0) record(run, facts)
       return { plan: checked, facts, book: run.book }
     }
-    // A lagging endpoint still shows the state before the step; repeating it could pay twice.
-    if (done.has(nameOf(step))) {
-      if (++lags > lagChecksMax)
-        throw new Error(`${nameOf(step)} is final, but the endpoints still return the state before it: run again`)
-      await pause(300)
-      continue
-    }
     await act(run, step)
     done.add(nameOf(step))
   }
   throw new Error(`deployment still incomplete after ${stepsMax} steps`)
+}
+
+/**
+ * Returns a function that leaves each payment of a plan its first amount, and takes it out once it is done: while a
+ * run pays, a running stack spends and its users draw, so that there is always some AUSD missing.
+ */
+function openPayments(): (plan: Plan, done: ReadonlySet<string>) => Plan {
+  const first = new Map<string, DeployStep>()
+  return (plan, done) => {
+    const steps = plan.steps.flatMap((step) => {
+      if (!('amountMicro' in step)) return [step]
+      const purpose = nameOf({ ...step, amountMicro: 0n })
+      const payment = first.get(purpose) ?? step
+      first.set(purpose, payment)
+      return done.has(nameOf(payment)) ? [] : [payment]
+    })
+    return { ...plan, steps }
+  }
 }
 
 /** Gas estimates need roles, allowance and AUSD in place. */
@@ -155,6 +178,7 @@ async function finish(run: Run, pending: Pending): Promise<void> {
   })
   failpoint(`deploy:final:${pending.step}`)
   run.nonceLeast.set(pending.from, pending.nonce + 1)
+  if (outcome.final === 'done' && outcome.blockNumber > run.finalBlock) run.finalBlock = outcome.blockNumber
   const { pending: _, ...after } = run.book
   Object.assign(after, await placesFrom(run, pending, outcome))
   keep(run, after)

@@ -51,6 +51,8 @@ export type Holder = {
 
 /** Facts of the chain. `token` and `line` are null until they are deployed. */
 export type DeployFacts = ChainFacts & {
+  /** The latest block of the endpoint. */
+  readonly blockNumber: bigint
   readonly hasMulticall: boolean
   readonly maxFeeWei: bigint
   readonly token: TokenFacts | null

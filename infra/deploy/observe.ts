@@ -20,15 +20,17 @@ export async function observe(
     wei: await reader.getBalance({ address }),
     ausdMicro: (places.ausd && (await balanceOf(reader, places.ausd, address))) || 0n,
   })
-  const [multicall, block, token, line, admin, treasury, ...lanes] = await Promise.all([
+  // It is read first, so that all other facts are at least as new.
+  const block = await reader.getBlock()
+  const [multicall, token, line, admin, treasury, ...lanes] = await Promise.all([
     reader.getCode({ address: multicall3 }),
-    reader.getBlock(),
     places.ausd ? tokenFacts(reader, places.ausd, wanted) : null,
     places.creditLine ? lineFacts(reader, places.creditLine, places, wanted) : null,
     ...[wanted.admin, wanted.treasury, ...wanted.lanes].map(holder),
   ])
   return {
     ...chain,
+    blockNumber: block.number,
     hasMulticall: multicall !== undefined,
     maxFeeWei: maxFeeOver(block.baseFeePerGas ?? 0n),
     token,

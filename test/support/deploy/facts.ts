@@ -56,6 +56,7 @@ export const complete: DeployFacts = {
   chainId: 10_143,
   genesisHash: '0xaa',
   isAnvil: false,
+  blockNumber: 9n,
   hasMulticall: true,
   maxFeeWei: 100_000_000_000n,
   token,
