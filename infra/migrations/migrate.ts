@@ -30,7 +30,7 @@ const migrationLock = 7_262_115
  * Deadline in ms of a Postgres that is starting or recovering: `docker compose restart` runs this program as soon as
  * the process of the server exists.
  */
-const acceptsWithinMs = 30_000
+const acceptsWithinMs = 60_000
 
 /** Applies all migrations. Runs may be repeated and may be concurrent: one works while the others wait. */
 export async function migrateAll(options: Migrating): Promise<void> {

@@ -34,7 +34,7 @@ const agreesWithinMs = 120_000
  * Deadline in ms of a server that is starting: `docker compose restart` runs this program as soon as the process of
  * the server exists.
  */
-const acceptsWithinMs = 30_000
+const acceptsWithinMs = 60_000
 
 /**
  * Creates or updates streams and consumers. It may run at any time, also while services run or after the store was

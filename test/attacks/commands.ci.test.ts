@@ -120,7 +120,7 @@ describe('an operator command that was given a key by mistake', () => {
       env: { PATH: process.env.PATH ?? '', ...env },
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: 50_000,
+      timeout: 120_000,
     })
     const printed = await Promise.all([child.stdout, child.stderr].map((stream) => new Response(stream).text()))
     expect(printed.join('\n')).not.toContain(key)
