@@ -4,6 +4,8 @@ import { localVariables } from '#infra/compose/composition'
 import { repositoryDir } from '#infra/local/folders'
 import { devWallets } from '#infra/local/keys'
 import { type StackFile, stackFilePath, writeStackFile } from '#infra/local/stack-file'
+import { bunRun } from '#infra/local/start/command'
+import { readWords } from '#infra/local/words'
 
 /**
  * NATS, Postgres and the operators' listener are not published; their addresses work only inside
@@ -49,7 +51,12 @@ export function composeStackFile(env: NodeJS.ProcessEnv = process.env): StackFil
   }
 }
 
+const usage = `usage: ${bunRun} stack-file
+Writes the addresses and keys of a running compose stack to stack.json in LOCAL_DIR (default .local/compose), for demo
+and other commands. It reads infra/.env, and ports from the environment.`
+
 if (import.meta.main) {
+  readWords(usage, {})
   const dir = process.env.LOCAL_DIR ?? join(repositoryDir, '.local/compose')
   mkdirSync(dir, { recursive: true })
   writeStackFile(dir, composeStackFile())

@@ -180,10 +180,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       AUSD_ADDRESS: deployment.ausd,
       TREASURY_KEY: devKey('treasury'),
       LANE_KEYS: laneKeys.join(','),
-      // This amount pays about ten actions at the fixed gas limits and Monad's minimum gas price.
-      DRIP_WEI: '500000000000000000',
-      DRIP_DAY_MAX_WEI: '10000000000000000000000',
-      DRIP_BELOW_WEI: '100000000000000000',
     },
     'indexer-reader': {
       ...bus('indexer-reader'),

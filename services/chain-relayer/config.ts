@@ -1,3 +1,4 @@
+import type { Field } from '#platform/config'
 import {
   address,
   amount,
@@ -9,6 +10,23 @@ import {
   privateKeys,
 } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { journeyWei } from '#shared/chain/gas'
+
+/** Parses an amount of native coin that a borrower must be able to live on. */
+function journey(words: { about: string; fallback: string }): Field<bigint> {
+  const field = amount(words)
+  return {
+    ...field,
+    parse: (raw) => {
+      const wei = field.parse(raw)
+      if (wei < journeyWei)
+        throw new Error(
+          `must be at least ${journeyWei}: a draw, a repayment and two withdrawals cost that at twice the least fee`,
+        )
+      return wei
+    },
+  }
+}
 
 export const fields = {
   ...commonFields,
@@ -65,13 +83,13 @@ export const fields = {
     about: 'drips per lane and UTC day (wei)',
     fallback: '1000000000000000000000',
   }),
-  DRIP_WEI: amount({
+  DRIP_WEI: journey({
     about: 'native coin sent to a newly verified wallet (wei)',
-    fallback: '50000000000000000',
+    fallback: '250000000000000000',
   }),
-  DRIP_BELOW_WEI: amount({
+  DRIP_BELOW_WEI: journey({
     about: 'skip the drip if the wallet already holds this much (wei)',
-    fallback: '20000000000000000',
+    fallback: String(journeyWei),
   }),
   LANE_MIN_BALANCE_WEI: amount({
     about: 'minimum balance of a lane for new work (wei); 11 coins on Monad, which reserves 10',

@@ -49,6 +49,12 @@ export const GetConfig = route({
               description: 'Gas units sufficient for each function of the credit line, for any account.',
             },
           ),
+          dripWei: Type.Optional(
+            amountOf(
+              'Native coin, in wei, that a newly verified wallet gets once. It pays for a draw, a repayment and two ' +
+                'withdrawals at twice the least fee of the chain.',
+            ),
+          ),
         },
         { title: 'ChainTerms', description: 'Chain, contract addresses and gas limits.' },
       ),

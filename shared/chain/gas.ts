@@ -37,6 +37,21 @@ export const userGasLimits = {
   withdrawCollateral: 215_000n,
 } as const
 
+/** Monad's least base fee, in wei per gas (https://docs.monad.xyz/developer-essentials/gas-pricing). */
+export const leastBaseFeeWei = 100_000_000_000n
+
+/** Tip that every node accepts, in wei per gas. */
+export const tipWei = 1_000_000_000n
+
+/**
+ * Native coin in wei for a borrower's way through a cycle: a draw, a repayment and two withdrawals, at twice the least
+ * fee. Users get no other coin from the service, so a drip of less leaves them unable to repay.
+ */
+export const journeyWei: bigint =
+  (userGasLimits.draw + userGasLimits.repayWithPermit + 2n * userGasLimits.withdrawCollateral) *
+  2n *
+  (leastBaseFeeWei + tipWei)
+
 /** Values of `Op.kind` in the credit line's `many`. */
 export const opKinds = {
   topUp: 0,

@@ -93,6 +93,8 @@ export const ChainTerms = question('chain.terms', 'chain-relayer', ['gateway', '
     ),
     initialRatioBps: Amount,
     sendValidBeforeSecondsMin: Type.Integer(),
+    /** Instances of the version before do not send it. */
+    dripWei: Type.Optional(Amount),
     /** Gas limits of the transactions that users send themselves. */
     gasLimits: Type.Object(
       {

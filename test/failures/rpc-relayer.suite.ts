@@ -7,13 +7,14 @@ import { waitUntil } from '#infra/local/wait'
 import { poolWords, type RpcFaults } from '#infra/sandbox/rpc-proxy/faults'
 import type { SendOutcome } from '#infra/sandbox/rpc-proxy/journal'
 import type { RpcProxy } from '#infra/sandbox/rpc-proxy/proxy'
+import { fields } from '../../services/chain-relayer/config'
 import { groupStack } from '../runner/group'
 import { booksClose } from '../support/books'
 import { beginPaths, expectOnceEach, flowsEnding, pathsCostMicro } from '../support/flows'
 import { newUser, verifiedUser } from '../support/people'
 
 const startWei = 10n ** 16n
-const dripWei = 5n * 10n ** 17n
+const dripWei = BigInt(fields.DRIP_WEI.fallback!)
 
 const faults: [string, Partial<RpcFaults>, SendOutcome | undefined][] = [
   ['is Monad on a good day: `pending` is `latest`', { pendingIsLatest: true }, 'forwarded'],

@@ -14,6 +14,7 @@ import {
 import { pause } from '#platform/deadline'
 import type { GetConfig } from '#shared/api/config'
 import type { RouteAnswer } from '#shared/api/route'
+import { tipWei } from '#shared/chain/gas'
 import { creditLineAbi, Unanswered } from '#shared/client/client'
 import type { ChainOrder, OpenOrders } from './orders'
 
@@ -31,11 +32,17 @@ export class NotDone extends Error {
   override name = 'NotDone'
 }
 
-const priorityWei = 1_000_000_000n
-const feesAt = (baseFeeWei: bigint, maxPriorityFeePerGas = priorityWei) => ({
-  maxPriorityFeePerGas,
-  maxFeePerGas: 2n * baseFeeWei + maxPriorityFeePerGas,
-})
+/**
+ * Returns fees with room for the base fee to double, as far as the balance goes: the chain charges base fee and tip, and
+ * some nodes require the maximum fee to be there. Returns undefined if the balance does not pay today's fee.
+ */
+export function feesWithin(options: { baseFeeWei: bigint; tipWei?: bigint; gas: bigint; balanceWei: bigint }) {
+  const { baseFeeWei, tipWei: maxPriorityFeePerGas = tipWei, gas, balanceWei } = options
+  const wanted = 2n * baseFeeWei + maxPriorityFeePerGas
+  const affordable = balanceWei / gas
+  const maxFeePerGas = affordable < wanted ? affordable : wanted
+  return maxFeePerGas < baseFeeWei + maxPriorityFeePerGas ? undefined : { maxPriorityFeePerGas, maxFeePerGas }
+}
 
 const pollMs = 500
 
@@ -72,8 +79,8 @@ export function openChain({
       node.getBalance({ address }),
     ])
     const gas = BigInt(gasLimits[kind]) // The chain charges the whole gas limit.
-    const fees = feesAt(baseFeePerGas ?? 0n)
-    if (balance < gas * fees.maxFeePerGas) throw new NoGas()
+    const fees = feesWithin({ baseFeeWei: baseFeePerGas ?? 0n, gas, balanceWei: balance })
+    if (!fees) throw new NoGas()
     const raw = await account.signTransaction({
       chainId,
       type: 'eip1559',
@@ -92,8 +99,10 @@ export function openChain({
     const { to, data, gas, ...was } = parseTransaction(order.raw as TransactionSerializedEIP1559)
     if ((was.maxFeePerGas ?? 0n) >= (baseFeePerGas ?? 0n)) return order
     // A node requires at least 10 % more of both fees for a replacement.
-    const fees = feesAt(baseFeePerGas ?? 0n, 2n * (was.maxPriorityFeePerGas ?? priorityWei))
-    if (balance < (gas ?? 0n) * fees.maxFeePerGas) return order
+    const raisedTipWei = 2n * (was.maxPriorityFeePerGas ?? tipWei)
+    const baseFeeWei = baseFeePerGas ?? 0n
+    const fees = feesWithin({ baseFeeWei, tipWei: raisedTipWei, gas: gas ?? 1n, balanceWei: balance })
+    if (!fees || fees.maxFeePerGas * 10n < (was.maxFeePerGas ?? 0n) * 11n) return order
     const call = { chainId, type: 'eip1559', nonce: order.nonce, to, data, gas } as const
     const raw = await account.signTransaction({ ...call, ...fees })
     const next: ChainOrder = { ...order, raw, hashes: [keccak256(raw), ...order.hashes] }

@@ -9,7 +9,7 @@ import { leftMinSeconds } from '../operations/operation'
 type ContractTerms = Static<(typeof ChainTerms)['answer']>
 
 /** Returns a reader of the contract terms, which never change, so they are read once. */
-export function publicConfigReader(context: Pick<Context, 'node' | 'contracts' | 'treasury'>) {
+export function publicConfigReader(context: Pick<Context, 'node' | 'contracts' | 'treasury' | 'settings'>) {
   let known: Promise<ContractTerms> | undefined
   return (): Promise<ContractTerms> => {
     known ??= readTerms(context).catch((error) => {
@@ -24,7 +24,8 @@ async function readTerms({
   node,
   contracts,
   treasury,
-}: Pick<Context, 'node' | 'contracts' | 'treasury'>): Promise<ContractTerms> {
+  settings,
+}: Pick<Context, 'node' | 'contracts' | 'treasury' | 'settings'>): Promise<ContractTerms> {
   const { domain, ausd, creditLine } = contracts
   const line = { address: creditLine, abi: creditLineAbi } as const
   const [decimals, hold, minCycle, minDebt, term, grace, ratio] = await node.reader.multicall({
@@ -53,6 +54,7 @@ async function readTerms({
     },
     initialRatioBps: ratio.toString(),
     sendValidBeforeSecondsMin: Number(leftMinSeconds),
+    dripWei: String(settings.dripWei),
     gasLimits: {
       draw: userGasLimits.draw.toString(),
       repay: userGasLimits.repay.toString(),

@@ -76,11 +76,11 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     ask(PayoutsTerms, {}).then(okOf),
     ask(ChainTerms, {}).then(okOf),
   ])
-  const { chainId, ausd, creditLine, treasury, gasLimits, cycle, initialRatioBps } = chain
+  const { chainId, ausd, creditLine, treasury, gasLimits, dripWei, cycle, initialRatioBps } = chain
   return {
     pairs: pricing.pairs,
     languages: [...languages],
-    chain: { chainId, ausd, creditLine, treasury, gasLimits },
+    chain: { chainId, ausd, creditLine, treasury, gasLimits, ...(dripWei && { dripWei }) },
     credit: { cycle, initialRatioBps },
     session: { secondsMax: sessionSecondsMax },
     quote: { seconds: pricing.quoteSeconds },
@@ -119,6 +119,7 @@ const example: RouteAnswer<typeof GetConfig> = {
       repayFromCollateral: '350000',
       withdrawCollateral: '325000',
     },
+    dripWei: '250000000000000000',
   },
   credit: {
     cycle: { minSeconds: 86_400, minDebt: '1000000', termSeconds: 2_592_000, graceSeconds: 86_400 },

@@ -1,3 +1,4 @@
+import { fields } from '../../../services/chain-relayer/config'
 import { readerOf } from '../../support/ledger'
 import { newUser } from '../../support/people'
 import { insist } from '../../support/requests'
@@ -5,7 +6,7 @@ import { onChain, relayed } from '../boundaries'
 import { dripOf, type Path, rowOf, same } from '../path'
 import type { World } from '../world'
 
-const dripWei = 500_000_000_000_000_000n
+const dripWei = BigInt(fields.DRIP_WEI.fallback!)
 
 /** Returns users who are verified without native coin, so that they get one drip. */
 const newcomers =

@@ -14,9 +14,12 @@ export const chain = createWalletClient({
   pollingInterval: 300,
 }).extend(publicActions)
 
-/** Returns fees with a tip that every node accepts and room for the base fee to double. */
-export async function fees() {
-  const { baseFeePerGas } = await chain.getBlock()
-  const maxPriorityFeePerGas = 1_000_000_000n
-  return { maxPriorityFeePerGas, maxFeePerGas: 2n * (baseFeePerGas ?? 0n) + maxPriorityFeePerGas }
+/** Returns fees for a gas limit: a tip that every node accepts, and room for the base fee to double if it can be paid. */
+export async function fees(gas: bigint) {
+  const [block, balance] = await Promise.all([chain.getBlock(), chain.getBalance(account)])
+  const [baseFee, maxPriorityFeePerGas] = [block.baseFeePerGas ?? 0n, 1_000_000_000n]
+  const [wanted, affordable] = [2n * baseFee + maxPriorityFeePerGas, balance / gas]
+  const maxFeePerGas = affordable < wanted ? affordable : wanted
+  if (maxFeePerGas < baseFee + maxPriorityFeePerGas) throw new Error('the wallet cannot pay the network fee')
+  return { maxPriorityFeePerGas, maxFeePerGas }
 }

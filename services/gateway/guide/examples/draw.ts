@@ -15,6 +15,6 @@ const draw = {
 await chain.simulateContract(draw) // The simulation costs nothing, and throws the contract's own error.
 
 const gas = BigInt(terms.gasLimits.draw) // The chain charges the whole limit.
-const hash = await chain.writeContract({ ...draw, chain: null, gas, ...(await fees()) })
+const hash = await chain.writeContract({ ...draw, chain: null, gas, ...(await fees(gas)) })
 const { status } = await chain.waitForTransactionReceipt({ hash })
 console.log(`draw: ${status}`)

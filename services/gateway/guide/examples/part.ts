@@ -17,6 +17,6 @@ const repay = {
 } as const
 await chain.simulateContract({ account, ...repay })
 const gas = BigInt(terms.gasLimits.repayFromCollateral)
-const hash = await chain.writeContract({ account, chain: null, ...repay, gas, ...(await fees()) })
+const hash = await chain.writeContract({ account, chain: null, ...repay, gas, ...(await fees(gas)) })
 const { status } = await chain.waitForTransactionReceipt({ hash })
 console.log(`part: ${status}, owed now: ${okOf(await client.me()).drawn}`)

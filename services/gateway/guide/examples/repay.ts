@@ -7,14 +7,14 @@ const amount = 1_000_000n // The unit is 10⁻⁶ AUSD. The contract takes at mo
 const common = { account, chain: null }
 
 // This lets the credit line take the amount. The gas for `approve` is constant, so viem's estimate is enough.
-const approved = await chain.writeContract({
-  ...common,
-  ...(await fees()),
+const approve = {
   address: terms.ausd.address,
   abi: erc20Abi,
   functionName: 'approve',
   args: [terms.creditLine, amount],
-})
+} as const
+const approveGas = await chain.estimateContractGas({ account, ...approve })
+const approved = await chain.writeContract({ ...common, ...approve, gas: approveGas, ...(await fees(approveGas)) })
 await chain.waitForTransactionReceipt({ hash: approved })
 
 const repay = {
@@ -25,6 +25,6 @@ const repay = {
 } as const
 await chain.simulateContract({ account, ...repay })
 const gas = BigInt(terms.gasLimits.repay)
-const hash = await chain.writeContract({ ...common, ...repay, gas, ...(await fees()) })
+const hash = await chain.writeContract({ ...common, ...repay, gas, ...(await fees(gas)) })
 const { status } = await chain.waitForTransactionReceipt({ hash })
 console.log(`repay: ${status}, owed now: ${okOf(await client.me()).drawn}`)
