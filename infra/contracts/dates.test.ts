@@ -11,6 +11,9 @@ afterEach(fixture.rewind)
 
 const term = BigInt(fixtureTerms.termSeconds)
 const grace = BigInt(fixtureTerms.graceSeconds)
+const day = 86_400n
+const hold = 200_000n
+const holdStep = (hold + 14n) / 15n
 
 const dates = async () => {
   const { openedAt, dueAt, defaultsAt } = await fixture.accountOf('ana')
@@ -129,8 +132,19 @@ describe('the dates of a cycle', () => {
   })
 })
 
+const later = (left: bigint, right: bigint) => (left > right ? left : right)
+const earlier = (left: bigint, right: bigint) => (left < right ? left : right)
+
+/** Returns the last second before a default, of debt that was last restored at `restoredAt`. */
+function defaultsAtOf(dueAt: bigint, restoredAt: bigint): bigint {
+  const lastRevocation = dueAt + grace + hold + day + 2n * holdStep
+  return later(dueAt + grace, earlier(restoredAt, lastRevocation) + day)
+}
+
 async function datesFromEvents() {
   let open = none
+  let restoredAt = 0n
+  let pausedAt: bigint | undefined
   const { creditLine: address } = fixture.deployment
   const events = await fixture.client.getContractEvents({
     abi: creditLineAbi,
@@ -138,19 +152,24 @@ async function datesFromEvents() {
     fromBlock: 0n,
     strict: true,
   })
-  for (const { eventName, args } of events) {
+  for (const { eventName, args, blockNumber } of events) {
+    const { timestamp } = await fixture.client.getBlock({ blockNumber })
+    if (eventName === 'Paused') pausedAt = timestamp
     if ('account' in args && args.account !== actors.ana.address) continue
-    if (eventName === 'CycleOpened' || eventName === 'CycleRedated') open = { ...args, defaultsAt: args.dueAt + grace }
+    if (eventName === 'CycleOpened') restoredAt = 0n
+    if (eventName === 'CycleOpened' || eventName === 'CycleRedated') open = { ...none, ...args }
     else if (eventName === 'CycleClosed') open = none
-    else if (eventName === 'TermsExtended' && open !== none)
-      open = {
-        ...open,
-        dueAt: open.dueAt + args.seconds_,
-        defaultsAt: open.defaultsAt + args.seconds_,
-      }
+    else if (eventName === 'RepaymentRevoked') restoredAt = pausedAt ?? timestamp
+    else if (eventName === 'TermsExtended') {
+      pausedAt = undefined
+      if (open === none) continue
+      open = { ...open, dueAt: open.dueAt + args.seconds_ }
+      if (restoredAt > 0n) restoredAt += args.seconds_
+    }
   }
-  const { openedAt, dueAt, defaultsAt } = open
-  return { openedAt, dueAt, defaultsAt }
+  if (open === none) return none
+  const { openedAt, dueAt } = open
+  return { openedAt, dueAt, defaultsAt: defaultsAtOf(dueAt, restoredAt) }
 }
 
 describe('the events report each change of the dates', () => {
@@ -196,6 +215,15 @@ describe('the events report each change of the dates', () => {
     [
       'if a cycle reopened during a pause is paid back after it',
       [settle, pause, wait(50), revoke, wait(50), unpause, () => act('repay', ausd('50'))],
+    ],
+    ['if a revocation reopens a cycle after its grace period', [settle, wait(100_000), revoke, wait(100)]],
+    [
+      'if a revocation reopens a cycle after its grace period, before a pause',
+      [settle, wait(100_000), revoke, wait(40), pause, wait(500), unpause],
+    ],
+    [
+      'if a revocation reopens a cycle during a pause after its grace period',
+      [settle, wait(100_000), pause, wait(500), revoke, wait(70), unpause, wait(100)],
     ],
   ])('%s', async (_case, steps) => {
     for (const step of steps) {

@@ -73,6 +73,34 @@ describe('a deployment', () => {
   })
 })
 
+describe('the terms of a deployment', () => {
+  const years = 3_650 * 86_400
+  test.each([
+    ['a grace shorter than the age that a relayed payment may have', { graceSeconds: 86_399 }],
+    ['a grace of more than ten years', { graceSeconds: years + 1 }],
+    ['a term of no time', { termSeconds: 0, minCycleSeconds: 0 }],
+    ['a term of more than ten years', { termSeconds: years + 1 }],
+    ['a least cycle as long as the term', { termSeconds: 600, minCycleSeconds: 600 }],
+    ['a least cycle longer than the term', { termSeconds: 600, minCycleSeconds: 601 }],
+    ['a hold of more than a year', { holdSeconds: 365 * 86_400 + 1 }],
+    ['no initial ratio', { initialRatioBps: 0 }],
+    ['an initial ratio above the cap', { initialRatioBps: 9_001 }],
+    ['a least debt of more than a million AUSD', { minDebtMicro: 2n ** 40n }],
+  ])('%s is refused', async (_case, terms) => {
+    await expect(openContractsFixture(terms)).rejects.toThrow('reverted')
+  })
+
+  test.each([
+    ['a least cycle a second shorter than the term', { termSeconds: 600, minCycleSeconds: 599 }],
+    ['a hold longer than term and grace', { holdSeconds: 365 * 86_400 }],
+    ['no hold, no least cycle and no least debt', { holdSeconds: 0, minCycleSeconds: 0, minDebtMicro: 0n }],
+    ['the longest term and grace', { termSeconds: years, graceSeconds: years, minDebtMicro: 2n ** 40n - 1n }],
+  ])('%s is accepted', async (_case, terms) => {
+    const accepted = await openContractsFixture(terms)
+    await accepted.close()
+  })
+})
+
 describe('multicall3', () => {
   const at = { abi: ausdAbi, functionName: 'balanceOf' } as const
 

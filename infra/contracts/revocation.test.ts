@@ -4,7 +4,7 @@ import { actors, fixtureTerms, openContractsFixture, refOf } from '#test/support
 
 // The hold outlasts term and grace, so that a revocation can come at any time.
 const fixture = await openContractsFixture({ holdSeconds: 200_000 })
-const { act, answer, read, holdOf, now, until, untilReleased } = actionsOn(fixture)
+const { act, answer, read, holdOf, now, at, until, untilReleased } = actionsOn(fixture)
 afterAll(fixture.close)
 afterEach(fixture.rewind)
 
@@ -126,15 +126,6 @@ describe('revoking a repayment of a closed cycle', () => {
     expect(closedAs(await act('repay', ausd('50')))).toBe('Late')
   })
 
-  test('restored debt can be defaulted at once if term and grace ended while it was repaid', async () => {
-    await act('repayFor', 2, ausd('50'))
-    await until(openedAt + term + grace + 1n)
-    expect(await answer('markDefault')).toBe('NothingOwed')
-    await act('revokeRepayment', 2)
-    await act('markDefault')
-    expect(await seen()).toMatchObject({ drawn: 0n, collateral: ausd('50'), defaulted: true })
-  })
-
   test('restored debt joins the open cycle, which takes the earlier dates', async () => {
     await act('repayFor', 2, ausd('10'))
     await act('repay', ausd('40'))
@@ -187,6 +178,155 @@ describe('revoking a repayment of a closed cycle', () => {
       { eventName: 'Transfer' },
     ])
     await until(openedAt + term + grace + 1n)
+    expect(await answer('markDefault')).toBe('accepted')
+  })
+})
+
+describe('the default of restored debt', () => {
+  const day = 86_400n
+  const step = 13_334n
+  const end = term + grace
+  /** Time after the draw by which every payment made within the grace period can have been revoked. */
+  const last = end + 200_000n + day + 2n * step
+  const settle = (amount = '50') => act('repayFor', 2, ausd(amount))
+  const revoke = (left = 0n) => act('revokeRepayment', 2, left)
+  const after = (seconds: bigint) => at(openedAt + seconds)
+  /** Extends the hold of a payment until `time` after the draw, which is the next block's. */
+  const keepHeld = async (ref: number, time: bigint) => {
+    for (let end = 0n; end <= openedAt + time; end = (await holdOf(ref)).until) {
+      await at((await holdOf(ref)).until - 1n)
+      await act('extendHold', ref)
+    }
+    await after(time)
+  }
+  const pauseFor = async (seconds: number) => {
+    await act('pause')
+    await fixture.warp(seconds)
+    await act('unpause')
+  }
+
+  // Times count from the draw. Each step takes place in the second that the step before it names.
+  test.each([
+    ['paid and revoked within the term', [() => settle(), () => after(900n), () => revoke()], end],
+    ['revoked a day before the end of grace', [() => settle(), () => after(end - day), () => revoke()], end],
+    ['revoked a second later', [() => settle(), () => after(end - day + 1n), () => revoke()], end + 1n],
+    ['revoked in the last second of grace', [() => settle(), () => after(end), () => revoke()], end + day],
+    ['revoked after the grace period', [() => settle(), () => after(end + 9n), () => revoke()], end + 9n + day],
+    [
+      'of which one unit is revoked',
+      [() => settle(), () => after(end + 9n), () => revoke(ausd('50') - 1n)],
+      end + 9n + day,
+    ],
+    [
+      'of which another unit is revoked later',
+      [
+        () => settle(),
+        () => after(end + 9n),
+        () => revoke(ausd('50') - 1n),
+        () => after(end + 700n),
+        () => revoke(ausd('50') - 2n),
+      ],
+      end + 700n + day,
+    ],
+    [
+      'paid late within the grace period',
+      [() => after(end), () => settle(), () => after(end + 150_000n), () => revoke()],
+      end + 150_000n + day,
+    ],
+    [
+      'of which a part was paid, in a cycle that stayed open',
+      [() => settle('20'), () => after(end - 60n), () => revoke()],
+      end - 60n + day,
+    ],
+    [
+      'that joins a younger cycle',
+      [
+        () => settle('10'),
+        () => act('repay', ausd('40')),
+        () => act('draw', ausd('15')),
+        () => after(end + 5n),
+        () => revoke(),
+      ],
+      end + 5n + day,
+    ],
+    [
+      'before a pause',
+      [() => settle(), () => after(end + 9n), () => revoke(), () => pauseFor(5_000)],
+      // The pause moves the end of grace, too.
+      end + 9n + day + 5_000n,
+    ],
+    [
+      'during a pause',
+      [
+        () => settle(),
+        () => after(end),
+        () => act('pause'),
+        () => after(end + 70n),
+        () => revoke(),
+        () => after(end + 100n),
+        () => act('unpause'),
+      ],
+      end + 100n + day,
+    ],
+    [
+      'that was paid again after the grace period, and restored again',
+      [
+        () => settle(),
+        () => after(end + 9n),
+        () => revoke(),
+        () => after(end + 80_000n),
+        () => act('repayFor', 3, ausd('50')),
+        () => after(last - 60_000n),
+        () => act('revokeRepayment', 3),
+      ],
+      last - 60_000n + day,
+    ],
+    [
+      'that was restored again after the last possible revocation of a payment in time',
+      [
+        () => settle(),
+        () => after(end + 9n),
+        () => revoke(),
+        () => after(end + 9n + day),
+        () => act('repayFor', 3, ausd('50')),
+        () => keepHeld(3, last + 5n),
+        () => act('revokeRepayment', 3),
+      ],
+      last + day,
+    ],
+  ] as const)('debt %s is defaulted a day after its restoration or after grace', async (_case, steps, defaultsAt) => {
+    for (const step of steps) await step()
+    expect((await seen()).defaultsAt - openedAt).toBe(defaultsAt)
+    await until(openedAt + defaultsAt)
+    expect(await answer('markDefault')).toBe('TermNotPassed')
+    await until(openedAt + defaultsAt + 1n)
+    expect(await answer('markDefault')).toBe('accepted')
+  })
+
+  test('a restoration delays no default of a later cycle', async () => {
+    await settle()
+    await act('pause')
+    await after(end + 9n)
+    await revoke()
+    await act('repay', ausd('50'))
+    await act('unpause')
+    await act('draw', ausd('20'))
+    const { openedAt: reopenedAt, defaultsAt } = await seen()
+    expect(defaultsAt).toBe(reopenedAt + end)
+  })
+
+  test('repayments and revocations by turns delay a default to a day after the last possible revocation', async () => {
+    await settle()
+    let ref = 2
+    for (let time = end + 1n; time < last + 3n * day; time += day) {
+      await after(time)
+      await act('revokeRepayment', ref)
+      if ((await answer('markDefault')) === 'accepted') break
+      ref++
+      await act('repayFor', ref, ausd('50'))
+    }
+    const { defaultsAt } = await seen()
+    expect(defaultsAt - openedAt).toBeLessThanOrEqual(last + day)
     expect(await answer('markDefault')).toBe('accepted')
   })
 })

@@ -87,10 +87,6 @@ describe('the outcome Late', () => {
     await until(due + day)
     expect(await answer('markDefault')).toBe('TermNotPassed')
   })
-
-  test('a grace of less than a day is refused at deployment', async () => {
-    await expect(openContractsFixture({ graceSeconds: 86_399 })).rejects.toThrow('reverted')
-  })
 })
 
 describe('the time of payment', () => {

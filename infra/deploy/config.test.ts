@@ -25,6 +25,15 @@ describe('deploy configuration', () => {
   test.each([
     ['GRACE_SECONDS', '86399', /GRACE_SECONDS must be at least 86400/],
     ['GRACE_SECONDS', '-1', /GRACE_SECONDS must be a whole number/],
+    ['GRACE_SECONDS', '315360001', /GRACE_SECONDS must be at most 315360000/],
+    ['HOLD_SECONDS', '31536001', /HOLD_SECONDS must be at most 31536000/],
+    ['TERM_SECONDS', '0', /TERM_SECONDS must be at least 1/],
+    ['TERM_SECONDS', '60', /TERM_SECONDS must be more than MIN_CYCLE_SECONDS/],
+    ['TERM_SECONDS', '315360001', /TERM_SECONDS must be at most 315360000/],
+    ['MIN_CYCLE_SECONDS', '2592000', /TERM_SECONDS must be more than MIN_CYCLE_SECONDS/],
+    ['INITIAL_RATIO_BPS', '0', /INITIAL_RATIO_BPS must be at least 1/],
+    ['INITIAL_RATIO_BPS', '9001', /INITIAL_RATIO_BPS must be at most 9000/],
+    ['MIN_DEBT_AUSD_MICRO', `${2n ** 40n}`, /MIN_DEBT_AUSD_MICRO must be at most/],
     ['MIN_DEBT_AUSD_MICRO', '1.5', /MIN_DEBT_AUSD_MICRO must be/],
   ])('%s=%s is refused before anything is sent', (name, value, words) => {
     expect(() => readConfig('deploy', fields, { ...env, [name]: value })).toThrow(words)

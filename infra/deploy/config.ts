@@ -15,16 +15,41 @@ import {
 
 export const realAusd: `0x${string}` = '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'
 
-const atLeast = (least: number, inner: Field<number>): Field<number> => ({
+/** Bounds of the contract's constructor, so that it refuses no terms that were accepted here. Times are in seconds. */
+const yearSeconds = 365 * 86_400
+const termMostSeconds = 10 * yearSeconds
+/** A relayed payment may be a day old, and a default must not be marked before it arrives. */
+const graceLeastSeconds = 86_400
+const ratioMostBps = 9_000
+const debtMostMicro = 2n ** 40n - 1n
+
+function within<T extends number | bigint>(least: T, most: T, inner: Field<T>): Field<T> {
+  return {
+    ...inner,
+    parse: (raw, other) => {
+      const value = inner.parse(raw, other)
+      if (value < least) throw new Error(`must be at least ${least}`)
+      if (value > most) throw new Error(`must be at most ${most}`)
+      return value
+    },
+  }
+}
+
+const minCycleSeconds = integer({
+  about: 'a shorter cycle counts as short; less than TERM_SECONDS',
+  fallback: '60',
+})
+
+/** Refuses a term within which no cycle can reach the least length. */
+const longerThanACycle = (inner: Field<number>): Field<number> => ({
   ...inner,
-  parse: (raw) => {
-    const value = inner.parse(raw)
-    if (value < least) throw new Error(`must be at least ${least}`)
+  parse: (raw, other) => {
+    const value = inner.parse(raw, other)
+    const cycle = other?.('MIN_CYCLE_SECONDS') ?? minCycleSeconds.fallback!
+    if (value <= Number(cycle)) throw new Error('must be more than MIN_CYCLE_SECONDS')
     return value
   },
 })
-/** Minimum grace in seconds. A relayed payment may be a day old, and a default must not be marked before it arrives. */
-const graceLeastSeconds = 86_400
 
 export const fields = {
   RPC_URLS: list({
@@ -57,30 +82,46 @@ export const fields = {
   LANE_KEYS: privateKeys({
     about: 'private keys of the lanes',
   }),
-  HOLD_SECONDS: integer({ about: 'hold time of card payments, in seconds', fallback: '60' }),
-  MIN_CYCLE_SECONDS: integer({
-    about: 'a shorter cycle counts as short',
-    fallback: '60',
-  }),
-  MIN_DEBT_AUSD_MICRO: amount({
-    about: 'a cycle of less debt × seconds than this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
-    fallback: '1000000',
-  }),
-  TERM_SECONDS: integer({
-    about: 'a longer cycle counts as late',
-    fallback: '2592000',
-  }),
-  GRACE_SECONDS: atLeast(
+  HOLD_SECONDS: within(
+    0,
+    yearSeconds,
+    integer({ about: 'hold time of card payments, in seconds; at most a year', fallback: '60' }),
+  ),
+  MIN_CYCLE_SECONDS: minCycleSeconds,
+  MIN_DEBT_AUSD_MICRO: within(
+    0n,
+    debtMostMicro,
+    amount({
+      about: 'a cycle of less debt × seconds than this (micro-AUSD) × MIN_CYCLE_SECONDS counts as short',
+      fallback: '1000000',
+    }),
+  ),
+  TERM_SECONDS: longerThanACycle(
+    within(
+      1,
+      termMostSeconds,
+      integer({
+        about: 'a longer cycle counts as late; more than MIN_CYCLE_SECONDS',
+        fallback: '2592000',
+      }),
+    ),
+  ),
+  GRACE_SECONDS: within(
     graceLeastSeconds,
+    termMostSeconds,
     integer({
       about: 'time from the end of the term to a default; at least a day',
       fallback: '86400',
     }),
   ),
-  INITIAL_RATIO_BPS: integer({
-    about: 'share of collateral a new account may draw, in basis points',
-    fallback: '5000',
-  }),
+  INITIAL_RATIO_BPS: within(
+    1,
+    ratioMostBps,
+    integer({
+      about: 'share of collateral a new account may draw, in basis points; at most 9000',
+      fallback: '5000',
+    }),
+  ),
   LANE_WEI: amount({
     about: 'minimum native coin per lane, in wei; on Monad a floor of 11 and 2 to spend',
     fallback: '13000000000000000000',

@@ -123,7 +123,7 @@ contract CreditLineExtension is CreditLineBase {
         if (line.openedAt == 0) return answer;
         answer.openedAt = line.openedAt;
         answer.dueAt = _dueAt(line);
-        answer.defaultsAt = answer.dueAt + _graceSeconds;
+        answer.defaultsAt = _defaultsAt(line);
     }
 
     /// @notice Returns the hold under the ref of a top-up or repayment. All values are zero if
@@ -173,7 +173,7 @@ contract CreditLineExtension is CreditLineBase {
         emit FrozenSet(account, frozen, _next(account));
     }
 
-    /// @notice Defaults an account whose cycle is open past its term and grace. Anyone may call.
+    /// @notice Defaults an account whose cycle is open after its `defaultsAt`. Anyone may call.
     function markDefault(address account) external whenNotPaused nonReentrant {
         _default(account);
     }

@@ -44,8 +44,9 @@ abstract contract CreditLineTypes {
         /// Amount that one `draw` can borrow now, within limit and pool.
         uint256 available;
         /// Opening time of the open cycle, its due date, and the last second before `markDefault`
-        /// may default it; 0 if no cycle is open. A pause moves the latter two by its length when it
-        /// ends; until then no cycle becomes late or can be defaulted.
+        /// may default it; 0 if no cycle is open. The last is the end of the grace period, or later
+        /// if debt was restored. A pause moves the latter two by its length when it ends; until then
+        /// no cycle becomes late or can be defaulted.
         uint256 openedAt;
         uint256 dueAt;
         uint256 defaultsAt;
@@ -107,6 +108,9 @@ abstract contract CreditLineTypes {
         uint40 countedAt;
         /// Time at which the current cycle began to exist, not that of restored debt.
         uint40 startedAt;
+        /// Time at which debt was last restored to the open cycle, on the clock that stops during a
+        /// pause; 0 if none was.
+        uint40 restoredAt;
         uint32 cyclesClosed;
         uint112 peakDrawn;
         uint112 totalRepaid;
@@ -173,7 +177,7 @@ abstract contract CreditLineTypes {
     );
     /// @notice A repayment was revoked: its amount is owed again and was returned to the treasury.
     /// `openedAt` belongs to the cycle in which it is owed; 0 if the account is defaulted and has
-    /// no cycle.
+    /// no cycle. That cycle cannot be defaulted for a day.
     event RepaymentRevoked(
         bytes32 indexed ref,
         address indexed account,

@@ -11,7 +11,7 @@ import {LendingPool} from "./LendingPool.sol";
 /// neutral. Score and outcome change when it closes. The ratio reward comes when no payment of the
 /// cycle can be revoked any more. Revoking a payment makes the cycle `Reversed` permanently, and
 /// its debt-time earns nothing: restored debt keeps its dates, but time and debt-time count from
-/// its restoration.
+/// its restoration, and a default has to wait for a day after it.
 abstract contract Cycles is Holds {
     using SafeCast for uint256;
 
@@ -22,6 +22,8 @@ abstract contract Cycles is Holds {
     uint256 internal constant RATIO_CAP_BPS = 9_000;
     /// @dev Maximum age of a relayed payment.
     uint256 internal constant PAID_AGO_MAX = 1 days;
+    /// @dev Time for which restored debt cannot be defaulted.
+    uint256 internal constant RESTORED_GRACE = 1 days;
 
     uint256 internal immutable _minCycleSeconds;
     uint256 internal immutable _minDebt;
@@ -43,7 +45,9 @@ abstract contract Cycles is Holds {
     mapping(address account => mapping(uint256 number => ClosedCycle)) private _closedCycles;
 
     constructor(Terms memory terms) LendingPool(terms.holdSeconds) {
-        bool sane = terms.minCycleSeconds <= terms.termSeconds && terms.termSeconds <= 3650 days
+        // A cycle must be able to end after `minCycleSeconds` and before its due date. Restored debt
+        // has a time of its own, so the length of a hold contradicts neither term nor grace.
+        bool sane = terms.minCycleSeconds < terms.termSeconds && terms.termSeconds <= 3650 days
             && terms.graceSeconds >= PAID_AGO_MAX && terms.graceSeconds <= 3650 days
             && terms.initialRatioBps > 0 && terms.initialRatioBps <= RATIO_CAP_BPS
             && terms.minDebt <= type(uint40).max;
@@ -77,6 +81,21 @@ abstract contract Cycles is Holds {
     /// reports each change.
     function _dueAt(Line storage line) internal view returns (uint256) {
         return line.dueAt + _pool.pausedSeconds;
+    }
+
+    /// @dev Returns the last second in which the open cycle cannot be defaulted.
+    function _defaultsAt(Line storage line) internal view returns (uint256) {
+        uint256 usual = _dueAt(line) + _graceSeconds;
+        uint256 restored = line.restoredAt;
+        if (restored == 0) return usual;
+        restored += _pool.pausedSeconds;
+        // A payment that arrived by `usual` can be revoked until then. Later payments, which may be
+        // revoked in turn, delay a default no further.
+        uint256 last = usual + _holdSeconds + EXTENSION_MAX + 2 * _step;
+        // guard: a restoration delays no default beyond the last possible revocation
+        uint256 own = (restored < last ? restored : last) + RESTORED_GRACE;
+        // guard: restored debt cannot be defaulted for a day
+        return own > usual ? own : usual;
     }
 
     function _ratioBpsOf(Line storage line, uint256 rewards)
@@ -119,6 +138,8 @@ abstract contract Cycles is Holds {
         // guard: a new cycle begins without debt-time
         // guard: a new cycle begins without a time of payment
         (line.paidAt, line.debtSeconds) = (0, 0);
+        // guard: a new cycle begins without a time of restoration
+        line.restoredAt = 0;
         emit CycleOpened(account, _openNumber(line), openedAt, _dueAt(line), _next(account));
     }
 
@@ -235,6 +256,7 @@ abstract contract Cycles is Holds {
             if (closed.openedAt != 0) _reverse(account, line, closed, number, amount);
             if (!line.defaulted) _reopen(account, line, closed);
         }
+        line.restoredAt = uint40(block.timestamp - _pool.pausedSeconds - _currentPause());
         uint256 drawnAfter = _raiseDebt(line, amount);
         emit RepaymentRevoked(ref, account, amount, drawnAfter, line.openedAt, _next(account));
     }
@@ -304,7 +326,7 @@ abstract contract Cycles is Holds {
         Line storage line = _lineOf(account);
         if (line.defaulted) revert AccountDefaulted(account);
         if (line.openedAt == 0) revert NothingOwed(account);
-        if (block.timestamp <= _dueAt(line) + _graceSeconds) revert TermNotPassed(account);
+        if (block.timestamp <= _defaultsAt(line)) revert TermNotPassed(account);
         (uint256 seized,) = _seizeForDebt(line);
         line.totalRepaid += uint112(seized);
         line.defaulted = true;

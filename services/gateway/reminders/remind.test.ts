@@ -20,7 +20,17 @@ const day = 86_400
 const dueAt = Date.UTC(2026, 11, 24, 4) / 1_000
 const graceSeconds = day
 
-const chain = { now: 0, dueAt, number: 1, isOpen: true, paused: false, lags: false }
+const holdSeconds = 7 * day
+
+const chain = {
+  now: 0,
+  dueAt,
+  defaultsAt: undefined as number | undefined,
+  number: 1,
+  isOpen: true,
+  paused: false,
+  lags: false,
+}
 /** Wallets on the first page for which the chain cannot be read. */
 let failing: readonly `0x${string}`[]
 let wallet: `0x${string}`
@@ -35,7 +45,7 @@ beforeAll(async () => {
   others.push(
     await answerAs(backbone, 'chain-relayer', [
       handler(ChainTerms, async () => ({
-        ok: { ...chainTerms, cycle: { ...chainTerms.cycle, graceSeconds } },
+        ok: { ...chainTerms, holdSeconds, cycle: { ...chainTerms.cycle, graceSeconds } },
       })),
       handler(ChainAccount, async (request) => {
         if (failing.includes(request.wallet)) return refuse('chain_unavailable')
@@ -48,7 +58,7 @@ beforeAll(async () => {
                   number: chain.number,
                   openedAt: openedAt(),
                   dueAt: String(chain.dueAt),
-                  defaultsAt: String(chain.dueAt + graceSeconds),
+                  defaultsAt: String(chain.defaultsAt ?? chain.dueAt + graceSeconds),
                 }
               : null,
             paused: chain.paused,
@@ -58,12 +68,13 @@ beforeAll(async () => {
       }),
     ]),
     await answerAs(backbone, 'indexer-reader', [
-      handler(IndexerDue, async ({ after }) => {
+      handler(IndexerDue, async ({ sinceSeconds, after }) => {
         if (chain.lags) return refuse('indexer_lags')
         const { number } = chain
         const one = { wallet, number, openedAt: openedAt(), dueAt: String(chain.dueAt) }
         const isLast = after !== null || failing.length === 0
-        const cycles = isLast ? [one] : failing.map((other) => ({ ...one, wallet: other }))
+        const isListed = chain.now - chain.dueAt <= sinceSeconds
+        const cycles = isLast ? (isListed ? [one] : []) : failing.map((other) => ({ ...one, wallet: other }))
         return { ok: { cycles, isLast, blockTime: String(chain.now) } }
       }),
     ]),
@@ -79,7 +90,7 @@ beforeEach(async () => {
   failing = []
   wallets += 1
   wallet = `0x${wallets.toString(16).padStart(40, '0')}`
-  Object.assign(chain, { dueAt, number: 1, isOpen: true, paused: false, lags: false })
+  Object.assign(chain, { dueAt, defaultsAt: undefined, number: 1, isOpen: true, paused: false, lags: false })
   await openUsers(backbone.database).setCountry(wallet, 'MY')
 })
 
@@ -138,6 +149,16 @@ describe('the reminders of a debt', () => {
     Object.assign(chain, { paused: false, dueAt: dueAt + 10 * day })
     await rounds(round, hours(dueAt + 2 * day, dueAt + 11 * day))
     expect(await kinds()).toEqual(['1 one_day_before', '1 three_days_before', '1 due'])
+  })
+
+  test('say that debt restored after its grace period has until a day later', async () => {
+    const round = instance()
+    const restoredAt = dueAt + graceSeconds + holdSeconds
+    Object.assign(chain, { defaultsAt: restoredAt + day })
+    await rounds(round, [restoredAt, restoredAt + day - 1])
+    expect(await kinds()).toEqual(['1 due'])
+    await rounds(round, [restoredAt + day, restoredAt + day + 4 * 3_600])
+    expect(await kinds()).toEqual(['1 due', '1 grace_ends'])
   })
 
   test('begin again for the debt that a revoked settlement restored, with those still true', async () => {

@@ -10,7 +10,7 @@ import { IndexerDue } from '#shared/messages/indexer'
 import type { Answer } from '#shared/refusals'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
-import { aheadSeconds, behindSeconds, decideReminder, zonesOf } from './reminder'
+import { aheadSeconds, behindSeconds, decideReminder, restoredSeconds, zonesOf } from './reminder'
 import { findSent, insertReminder } from './reminder.store'
 
 // The reader lists the debts, and the credit line's own account decides. Times are the chain's, which also
@@ -68,7 +68,7 @@ export async function remindOnce(context: Reminding, memory: Memory, signal?: Ab
   try {
     const terms = await context.ask(ChainTerms, {})
     if ('refused' in terms) return false
-    const sinceSeconds = terms.ok.cycle.graceSeconds + behindSeconds
+    const sinceSeconds = terms.ok.cycle.graceSeconds + restoredSeconds(terms.ok.holdSeconds) + behindSeconds
     while (!signal?.aborted) {
       const page: Answer<Due> = await context.ask(IndexerDue, {
         sinceSeconds,

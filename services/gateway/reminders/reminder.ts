@@ -1,6 +1,8 @@
 import { type ReminderKind, reminderKinds } from '#shared/messages/credit'
 
-/** Dates of a cycle, in unix seconds of the chain. `defaultsAt` is the end of the grace period. */
+/**
+ * Dates of a cycle, in unix seconds of the chain. `defaultsAt` is the end of the grace period, or later if debt was restored.
+ */
 export type CycleDates = {
   readonly openedAt: number
   readonly dueAt: number
@@ -17,6 +19,11 @@ const daySeconds = 86_400
 /** Longest times for reminders, in seconds: before the due date, and after the grace period. */
 export const aheadSeconds = 3 * daySeconds
 export const behindSeconds = 7 * daySeconds
+/**
+ * Returns the longest time from the end of the grace period to `defaultsAt`, in seconds: a payment made until then is
+ * revocable for a hold and its extensions, and the restored debt has a day. A hold's end is rounded up by at most a fifteenth.
+ */
+export const restoredSeconds = (holdSeconds: number): number => 2 * holdSeconds + 2 * daySeconds
 
 /**
  * Decides which reminder is due. A delayed reminder is sent only until the next kind's time, while it is

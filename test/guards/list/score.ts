@@ -240,6 +240,32 @@ export const scoreGuards: readonly Guard[] = [
     },
   },
   {
+    guard: 'restored debt cannot be defaulted for a day',
+    kind: 'contract',
+    by: instead('own > usual ? own : usual', 'usual'),
+    test: {
+      file: test('revocation'),
+      name: 'debt %s is defaulted a day after its restoration or after grace',
+      row: 'revoked after the grace period',
+    },
+  },
+  {
+    guard: 'a restoration delays no default beyond the last possible revocation',
+    kind: 'contract',
+    by: instead('(restored < last ? restored : last)', 'restored'),
+    test: {
+      file: test('revocation'),
+      name: 'debt %s is defaulted a day after its restoration or after grace',
+      row: 'that was restored again after the last possible revocation of a payment in time',
+    },
+  },
+  {
+    guard: 'a new cycle begins without a time of restoration',
+    kind: 'contract',
+    by: dropped,
+    test: { file: test('revocation'), name: 'a restoration delays no default of a later cycle' },
+  },
+  {
     guard: 'an extension that ends earlier moves no ratio reward',
     kind: 'contract',
     by: without('until'),

@@ -24,6 +24,8 @@ abstract contract LineModel {
         /// repayment.
         uint256 earned;
         uint256 settled;
+        /// Time at which debt was last restored; 0 if none was since the last cycle closed.
+        uint256 restoredAt;
         /// Maximum amount that rounding may have cost, once there is yield.
         uint256 slack;
         bool verified;
@@ -68,6 +70,7 @@ abstract contract LineModel {
     IERC20 internal immutable _token;
     address internal immutable _treasury;
     uint256 internal immutable _holdSeconds;
+    uint256 private immutable _graceSeconds;
     uint256 private immutable _step;
     uint256 private immutable _minDebtTime;
     uint256 private immutable _minSeconds;
@@ -98,6 +101,7 @@ abstract contract LineModel {
         _token = IERC20(_views.token());
         _treasury = _views.treasury();
         _holdSeconds = _views.holdSeconds();
+        _graceSeconds = _views.graceSeconds();
         _step = (_holdSeconds + 14) / 15;
         _minSeconds = _views.minCycleSeconds();
         _minDebtTime = _views.minDebt() * _minSeconds;
@@ -225,6 +229,7 @@ abstract contract LineModel {
         if (back == 0) return;
         if (hold.cycle > 0) _reverse(hold.user, hold.cycle);
         _borrow(hold.user, back);
+        user.restoredAt = block.timestamp;
         _release(hold, back);
         hold.repaid -= back;
     }
@@ -264,6 +269,7 @@ abstract contract LineModel {
         user.drawn -= amount;
         _pool += amount;
         if (amount == 0 || user.drawn > 0 || user.defaulted) return;
+        user.restoredAt = 0;
         Cycle storage cycle = _cycles[index][++user.cycles];
         bool long = block.timestamp - cycle.startedAt >= _minSeconds;
         cycle.earned = !cycle.reversed && long && cycle.debtTime >= _minDebtTime;
@@ -272,8 +278,18 @@ abstract contract LineModel {
         if (cycle.held == 0) user.settled++;
     }
 
-    function _default(uint256 index) internal {
-        _round(_users[index]);
+    /// @dev Checks a default. `dueAt` is the due date that the contract had reported before it.
+    function _default(uint256 index, uint256 dueAt) internal {
+        User storage user = _users[index];
+        uint256 usual = dueAt + _graceSeconds;
+        _atMost("default within grace", usual + 1, block.timestamp);
+        // By then every payment that arrived within the grace period could have been revoked.
+        uint256 last = usual + _holdSeconds + 1 days + 2 * _step;
+        uint256 restored = user.restoredAt < last ? user.restoredAt : last;
+        if (restored > 0) {
+            _atMost("default of restored debt", restored + 1 days + 1, block.timestamp);
+        }
+        _round(user);
         uint256 stillOwed = _account(index).drawn;
         _atMost("left by a default", stillOwed, _users[index].slack);
         _payBack(index, _users[index].drawn - stillOwed);

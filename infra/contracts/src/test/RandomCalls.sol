@@ -116,8 +116,9 @@ contract RandomCalls is LineModel {
             _views.setFrozen(person, false);
             _users[i].frozen = false;
             if (_users[i].drawn > 0 && !_users[i].defaulted) {
+                uint256 dueAt = _account(i).dueAt;
                 _views.markDefault(person);
-                _default(i);
+                _default(i, dueAt);
             }
             if (_users[i].drawn > 0 && _account(i).collateral > 0) {
                 _views.seizeMore(person);
@@ -349,13 +350,14 @@ contract RandomCalls is LineModel {
             User storage whose = _users[one];
             if (!defaults && (!whose.defaulted || whose.drawn == 0)) continue;
             address person = _addressOf(one);
+            uint256 dueAt = _account(one).dueAt;
             accepted = _send(
                 defaults
                     ? abi.encodeCall(CreditLineExtension.markDefault, (person))
                     : abi.encodeCall(CreditLineExtension.seizeMore, (person))
             );
             if (!accepted) continue;
-            if (defaults) _default(one);
+            if (defaults) _default(one, dueAt);
             else {
                 _round(whose);
                 _payBack(one, whose.drawn - _account(one).drawn);
