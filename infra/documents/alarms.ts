@@ -138,6 +138,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/gateway',
+    lines: ['identity deleted at provider despite a claim'],
+    steps:
+      'The wallet owes or has defaulted, and the provider no longer recognises the person, who could begin a second record. Ask the provider to restore the applicant, or to block the person. If the user asked the provider for the deletion, tell them that their data is needed for the claim.',
+  },
+  {
+    source: 'services/gateway',
     lines: ['reminders of due debts not sent'],
     steps:
       'Check indexer-reader and chain-relayer: without them no date is known. A reminder that is no longer true is left out afterwards.',

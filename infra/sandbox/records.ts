@@ -175,6 +175,8 @@ export type VendorVerdict = {
   /** Sumsub's verification level or Persona's inquiry template. */
   readonly level: string
   readonly at: string
+  /** For a deactivation: the verdict before it, which stands again once the applicant is activated. */
+  readonly suspended?: VendorVerdict | null
 }
 
 export type IdentityProvider = 'sumsub' | 'persona'

@@ -57,8 +57,8 @@ export const personReads = {
 } as const
 
 /**
- * Returns the command to erase a wallet's data. Refused while money or an order of the wallet is in progress. `check`:
- * only report whether it would be refused.
+ * Returns the command to erase a wallet's data. Refused while money or an order of the wallet is in progress, and while it owes
+ * or has defaulted. `check`: only report whether it would be refused.
  */
 const erasing = (subject: string, owner: ServiceName) =>
   question(subject, owner, ['ops'], {

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type ExternalControls, outsideOf } from '#infra/demo/external'
 import type { Person } from '#infra/demo/person'
 import { localTerms } from '#infra/local/chain'
@@ -82,6 +84,18 @@ describe('a borrower who has defaulted', () => {
     expect(log).toContain('persons link')
   })
 
+  test('is not erased while the default stands, so that the provider goes on knowing them', async () => {
+    const erase = (...words: string[]) => persons('erase', first.wallet, ...because, ...words)
+    for (const words of [[], ['--apply']]) {
+      const { code, said } = await waitUntil('the final orders of the wallet', async () => {
+        const answer = await erase(...words)
+        return !answer.said.includes('is not final') && !answer.said.includes('not on chain') ? answer : undefined
+      })
+      expect([code, said]).toEqual([1, expect.stringContaining('the wallet has defaulted')])
+    }
+    expect((await first.me()).verified).toBe(true)
+  })
+
   test('is verified with it only if the operator allows that, and loses it if that is taken back', async () => {
     expect((await persons('allow', second.wallet, ...because)).code).toBe(0)
     await second.until('verification', (me) => me.verified)
@@ -89,5 +103,14 @@ describe('a borrower who has defaulted', () => {
     await second.until('the withdrawal', (me) => !me.verified)
     expect((await first.me()).verified).toBe(true)
     await waitUntil('an end of the orders', async () => (await persons('list')).code === 0)
+  })
+})
+
+test('an operator is alerted if the provider deletes the applicant of a borrower who has defaulted', async () => {
+  await outside.control(`identity/${first.wallet}`, { verdict: 'deleted' })
+  const alert = `"wallet":"${first.wallet}"`
+  await waitUntil('the alert', () => {
+    const lines = readFileSync(join(stack.dir, 'logs/gateway.log'), 'utf8').split('\n')
+    return lines.some((line) => line.includes('identity deleted at provider despite a claim') && line.includes(alert))
   })
 })

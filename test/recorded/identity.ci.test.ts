@@ -4,12 +4,20 @@ import { readFileSync } from 'node:fs'
 import { eq, isNotNull } from 'drizzle-orm'
 import { connect } from 'nats'
 import { publish } from '#platform/bus/publish'
+import { handler } from '#platform/bus/serve'
+import { ChainAccount } from '#shared/messages/chain'
 import { identityWebhookSubject } from '#shared/messages/webhooks'
 import { identityAnomalies } from '../../services/gateway/identity/anomaly.store'
 import { identities } from '../../services/gateway/identity/identity.store'
 import { insertLink } from '../../services/gateway/identity/link.store'
 import { deadLetters, inbox } from '../../services/gateway/schema.store'
-import { type Dependencies, startBackbone, startGateway } from '../../services/gateway/test-support/dependencies'
+import { account } from '../../services/gateway/test-support/bodies'
+import {
+  answerAs,
+  type Dependencies,
+  startBackbone,
+  startGateway,
+} from '../../services/gateway/test-support/dependencies'
 import { webhookSecret } from '../../services/gateway/test-support/fixture'
 import { waitUntil } from '../support/wait'
 
@@ -37,10 +45,17 @@ const vendor = Bun.serve({
     return Response.json({ data, links: { next: null } })
   },
 })
+/** Relayer in whose chain every account is empty. */
+let relayer: AsyncDisposable
 beforeAll(async () => {
   backbone = await startBackbone()
+  const empty = { drawn: '0', encumbered: '0', defaulted: false, frozen: false, cycle: null }
+  relayer = await answerAs(backbone, 'chain-relayer', [
+    handler(ChainAccount, async ({ wallet }) => ({ ok: { ...account, ...empty, wallet } })),
+  ])
 })
 afterAll(async () => {
+  await relayer?.[Symbol.asyncDispose]()
   await backbone?.[Symbol.asyncDispose]()
   await vendor.stop(true)
 })

@@ -73,7 +73,10 @@ const decidedWith: ReadonlySet<string> = new Set(['approved', 'rejected', 'retry
 
 function standingAfter({ standing }: Applicant, next: VendorVerdict, bend: Bend): VendorVerdict | null {
   const isOlder = standing && Date.parse(standing.at) >= Date.parse(next.at)
-  return isOlder || bend.sandboxMode === false ? (standing ?? null) : next
+  if (isOlder || bend.sandboxMode === false) return standing ?? null
+  if (next.verdict === 'deactivated') return { ...next, suspended: standing?.suspended ?? standing }
+  if (next.verdict === 'activated') return standing?.suspended ?? standing
+  return next
 }
 
 // Returns a time later than every earlier decision, because receivers order events by it.

@@ -194,6 +194,16 @@ describe('the Sumsub API, asked about an applicant,', () => {
     const { status, json } = await ask(about)
     expect([status, json.code]).toEqual([404, 404])
   })
+  test('the Sumsub API reports the earlier review, with its time, of an applicant who is activated again', async () => {
+    const about = newWallet()
+    await fixture.control(`identity/${about}`, { verdict: 'approved' })
+    const before = (await ask(about)).json.review
+    for (const verdict of ['deactivated', 'deactivated', 'activated'])
+      await fixture.control(`identity/${about}`, { verdict })
+    const { json } = await ask(about)
+    expect('deleted' in json).toBe(false)
+    expect(json.review).toMatchObject({ reviewResult: before.reviewResult, reviewDate: before.reviewDate })
+  })
   test('the Sumsub API reports the newest verdict of this environment, whatever is delivered later', async () => {
     const about = newWallet()
     await fixture.control(`identity/${about}`, { verdict: 'approved' })

@@ -43,6 +43,7 @@ const words: Record<Verdict, ReviewFields> = {
   },
   reset: { type: 'applicantReset', reviewStatus: 'init' },
   deactivated: { type: 'applicantDeactivated', reviewStatus: 'completed' },
+  activated: { type: 'applicantActivated', reviewStatus: 'completed' },
   deleted: { type: 'applicantDeleted', reviewStatus: 'completed' },
   pending: { type: 'applicantPending', reviewStatus: 'pending' },
   // A green result while another check is running is not an approval.

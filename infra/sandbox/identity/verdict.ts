@@ -5,6 +5,7 @@ export const verdicts = [
   'retry',
   'reset',
   'deactivated',
+  'activated',
   'deleted',
   'pending',
   'awaiting_service',

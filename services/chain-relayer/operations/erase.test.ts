@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import type { Hex } from 'viem'
+import { BaseError, type Hex } from 'viem'
 import { answerErasure } from '#platform/bus/erasing'
 import { erasedNote } from '#platform/db/erasure'
 import { personErasures } from '#shared/messages/person'
+import type { Context } from '../context'
+import { answersOf } from '../questions/answers'
 import { newNonce, newRefId, openFixture, take, until } from '../test-support'
 import { givebacksOf } from '../unsolicited-deposits/test-support'
 import { erasure } from './erase'
@@ -58,6 +60,30 @@ describe('the lock of a wallet', () => {
     const task = credit()
     await besides(task, 'nothing', () => fixture.command(task))
     expect(await fixture.operationOf(task)).toMatchObject({ state: 'waiting' })
+  })
+})
+
+describe('the relayer refuses to erase a wallet', () => {
+  const answerOf = async (context: Context, wallet: Hex) => {
+    const answers = answersOf(context)
+    const erasing = answers.find(({ question: { subject } }) => subject === question.subject)!
+    return await erasing.answer({ ...asked, check: true, wallet })
+  }
+
+  test('while it owes, by the chain itself', async () => {
+    const context = await fixture.begin()
+    const wallet = lower(`0x${newNonce().slice(2, 42)}`)
+    expect(await answerOf(context, wallet)).toEqual({ ok: { done: 'nothing prevents it' } })
+    const account = async () => ({ ...(await context.account(wallet)), drawn: '5' })
+    const refused = 'the wallet owes 5 micro-AUSD'
+    expect(await answerOf({ ...context, account }, wallet)).toEqual({ ok: { refused } })
+  })
+
+  test('while the chain cannot be read', async () => {
+    const context = await fixture.begin()
+    const account = () => Promise.reject(new BaseError('no endpoint answers'))
+    const refused = 'the credit line cannot be read: try again later'
+    expect(await answerOf({ ...context, account }, lower(`0x${newNonce().slice(2, 42)}`))).toEqual({ ok: { refused } })
   })
 })
 

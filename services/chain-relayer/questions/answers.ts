@@ -5,6 +5,7 @@ import { type Handler, handler } from '#platform/bus/serve'
 import { countDead } from '#platform/db/dead-letter.store'
 import { outboxLag } from '#platform/db/outbox.store'
 import { agesOf } from '#platform/metrics/state-limits'
+import { claimsOf } from '#shared/chain/claims'
 import { canonical, type GivenAuthorization, unwrapped } from '#shared/chain/erc3009'
 import * as questions from '#shared/messages/chain'
 import { personErasures } from '#shared/messages/person'
@@ -85,10 +86,23 @@ export const answersOf = (
     changed: context.wake,
   }),
   answerGivebacks(context),
-  answerErasure(context, personErasures['chain-relayer'], erasure),
+  answerErasure(context, personErasures['chain-relayer'], erasure, {
+    claimsOn: (wallet) => claimsOn(context, wallet),
+  }),
   handler(questions.ChainActivity, async (asked) => ok(await readActivity(context, asked))),
   handler(questions.ChainItem, async (asked) => ok({ item: await readItem(context, asked) })),
 ]
+
+/** Returns the claims on the holder of a wallet. An account that cannot be read may have one. */
+async function claimsOn({ account, log }: Pick<Context, 'account' | 'log'>, wallet: Hex): Promise<string[]> {
+  try {
+    return claimsOf(await account(wallet))
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error
+    log.warn({ err: error.shortMessage }, 'chain read failed')
+    return ['the credit line cannot be read: try again later']
+  }
+}
 
 async function unlessUnreadable<T>({ log }: Context, work: () => Promise<Answer<T>>): Promise<Answer<T>> {
   try {

@@ -15,6 +15,8 @@ export const anomalyKinds = [
   'inquiry_unknown',
   /** The provider is no longer configured. */
   'other_provider',
+  /** The provider deleted the data of a user on whom there is a claim. */
+  'forgotten',
 ] as const
 export type AnomalyKind = (typeof anomalyKinds)[number]
 
@@ -28,5 +30,12 @@ export const identityAnomalies = schema.table('identity_anomalies', {
   noticedAt: at('noticed_at').notNull().defaultNow(),
 })
 
-export const recordAnomaly = (tx: Tx, anomaly: Omit<typeof identityAnomalies.$inferInsert, 'noticedAt'>) =>
-  tx.insert(identityAnomalies).values(anomaly).onConflictDoNothing()
+/** Records an anomaly. Returns false if it is already recorded. */
+export async function recordAnomaly(
+  tx: Tx,
+  anomaly: Omit<typeof identityAnomalies.$inferInsert, 'noticedAt'>,
+): Promise<boolean> {
+  const insert = tx.insert(identityAnomalies).values(anomaly).onConflictDoNothing()
+  const rows = await insert.returning({ deliveryId: identityAnomalies.deliveryId })
+  return rows.length > 0
+}

@@ -51,9 +51,10 @@ export const subjectOf = (statement: Pick<Statement, 'subjectRef'>): `0x${string
  */
 export function decideIdentity(
   known: Identity | undefined,
-  statement: Statement,
+  heard: Statement,
   policy: IdentityPolicy,
 ): IdentityDecision {
+  const statement = afterReset(known, heard)
   if (statement.word === 'none') return { ignored: 'no verdict' }
   const wallet = subjectOf(statement)
   if (!wallet) return { ignored: 'unknown subject' }
@@ -80,10 +81,23 @@ export function decideIdentity(
 const isApproval = (word: Word | IdentityState): boolean =>
   word === 'approved' || word === 'verified' || word === 'duplicate'
 
-/** Returns true if the statement is about our level. An approval must name it; a refusal counts without a level. */
-const levelFits = ({ word, level }: Statement, policy: IdentityPolicy): boolean =>
+/**
+ * Dates an approval that a look-up finds after a reset by the look-up: the provider has taken the reset back, and the review
+ * itself is older.
+ */
+function afterReset(known: Identity | undefined, heard: Statement): Statement {
+  const { word, standingAtMs } = heard
+  if (known?.state !== 'reset' || !isApproval(word) || standingAtMs === undefined) return heard
+  return { ...heard, occurredAtMs: Math.max(heard.occurredAtMs, standingAtMs) }
+}
+
+/**
+ * Returns true if the statement counts for our level. An approval must name it. A refusal counts without a level, and at any
+ * level if it is final: an applicant has one review, which a move to another level replaces.
+ */
+const levelFits = ({ word, level, isFinal }: Statement, policy: IdentityPolicy): boolean =>
   // guard: an approval is for our verification level
-  level === policy.level || (level === null && !isApproval(word))
+  level === policy.level || (!isApproval(word) && (level === null || isFinal === true))
 
 /**
  * Returns true if the statement counts in our environment. Without an environment, an approval counts as the

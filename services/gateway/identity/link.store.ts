@@ -15,7 +15,10 @@ export const links = schema.table(
     providerRef: text('provider_ref'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (table) => [index('identity_links_wallet').on(table.wallet, table.createdAt)],
+  (table) => [
+    index('identity_links_wallet').on(table.wallet, table.createdAt),
+    index('identity_links_ref').on(table.providerRef),
+  ],
 )
 
 type Link = Pick<typeof links.$inferInsert, 'wallet' | 'provider' | 'providerRef'>
@@ -43,6 +46,13 @@ export async function findOwnRefs(db: Db, wallet: `0x${string}`): Promise<Readon
     .fullJoin(identities, eq(identities.wallet, links.wallet))
     .where(or(eq(links.wallet, wallet), eq(identities.wallet, wallet)))
   return new Set(rows.flatMap(({ link, held }) => [link, held]).filter((ref) => ref !== null))
+}
+
+/** Finds the wallets for which we created an inquiry. */
+export async function findWalletsOfRef(db: Db, ref: string | null): Promise<`0x${string}`[]> {
+  if (ref === null) return []
+  const rows = await db.selectDistinct({ wallet: links.wallet }).from(links).where(eq(links.providerRef, ref))
+  return rows.map(({ wallet }) => wallet)
 }
 
 /** Returns true if we created the inquiry, or if an erasure has emptied the ids of the wallet's inquiries. */

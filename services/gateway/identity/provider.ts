@@ -36,6 +36,14 @@ export type Statement = {
   readonly progress?: Progress
   /** True for the provider's sandbox, which does not count in production; null if not given. */
   readonly sandbox: boolean | null
+  /** True for a rejection that the user can retry at no level. */
+  readonly isFinal?: true
+  /** True if the verdict may be another one now, which only a look-up shows. */
+  readonly isToBeAsked?: true
+  /** True if the provider deleted the user's data, and so no longer recognises the person. */
+  readonly isForgotten?: true
+  /** For an approval found by a look-up: the time of the look-up, in unix ms by the provider's clock. */
+  readonly standingAtMs?: number
 }
 
 export type Undated = Omit<Statement, 'occurredAtMs'>

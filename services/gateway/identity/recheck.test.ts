@@ -3,12 +3,17 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import pino from 'pino'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { handler } from '#platform/bus/serve'
+import { ChainAccount } from '#shared/messages/chain'
+import { refuse } from '#shared/refusals'
 import { openSandboxFixture, type SandboxFixture, testConfig } from '#test/support/sandbox'
 import { waitUntil } from '#test/support/wait'
 import { outbox } from '../schema.store'
-import { type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
-import { config, contextOf, webhookSecret } from '../test-support/fixture'
+import { account } from '../test-support/bodies'
+import { answerAs, type Dependencies, startBackbone, startGateway } from '../test-support/dependencies'
+import { askOf, config, contextOf, webhookSecret } from '../test-support/fixture'
 import { headerOf, walletOf } from '../test-support/wallets'
+import { identityAnomalies } from './anomaly.store'
 import { identities } from './identity.store'
 import type { Finding, IdentityProvider } from './provider'
 import { chooseIdentityProvider } from './providers/choose'
@@ -22,6 +27,12 @@ const day = 24 * hour
 const apiKeys = { appToken: 'app-token', secretKey: 'secret-key' }
 
 let backbone: Dependencies
+let relayer: AsyncDisposable
+/** Accounts on the chain that are not empty. */
+const accounts = new Map<string, Partial<typeof account>>()
+const unreadable = new Set<string>()
+const accountOf = (wallet: string) => ({ ok: { ...account, ...clear, ...accounts.get(wallet), wallet } })
+const clear = { drawn: '0', encumbered: '0', defaulted: false, frozen: false, cycle: null }
 /** Sandbox whose webhooks never reach the gateway. */
 let sandbox: SandboxFixture
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -31,11 +42,17 @@ const log = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.par
 beforeAll(async () => {
   backbone = await startBackbone()
   sandbox = await openSandboxFixture({ identity: { ...testConfig.identity, ...apiKeys } })
+  relayer = await answerAs(backbone, 'chain-relayer', [
+    handler(ChainAccount, async ({ wallet }) =>
+      unreadable.has(wallet) ? refuse('chain_unavailable') : (accountOf(wallet) as never),
+    ),
+  ])
   // The gateway only serves webhooks and links: the suite runs the rounds itself.
   gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, recheckEveryMs: day })
 })
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
+  await relayer[Symbol.asyncDispose]()
   await sandbox[Symbol.asyncDispose]()
   await backbone[Symbol.asyncDispose]()
 })
@@ -70,6 +87,7 @@ async function round({ aheadMs = 0, perMinute = 1_000, lookUp }: Round = {}): Pr
         },
       },
       database: backbone.database,
+      ask: askOf({ 'chain.account': ({ wallet }: { wallet: string }) => accountOf(wallet) }).ask,
       clock: () => Date.now() + aheadMs,
       log,
     }),
@@ -106,9 +124,8 @@ async function verified(): Promise<Wallet> {
   await round()
   return wallet
 }
-async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Promise<void> {
+async function deliver(wallet: Wallet, atMs: number, event: object): Promise<void> {
   const body = JSON.stringify({
-    type: 'applicantReviewed',
     reviewStatus: 'completed',
     applicantId: 'applicant',
     correlationId: randomBytes(6).toString('hex'),
@@ -116,11 +133,14 @@ async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Prom
     levelName: testConfig.identity.level,
     sandboxMode: true,
     createdAtMs: new Date(atMs).toISOString().replace('T', ' ').replace('Z', ''),
-    reviewResult: { reviewAnswer: answer },
+    ...event,
   })
   const digest = createHmac('sha256', webhookSecret).update(body).digest('hex')
   const headers = { 'x-payload-digest': digest, 'x-payload-digest-alg': 'HMAC_SHA256_HEX' }
   await fetch(`${gateway.url}/webhooks/identity`, { method: 'POST', body, headers })
+}
+async function tell(wallet: Wallet, answer: 'GREEN' | 'RED', atMs: number): Promise<void> {
+  await deliver(wallet, atMs, { type: 'applicantReviewed', reviewResult: { reviewAnswer: answer } })
   await waitUntil('the webhook being handled', async () => {
     const row = await identityOf(wallet)
     return row?.decidedAt.getTime() === atMs
@@ -223,6 +243,137 @@ describe('a verified user', () => {
     await sandbox.control(`identity/${wallet}`, { verdict: 'approved', ageMs: -2_000 })
     await round({ aheadMs: 4 * day })
     expect(await ordersOf(wallet)).toEqual([true, false, true])
+  })
+})
+
+describe('a user whose applicant was deactivated', () => {
+  const suspended = async () => {
+    const wallet = await verified()
+    await decide(wallet, 'deactivated')
+    await deliver(wallet, Date.now(), { type: 'applicantDeactivated' })
+    await waitUntil('the reset', async () => (await identityOf(wallet))?.state === 'reset')
+    return wallet
+  }
+
+  test('is verified again by the look-up that the activation causes, and stays so', async () => {
+    const wallet = await suspended()
+    await backbone.database.run((db) =>
+      db.update(rechecks).set({ nextCheckAt: null }).where(eq(rechecks.wallet, wallet)),
+    )
+    await decide(wallet, 'activated')
+    await deliver(wallet, Date.now(), { type: 'applicantActivated' })
+    await waitUntil('the look-up being planned', async () => (await recheckOf(wallet))?.nextCheckAt !== null)
+    expect(await round()).toEqual([wallet])
+    expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
+    expect(await ordersOf(wallet)).toEqual([true, false, true])
+    await deliver(wallet, Date.now() - minute, { type: 'applicantDeactivated' })
+    await round({ aheadMs: 2 * day })
+    expect(await identityOf(wallet)).toMatchObject({ state: 'verified' })
+  })
+  test('is verified again by the next look-up if the webhook of the activation is lost', async () => {
+    const wallet = await suspended()
+    await decide(wallet, 'activated')
+    await round({ aheadMs: hour + minute })
+    expect(await ordersOf(wallet)).toEqual([true, false, true])
+  })
+  test('is verified again if a look-up, not a webhook, found the deactivation', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'deactivated')
+    await round({ aheadMs: 2 * day })
+    await decide(wallet, 'activated')
+    await round({ aheadMs: 4 * day })
+    expect(await ordersOf(wallet)).toEqual([true, false, true])
+  })
+  test('is not verified by a look-up that began before the deactivation', async () => {
+    const wallet = await verified()
+    const lookUp = async (asked: Wallet) => {
+      const finding = await real().lookUp(asked, new Set())
+      await deliver(wallet, Date.now() + minute, { type: 'applicantDeactivated' })
+      await waitUntil('the reset', async () => (await identityOf(wallet))?.state === 'reset')
+      return finding
+    }
+    await round({ aheadMs: 2 * day, perMinute: 1, lookUp })
+    expect(await ordersOf(wallet)).toEqual([true, false])
+  })
+  test('is not verified again after a reset of the review', async () => {
+    const wallet = await verified()
+    await decide(wallet, 'reset')
+    await deliver(wallet, Date.now(), { type: 'applicantReset', reviewStatus: 'init' })
+    await waitUntil('the reset', async () => (await identityOf(wallet))?.state === 'reset')
+    await round({ aheadMs: hour + minute })
+    expect(await ordersOf(wallet)).toEqual([true, false])
+  })
+})
+
+test('a user who is rejected for good at another level loses the flag by the look-up', async () => {
+  const wallet = await verified()
+  await sandbox.control(`identity/${wallet}`, { verdict: 'rejected', levelName: 'enhanced' })
+  await round({ aheadMs: 2 * day })
+  expect(await identityOf(wallet)).toMatchObject({ state: 'rejected' })
+  expect(await ordersOf(wallet)).toEqual([true, false])
+})
+
+describe('a user whose data the provider deletes', () => {
+  const reported = async (wallet: Wallet) => {
+    const rows = await backbone.database.read((db) => db.select().from(identityAnomalies))
+    return rows
+      .filter(({ deliveryId, kind }) => kind === 'forgotten' && deliveryId.endsWith(wallet))
+      .map((one) => one.detail)
+  }
+  const claims: [string, Partial<typeof account>][] = [
+    ['owes', { drawn: '1' }],
+    ['has defaulted and owes nothing', { defaulted: true }],
+    ['repaid with money that can be reversed', { encumbered: '5' }],
+    ['is frozen', { frozen: true }],
+  ]
+  test.each(claims)('is reported to operators by the webhook if the wallet %s', async (_case, over) => {
+    const wallet = await verified()
+    accounts.set(wallet, over)
+    await deliver(wallet, Date.now(), { type: 'applicantDeleted' })
+    await waitUntil('the report', async () => (await reported(wallet)).length === 1)
+    expect(await identityOf(wallet)).toMatchObject({ state: 'reset' })
+  })
+  test('is reported once by the look-ups if the webhook is lost', async () => {
+    const wallet = await verified()
+    accounts.set(wallet, { drawn: '2000000' })
+    await decide(wallet, 'deleted')
+    for (const days of [2, 4]) await round({ aheadMs: days * day })
+    expect(await reported(wallet)).toEqual(['the wallet owes 2000000 micro-AUSD'])
+    const lines = logged.filter(({ alarm, msg }) => alarm && msg.startsWith('identity deleted'))
+    expect(lines).toMatchObject([{ wallet }])
+  })
+  test('is reported although the wallet was not verified any more', async () => {
+    const wallet = await verified()
+    accounts.set(wallet, { defaulted: true })
+    await decide(wallet, 'rejected')
+    await round({ aheadMs: 2 * day })
+    await decide(wallet, 'deleted')
+    await round({ aheadMs: 4 * day })
+    expect(await reported(wallet)).toEqual(['the wallet has defaulted'])
+  })
+  test('is reported by the webhook if the chain cannot be read', async () => {
+    const wallet = await verified()
+    unreadable.add(wallet)
+    await deliver(wallet, Date.now(), { type: 'applicantDeleted' })
+    await waitUntil('the report', async () => (await reported(wallet)).length === 1)
+    expect((await reported(wallet))[0]).toStartWith('the credit line could not be read')
+    expect(await identityOf(wallet)).toMatchObject({ state: 'reset' })
+  })
+  test('is not reported if the wallet was never verified', async () => {
+    const wallet = await linked()
+    accounts.set(wallet, { frozen: true })
+    await deliver(wallet, Date.now(), { type: 'applicantDeleted' })
+    await waitUntil('the reset', async () => (await identityOf(wallet))?.state === 'reset')
+    expect(await reported(wallet)).toEqual([])
+  })
+  test('is not reported without a claim, nor if the applicant is only deactivated', async () => {
+    const [clean, owing] = [await verified(), await verified()]
+    accounts.set(owing, { drawn: '1' })
+    await deliver(clean, Date.now(), { type: 'applicantDeleted' })
+    await deliver(owing, Date.now(), { type: 'applicantDeactivated' })
+    for (const wallet of [clean, owing])
+      await waitUntil('the reset', async () => (await identityOf(wallet))?.state === 'reset')
+    expect([await reported(clean), await reported(owing)]).toEqual([[], []])
   })
 })
 

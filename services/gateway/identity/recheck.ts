@@ -1,6 +1,7 @@
 import { within } from '#platform/deadline'
 import { failpoint } from '#platform/failpoint'
 import type { Context } from '../context'
+import { readClaims, reportForgotten } from './forgotten'
 import { nextCheckAt, retryAt, scheduleOf } from './identity'
 import { findOwnRefs } from './link.store'
 import { type Finding, ProviderDown } from './provider'
@@ -57,7 +58,10 @@ async function takeFinding(context: Context, due: Due, finding: Finding): Promis
   const { wallet } = due.recheck
   const statement = statementOf(context, due, finding)
   const same = statement ? await samePersonOf(context, statement) : 'unknown'
+  const isForgotten = 'nobody' in finding && (due.held?.firstVerifiedAt ?? null) !== null
+  const claims = isForgotten ? await readClaims(context, wallet) : []
   const changed = await database.transaction(async (tx) => {
+    await reportForgotten(tx, context, { id: `look-up:${wallet}`, wallet, claims })
     const decision = statement && (await applyStatement(tx, context, statement, same))
     const standing = await standingOf(tx, wallet)
     const waits = decision && 'ignored' in decision && decision.ignored === 'person unknown'

@@ -10,8 +10,10 @@ import { IdentityWebhook } from '#shared/messages/webhooks'
 import type { Context } from '../context'
 import { outbox } from '../schema.store'
 import { type AnomalyKind, recordAnomaly } from './anomaly.store'
+import { readClaims, reportForgotten } from './forgotten'
 import {
   decideIdentity,
+  type Identity,
   type IdentityDecision,
   needsAsking,
   nextCheckAt,
@@ -20,8 +22,8 @@ import {
   scheduleOf,
   subjectOf,
 } from './identity'
-import { lockIdentity, storeVerdict } from './identity.store'
-import { findOwnRefs, isOwnRef } from './link.store'
+import { findIdentity, lockIdentity, storeVerdict } from './identity.store'
+import { findOwnRefs, findWalletsOfRef, isOwnRef } from './link.store'
 import { flagCause, flagOrderId } from './orders'
 import type { SamePerson } from './person'
 import { judgeApproved, recordNamed } from './person.store'
@@ -30,13 +32,17 @@ import { recordProgress, recordVerdict } from './recheck.store'
 
 export const verdictReaction = (context: Context): Reaction =>
   reactTo(IdentityWebhook, {
-    async find(message): Promise<SamePerson> {
+    async find(message): Promise<Outside> {
       const heard = hear(context, message)
-      return 'statement' in heard ? samePersonOf(context, heard.statement) : 'unknown'
+      if (!('statement' in heard)) return { same: 'unknown' }
+      const same = await samePersonOf(context, heard.statement)
+      return { same, forgotten: await forgottenIn(context, heard.statement) }
     },
-    async apply(tx, message, same) {
+    async apply(tx, message, { same, forgotten = [] }) {
       const { provider, deliveryId } = message
       const heard = hear(context, message)
+      for (const { wallet, claims } of forgotten)
+        await reportForgotten(tx, context, { id: `${deliveryId}:${wallet}`, wallet, claims })
       const found = 'statement' in heard ? await applyHeard(tx, context, heard.statement, same) : heard
       if (!found) return
       const { kind, detail, askAbout } = found
@@ -50,6 +56,29 @@ export const verdictReaction = (context: Context): Reaction =>
       const nextCheckAt = new Date(context.clock())
       await recordVerdict(tx, { wallet: askAbout, provider, nextCheckAt })
     },
+  })
+
+/** Answers of other services and of the provider, fetched before the transaction. */
+type Outside = { readonly same: SamePerson; readonly forgotten?: readonly Forgotten[] }
+type Forgotten = { readonly wallet: `0x${string}`; readonly claims: readonly string[] }
+
+/** Returns the wallets whose holder the provider forgot, with the claims on them. Only verified wallets can borrow. */
+async function forgottenIn(context: Context, { isForgotten, subjectRef, providerRef }: Statement) {
+  if (!isForgotten) return []
+  const { database } = context
+  const subject = subjectOf({ subjectRef })
+  // The reference may be deleted, too.
+  const wallets = subject ? [subject] : await database.read((db) => findWalletsOfRef(db, providerRef))
+  const held = await Promise.all(wallets.map((wallet) => database.read((db) => findIdentity(db, wallet))))
+  const verified = held.flatMap((row) => (row?.firstVerifiedAt ? [row.wallet] : []))
+  return Promise.all(verified.map(async (wallet) => ({ wallet, claims: await knownClaims(context, wallet) })))
+}
+
+/** Returns the claims on the holder of a wallet. Those that cannot be read now count, because the verdict must not wait. */
+const knownClaims = (context: Context, wallet: `0x${string}`): Promise<string[]> =>
+  readClaims(context, wallet).catch((err) => {
+    context.log.warn({ wallet, err }, 'claims on a deleted user could not be read')
+    return ['the credit line could not be read: look whether the wallet owes or has defaulted']
   })
 
 /** Reason for which a delivery is not applied. A retry would give the same result. */
@@ -102,6 +131,11 @@ async function applyHeard(
     await recordVerdict(tx, { wallet, provider: context.provider.name, nextCheckAt })
   }
   context.log.info({ eventId, why: decision.ignored }, 'identity statement ignored')
+  const subject = subjectOf(statement)
+  if (statement.isToBeAsked && subject) {
+    const due = { wallet: subject, provider: context.provider.name, nextCheckAt: new Date(context.clock()) }
+    await recordVerdict(tx, due)
+  }
   if (decision.ignored === 'unknown inquiry' && word !== 'none')
     return { kind: 'inquiry_unknown', detail: `${word}, by an inquiry that we did not create` }
   if (decision.ignored === 'unknown subject') return { kind: 'subject_unknown', detail: `${word}, for an unknown user` }
@@ -168,7 +202,7 @@ export async function applyStatement(
   const standing = { state: next.state, decidedAt: new Date(next.decidedAtMs), linkedAt: null }
   const askedAt = nextCheckAt(standing, scheduleOf(config), clock())
   await recordVerdict(tx, { wallet, provider, nextCheckAt: askedAt })
-  if (flag !== null) await announceFlag(tx, wallet, flag, next.revision!, statement)
+  if (flag !== null) await announceFlag(tx, { wallet, verified: flag, next })
   log.info({ wallet, state: next.state, flag }, 'identity decided')
   failpoint('gateway:identity-decided')
   return decision
@@ -187,10 +221,14 @@ async function isForeign(tx: Tx, { provider }: Context, wallet: `0x${string}`, r
   return ref === null || !(await findOwnRefs(tx, wallet)).has(ref)
 }
 
-async function announceFlag(tx: Tx, wallet: `0x${string}`, verified: boolean, revision: bigint, statement: Statement) {
+async function announceFlag(
+  tx: Tx,
+  { wallet, verified, next }: { wallet: `0x${string}`; verified: boolean; next: Identity },
+) {
+  const revision = next.revision!
   const order = { wallet, verified, revision: String(revision) }
   await announce(tx, outbox, VerifyOrdered, flagOrderId(wallet, revision), order)
-  const occurredAt = new Date(statement.occurredAtMs).toISOString()
+  const occurredAt = new Date(next.decidedAtMs).toISOString()
   await announce(tx, outbox, IdentityDecided, messageIdFor(IdentityDecided, flagCause(wallet, revision)), {
     wallet,
     verified,

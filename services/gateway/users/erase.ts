@@ -14,8 +14,8 @@ import { users } from './user.store'
 
 /**
  * Erasure of a person's data in the gateway. An approval that is no longer rechecked becomes a reset, whose
- * flag the sweep orders. The first verification and operators' decisions stay, so that the person cannot
- * start a second record.
+ * flag the sweep orders. The first verification and operators' decisions stay: while the provider recognises the person, it
+ * cannot start a second record. `chain-relayer` refuses the erasure while there is a claim on the person.
  */
 export const erasure = withDeadLetters(
   deadLetters,
@@ -48,7 +48,9 @@ export const erasure = withDeadLetters(
 
 /** Erases a wallet's data, and announces each erasure, which a restore repeats. */
 export const answerErase = (context: Context) =>
-  answerErasure(context, personErasures.gateway, erasure, async (tx, { command, wallet }) => {
-    const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }
-    await announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, command), erased)
+  answerErasure(context, personErasures.gateway, erasure, {
+    afterwards: async (tx, { command, wallet }) => {
+      const erased = { wallet, erasedAt: new Date(context.clock()).toISOString() }
+      await announce(tx, outbox, IdentityErased, messageIdFor(IdentityErased, command), erased)
+    },
   })

@@ -7,28 +7,36 @@ import { ok } from '#shared/refusals'
 
 const namedMax = 5
 
-/**
- * Answers requests to erase a wallet. It refuses while money or an order of the wallet is in progress. `then` runs in
- * the same transaction.
- */
+type Wallet = `0x${string}`
+type ErasureSteps = {
+  /** Returns the claims on the holder of a wallet, while which the data must stay. */
+  readonly claimsOn?: (wallet: Wallet) => Promise<readonly string[]>
+  /** Runs in the transaction of the erasure. */
+  readonly afterwards?: (tx: Tx, asked: { command: string; wallet: Wallet }) => Promise<unknown>
+}
+
+/** Answers requests to erase a wallet. It refuses while money or an order of the wallet is in progress, or a claim exists. */
 export const answerErasure = (
   { database, log }: { readonly database: Database; readonly log: Log },
   question: PersonErasure,
   { lock, onItsWay, empty }: Erasure,
-  then: (tx: Tx, asked: { command: string; wallet: `0x${string}` }) => Promise<unknown> = async () => {},
+  { claimsOn = async () => [], afterwards = async () => {} }: ErasureSteps = {},
 ): Handler =>
   handler(question, async ({ wallet, check, command }) => {
+    // guard: a wallet with a claim is not erased
+    const claims = await claimsOn(wallet)
     const open = await database.transaction(async (tx) => {
       await lock(tx, wallet)
       const found = await tx.execute<{ why: string }>(onItsWay(wallet))
-      if (found.length > 0 || check) return found.map(({ why }) => why)
+      const reasons = [...claims, ...found.map(({ why }) => why)]
+      if (reasons.length > 0 || check) return reasons
       for (const statement of empty(wallet)) await tx.execute(statement)
-      await then(tx, { command, wallet })
+      await afterwards(tx, { command, wallet })
       return []
     })
     if (open.length === 0) {
       if (!check) log.info({ command }, 'personal data erased')
-      return ok({ done: check ? 'nothing is on its way' : 'erased' })
+      return ok({ done: check ? 'nothing prevents it' : 'erased' })
     }
     const more = open.length - namedMax
     const named = open.slice(0, namedMax).join('; ')

@@ -115,6 +115,12 @@ const once: readonly Guard[] = [
     },
   },
   {
+    guard: 'a wallet with a claim is not erased',
+    kind: 'evidence',
+    by: instead('await claimsOn(wallet)', '[]'),
+    test: { file: at('operations/erase.test.ts'), name: 'while it owes, by the chain itself' },
+  },
+  {
     guard: 'a take waits for a giveback of its wallet that is being stored',
     kind: 'lock',
     by: dropped,

@@ -22,6 +22,8 @@ let ask: Ask
 const open: Database[] = []
 const wallet = `0x${'ab'.repeat(20)}` as const
 const other = `0x${'cd'.repeat(20)}` as const
+/** Claims on the holders of wallets, by the chain. */
+const claims = new Map<string, readonly string[]>()
 const log = openLog('test', 'silent')
 
 beforeAll(async () => {
@@ -35,7 +37,9 @@ beforeAll(async () => {
     return { database, log }
   }
   const answers = [
-    answerErasure(as('chain_relayer'), personErasures['chain-relayer'], chainRelayer),
+    answerErasure(as('chain_relayer'), personErasures['chain-relayer'], chainRelayer, {
+      claimsOn: async (about) => claims.get(about) ?? [],
+    }),
     answerErasure(as('payouts'), personErasures.payouts, payouts),
     answerErasure(as('payments'), personErasures.payments, payments),
     answerErase({ ...as('gateway'), clock: Date.now } as never),
@@ -98,6 +102,7 @@ const insertDead = (schema: string, payload: object, redrivenAt: Date | null) =>
   })}`
 
 beforeEach(async () => {
+  claims.clear()
   const tables = [
     'gateway.users',
     'gateway.identities',
@@ -220,7 +225,7 @@ test('an erasure can be ordered again once there is new personal data', async ()
 test('without --apply nothing is changed and nothing is recorded', async () => {
   const before = await storedAbout(wallet)
   expect(await run(false)).toMatchObject({
-    refused: 'nothing is on its way; nothing was changed: add --apply to erase',
+    refused: 'nothing prevents it; nothing was changed: add --apply to erase',
   })
   expect(await storedAbout(wallet)).toBe(before)
   expect(await owner`select * from ops.commands`).toHaveLength(0)
@@ -282,6 +287,20 @@ test.each<[string, (wallet: string) => Promise<unknown>, string]>([
   expect(await run(false)).toEqual({ id: '', refused })
   expect(await run()).toMatchObject({ refused })
   expect(await storedAbout(wallet)).toBe(before)
+})
+
+test('an erasure is refused in every service while there is a claim on the person, and done once there is none', async () => {
+  claims.set(wallet, ['the wallet owes 5 micro-AUSD', 'the wallet has defaulted'])
+  const before = await storedAbout(wallet)
+  const refused = 'chain-relayer: the wallet owes 5 micro-AUSD; the wallet has defaulted'
+  expect(await run(false)).toEqual({ id: '', refused })
+  expect(await run()).toMatchObject({ refused })
+  expect(await storedAbout(wallet)).toBe(before)
+  expect(await eraseWallet({ ask, sql }, { ...asked, wallet: other, apply: true })).toMatchObject({
+    done: 'personal data erased',
+  })
+  claims.clear()
+  expect(await run()).toMatchObject({ done: 'personal data erased' })
 })
 
 test('an erasure that a service leaves unanswered is completed by the same command', async () => {

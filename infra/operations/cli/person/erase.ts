@@ -54,7 +54,7 @@ export async function eraseWallet(
   if (!apply) {
     const outcome = await ask(crypto.randomUUID(), true)
     if ('refused' in outcome) return { id: '', refused: outcome.refused }
-    return { id: '', refused: 'nothing is on its way; nothing was changed: add --apply to erase' }
+    return { id: '', refused: 'nothing prevents it; nothing was changed: add --apply to erase' }
   }
   const cause = await causeOf(operator.sql, wallet)
   return perform(operator, { verb, target: wallet, cause, reason, by }, async (id) => {

@@ -99,12 +99,30 @@ describe('a look-up at Sumsub', () => {
         level,
         word: 'approved',
         sandbox: true,
+        standingAtMs: expect.any(Number),
       },
     })
   })
+  test('says that an approval stood when the request began, not when the answer came', async () => {
+    const waitMs = 60
+    reply = async () => {
+      await Bun.sleep(waitMs)
+      return Response.json(applicant())
+    }
+    const finding = (await sumsub!.lookUp(wallet, made)) as { statement: { standingAtMs: number } }
+    expect(finding.statement.standingAtMs).toBeLessThanOrEqual(nowMs - waitMs + 1)
+  })
+  test('does not say that a refusal stands', async () => {
+    expect(JSON.stringify(await ask(applicant({ review: red('FINAL') })))).not.toContain('standingAtMs')
+  })
   test.each<[string, Over, object]>([
     ['GREEN', {}, { word: 'approved', occurredAtMs: from }],
-    ['RED for good', { review: red('FINAL') }, { word: 'rejected', occurredAtMs: from + 999 }],
+    ['RED for good', { review: red('FINAL') }, { word: 'rejected', isFinal: true, occurredAtMs: from + 999 }],
+    [
+      'RED for good at another level',
+      { review: { ...red('FINAL'), levelName: 'other' } },
+      { word: 'rejected', isFinal: true, level: 'other' },
+    ],
     ['RED of no kind', { review: red(null) }, { word: 'rejected', occurredAtMs: from + 999 }],
     ['RED to be tried again', { review: red('RETRY') }, { word: 'resubmit', occurredAtMs: from + 999 }],
     ['GREEN at another level', { review: { levelName: 'other' } }, { word: 'approved', level: 'other' }],
@@ -123,7 +141,7 @@ describe('a look-up at Sumsub', () => {
     [
       'a check in progress',
       { review: { reviewStatus: 'pending', reviewResult: null } },
-      { word: 'none', progress: 'submitted', occurredAtMs: nowMs },
+      { word: 'none', progress: 'submitted', occurredAtMs: expect.any(Number) },
     ],
     ['a check on hold', { review: { reviewStatus: 'onHold' } }, { word: 'none' }],
     [

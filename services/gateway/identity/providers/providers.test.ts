@@ -50,6 +50,22 @@ describe('the parser of Sumsub webhooks', () => {
     const read = parseSumsub(JSON.stringify({ ...reviewed, ...over }))
     expect(read).toMatchObject({ statement: { word, occurredAtMs: nowMs + 123, sandbox: false } })
   })
+  test.each<[string, object, object]>([
+    ['RED for good', { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'FINAL' } }, { isFinal: true }],
+    ['RED to be tried again', { reviewResult: { reviewAnswer: 'RED', reviewRejectType: 'RETRY' } }, {}],
+    ['RED without a kind', { reviewResult: { reviewAnswer: 'RED' } }, {}],
+    ['FINAL with GREEN', { reviewResult: { reviewAnswer: 'GREEN', reviewRejectType: 'FINAL' } }, {}],
+    ['an activation', { type: 'applicantActivated' }, { isToBeAsked: true }],
+    ['a deletion', { type: 'applicantDeleted' }, { isForgotten: true }],
+    ['a deactivation', { type: 'applicantDeactivated' }, {}],
+    ['a reset', { type: 'applicantReset' }, {}],
+  ])('reads what %s implies', (_, over, implied) => {
+    const read = parseSumsub(JSON.stringify({ ...reviewed, ...over })) as { statement: Record<string, unknown> }
+    const { isFinal, isToBeAsked, isForgotten } = read.statement
+    const given = Object.entries({ isFinal, isToBeAsked, isForgotten }).filter(([, value]) => value !== undefined)
+    expect(Object.fromEntries(given)).toEqual(implied as Record<string, boolean>)
+    expect(parseSumsub(sumsub!.kept(JSON.stringify({ ...reviewed, ...over })))).toEqual(read as never)
+  })
   test.each([
     ['applicantCreated', { progress: 'unfinished' }],
     ['applicantAwaitingUser', { progress: 'unfinished' }],
@@ -169,6 +185,10 @@ describe('the parser of Persona webhooks', () => {
     ['inquiry.marked-for-review', 'submitted'],
   ])('%s: it is %s', (name, progress) => {
     expect(parsePersona(event(name), false)).toMatchObject({ statement: { progress } })
+  })
+  test('a redaction of an inquiry deletes the personal data and changes no verdict', () => {
+    const read = parsePersona(event('inquiry.redacted'), false)
+    expect(read).toMatchObject({ statement: { word: 'none', isForgotten: true, providerRef: 'inq_1' } })
   })
   test.each(['reference-id', 'referenceId', 'reference_id'])('understands the key inflection of %s', (key) => {
     const read = parsePersona(event('inquiry.approved', key), false)

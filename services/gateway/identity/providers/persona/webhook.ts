@@ -18,6 +18,9 @@ const turns: ReadonlyMap<string, Progress> = new Map([
   ['inquiry.marked-for-review', 'submitted'],
 ])
 
+/** Event of an inquiry whose personal data was deleted, with its account's or on its own. Its status stays. */
+const redacted = 'inquiry.redacted'
+
 /**
  * Parses a webhook. Events that are not about an inquiry have no effect. Events do not name their
  * environment, so `sandbox` follows from our API key.
@@ -34,6 +37,7 @@ export function parsePersona(body: string, sandbox: boolean): ReadDelivery {
     word: words.get(name) ?? 'none',
     ...(progress && { progress }),
     sandbox,
+    ...(name === redacted && { isForgotten: true as const }),
   }
   const occurredAtMs = Date.parse(createdAt ?? '')
   return Number.isNaN(occurredAtMs) ? { undated } : { statement: { ...undated, occurredAtMs } }

@@ -11,7 +11,7 @@ import {
   type Word,
 } from '../../provider'
 import { hostedLink, openIdentityApi } from '../api'
-import { keptOfSumsub, maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
+import { isFinal, keptOfSumsub, maybe, parseSumsub, ReviewResult, timeOf, verifySumsub, wordOf } from './webhook'
 
 /** Options of the client. `secretKey` signs our requests, not webhooks. */
 type SumsubOptions = {
@@ -59,10 +59,13 @@ export function sumsub(options: SumsubOptions): IdentityProvider {
       return { url: hostedLink(url), ref: null }
     },
     async lookUp(wallet) {
+      const startedMs = performance.now()
       const { status, body } = await api.get(personPath(wallet))
       if (status === 404) return nobody(body)
       const sandbox = !options.appToken.startsWith('prd:')
-      const asked = { wallet, level: options.level, sandbox, nowMs: api.now() }
+      // The answer shows the applicant as of the request, so a verdict that was given meanwhile is newer.
+      const nowMs = Math.floor(api.now() - (performance.now() - startedMs))
+      const asked = { wallet, level: options.level, sandbox, nowMs }
       const found = findingOf(body, asked)
       if ('fault' in found) throw new ProviderDown(`sumsub: ${found.fault}`)
       return found
@@ -182,7 +185,7 @@ type ApplicantContext = {
   readonly wallet: string
   readonly level: string
   readonly sandbox: boolean
-  /** Time of the request, in unix ms, at which progress counts. */
+  /** Time of the request, in unix ms by the provider's clock: progress counts from it, and an approval stands at it. */
   readonly nowMs: number
 }
 
@@ -200,6 +203,7 @@ function findingOf(answer: unknown, asked: ApplicantContext): Finding | { fault:
     level: review.levelName ?? null,
     word,
     sandbox: asked.sandbox,
+    ...(word === 'rejected' && isFinal(review.reviewResult) && { isFinal: true as const }),
   }
   const ended = timeOf(review.reviewDate)
   const progress = word === 'none' && turns.get(review.reviewStatus ?? '')
@@ -208,7 +212,7 @@ function findingOf(answer: unknown, asked: ApplicantContext): Finding | { fault:
   if (word === 'approved') {
     const began = ended ?? timeOf(review.createDate)
     if (!began) return { fault: 'an approval without a time' }
-    return { statement: { ...known, occurredAtMs: began.fromMs } }
+    return { statement: { ...known, occurredAtMs: began.fromMs, standingAtMs: asked.nowMs } }
   }
   if (word === 'reset' || !ended) return { undated: known }
   return { statement: { ...known, occurredAtMs: ended.toMs } }

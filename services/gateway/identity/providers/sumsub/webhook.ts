@@ -22,6 +22,9 @@ const turns: ReadonlyMap<string, Progress> = new Map([
 ])
 
 const takenBack = new Set(['applicantReset', 'applicantDeleted', 'applicantDeactivated'])
+/** Event of an applicant who was deactivated before: the earlier review stands again, which the event does not contain. */
+const reactivated = 'applicantActivated'
+const deleted = 'applicantDeleted'
 
 /** Parses a webhook. Unknown types, and those of actions, transactions and video calls, have no effect. */
 export function parseSumsub(body: string): ReadDelivery {
@@ -41,6 +44,9 @@ export function parseSumsub(body: string): ReadDelivery {
     word,
     ...(progress && { progress }),
     sandbox: event.sandboxMode,
+    ...(word === 'rejected' && isFinal(event.reviewResult) && { isFinal: true as const }),
+    ...(type === reactivated && { isToBeAsked: true as const }),
+    ...(type === deleted && { isForgotten: true as const }),
   }
   if (!time) return { undated }
   return {
@@ -91,6 +97,10 @@ export function wordOf(result: Static<typeof ReviewResult> | null | undefined): 
   if (reviewAnswer === 'RED') return reviewRejectType === 'RETRY' ? 'resubmit' : 'rejected'
   return 'none'
 }
+
+/** Returns true for a rejection that cannot be retried, whatever the level of the review. */
+export const isFinal = (result: Static<typeof ReviewResult> | null | undefined): boolean =>
+  result?.reviewAnswer === 'RED' && result.reviewRejectType === 'FINAL'
 
 /**
  * Parses "2026-11-21 07:00:00.123" (UTC without a zone) or ISO 8601. Whole seconds are a range: an approval

@@ -1,0 +1,1 @@
+CREATE INDEX "identity_links_ref" ON "gateway"."identity_links" USING btree ("provider_ref");
