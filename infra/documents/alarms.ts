@@ -11,7 +11,7 @@ const fundLane =
 export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
-    lines: ['payment needs manual review', 'payment paid twice'],
+    lines: ['payment needs manual review', 'payment paid twice', 'settlement overpaid'],
     steps: 'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)).',
   },
   {

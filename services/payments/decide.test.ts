@@ -8,9 +8,18 @@ import {
   decideSettled,
   lostMicro,
   nextCheck,
+  type Receipt,
+  reducedTo,
   waiverOf,
 } from './decide'
-import { type BackFacts, mayBecome, type PaymentFacts, type PaymentState, paymentStates } from './payment'
+import {
+  type BackFacts,
+  mayBecome,
+  type PaymentFacts,
+  type PaymentState,
+  paymentStates,
+  remainderFloor,
+} from './payment'
 import type { Charge } from './provider'
 
 const open: PaymentFacts = {
@@ -89,7 +98,148 @@ describe('the decision on incoming money', () => {
       { next: 'paid', onchainMicro: 1_846_153n, reason: 'refunded_in_part' },
     ],
   ] as const)('%s', (_, payment, money, answer) => {
-    expect(decideReceipt(payment as PaymentFacts, money)).toEqual(answer as never)
+    expect(withoutPart(decideReceipt(payment as PaymentFacts, money))).toEqual(answer as never)
+  })
+})
+
+function withoutPart(receipt: Receipt): unknown {
+  if (!('counted' in receipt)) return receipt
+  const { counted: _, ...rest } = receipt
+  return rest
+}
+
+describe('the part of a settlement that repays its debt at once', () => {
+  const settlement: PaymentFacts = { ...open, kind: 'settlement' }
+  const part = {
+    fiatMinor: 50_000n,
+    ausdMicro: 3_076_923n,
+    refundedMinor: 0n,
+    promisedMicro: null,
+    restMinor: 0n,
+    restRefundedMinor: 0n,
+  }
+  const whole = { next: 'paid', onchainMicro: 3_076_923n }
+  test.each([
+    ['all of what was paid exactly', {}, 50_000n, { ...whole, counted: part }],
+    [
+      'all of it, if one rupiah more was paid',
+      {},
+      50_001n,
+      { ...whole, reason: 'overpaid', counted: { ...part, restMinor: 1n } },
+    ],
+    [
+      'all of it, if ten times as much was paid',
+      {},
+      500_000n,
+      { ...whole, reason: 'overpaid', counted: { ...part, restMinor: 450_000n } },
+    ],
+    [
+      'what was paid, if one rupiah less was paid',
+      {},
+      49_999n,
+      {
+        next: 'paid',
+        onchainMicro: 3_076_861n,
+        reason: 'amount_differs',
+        counted: { ...part, fiatMinor: 49_999n, ausdMicro: 3_076_861n, promisedMicro: 3_076_923n },
+      },
+    ],
+    ['nothing of an amount that is worth nothing', { ausdMicro: 49_999n }, 1n, review('amount_differs')],
+    ['nothing of an inexact amount', {}, null, review('amount_differs')],
+    [
+      'all of it, if what was paid beyond it was refunded before',
+      { refundedMinor: 1n },
+      50_001n,
+      { ...whole, reason: 'overpaid', counted: { ...part, restMinor: 1n, restRefundedMinor: 1n } },
+    ],
+    [
+      'less, if more than the rest was refunded before',
+      { refundedMinor: 20_001n },
+      50_001n,
+      {
+        next: 'paid',
+        onchainMicro: 1_846_153n,
+        reason: 'overpaid',
+        counted: { ...part, refundedMinor: 20_000n, restMinor: 1n, restRefundedMinor: 1n },
+      },
+    ],
+    [
+      'nothing, if everything was refunded before',
+      { refundedMinor: 50_001n },
+      50_001n,
+      { next: 'refunded', reason: 'refunded_before_credit' },
+    ],
+  ] as const)('is %s', (_, more, paidMinor, answer) => {
+    expect(decideReceipt({ ...settlement, ...more }, { ...charge, paidMinor })).toEqual(answer as never)
+  })
+
+  test('is priced like late money, if it was paid too late and one rupiah too much', () => {
+    const late = { ...settlement, state: 'expired', expiresAt: new Date(0) } as const
+    const receipt = decideReceipt(late, { ...charge, paidAt: new Date(1), paidMinor: 50_001n }, 16_900n)
+    expect(receipt).toMatchObject({
+      next: 'paid',
+      onchainMicro: 2_958_579n,
+      reason: 'overpaid',
+      counted: { fiatMinor: 50_000n, ausdMicro: 2_958_579n, restMinor: 1n },
+    })
+  })
+
+  test.each([
+    ['sender_unverified', { senderVerification: 'failed' }],
+    ['currency_differs', { currency: 'MYR' }],
+  ] as const)('is nothing of money in doubt as a whole: %s', (reason, more) => {
+    expect(decideReceipt(settlement, { ...charge, ...more, paidMinor: 50_001n })).toEqual(review(reason) as never)
+  })
+})
+
+describe('a settlement of which only a part is still owed', () => {
+  const settlement: PaymentFacts = { ...open, kind: 'settlement' }
+  const receiptOf = (more: Partial<PaymentFacts>, paidMinor = 50_000n) => {
+    const receipt = decideReceipt({ ...settlement, ...more }, { ...charge, paidMinor })
+    if (!('counted' in receipt)) throw new Error('nothing counts')
+    return receipt
+  }
+  test.each([
+    [
+      'a third',
+      {},
+      50_000n,
+      1_000_000n,
+      { fiatMinor: 16_251n, restMinor: 33_749n, refundedMinor: 0n, restRefundedMinor: 0n },
+    ],
+    ['one unit', {}, 50_000n, 1n, { fiatMinor: 1n, restMinor: 49_999n, refundedMinor: 0n, restRefundedMinor: 0n }],
+    [
+      'all but one unit',
+      {},
+      50_000n,
+      3_076_922n,
+      { fiatMinor: 50_000n, restMinor: 0n, refundedMinor: 0n, restRefundedMinor: 0n },
+    ],
+    [
+      'a third, of money beyond the promise',
+      {},
+      60_000n,
+      1_000_000n,
+      { fiatMinor: 16_251n, restMinor: 43_749n, refundedMinor: 0n, restRefundedMinor: 0n },
+    ],
+    [
+      'a third, of money that was refunded in part',
+      { refundedMinor: 20_000n },
+      50_000n,
+      1_000_000n,
+      { fiatMinor: 16_251n, restMinor: 33_749n, refundedMinor: 0n, restRefundedMinor: 20_000n },
+    ],
+  ] as const)('repays %s, and the rest waits', (_, more, paidMinor, owedMicro, counted) => {
+    const reduced = reducedTo(receiptOf(more, paidMinor), owedMicro)!
+    expect(reduced).toMatchObject({ next: 'paid', reason: 'overpaid', onchainMicro: owedMicro })
+    expect(reduced.counted).toMatchObject({ ...counted, ausdMicro: owedMicro, promisedMicro: 3_076_923n })
+    // Nothing of the charge is lost, and the row gives exactly what is ordered.
+    expect(reduced.counted.fiatMinor + reduced.counted.restMinor).toBe(paidMinor)
+    expect(remainderFloor(reduced.counted)).toBe(owedMicro)
+  })
+
+  test('gives nothing if nothing is owed', () => {
+    expect(reducedTo(receiptOf({}), 0n)).toBeUndefined()
   })
 })
 
@@ -100,12 +250,23 @@ describe('the decision on money after the end of its checkout', () => {
     charge: { ...charge, paidAt: new Date(paidAt) },
   })
   const late = at('2026-08-01T02:15:00.001Z')
+  const lateSettlement = at('2026-08-01T02:15:00.001Z', { kind: 'settlement' })
   const worth = { ausdMicro: 2_958_579n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_900n }
   const waiting = { reason: 'awaiting_rate', providerPaymentId: 'py-1' }
   const locked = { next: 'paid', onchainMicro: 3_076_923n }
   test.each([
     ['at the worse present rate', late, 16_900n, { ...locked, onchainMicro: 2_958_579n, late: worth }],
-    ['at the locked rate, within 1 % of it', late, 16_412n, locked],
+    ['a settlement at the locked rate, within 1 % of it', lateSettlement, 16_412n, locked],
+    [
+      'a top-up at the worse present rate, however close',
+      late,
+      16_251n,
+      {
+        ...locked,
+        onchainMicro: 3_076_733n,
+        late: { ausdMicro: 3_076_733n, promisedMicro: 3_076_923n, lateRateMinorPerUsd: 16_251n },
+      },
+    ],
     ['at the locked rate, the present one being better', late, 15_000n, locked],
     ['as promised, when it was paid at the very end', at('2026-08-01T02:15:00Z'), 16_900n, locked],
     ['not at all without a rate', late, null, { awaitsRate: true }],
@@ -134,7 +295,7 @@ describe('the decision on money after the end of its checkout', () => {
       { overpaid: true },
     ],
   ] as const)('counts %s', (_, { payment, charge: money }, present, answer) => {
-    expect(decideReceipt(payment, money, present)).toEqual(answer as never)
+    expect(withoutPart(decideReceipt(payment, money, present))).toEqual(answer as never)
   })
 
   test('is retried permanently while there is no rate', () => {

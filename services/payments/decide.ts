@@ -23,11 +23,24 @@ export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !=
 
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 
+/** The part of a charge that counts for its payment, and what went back of it. Fiat is in smallest units. */
+export type Counted = {
+  readonly fiatMinor: bigint
+  readonly ausdMicro: bigint
+  readonly refundedMinor: bigint
+  /** Original promise of a settlement that is applied in part (10⁻⁶ AUSD); null if all of it is. */
+  readonly promisedMicro: bigint | null
+  /** What the charge paid beyond it. An operator decides about it, as about a second charge. */
+  readonly restMinor: bigint
+  /** What went back of the rest: refunds count for it first. */
+  readonly restRefundedMinor: bigint
+}
+
 export type Receipt =
   | { known: true }
   | { overpaid: true }
   | { awaitsRate: true }
-  | { next: 'paid'; onchainMicro: bigint; reason?: Reason; late?: LateWorth }
+  | { next: 'paid'; onchainMicro: bigint; counted: Counted; reason?: Reason; late?: LateWorth }
   | { next: 'review' | 'refunded'; reason: Reason }
 
 /**
@@ -36,6 +49,61 @@ export type Receipt =
  */
 export const isLate = ({ expiresAt }: Pick<PaymentFacts, 'expiresAt'>, { paidAt }: Pick<Charge, 'paidAt'>): boolean =>
   expiresAt !== null && paidAt !== null && paidAt > expiresAt
+
+/**
+ * Counts `fiatMinor`, worth `ausdMicro`, of a charge that paid `paidMinor`; the rest waits for an operator.
+ */
+function countedPart(
+  payment: Pick<PaymentFacts, 'ausdMicro' | 'refundedMinor'>,
+  part: { paidMinor: bigint; fiatMinor: bigint; ausdMicro: bigint },
+): Counted {
+  const { paidMinor, fiatMinor, ausdMicro } = part
+  const restMinor = atLeastZero(paidMinor - fiatMinor)
+  const refundedMinor = atLeastZero(payment.refundedMinor - restMinor)
+  return {
+    fiatMinor,
+    ausdMicro,
+    refundedMinor,
+    promisedMicro: ausdMicro === payment.ausdMicro ? null : payment.ausdMicro,
+    restMinor,
+    restRefundedMinor: payment.refundedMinor - refundedMinor,
+  }
+}
+
+/**
+ * Returns the part of a charge that counts, or undefined if the charge needs manual review. A top-up counts only if exactly
+ * its amount was paid. The term of a debt goes on while money for it waits, so of a settlement everything counts that repays
+ * its debt without doubt.
+ */
+export function countedOf(payment: PaymentFacts, { paidMinor }: Pick<Charge, 'paidMinor'>): Counted | undefined {
+  const { kind, fiatMinor, ausdMicro } = payment
+  // guard: a payment with another amount needs manual review
+  if (paidMinor === null || (kind === 'topup' && paidMinor !== fiatMinor)) return undefined
+  if (paidMinor >= fiatMinor) return countedPart(payment, { paidMinor, fiatMinor, ausdMicro })
+  const worthMicro = (ausdMicro * paidMinor) / fiatMinor
+  return worthMicro === 0n
+    ? undefined
+    : countedPart(payment, { paidMinor, fiatMinor: paidMinor, ausdMicro: worthMicro })
+}
+
+/**
+ * Reduces a settlement to the debt that is still owed (`owedMicro`, 10⁻⁶ AUSD, less than it gives): the rest, which may not
+ * become collateral, waits for an operator. Returns undefined if nothing is owed.
+ */
+export function reducedTo(
+  receipt: Extract<Receipt, { next: 'paid' }>,
+  owedMicro: bigint,
+): Extract<Receipt, { next: 'paid' }> | undefined {
+  if (owedMicro === 0n) return undefined
+  const { onchainMicro, counted, late } = receipt
+  const { fiatMinor, refundedMinor, restMinor, restRefundedMinor } = counted
+  const promisedMicro = counted.promisedMicro ?? late?.promisedMicro ?? counted.ausdMicro
+  const leftMinor = fiatMinor - refundedMinor
+  const neededMinor = (leftMinor * owedMicro + onchainMicro - 1n) / onchainMicro
+  const before = { ausdMicro: promisedMicro, refundedMinor: refundedMinor + restRefundedMinor }
+  const part = { paidMinor: fiatMinor + restMinor, fiatMinor: neededMinor, ausdMicro: owedMicro }
+  return { ...receipt, onchainMicro: owedMicro, counted: countedPart(before, part), reason: 'overpaid' }
+}
 
 /**
  * Credits the first charge that matches the promise, less its refunds; a further charge is for an operator to
@@ -55,21 +123,29 @@ export function decideReceipt(
   if (charge.senderVerification === 'failed') return { next: 'review', reason: 'sender_unverified' }
   // guard: a payment in another currency needs manual review
   if (charge.currency !== payment.currency) return { next: 'review', reason: 'currency_differs' }
-  // guard: a payment with another amount needs manual review
-  if (charge.paidMinor !== payment.fiatMinor) return { next: 'review', reason: 'amount_differs' }
+  const counted = countedOf(payment, charge)
+  if (!counted) return { next: 'review', reason: 'amount_differs' }
+  const part = { ...payment, ...counted }
   // guard: a payment refunded before its credit is not credited
-  if (remainderFloor(payment) === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }
+  if (remainderFloor(part) === 0n) return { next: 'refunded', reason: 'refunded_before_credit' }
   // guard: a late payment is credited at no better than the current rate
   const isToBePriced = isLate(payment, charge)
   if (isToBePriced && presentMinorPerUsd === null) return { awaitsRate: true }
-  const late = isToBePriced && presentMinorPerUsd ? lateWorthFloor(payment, presentMinorPerUsd) : undefined
-  const onchainMicro = remainderFloor({ ...payment, ...late })
+  const late = isToBePriced && presentMinorPerUsd ? lateWorthFloor(part, presentMinorPerUsd) : undefined
+  const reason = reasonOf(part, counted)
   return {
     next: 'paid',
-    onchainMicro,
+    onchainMicro: remainderFloor({ ...part, ...late }),
+    counted: late ? { ...counted, ausdMicro: late.ausdMicro } : counted,
     ...(late ? { late } : {}),
-    ...(payment.refundedMinor > 0n ? { reason: 'refunded_in_part' } : {}),
+    ...(reason ? { reason } : {}),
   }
+}
+
+function reasonOf({ refundedMinor }: PaymentFacts, { restMinor, promisedMicro }: Counted): Reason | undefined {
+  if (restMinor > 0n) return 'overpaid'
+  if (promisedMicro !== null) return 'amount_differs'
+  return refundedMinor > 0n ? 'refunded_in_part' : undefined
 }
 
 export type Step =
@@ -80,6 +156,9 @@ export type Step =
   | { next: 'revoking'; reason: Reason; leftMicro: bigint }
   /** `undone`: nothing of the payment is on the chain, so an operator may credit or refund it. */
   | { next: 'review'; reason: Reason; undone?: true }
+
+/** Returns the reason of a payment with money beyond its promise: of its own charge, or of a second one. */
+const moreThanPromised = ({ reason }: PaymentFacts): Reason => (reason === 'overpaid' ? reason : 'paid_twice')
 
 const hasOpenRefund = ({ refundedMinor, refundAppliedMinor }: PaymentFacts) => refundedMinor > refundAppliedMinor
 /** Returns true if part of a refund that was already deducted has come back to us. */
@@ -104,7 +183,7 @@ export function decideSettled(payment: PaymentFacts): Step {
   }
   if (hasOpenRefund(payment)) return { next: 'review', reason: 'refunded_after_credit' }
   if (hasLapsedRefund(payment)) return { next: 'review', reason: 'refund_undone' }
-  if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
+  if (payment.overpaidMinor > 0n) return { next: 'review', reason: moreThanPromised(payment) }
   return { next: payment.kind === 'topup' ? 'credited' : 'repaid' }
 }
 
@@ -115,7 +194,7 @@ export function decideFailed(payment: PaymentFacts, order: 'credit' | 'repay' | 
 
 export function decideMatured(payment: PaymentFacts): Step {
   if (payment.overpaidMinor > 0n && ['held', 'repaid'].includes(payment.state))
-    return { next: 'review', reason: 'paid_twice' }
+    return { next: 'review', reason: moreThanPromised(payment) }
   return payment.state === 'held' ? { next: 'credited' } : { stay: true }
 }
 
@@ -131,7 +210,7 @@ export function decideRevoked(payment: PaymentFacts): Step {
   if (onchainMicro > 0n) return { next: kind === 'topup' ? 'held' : 'repaid', reason: 'refunded_in_part' }
   const reason = payment.refundedMinor > 0n ? 'refunded_in_part' : 'refund_undone'
   if (remainderMicro > 0n) return { next: 'paid', reason, remainderMicro }
-  if (payment.overpaidMinor > 0n) return { next: 'review', reason: 'paid_twice' }
+  if (payment.overpaidMinor > 0n) return { next: 'review', reason: moreThanPromised(payment) }
   return { next: 'revoked' }
 }
 

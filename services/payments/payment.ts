@@ -180,6 +180,7 @@ export function mayBecome({ kind, state }: Pick<PaymentFacts, 'kind' | 'state'>,
 export const reasons = [
   'awaiting_rate',
   'amount_differs',
+  'overpaid',
   'currency_differs',
   'sender_unverified',
   'excess_refused',

@@ -52,13 +52,17 @@ describe('the price of a settlement', () => {
 describe('the value of late money', () => {
   const locked = { currency: 'IDR', rateMinorPerUsd: 10_000n } as const
   test.each([
-    [1_000_000n, 100_000_000n, 10_100n, undefined],
-    [1_000_000n, 100_000_000n, 10_101n, 99_000_099n],
-    [1_000_000n, 100_000_000n, 9_000n, undefined],
+    ['settlement', 1_000_000n, 100_000_000n, 10_100n, undefined],
+    ['settlement', 1_000_000n, 100_000_000n, 10_101n, 99_000_099n],
+    ['settlement', 1_000_000n, 100_000_000n, 9_000n, undefined],
     // A debt of a millionth costs a whole rupiah, so it is not worth more at any rate.
-    [1n, 1n, 20_000n, 1n],
-  ] as const)('Rp %p for %p, now at %p: %p', (fiatMinor, ausdMicro, present, worth) => {
-    const late = lateWorthFloor({ ...locked, fiatMinor, ausdMicro }, present)
+    ['settlement', 1n, 1n, 20_000n, 1n],
+    ['topup', 1_000_000n, 100_000_000n, 10_000n, undefined],
+    ['topup', 1_000_000n, 100_000_000n, 10_001n, 99_990_000n],
+    ['topup', 1_000_000n, 100_000_000n, 10_100n, 99_009_900n],
+    ['topup', 1_000_000n, 100_000_000n, 9_999n, undefined],
+  ] as const)('%s of Rp %p for %p, now at %p: %p', (kind, fiatMinor, ausdMicro, present, worth) => {
+    const late = lateWorthFloor({ ...locked, kind, fiatMinor, ausdMicro }, present)
     expect(late?.ausdMicro).toBe(worth)
     if (late) expect(late).toMatchObject({ promisedMicro: ausdMicro, lateRateMinorPerUsd: present })
   })

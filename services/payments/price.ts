@@ -4,6 +4,8 @@ import { fiatOf, type Pair } from '#shared/money/pair'
 import { toAusdFloor, toFiatCeil } from '#shared/money/rate'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
 
+import type { PaymentKind } from './payment'
+
 /** Payment methods that a user may choose. All except `card` show every channel. */
 export const methods = ['bank', 'card', 'qr'] as const
 export type Method = (typeof methods)[number]
@@ -87,17 +89,24 @@ export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: Topup
   return undefined
 }
 
+/** By how much the current rate may be worse before late money is priced by it, in percent. */
+const lateMarginPercent: Readonly<Record<PaymentKind, bigint>> = {
+  // Everybody could wait for a day and pay only at a gain.
+  topup: 0n,
+  // A late settlement still closes its debt.
+  settlement: 1n,
+}
+
 /**
  * Prices late money at the locked or the current rate, whichever is worse for the payer, so that a checkout
- * is no free option. Returns undefined if the current rate is at most 1 % worse, so that a late settlement
- * still closes its debt.
+ * is no free option. Returns undefined if the current rate is not worse by more than the margin.
  */
 export function lateWorthFloor(
-  locked: Price & { rateMinorPerUsd: bigint },
+  locked: Price & { rateMinorPerUsd: bigint; kind: PaymentKind },
   presentMinorPerUsd: bigint,
 ): { ausdMicro: bigint; promisedMicro: bigint; lateRateMinorPerUsd: bigint } | undefined {
   // More local currency per dollar is worse for the payer of either kind.
-  if (presentMinorPerUsd * 100n <= locked.rateMinorPerUsd * 101n) return undefined
+  if (presentMinorPerUsd * 100n <= locked.rateMinorPerUsd * (100n + lateMarginPercent[locked.kind])) return undefined
   const { currency, fiatMinor, ausdMicro: promisedMicro } = locked
   const rate = { minorPerUsd: presentMinorPerUsd, currency }
   const late = { promisedMicro, lateRateMinorPerUsd: presentMinorPerUsd }

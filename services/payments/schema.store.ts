@@ -19,7 +19,7 @@ export const anomalyKinds = [
   'event_unknown',
   'object_unknown',
   'money_unmatched',
-  'paid_twice',
+  'paid_twice', // Money beyond the promise: a second charge, or the rest of the first one.
   'status_unknown', // The status from the provider is unrecognised.
   'sender_unverified', // The sender verification failed after the credit.
   'amount_unknown', // A refund has no exact amount.

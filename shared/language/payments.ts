@@ -140,6 +140,11 @@ export const paymentTexts = {
     id: 'Jumlah yang Anda bayar berbeda dari jumlah tagihan.',
     ms: 'Jumlah yang anda bayar berbeza daripada jumlah bil.',
   },
+  'payment.reason.overpaid': {
+    en: 'You paid more than was due. The rest was not applied.',
+    id: 'Anda membayar lebih dari jumlah tagihan. Kelebihannya tidak digunakan.',
+    ms: 'Anda membayar lebih daripada jumlah bil. Lebihannya tidak digunakan.',
+  },
   'payment.reason.currency_differs': {
     en: 'You paid in a different currency from the checkout.',
     id: 'Anda membayar dengan mata uang yang berbeda dari tagihan.',

@@ -43,6 +43,7 @@ export const activityReasons = [
   'paid_late',
   'awaiting_rate',
   'amount_differs',
+  'overpaid',
   'currency_differs',
   'sender_unverified',
   'excess_refused',

@@ -44,6 +44,19 @@ const sessionOf = async ({ paymentId }: Checkout): Promise<string> =>
 
 const said = ({ status, body }: Reply) => ({ status, error: body.error as string | undefined })
 
+test('a borrower who pays one rupiah too much owes nothing at once, and an operator decides about the rupiah', async () => {
+  const { person } = await debtor()
+  const { paymentId, fiat } = await openSettlement(person)
+  const paid = { channel_code: 'BRI_VIRTUAL_ACCOUNT', amount: Number(fiat) + 1, force: true }
+  await outside.control(`sessions/${paymentId}/pay`, paid)
+  await person.until('the repayment', (me) => me.drawn === '0')
+  await entryIn(person, paymentId, 'review')
+  const because = ['--reason', 'one rupiah too much', '--by', 'sari']
+  expect(await operate(stack, 'review', 'resolve', paymentId, 'accept', ...because)).toMatchObject({ code: 0 })
+  await entryIn(person, paymentId, 'accepted')
+  expect((await person.me()).drawn).toBe('0')
+})
+
 describe('nothing is gained by a user who opens two checkouts for one debt', () => {
   test('and keeps both open, to pay the one with the better rate', async () => {
     const { person } = await debtor()

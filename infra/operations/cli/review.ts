@@ -102,7 +102,7 @@ export function textOf(payment: Reviewed): string {
     `  paid by ${channel ?? 'unknown channel'} as ${payment.providerPaymentId}, ${wentBack} refunded`,
     ...seconds.map(
       ({ providerPaymentId, minor, currency }) =>
-        `  second payment ${providerPaymentId}: ${
+        `  ${providerPaymentId === payment.providerPaymentId ? 'rest of' : 'second payment'} ${providerPaymentId}: ${
           minor === null || currency === null ? 'unknown amount' : moneyText(minor, currency)
         }`,
     ),

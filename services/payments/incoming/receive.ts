@@ -13,6 +13,7 @@ import { makeGood } from '../losses/reversal'
 import { endCancelled, expire, takeDecided, takeStep } from '../onchain/advance'
 import { awaitsRate, isOrderedByUs, isUnreceived, paymentIdFrom } from '../payment'
 import {
+  type Change,
   findByCheckout,
   findByProviderIds,
   findPayment,
@@ -202,6 +203,7 @@ async function receivePayment(
     return false
   }
   const shares = await sharesOf(tx, context, payment, { receipt, held, isShort })
+  const counted = 'counted' in receipt ? await countPart(tx, context, { payment, charge, receipt }) : {}
   const moved = await takeStep(tx, context, payment, receipt, {
     providerPaymentId: charge.paymentId,
     paymentRequestId: charge.paymentRequestId ?? payment.paymentRequestId,
@@ -211,8 +213,8 @@ async function receivePayment(
     paidAt: charge.paidAt ?? new Date(context.clock()),
     refundedMinor,
     ...(receipt.next === 'review' ? {} : { refundAppliedMinor: refundedMinor }),
-    ...('onchainMicro' in receipt ? receipt.late : {}),
     ...(awaitsRate(payment) ? { reason: null } : {}),
+    ...counted,
     ...admitted,
     ...shares,
   })
@@ -220,6 +222,41 @@ async function receivePayment(
   // All of the payment covered earlier reversals, so nothing goes on the chain.
   if (moved.onchainMicro === 0n) await takeStep(tx, context, moved, { next: 'credited', reason: 'made_good' })
   return true
+}
+
+/**
+ * Returns the change that counts a part of a charge. The rest of it is recorded as money beyond the promise, as a second
+ * charge is, and alerts an operator.
+ */
+async function countPart(
+  tx: Tx,
+  { log }: Context,
+  about: { payment: PaymentRow; charge: Charge; receipt: Extract<Receipt, { next: 'paid' }> },
+): Promise<Change> {
+  const { payment, charge, receipt } = about
+  const { restMinor, restRefundedMinor, promisedMicro, ...counted } = receipt.counted
+  const { account, paymentId: object, currency } = charge
+  if (restMinor > 0n) {
+    await recordAnomaly(tx, {
+      kind: 'paid_twice',
+      account,
+      object,
+      currency,
+      amountMinor: restMinor,
+      paymentId: payment.id,
+    })
+    const fields = { paymentId: payment.id, providerPaymentId: object, restMinor: String(restMinor), alarm: true }
+    log.error(fields, 'settlement overpaid')
+  }
+  return {
+    ...receipt.late,
+    ...counted,
+    ...(promisedMicro === null ? {} : { promisedMicro }),
+    paidMinor: (charge.paidMinor ?? counted.fiatMinor) - restMinor,
+    refundAppliedMinor: counted.refundedMinor,
+    overpaidMinor: payment.overpaidMinor + restMinor,
+    overpaidRefundedMinor: payment.overpaidRefundedMinor + restRefundedMinor,
+  }
 }
 
 /** Ends the checkout; rechecks wait for a rate. */

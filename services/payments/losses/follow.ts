@@ -18,7 +18,7 @@ import {
   recordReport,
   type StoredReport,
 } from './refund.store'
-import { backOf, type ReportOrigin } from './report'
+import { backOf, type ReportOrigin, splitBack } from './report'
 import { followStance, freezeInDoubt, recordReversal, shrinkReversal } from './reversal'
 
 /**
@@ -54,8 +54,9 @@ export async function receiveDoubt(
 async function findCounted(tx: Tx, account: PaymentRow['account'], providerPaymentId: string) {
   const ids = { account, paymentId: providerPaymentId, paymentRequestId: null }
   const own = await findByProviderIds(tx, ids)
-  if (own) return { paymentId: own.id, paidMinor: own.paidMinor ?? own.fiatMinor }
   const second = await findAnomaly(tx, anomalyId('paid_twice', account, providerPaymentId))
+  const restMinor = second?.amountMinor ?? 0n
+  if (own) return { paymentId: own.id, paidMinor: (own.paidMinor ?? own.fiatMinor) + restMinor }
   return second?.paymentId ? { paymentId: second.paymentId, paidMinor: second.amountMinor } : undefined
 }
 
@@ -138,16 +139,27 @@ function reportedIn(
       reports.filter((one) => one.providerPaymentId === paymentId),
       minor,
     )
+  const restMinor = restIn(payment, seconds)
   // One of an inexact amount, or in another currency, is not counted, and nor is what leaves it.
   const others = seconds.flatMap(({ providerPaymentId, currency, minor }) =>
-    minor !== null && currency === payment.currency ? [backOfCharge(providerPaymentId, minor)] : [],
+    minor !== null && currency === payment.currency && providerPaymentId !== payment.providerPaymentId
+      ? [backOfCharge(providerPaymentId, minor)]
+      : [],
   )
+  const whole = backOfCharge(payment.providerPaymentId, (payment.paidMinor ?? payment.fiatMinor) + restMinor)
+  const { own, rest } = splitBack(whole, restMinor)
   return {
-    ...backOfCharge(payment.providerPaymentId, payment.paidMinor ?? payment.fiatMinor),
-    othersGoneMinor: others.reduce((sum, { goneMinor }) => sum + goneMinor, 0n),
-    othersMayGoMinor: others.reduce((sum, { mayGoMinor }) => sum + mayGoMinor, 0n),
+    ...own,
+    othersGoneMinor: others.reduce((sum, { goneMinor }) => sum + goneMinor, rest.goneMinor),
+    othersMayGoMinor: others.reduce((sum, { mayGoMinor }) => sum + mayGoMinor, rest.mayGoMinor),
   }
 }
+
+/** Returns what the payment's own charge paid beyond the part that counts, in smallest units. */
+export const restIn = (
+  { providerPaymentId }: Pick<PaymentRow, 'providerPaymentId'>,
+  seconds: ReadReports['seconds'],
+): bigint => seconds.find((second) => second.providerPaymentId === providerPaymentId)?.minor ?? 0n
 
 /** Returns what all reports about the charges of a payment say together. */
 export const reportedOf = async (tx: Tx, payment: PaymentRow): Promise<Known> =>

@@ -81,6 +81,21 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
   }
 }
 
+/**
+ * Splits what went back of a charge of which only a part counts. It is taken from the rest, `restMinor`, first: the rest is
+ * the payer's, and the part that counts was applied.
+ */
+export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pick<Back, 'goneMinor' | 'mayGoMinor'> } {
+  const beyond = (minor: bigint) => (minor > restMinor ? minor - restMinor : 0n)
+  const goneMinor = beyond(back.goneMinor)
+  const mayGoMinor = beyond(back.mayGoMinor)
+  const orderedOpenMinor = beyond(back.goneMinor + back.orderedOpenMinor) - goneMinor
+  return {
+    own: { goneMinor, mayGoMinor, orderedOpenMinor, isOpen: back.isOpen },
+    rest: { goneMinor: back.goneMinor - goneMinor, mayGoMinor: back.mayGoMinor - mayGoMinor },
+  }
+}
+
 const names = (refund: Report) => (row: Report) => row.objectId === refund.id
 const isGone = ({ status }: Move): boolean => status === 'succeeded'
 const isOpen = ({ status }: Pick<Move, 'status'>): boolean =>

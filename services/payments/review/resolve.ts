@@ -10,8 +10,9 @@ import { ok } from '#shared/refusals'
 import { askOr, type Context } from '../context'
 import { isLate } from '../decide'
 import { receiveAgain } from '../incoming/receive'
+import { restIn } from '../losses/follow'
 import { findReports } from '../losses/refund.store'
-import { backOf } from '../losses/report'
+import { backOf, splitBack } from '../losses/report'
 import { makeGood } from '../losses/reversal'
 import { takeStep } from '../onchain/advance'
 import { atLeastZero, orderedReference, refIdOf, remainderFloor } from '../payment'
@@ -128,8 +129,8 @@ const credit: Decision = async (tx, context, payment, { presentMinorPerUsd }) =>
   if ('not' in counted) return { refused: counted.not }
   const reports = await findReports(tx, payment.providerPaymentId!)
   if (backOf(reports, payment.paidMinor!).isOpen) return stillOpen
-  const { rateMinorPerUsd, currency } = payment
-  const price = { ...counted, rateMinorPerUsd, currency }
+  const { rateMinorPerUsd, currency, kind } = payment
+  const price = { ...counted, rateMinorPerUsd, currency, kind }
   const late = presentMinorPerUsd ? lateWorthFloor(price, presentMinorPerUsd) : undefined
   const set = { ...counted, ...late, promisedMicro: promisedOf(payment, counted, late) }
   const freeMicro = atLeastZero(remainderFloor({ ...payment, ...set }) - payment.recoveredMicro)
@@ -168,15 +169,20 @@ const refund: Decision = async (tx, context, payment) => {
   const ownMinor = ownMinorToRefund(payment)
   if (typeof ownMinor !== 'bigint') return { refused: ownMinor.not }
   const own = await findReports(tx, providerPaymentId!)
+  const seconds = await findSeconds(tx, id)
+  const restMinor = restIn(payment, seconds)
+  const whole = backOf(own, (payment.paidMinor ?? payment.fiatMinor) + restMinor)
+  const { rest } = splitBack(whole, restMinor)
   const charges = [
     {
       providerPaymentId: providerPaymentId!,
-      minor: ownMinor,
+      minor: ownMinor + restMinor - rest.goneMinor,
       isSecond: false,
-      isOpen: backOf(own, payment.paidMinor ?? payment.fiatMinor).isOpen,
+      isOpen: whole.isOpen,
     },
   ]
-  for (const second of await findSeconds(tx, id)) {
+  for (const second of seconds) {
+    if (second.providerPaymentId === providerPaymentId) continue
     if (second.minor === null || second.currency !== currency)
       return {
         refused: `${second.providerPaymentId} has no exact amount in ${currency}: refund it in the provider's dashboard, then accept the payment`,

@@ -114,8 +114,10 @@ test('security: several checkouts for one old debt, paid at the same moment, rep
   for (const id of ids) await pay(id, 'BCA_VIRTUAL_ACCOUNT')
   for (const id of ids) await fixture.becomesEither(id, ['paid', 'review'])
   const rows = await Promise.all(ids.map(fixture.row))
-  const refused = rows.filter((row) => row!.state === 'review')
-  expect(refused.map((row) => row!.reason)).toEqual(['excess_refused', 'excess_refused'])
+  const repaid = rows.flatMap((row) => (row!.state === 'paid' ? [row!.onchainMicro] : []))
+  expect(repaid.reduce((sum, one) => sum + one, 0n)).toBe(3_000_002n)
+  const refused = rows.filter((row) => row!.state === 'review' || row!.overpaidMinor > 0n)
+  expect(refused).toHaveLength(2)
 })
 
 describe('security: money for a checkout that ended on an earlier day', () => {
@@ -189,8 +191,26 @@ describe('security: a debt that is repaid before its checkout is paid', () => {
         await fixture.context.treasury.refresh()
       },
     ],
-  ])('goes to review if %s, and back to its payer', async (_, change) => {
+  ])('repays what is still owed if %s, and the rest goes back to its payer', async (_, change) => {
     const { id, pay } = await shrunk('1000000')
+    await change()
+    await pay()
+    const paid = await fixture.becomes(id, { state: 'paid', onchainMicro: 1_000_000n, ausdMicro: 1_000_000n })
+    expect(paid).toMatchObject({ reason: 'overpaid', fiatMinor: 16_250n, paidMinor: 16_250n, overpaidMinor: 32_500n })
+    expect(await fixture.subjects(id)).toEqual(['payments.paid', 'relay.repay'])
+    await fixture.settle('repay', id)
+    await fixture.becomes(id, { state: 'review', reason: 'overpaid', creditedAt: expect.any(Date) })
+    await fixture.resolve(id, 'refund')
+    expect(await fixture.orderedRefunds(id)).toMatchObject([
+      { minor: 32_500n, providerPaymentId: paid!.providerPaymentId },
+    ])
+  })
+
+  test.each([
+    ['the daily limit is reached', () => void limits(1_999_999n)],
+    ['top-ups are paused', () => fixture.pause('paused')],
+  ])('goes to review if nothing is owed and %s, and back to its payer', async (_, change) => {
+    const { id, pay } = await shrunk('0')
     await change()
     await pay()
     await fixture.becomes(id, { state: 'review', reason: 'excess_refused' })

@@ -2,7 +2,7 @@ import { Unavailable } from '#platform/bus/ask'
 import type { Tx } from '#platform/db/open'
 import { ChainAccount } from '#shared/messages/chain'
 import { askOr, type Context } from '../context'
-import { isLate, type Receipt } from '../decide'
+import { isLate, type Receipt, reducedTo } from '../decide'
 import { atLeastZero, awaitsRate, isUnreceived, remainderFloor } from '../payment'
 import type { Change } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -56,8 +56,9 @@ export async function readOwner(context: Context, { wallet }: Pick<PaymentRow, '
 type PaidReceipt = Extract<Receipt, { next: 'paid' }>
 
 /**
- * Admits the excess over the debt: returns the receipt with the change that counts the excess as a top-up, or
- * a review, from which the money goes back to its payer. The caller holds the wallet lock.
+ * Admits the excess over the debt: returns the receipt with the change that counts the excess as a top-up. Excess that is
+ * refused waits for an operator, from whom it goes back to its payer; what repays the debt is applied all the same. The
+ * caller holds the wallet lock.
  */
 export async function admitExcess(
   tx: Tx,
@@ -71,15 +72,18 @@ export async function admitExcess(
   // The row has changed since it was read, so the wallet was not read on the chain.
   if (!owner) throw new Unavailable(`the debt that ${payment.id} pays must be read again`)
   const admitted = admittedMicro(payment, charge, nowMs)
-  const overMicro = atLeastZero(receipt.onchainMicro - (await owedMicro(tx, payment, owner)))
+  const owed = await owedMicro(tx, payment, owner)
+  const overMicro = atLeastZero(receipt.onchainMicro - owed)
   const topupMicro = isOfEarlierDay(payment, charge, nowMs)
     ? overMicro
     : payment.topupMicro + atLeastZero(overMicro - payment.topupMicro)
   const moreMicro = topupMicro - admitted
   // guard: what exceeds a debt is held to the limits of top-ups
   if (moreMicro <= 0n) return { receipt, set: {} }
-  if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner })))
-    return { receipt: { next: 'review', reason: 'excess_refused' }, set: {} }
+  if (!(await mayAdmit(tx, context, payment, { moreMicro, held, owner }))) {
+    const reduced = reducedTo(receipt, owed)
+    return { receipt: reduced ?? { next: 'review', reason: 'excess_refused' }, set: {} }
+  }
   return { receipt, set: { topupMicro, topupAt: new Date(context.clock()) } }
 }
 

@@ -3,7 +3,7 @@ import { difference } from '#shared/ledger/position'
 import { messaging } from '../../../services/chain-relayer/schema.store'
 import { positionOf as positionOfPayment } from '../../../services/payments/ledger/position'
 import { backOf } from '../../../services/payments/losses/report'
-import { mayBeOnHold, refIdOf } from '../../../services/payments/payment'
+import { atLeastZero, mayBeOnHold, refIdOf } from '../../../services/payments/payment'
 import type { PaymentRow } from '../../../services/payments/payment.table'
 import { journal as paymentsJournal, outbox as paymentsOutbox } from '../../../services/payments/schema.store'
 import { stanceOf } from '../../../services/payments/stance'
@@ -65,7 +65,12 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
   const live = liveParts(around, row)
   if (live.length > 1) say(`was credited ${live.length} times`)
   const onChain = sum(live)
-  const worth = own ? worthOf(row, own.paidMinor ?? 0n, refundedOf(around, own)) : 0n
+  // Of an overpaid settlement only a part counts. Refunds of the charge count for the rest first.
+  const isInPart = own && row.overpaidMinor > 0n && row.paidMinor !== null
+  const restMinor = isInPart ? (own.paidMinor ?? 0n) - row.paidMinor! : 0n
+  const goneMinor = own ? refundedOf(around, own) : 0n
+  const ownGoneMinor = atLeastZero(goneMinor - restMinor)
+  const worth = own ? worthOf(row, (own.paidMinor ?? 0n) - restMinor, ownGoneMinor) : 0n
   const isReversed = (world.rows.reversals.get(row.id)?.lostMicro ?? 0n) > 0n
   if (onChain + row.recoveredMicro > worth && !isReversed && row.writtenOffMicro === 0n)
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
@@ -76,10 +81,10 @@ function auditPayment(around: Surroundings, row: PaymentRow): Finding[] {
     say(`credited ${onChain + row.recoveredMicro}, but is worth ${worth}`)
   if (['revoked', 'refunded', 'expired', 'replaced'].includes(row.state) && onChain > 0n)
     say(`still has ${onChain} on the chain`)
-  if (own && refundedOf(around, own) !== row.refundedMinor)
-    say(`has refunds of ${row.refundedMinor}, the provider has ${refundedOf(around, own)}`)
+  if (own && ownGoneMinor !== row.refundedMinor)
+    say(`has refunds of ${row.refundedMinor}, the provider has ${ownGoneMinor}`)
   const others = charges.filter((one) => one !== own && own)
-  const second = sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
+  const second = restMinor + sum(others.map(({ paidMinor }) => paidMinor ?? 0n))
   const cancelled = provider.paymentsOf(row.id).filter((one) => one.void === 'cancelled' && one !== own)
   const secondMax = second + sum(cancelled.map(({ paidMinor }) => paidMinor ?? 0n))
   if (row.overpaidMinor < second || row.overpaidMinor > secondMax)

@@ -131,7 +131,7 @@ export class People {
     const inTimeMs = oneOf(choices, 15_000)
     const pay = (after: number, more: { amountMinor?: bigint } = {}) =>
       this.#later(after, () => this.#regret(provider.pay(session, channel, more), session))
-    const wrong = { amountMinor: session.amountMinor - 7n }
+    const wrong = { amountMinor: session.amountMinor + (oneOf(choices, 2) === 0 ? 7n : -7n) }
     if (whim < 66) pay(inTimeMs)
     else if (whim < 76) {
       const isWrong = whim === 75
