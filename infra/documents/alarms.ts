@@ -140,7 +140,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/gateway',
     lines: ['identity deleted at provider despite a claim'],
     steps:
-      'The wallet owes or has defaulted, and the provider no longer recognises the person, who could begin a second record. Ask the provider to restore the applicant, or to block the person. If the user asked the provider for the deletion, tell them that their data is needed for the claim.',
+      'The wallet owes or has defaulted, and the provider no longer recognises the borrower, who could begin a second record. Ask the provider to restore the applicant or to block the borrower. If the user asked the provider for the deletion, tell them that their data is needed for the claim.',
   },
   {
     source: 'services/gateway',

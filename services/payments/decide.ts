@@ -23,16 +23,16 @@ export const isHeld = (kind: ChannelKind): boolean => kind !== 'bank' && kind !=
 
 type LateWorth = NonNullable<ReturnType<typeof lateWorthFloor>>
 
-/** The part of a charge that counts for its payment, and what went back of it. Fiat is in smallest units. */
+/** Part of a charge that counts for its payment, and the refunds of it. Fiat is in smallest units. */
 export type Counted = {
   readonly fiatMinor: bigint
   readonly ausdMicro: bigint
   readonly refundedMinor: bigint
   /** Original promise of a settlement that is applied in part (10⁻⁶ AUSD); null if all of it is. */
   readonly promisedMicro: bigint | null
-  /** What the charge paid beyond it. An operator decides about it, as about a second charge. */
+  /** Amount of the charge beyond this part. An operator decides about it, as about a second charge. */
   readonly restMinor: bigint
-  /** What went back of the rest: refunds count for it first. */
+  /** Refunds of the rest, for which the refunds of the charge count first. */
   readonly restRefundedMinor: bigint
 }
 

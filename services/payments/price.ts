@@ -91,7 +91,7 @@ export function limitTopup(ausdMicro: bigint, totals: TopupTotals, limits: Topup
 
 /** By how much the current rate may be worse before late money is priced by it, in percent. */
 const lateMarginPercent: Readonly<Record<PaymentKind, bigint>> = {
-  // Everybody could wait for a day and pay only at a gain.
+  // A payer could wait for a day, and pay only if the rate has moved in their favour.
   topup: 0n,
   // A late settlement still closes its debt.
   settlement: 1n,

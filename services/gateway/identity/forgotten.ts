@@ -5,8 +5,8 @@ import type { Context } from '../context'
 import { okOf } from '../http/failure'
 import { recordAnomaly } from './anomaly.store'
 
-// One person has one record only while the identity provider recognises the person. If it deletes the data of somebody on
-// whom there is a claim, another wallet of the same person would be verified, so an operator is alerted.
+// A person has one record only while the identity provider recognises the person. If the provider deletes the data of a
+// borrower on whom there is a claim, it verifies another wallet of the same person, so operators are alerted.
 
 /** Reads the claims on the holder of a wallet. Throws if the chain cannot be read. */
 export const readClaims = async ({ ask }: Pick<Context, 'ask'>, wallet: `0x${string}`): Promise<string[]> =>

@@ -87,14 +87,14 @@ describe('a verdict', () => {
       false,
     ],
     [
-      'that rejects a user for good counts at any level',
+      'that permanently rejects a user counts at any level',
       verified1,
       { word: 'rejected', level: 'other', isFinal: true },
       known('rejected', 2_000, 2_000n),
       false,
     ],
     [
-      'that rejects for good at another level a user without a verdict is stored',
+      'that permanently rejects, at another level, a user without a verdict is stored',
       undefined,
       { word: 'rejected', level: 'other', isFinal: true },
       known('rejected', 2_000, null),
@@ -158,7 +158,7 @@ describe('an identity statement is ignored', () => {
       'other level',
     ],
     [
-      'when the sandbox refuses for good at another level',
+      'when the sandbox permanently refuses at another level',
       known('verified', 1, 1n),
       { word: 'rejected', level: 'x', isFinal: true, sandbox: true },
       'other environment',

@@ -305,7 +305,7 @@ describe('a user whose applicant was deactivated', () => {
   })
 })
 
-test('a user who is rejected for good at another level loses the flag by the look-up', async () => {
+test('a user who is permanently rejected at another level loses the flag by the look-up', async () => {
   const wallet = await verified()
   await sandbox.control(`identity/${wallet}`, { verdict: 'rejected', levelName: 'enhanced' })
   await round({ aheadMs: 2 * day })

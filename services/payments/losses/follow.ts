@@ -155,7 +155,7 @@ function reportedIn(
   }
 }
 
-/** Returns what the payment's own charge paid beyond the part that counts, in smallest units. */
+/** Returns the amount of the payment's own charge beyond the part that counts, in smallest units. */
 export const restIn = (
   { providerPaymentId }: Pick<PaymentRow, 'providerPaymentId'>,
   seconds: ReadReports['seconds'],

@@ -82,8 +82,8 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
 }
 
 /**
- * Splits what went back of a charge of which only a part counts. It is taken from the rest, `restMinor`, first: the rest is
- * the payer's, and the part that counts was applied.
+ * Splits the refunds of a charge of which only a part counts. They count for the rest, `restMinor`, first: the rest belongs
+ * to the payer, and the part that counts was applied.
  */
 export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pick<Back, 'goneMinor' | 'mayGoMinor'> } {
   const beyond = (minor: bigint) => (minor > restMinor ? minor - restMinor : 0n)

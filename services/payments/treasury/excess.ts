@@ -57,7 +57,7 @@ type PaidReceipt = Extract<Receipt, { next: 'paid' }>
 
 /**
  * Admits the excess over the debt: returns the receipt with the change that counts the excess as a top-up. Excess that is
- * refused waits for an operator, from whom it goes back to its payer; what repays the debt is applied all the same. The
+ * refused waits for an operator, from whom it goes back to its payer; the part that repays the debt is applied all the same. The
  * caller holds the wallet lock.
  */
 export async function admitExcess(
