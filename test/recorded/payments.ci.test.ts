@@ -136,11 +136,22 @@ describe('a body about an object of ours', () => {
     expect(await endOf(paymentId)).toEqual({ state: 'held', reason: null })
   })
 
-  const verified = (result: unknown) => ({
-    verification_data: { given_names: 'Sari', sender_verification: { result } },
+  /** The verification as documented, see `sender.ts`. */
+  const verified = (result: unknown, more: object = {}) => ({
+    payment_details: {
+      payer_name: 'Sari Dewi',
+      verification_result: { is_eligible: true, sender_verification: { result, reason: '' }, ...more },
+    },
   })
   test.each([
-    ['passed', verified('SUCCESS'), 'credited', null],
+    ['passed', verified('SENDER_MATCHED'), 'credited', null],
+    ['knows no sender', verified('UNKNOWN', { is_eligible: false }), 'review', 'sender_unverified'],
+    [
+      'finds a risk',
+      verified('SENDER_MATCHED', { risk_assessment: { result: 'HIGH' } }),
+      'review',
+      'sender_unverified',
+    ],
     ['is asked for and has no answer in it', { verification_data: {} }, 'credited', null],
     ['failed', verified('FAILED'), 'review', 'sender_unverified'],
     ['has an unknown status', verified('NAME_DIFFERS'), 'review', 'sender_unverified'],
@@ -169,7 +180,7 @@ describe('a body about an object of ours', () => {
     })
     expect(await stack.deliver({ ...body, data: payment })).toEqual([])
     expect(await stateOf(checkout.paymentId)).toMatchObject({ state: 'awaiting_payment' })
-    stack.served.serve(line, { ...payment, ...verified('SUCCESS') })
+    stack.served.serve(line, { ...payment, ...verified('SENDER_MATCHED') })
     await due(checkout.paymentId)
     expect(await endOf(checkout.paymentId)).toEqual({ state: 'credited', reason: null })
   })
