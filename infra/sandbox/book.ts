@@ -3,6 +3,7 @@ import type {
   AccountHolder,
   Applicant,
   Chargeback,
+  Dispute,
   IdentityLink,
   OwnMove,
   Payment,
@@ -20,6 +21,7 @@ export type Records = {
   payments: Payment
   refunds: Refund
   chargebacks: Chargeback
+  disputes: Dispute
   payouts: Payout
   holders: AccountHolder
   ownMoves: OwnMove
@@ -47,6 +49,7 @@ export function openBook(path: string | null): Book {
     payments: openShelf(),
     refunds: openShelf(),
     chargebacks: openShelf(),
+    disputes: openShelf(),
     payouts: openShelf(),
     holders: openShelf(),
     ownMoves: openShelf(),

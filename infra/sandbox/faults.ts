@@ -31,6 +31,8 @@ export type Faults = {
     readonly wrongAmount: number
     /** Probability of 404 to a read of refunds. */
     readonly hideRefunds: number
+    /** Probability of 404 to a read of disputes. */
+    readonly hideDisputes: number
     /** Probability of 404 to a read of payments, as shortly after their webhook. */
     readonly hidePayments: number
     /** Probability that a payment which succeeded is returned as `FAILED`. */
@@ -76,6 +78,7 @@ export const noFaults: Faults = {
     forbidSender: 0,
     wrongAmount: 0,
     hideRefunds: 0,
+    hideDisputes: 0,
     hidePayments: 0,
     failPayments: 0,
     oddTimes: 0,
@@ -132,6 +135,7 @@ const checks = new Map<string, Check>([
   ['api.forbidSender', probability],
   ['api.wrongAmount', probability],
   ['api.hideRefunds', probability],
+  ['api.hideDisputes', probability],
   ['api.hidePayments', probability],
   ['api.failPayments', probability],
   ['api.oddTimes', probability],

@@ -5,6 +5,7 @@ const prefixes = {
   customer: 'cust-',
   refund: 'rfd-',
   chargeback: 'cb-',
+  dispute: 'mi-dspt-',
   payout: 'disb-',
   payoutV3: 'po-',
   ownMove: 'own-',

@@ -1,6 +1,8 @@
 export type Random = {
   hits(probability: number): boolean
   belowMs(limitMs: number): number
+  /** Returns one of several forms in which the provider may write the same thing. */
+  oneOf<T>(forms: readonly [T, ...T[]]): T
   shuffle<T>(items: readonly T[]): T[]
   reseed(seed: number | null): void
 }
@@ -10,6 +12,7 @@ export function openRandom(): Random {
   return {
     hits: (probability) => probability > 0 && next() < probability,
     belowMs: (limitMs) => Math.floor(next() * limitMs),
+    oneOf: (forms) => forms[Math.floor(next() * forms.length)]!,
     shuffle: (items) =>
       items
         .map((item) => ({ item, rank: next() }))

@@ -64,12 +64,17 @@ export type Payment = {
   readonly status: 'AUTHORIZED' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED'
   readonly failureCode: string | null
   readonly forced?: ForcedStatus
+  /** Result of the payer's verification. If absent, the payer was not verified. */
+  readonly sender?: string
   readonly createdAt: string
   readonly updatedAt: string
 }
 
 /** Statuses that a control set: `status` of the object itself, `listed` of its row in the list of transactions. */
 export type ForcedStatus = { readonly status?: string; readonly listed?: string }
+
+/** Id by which a refund or dispute names its payment: its own, its request's, or one of an older API; or none. */
+export type Naming = 'payment' | 'request' | 'older' | 'none'
 
 export type Refund = {
   readonly id: string
@@ -88,6 +93,9 @@ export type Refund = {
   /** Set if the refund stays pending until a control ends it. */
   readonly stays?: true
   readonly forced?: ForcedStatus
+  readonly names: Naming
+  /** Version of the API that knows the refund. If absent, it is the legacy one. */
+  readonly version?: 3
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -106,10 +114,30 @@ export type Chargeback = {
   readonly channelCode: string
   readonly amountMinor: bigint
   /** Object that its row names besides our reference. If absent, the row names none. */
-  readonly names?: 'payment' | 'request'
+  readonly names?: 'payment' | 'request' | 'dispute'
+  readonly disputeId?: string
   /** Currency of the dispute. If absent, it is the account's. */
   readonly currency?: string
   readonly status: TransactionStatus
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export type Dispute = {
+  readonly id: string
+  readonly account: Account
+  readonly paymentId: string
+  readonly names: Naming
+  /** Reference of the payment; null if the dispute has none. */
+  readonly referenceId: string | null
+  readonly channelCode: string
+  /** `ACTION_REQUIRED`, `UNDER_REVIEW`, `WON`, `LOST`, or any word that a control set. */
+  readonly status: string
+  readonly statusReason: string | null
+  readonly amountMinor: bigint
+  /** Amount of the decision; null before it. */
+  readonly finalMinor: bigint | null
+  readonly dueAt: string
   readonly createdAt: string
   readonly updatedAt: string
 }

@@ -17,6 +17,7 @@ import { appRoutes } from './pages/app-route'
 import { checkoutRoutes } from './pages/checkout-routes'
 import { identityRoutes } from './pages/identity-routes'
 import { authenticated } from './provider/auth'
+import { disputeEndpoints } from './provider/dispute'
 import { paymentEndpoints } from './provider/payment-endpoints'
 import { planPayout } from './provider/payout'
 import { payoutEndpoints } from './provider/payout-endpoints'
@@ -89,6 +90,7 @@ const routesOf = (context: Context): SandboxRoute[] => [
       ...sessionEndpoints,
       ...paymentEndpoints,
       ...refundEndpoints,
+      ...disputeEndpoints,
       ...payoutEndpoints,
       ...payoutV3Endpoints,
       ...holderEndpoints,

@@ -1,5 +1,6 @@
 import type { Context } from '../context'
 import { chargebackBody } from '../provider/chargeback'
+import { disputeBody } from '../provider/dispute'
 import { paymentBody, paymentRequestBody } from '../provider/payment'
 import { payoutBody } from '../provider/payout'
 import { refundBody } from '../provider/refund'
@@ -33,6 +34,10 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
     chargebacks: book.all('chargebacks').map((chargeback) => ({
       account: chargeback.account,
       ...chargebackBody(chargeback),
+    })),
+    disputes: book.all('disputes').map((dispute) => ({
+      account: dispute.account,
+      ...disputeBody({ book }, dispute),
     })),
     payouts: book.all('payouts').map((payout) => ({
       account: payout.account,

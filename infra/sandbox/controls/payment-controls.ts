@@ -1,10 +1,12 @@
 import { type Context, nowText } from '../context'
 import { chargebackBody, moveChargeback, openChargeback } from '../provider/chargeback'
+import { disputeBody, moveDispute, openDispute } from '../provider/dispute'
 import { captureRequest, expirePayment } from '../provider/payer'
 import { paymentBody } from '../provider/payment'
 import { endRefund, openRefund, refundableMinor, refundBody } from '../provider/refund'
 import {
   type Chargeback,
+  type Dispute,
   type ForcedStatus,
   type Payment,
   type Refund,
@@ -39,10 +41,30 @@ export const paymentControls = (context: Context): Control[] => [
   },
   {
     method: 'POST',
+    path: '/control/payments/:id/dispute',
+    run(id, body) {
+      const payment = paymentIn(context, id, 'SUCCEEDED')
+      const amountMinor = amountMinorOf(body, payment.account, payment.capturedMinor)
+      const dueAt = optionalText(body, 'due_date')
+      return disputeBody(context, openDispute(context, payment, { amountMinor, ...(dueAt === null ? {} : { dueAt }) }))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/control/disputes/:id',
+    run(id, body) {
+      const dispute = context.book.get('disputes', id)
+      if (!dispute) throw new Refusal(404, 'no such dispute')
+      return disputeBody(context, moveDispute(context, dispute, decisionIn(dispute, body)))
+    },
+  },
+  {
+    method: 'POST',
     path: '/control/payments/:id/tell',
     run(id, body) {
       const payment = paymentIn(context, id, 'SUCCEEDED')
-      const change = { forced: forcedIn(body), updatedAt: nowText(context) }
+      const sender = optionalText(body, 'sender') ?? payment.sender
+      const change = { forced: forcedIn(body), ...(sender && { sender }), updatedAt: nowText(context) }
       return paymentBody(context.book.save('payments', { ...payment, ...change }))
     },
   },
@@ -106,6 +128,7 @@ function refund(context: Context, payment: Payment, body: JsonObject): Refund {
   const stays = optionalText(body, 'status') === 'PENDING'
   const opened = openRefund(context, payment, {
     ...(stays ? { stays } : {}),
+    ...(body.version === 3 ? { version: 3 as const } : {}),
     amountMinor,
     reason: optionalText(body, 'reason') ?? 'REQUESTED_BY_CUSTOMER',
     referenceId: optionalText(body, 'reference_id'),
@@ -132,6 +155,18 @@ function chargeBack(context: Context, payment: Payment, body: JsonObject): Charg
 function forcedIn(body: JsonObject): ForcedStatus {
   const [status, listed] = [optionalText(body, 'status'), optionalText(body, 'listed')]
   return { ...(status === null ? {} : { status }), ...(listed === null ? {} : { listed }) }
+}
+
+/** Returns the change of a dispute. A decision is about all of it, unless the body has an amount. */
+function decisionIn({ account, amountMinor, status, dueAt }: Dispute, body: JsonObject) {
+  const to = optionalText(body, 'status') ?? status
+  const isDecided = to === 'WON' || to === 'LOST'
+  return {
+    status: to,
+    statusReason: optionalText(body, 'status_reason'),
+    finalMinor: isDecided ? amountMinorOf(body, account, amountMinor) : null,
+    dueAt: optionalText(body, 'due_date') ?? dueAt,
+  }
 }
 
 function statusOf(body: JsonObject): TransactionStatus | undefined {

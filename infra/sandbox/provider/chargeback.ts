@@ -25,7 +25,7 @@ export function chargebackBody(chargeback: Chargeback): Record<string, unknown> 
 export function openChargeback(
   context: Context,
   payment: Payment,
-  ask: Pick<Chargeback, 'amountMinor' | 'status' | 'currency' | 'names'>,
+  ask: Pick<Chargeback, 'amountMinor' | 'status' | 'currency' | 'names' | 'disputeId'>,
 ): Chargeback {
   const now = nowText(context)
   return context.book.save('chargebacks', {

@@ -3,7 +3,7 @@ import { type Context, nowText } from '../context'
 import { newId, randomHex } from '../ids'
 import type { Payment, PaymentRequest, PaymentSession } from '../records'
 import { deliverEvent } from '../webhooks/payment-event'
-import { paymentBody, paymentRequestBody } from './payment'
+import { matchedSender, paymentBody, paymentRequestBody } from './payment'
 import { sessionEventBody } from './session'
 
 /** Opens a payment request. Its reference has a suffix per attempt, the more difficult of two documented forms. */
@@ -34,7 +34,7 @@ export function captureRequest(context: Context, request: PaymentRequest, captur
   const now = nowText(context)
   const short = context.chance.hits(context.faults.api.wrongAmount) ? 1n : 0n
   const payment = context.book.save('payments', {
-    ...newPayment(request, now),
+    ...newPayment(context, request, now),
     ...authorizedPayment(context, request),
     status: 'SUCCEEDED',
     capturedMinor: capturedMinor - short,
@@ -56,7 +56,7 @@ export function captureRequest(context: Context, request: PaymentRequest, captur
 export function authorizeRequest(context: Context, request: PaymentRequest): Payment {
   const now = nowText(context)
   const payment = context.book.save('payments', {
-    ...newPayment(request, now),
+    ...newPayment(context, request, now),
     status: 'AUTHORIZED',
   })
   closeRequest(context, request, 'AUTHORIZED', payment)
@@ -71,7 +71,7 @@ export function authorizeRequest(context: Context, request: PaymentRequest): Pay
 
 export function failRequest(context: Context, request: PaymentRequest, failureCode: string): Payment {
   const payment = context.book.save('payments', {
-    ...newPayment(request, nowText(context)),
+    ...newPayment(context, request, nowText(context)),
     status: 'FAILED',
     failureCode,
   })
@@ -137,8 +137,11 @@ function authorizedPayment({ book }: Context, request: PaymentRequest): Partial<
   return latest?.status === 'AUTHORIZED' ? latest : {}
 }
 
-const newPayment = (request: PaymentRequest, now: string): Payment => ({
+const newPayment = ({ chance }: Context, request: PaymentRequest, now: string): Payment => ({
   id: newId('payment'),
+  // The payers of virtual accounts are verified for some merchants only.
+  ...(findChannel(request.account, request.channelCode)?.type === 'BANK TRANSFER' &&
+    chance.oneOf([{}, { sender: matchedSender }])),
   account: request.account,
   sessionId: request.sessionId,
   requestId: request.id,

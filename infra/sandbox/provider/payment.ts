@@ -3,6 +3,8 @@ import { findChannel } from '../channels/channels'
 import { majorFromMinor } from '../money'
 import type { Payment, PaymentRequest } from '../records'
 
+export const matchedSender = 'SENDER_MATCHED'
+
 /** Returns a payment as in webhooks and `GET /v3/payments/:id`. */
 export function paymentBody(payment: Payment): Record<string, unknown> {
   const currency = currencyOf[payment.account]
@@ -65,7 +67,7 @@ export function paymentRequestBody(request: PaymentRequest): Record<string, unkn
 }
 
 // Returns invented details in the provider's format.
-function paymentDetails({ account, channelCode, status }: Payment): Record<string, unknown> {
+function paymentDetails({ account, channelCode, status, sender }: Payment): Record<string, unknown> {
   switch (findChannel(account, channelCode)?.type) {
     case 'CARDS':
       return status === 'FAILED'
@@ -76,6 +78,7 @@ function paymentDetails({ account, channelCode, status }: Payment): Record<strin
         payer_name: 'Sandbox Payer',
         payer_account_number: '1234567890',
         issuer_name: channelCode.replace(/_VIRTUAL_ACCOUNT$/, ''),
+        ...(sender && { verification_result: verificationOf(sender) }),
       }
     case 'QR CODE':
       return { issuer_name: 'DANA', receipt_id: '000000000001', fund_source: 'EWALLET' }
@@ -83,6 +86,13 @@ function paymentDetails({ account, channelCode, status }: Payment): Record<strin
       return {}
   }
 }
+
+/** Returns the payer's verification as in docs.xendit.co/docs/bri-virtual-account. */
+const verificationOf = (result: string) => ({
+  is_eligible: result === matchedSender,
+  sender_verification: { result, reason: result === matchedSender ? 'Name matched' : 'timeout' },
+  risk_assessment: { result: 'NONE', reason: 'No alert' },
+})
 
 function actionsOf({ account, channelCode, status }: PaymentRequest): unknown[] {
   if (status !== 'ACCEPTING_PAYMENTS' && status !== 'REQUIRES_ACTION') return []

@@ -16,6 +16,7 @@ export const refundEndpoints: readonly ProviderEndpoint[] = [
   { method: 'POST', path: '/refunds', run: create },
   { method: 'GET', path: '/refunds/:id', run: get },
   { method: 'GET', path: '/refunds', run: list },
+  { method: 'GET', path: '/v3/refunds/:id', run: getV3 },
 ]
 
 function create(context: Context, { account, headers, body }: ProviderCall) {
@@ -99,14 +100,23 @@ function refuseIneligible(context: Context, payment: Payment, amountMinor: bigin
 function get(context: Context, call: ProviderCall) {
   refuseHidden(context)
   const refund = context.book.get('refunds', call.id('refund'))
-  if (refund?.account !== call.account) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
+  if (refund?.account !== call.account || refund.version === 3) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
+  return { body: refundBody(refund) }
+}
+
+/** Returns a refund of the newer API, which does not know those of the legacy one. */
+function getV3(context: Context, call: ProviderCall) {
+  refuseHidden(context)
+  const refund = context.book.get('refunds', call.id('refund'))
+  if (refund?.account !== call.account || refund.version !== 3) throw new Problem('DATA_NOT_FOUND', 'Refund not found')
   return { body: refundBody(refund) }
 }
 
 function list(context: Context, { account, query }: ProviderCall) {
   refuseHidden(context)
   const fits = fitsQuery(account, query)
-  const data = context.book.all('refunds').filter(fits).reverse().map(refundBody)
+  const known = context.book.all('refunds').filter(({ version }) => version !== 3)
+  const data = known.filter(fits).reverse().map(refundBody)
   return { body: { has_more: false, data } }
 }
 

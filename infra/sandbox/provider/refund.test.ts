@@ -16,13 +16,13 @@ const ask = (payment_request_id: string, change = {}) =>
   fixture.call('ID', '/refunds', { payment_request_id, reason: 'CANCELLATION', ...change })
 
 describe('a refund', () => {
-  test('a refund is pending first, and its webhook is flat when it succeeds', async () => {
+  test('a refund is pending first, and has a webhook when it succeeds', async () => {
     const payment = await paidBy('DANA')
     const { status, json } = await ask(payment.payment_request_id, { amount: 50_000 })
     expect(status).toBe(200)
     expect(json.id).toMatch(/^rfd-/)
     expect(json).toMatchObject({
-      payment_id: payment.payment_id,
+      payment_request_id: payment.payment_request_id,
       status: 'PENDING',
       amount: 50_000,
     })
@@ -30,7 +30,7 @@ describe('a refund', () => {
     expect(again.json.error_code).toBe('REFUND_IN_PROGRESS')
     await fixture.control(`refunds/${json.id}/succeed`)
     const [told] = await fixture.events('refund.succeeded')
-    expect(told?.json.data).toMatchObject({
+    expect(told?.json.data.data ?? told?.json.data).toMatchObject({
       id: json.id,
       status: 'SUCCEEDED',
       amount: 50_000,
@@ -84,5 +84,40 @@ describe('a refund', () => {
       amount: 150_000,
     })
     expect((await fixture.control(path)).status).toBe(409)
+  })
+})
+
+describe('the forms of a refund', () => {
+  const formOf = async (seed: number) => {
+    const payment = await paidBy('DANA')
+    await fixture.control('faults', { seed })
+    const path = `payments/${payment.payment_id}/refund`
+    const { json } = await fixture.control(path)
+    const told = (await fixture.events('refund.succeeded')).at(-1)!.json.data
+    await fixture.control('faults', { seed: null })
+    const names = { [payment.payment_id]: 'payment', [payment.payment_request_id]: 'request' }
+    return { named: names[json.payment_id] ?? json.payment_id?.slice(0, 4) ?? 'none', isWrapped: 'data' in told }
+  }
+
+  test('the payment is named by each documented id, and the webhook has one envelope or two, by the seed', async () => {
+    const forms = await Array.fromAsync({ length: 24 }, (_, seed) => formOf(seed))
+    expect(new Set(forms.map(({ named }) => named))).toEqual(new Set(['payment', 'request', 'ewc_', 'none']))
+    expect(new Set(forms.map(({ isWrapped }) => isWrapped))).toEqual(new Set([true, false]))
+    expect(await Array.fromAsync({ length: 24 }, (_, seed) => formOf(seed))).toEqual(forms)
+  })
+
+  test('each of the two APIs knows its own refunds only', async () => {
+    const payment = await paidBy('DANA')
+    const path = `payments/${payment.payment_id}/refund`
+    const legacy = (await fixture.control(path, { amount: 1_000 })).json.id
+    const current = (await fixture.control(path, { amount: 1_000, version: 3 })).json.refund_id
+    const statusOf = async (at: string) => (await fixture.get('ID', at)).status
+    expect(await statusOf(`/refunds/${legacy}`)).toBe(200)
+    expect(await statusOf(`/v3/refunds/${legacy}`)).toBe(404)
+    expect(await statusOf(`/refunds/${current}`)).toBe(404)
+    const { json } = await fixture.get('ID', `/v3/refunds/${current}`)
+    expect(json).toMatchObject({ refund_id: current, payment_id: payment.payment_id, status: 'SUCCEEDED' })
+    const list = await fixture.get('ID', `/refunds?payment_request_id=${payment.payment_request_id}`)
+    expect(list.json.data.map(({ id }: { id: string }) => id)).toEqual([legacy])
   })
 })

@@ -1,10 +1,10 @@
-import { currencyOf } from '../account'
+import { businessIdOf, currencyOf } from '../account'
 import type { Book } from '../book'
 import { findChannel } from '../channels/channels'
 import { type Context, nowText, planAt } from '../context'
 import { newId } from '../ids'
 import { majorFromMinor } from '../money'
-import type { Payment, Refund } from '../records'
+import type { Naming, Payment, Refund } from '../records'
 import { deliverEvent } from '../webhooks/payment-event'
 
 const methodTypes = new Map([
@@ -13,14 +13,47 @@ const methodTypes = new Map([
   ['ONLINE BANKING', 'DIRECT_DEBIT'],
 ])
 
-/** Returns a refund as in API responses and webhooks, which are flat. */
+/**
+ * Returns the id by which an object names its payment. Sample bodies have all of these families
+ * (docs.xendit.co/docs/cards-refund-a-card-payment; the README of xendit/xendit-python has `ewc_…`).
+ */
+export function nameOfPayment(names: Naming, { paymentId, requestId }: Pick<Refund, 'paymentId' | 'requestId'>) {
+  if (names === 'payment') return paymentId
+  if (names === 'request') return requestId
+  return names === 'older' ? `ewc_${paymentId.slice(3)}` : null
+}
+
+/** Returns a refund as in API responses. */
 export function refundBody(refund: Refund): Record<string, unknown> {
+  return refund.version === 3 ? refundBodyV3(refund) : legacyRefundBody(refund)
+}
+
+/** Returns a refund of the newer API (docs.xendit.co/apidocs/get-a-refund). */
+function refundBodyV3(refund: Refund): Record<string, unknown> {
+  const currency = currencyOf[refund.account]
+  return {
+    refund_id: refund.id,
+    reference_id: refund.referenceId,
+    business_id: businessIdOf[refund.account],
+    payment_id: refund.paymentId,
+    status: refund.forced?.status ?? refund.status,
+    amount: majorFromMinor(refund.amountMinor, currency),
+    currency,
+    channel_code: refund.channelCode,
+    reason: refund.reason,
+    created: refund.createdAt,
+    updated: refund.updatedAt,
+    metadata: refund.metadata,
+  }
+}
+
+function legacyRefundBody(refund: Refund): Record<string, unknown> {
   const currency = currencyOf[refund.account]
   const type = findChannel(refund.account, refund.channelCode)?.type ?? ''
   return {
     id: refund.id,
     payment_request_id: refund.requestId,
-    payment_id: refund.paymentId,
+    payment_id: nameOfPayment(refund.names, refund),
     invoice_id: null,
     amount: majorFromMinor(refund.amountMinor, currency),
     payment_method_type: methodTypes.get(type) ?? null,
@@ -47,7 +80,7 @@ export const refundableMinor = (book: Book, payment: Payment): bigint =>
 export function openRefund(
   context: Context,
   payment: Payment,
-  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked' | 'stays'>,
+  ask: Pick<Refund, 'amountMinor' | 'reason' | 'referenceId' | 'metadata' | 'asked' | 'stays' | 'version'>,
 ): Refund {
   const now = nowText(context)
   return context.book.save('refunds', {
@@ -56,6 +89,7 @@ export function openRefund(
     requestId: payment.requestId,
     paymentId: payment.id,
     channelCode: payment.channelCode,
+    names: context.chance.oneOf(['payment', 'request', 'older', 'none']),
     ...ask,
     status: 'PENDING',
     failureCode: null,
@@ -79,7 +113,10 @@ export function endRefund(context: Context, id: string, failureCode: string | nu
     failureCode,
     updatedAt: nowText(context),
   })
-  deliverEvent(context, ended.account, `refund.${ended.status.toLowerCase()}`, refundBody(ended))
+  // Webhooks are flat, but the documentation's sample has a second envelope around the object.
+  const body = refundBody(ended)
+  const data = context.chance.oneOf([body, { event: `refund.${ended.status.toLowerCase()}`, data: body }])
+  deliverEvent(context, ended.account, `refund.${ended.status.toLowerCase()}`, data)
   return ended
 }
 

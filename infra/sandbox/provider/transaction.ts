@@ -155,6 +155,7 @@ const fromChargeback = (chargeback: Chargeback): Transaction => ({
   amountMinor: chargeback.amountMinor,
   ...(chargeback.currency ? { currency: chargeback.currency } : {}),
   ...(chargeback.names === 'payment' ? { productId: chargeback.paymentId } : {}),
+  ...(chargeback.names === 'dispute' && chargeback.disputeId ? { productId: chargeback.disputeId } : {}),
   ...(chargeback.names === 'request' ? { productData: { payment_request_id: chargeback.requestId } } : {}),
 })
 

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
+
+let fixture: SandboxFixture
+beforeAll(async () => {
+  fixture = await openSandboxFixture()
+})
+afterAll(() => fixture[Symbol.asyncDispose]())
+
+async function paid() {
+  const session = await fixture.call('ID', '/sessions', sessionBody())
+  const path = `sessions/${session.json.payment_session_id}/pay`
+  return (await fixture.control(path, { channel_code: 'CARDS' })).json
+}
+
+test('a dispute is told by webhooks whose body is flat, and can be fetched', async () => {
+  const payment = await paid()
+  const due_date = '2027-03-15T19:50:51.724Z'
+  const opened = (await fixture.control(`payments/${payment.payment_id}/dispute`, { due_date })).json
+  const [told] = await fixture.events('dispute.action_required')
+  expect(told!.json).toMatchObject({
+    event: 'dispute.action_required',
+    id: opened.id,
+    status: 'ACTION_REQUIRED',
+    due_date,
+  })
+  expect(told!.json).not.toHaveProperty('data')
+  expect(told!.json.amount).toEqual({ initial: '150000.00', terminal: null })
+  await fixture.control(`disputes/${opened.id}`, { status: 'UNDER_REVIEW' })
+  await fixture.control(`disputes/${opened.id}`, { status: 'LOST', amount: 100_000 })
+  const { json } = await fixture.get('ID', `/v1/disputes/${opened.id}`)
+  expect(json).toMatchObject({ status: 'LOST', amount: { initial: '150000.00', terminal: '100000.00' } })
+  expect((await fixture.events('dispute.lost')).length).toBe(1)
+  // The money is taken back by a chargeback.
+  const rows = (await fixture.get('ID', '/transactions?types=CHARGEBACK')).json.data
+  expect(rows.map(({ amount }: { amount: number }) => amount)).toEqual([100_000])
+})
+
+test('a dispute names its payment by an id or by our reference, by the seed', async () => {
+  const payment = await paid()
+  const named = new Set<string>()
+  for (let seed = 0; seed < 24; seed++) {
+    await fixture.control('faults', { seed })
+    const { json } = await fixture.control(`payments/${payment.payment_id}/dispute`)
+    const { payment_id, reference_id } = json
+    expect(payment_id ?? reference_id).not.toBeNull()
+    named.add(payment_id === payment.payment_id ? 'payment' : payment_id === null ? 'reference' : 'request')
+  }
+  await fixture.control('faults', { seed: null })
+  expect(named).toEqual(new Set(['payment', 'request', 'reference']))
+})
+
+test('a dispute of another account is not found', async () => {
+  const payment = await paid()
+  const { json } = await fixture.control(`payments/${payment.payment_id}/dispute`)
+  expect((await fixture.get('MY', `/v1/disputes/${json.id}`)).status).toBe(404)
+})
