@@ -64,6 +64,24 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/payments',
+    lines: ['dispute is lost unless it is answered in time'],
+    steps:
+      "The payer's bank disputes the payment. Before `evidenceDueAt`, challenge it with evidence or accept it in the provider's dashboard (Disputes): without an answer it is lost, and the provider sends no reminder. `ops trace <payment>` shows what it paid for. Until the decision the hold goes on or the wallet stays frozen; both end automatically. Without `paymentId` the dispute is of no payment of ours.",
+  },
+  {
+    source: 'services/payments',
+    lines: ['webhook object not found at provider'],
+    steps:
+      "A refund or dispute that cannot be fetched names a payment of ours, so that its hold goes on or its wallet is frozen. Look the object up in the provider's dashboard. The doubt ends once it can be fetched: resend its webhook there. If it does not exist, `wallets clear <wallet>`.",
+  },
+  {
+    source: 'services/payments',
+    lines: ['unknown webhook event recorded'],
+    steps:
+      "No service handles this event. Find its object in the provider's dashboard: if it moves money, decide there; then end the subscription of the topic, or add its family to `delivery.ts`.",
+  },
+  {
+    source: 'services/payments',
     lines: ['late payment has no exchange rate yet'],
     steps: 'Check the rate sources: `bus micro stats pricing --json`.',
   },

@@ -82,6 +82,27 @@ export type FetchedRefund = {
   readonly refundedMinor: bigint | null
 }
 
+/**
+ * Stage of a dispute. `evidence_due`: it is lost unless we answer in time; `under_review`: our evidence is being reviewed;
+ * `unknown` is unrecognised.
+ */
+export type DisputeStage = 'evidence_due' | 'under_review' | 'won' | 'lost' | 'unknown'
+
+/** Dispute of a payment by its payer. Amounts in the smallest unit; null if inexact. */
+export type FetchedDispute = {
+  readonly disputeId: string
+  readonly stage: DisputeStage
+  readonly paymentId: string | null
+  /** Our reference of the payment. */
+  readonly reference: string | null
+  readonly currency: string
+  readonly initialMinor: bigint | null
+  /** Amount of the decision; undefined before it. */
+  readonly finalMinor: bigint | null | undefined
+  /** Time until which evidence can be given. */
+  readonly dueAt: Date | null
+}
+
 /** Order of a refund. The same order always makes the same request. */
 export type RefundOrder = {
   readonly account: ProviderAccount
@@ -104,14 +125,14 @@ export type Hint =
   | ({ about: 'checkout'; checkoutId: string } & Named)
   | ({ about: 'payment'; paymentId: string } & Named)
   | ({ about: 'payment_request'; paymentRequestId: string } & Named)
-  | {
-      about: 'refund'
-      refundId: string
-      paymentId: string | null
-      paymentRequestId: string | null
-    }
+  | ({ about: 'refund'; refundId: string } & PaymentNamed & Named)
+  | ({ about: 'dispute'; disputeId: string } & PaymentNamed & Named)
   | { about: 'payout' }
-  | { about: 'unknown'; event: string }
+  /** `object` is an id that the body has, or null. */
+  | { about: 'unknown'; event: string; object: string | null }
+
+/** Ids of the payment that a refund or dispute is about. `paymentId` may be the id of the payment request. */
+type PaymentNamed = { paymentId: string | null; paymentRequestId: string | null }
 
 /** Our reference, if the webhook has one. Webhooks with the same reference are processed in order. */
 type Named = { reference?: string }
@@ -134,6 +155,7 @@ export type PaymentProvider = {
     paymentRequestId: string,
   ) => Promise<FetchedCharge | null | undefined>
   readonly findRefund: (account: ProviderAccount, refundId: string) => Promise<FetchedRefund | undefined>
+  readonly findDispute: (account: ProviderAccount, disputeId: string) => Promise<FetchedDispute | undefined>
   /**
    * Returns undefined if the provider knows no refunds. That means "none" only if the list of transactions
    * could be read too.

@@ -8,6 +8,7 @@ import { openLog } from '#platform/log'
 import type { RelayKind } from '#shared/messages/relay'
 import type { Question, ReadAnswerOf } from '#shared/messages/topic'
 import { paymentsWebhookSubject } from '#shared/messages/webhooks'
+import { keptDelivery } from '#shared/provider/delivery'
 import { receiveListed } from '#shared/provider/listing'
 import { type Answer, ok } from '#shared/refusals'
 import { openQuotes } from '#test/support/quotes'
@@ -23,7 +24,7 @@ import { fields } from './config'
 import type { Context } from './context'
 import { paymentListing } from './incoming/provider-list'
 import { recheckOnce } from './incoming/recheck'
-import { findMissing, findWallet, reversals } from './losses/refund.store'
+import { findMissing, findReportsById, findWallet, reversals } from './losses/refund.store'
 import { payments } from './payment.table'
 import { openXendit } from './providers/xendit/client'
 import { answerActivity, answerItem } from './queries/activity'
@@ -135,7 +136,15 @@ function openOtherServices(clock: () => number) {
 /** Connects the service to a real Postgres, the sandbox, and stand-ins for the other services. */
 export async function openFixture() {
   const postgres = await openPostgres()
-  const log = openLog('payments', process.env.SUITE_LOG ?? 'silent')
+  /** Log lines of alarms. */
+  const alarms: Record<string, unknown>[] = []
+  const log = openLog('payments', process.env.SUITE_LOG ?? 'error', {
+    write: (line: string) => {
+      const said = JSON.parse(line) as Record<string, unknown>
+      if (said.alarm === true) alarms.push(said)
+      if (process.env.SUITE_LOG) process.stderr.write(line)
+    },
+  })
   const database = openDatabase({ url: postgres.url, name: 'suite', log, onFatal: () => {} })
   const time = { aheadMs: 0 }
   const clock = () => Date.now() + time.aheadMs
@@ -176,7 +185,7 @@ export async function openFixture() {
   const receive = async (call: Request) => {
     const account = call.headers.get('x-callback-token') === 'token-my' ? 'MY' : 'ID'
     const deliveryId = call.headers.get('webhook-id') ?? ''
-    const [body, receivedAt] = [await call.text(), new Date().toISOString()]
+    const [body, receivedAt] = [keptDelivery(await call.text()), new Date().toISOString()]
     // The gateway stores the webhook, and the bus redelivers it until it is processed.
     const isDone = waitUntil(
       'the delivery',
@@ -238,6 +247,7 @@ export async function openFixture() {
     deliver,
     settle,
     sandbox,
+    alarms,
     listing,
     topup: answerOf(answerTopups(context)),
     topupWithin: (topupLimits: Context['topupLimits']) => answerOf(answerTopups({ ...context, topupLimits })),
@@ -312,6 +322,7 @@ export async function openFixture() {
         db.select().from(refundOrders).where(eq(refundOrders.paymentId, id)).orderBy(refundOrders.reference),
       ),
     walletRow: (of: `0x${string}`) => database.read((db) => findWallet(db, of)),
+    report: async (id: string) => (await database.read((db) => findReportsById(db, [id])))[0],
     reversals: () => database.read((db) => db.select().from(reversals)),
     anomalies: () => database.read((db) => db.select().from(anomalies)),
     [Symbol.asyncDispose]: async () => {

@@ -7,6 +7,7 @@ const used = [
   'payment_id',
   'refund_id',
   'payout_id',
+  'dispute_id',
   'reference_id',
   'status',
 ] as const
@@ -15,14 +16,15 @@ const textMax = 200
 
 /**
  * Reduces a delivery to its event and ids, in the form of the whole body. So no name, account number or card is stored;
- * the objects are fetched from the provider's API.
+ * the objects are fetched from the provider's API. Most bodies have their ids in `data`, but those of disputes are flat
+ * (docs.xendit.co/apidocs/dispute-webhook-notifications).
  */
 export function keptDelivery(body: string): string {
   const envelope = jsonObject(body) ?? {}
   const outer = asObject(envelope.data)
   const inner = asObject(outer?.data)
   const data = outer && { ...keptIn(outer), ...(inner && { data: keptIn(inner) }) }
-  return JSON.stringify({ event: keptValue(envelope.event), ...(data && { data }) })
+  return JSON.stringify({ event: keptValue(envelope.event), ...keptIn(envelope), ...(data && { data }) })
 }
 
 const keptIn = (object: Record<string, unknown>) =>

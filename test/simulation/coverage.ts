@@ -88,6 +88,7 @@ export const moments = [
   'a refund was pending',
   'a refund bounced',
   'a refund was listed without its id',
+  'a refund or dispute named its payment by another id',
   'a payment was voided',
   'a void was not listed at first',
   'a void was taken back',

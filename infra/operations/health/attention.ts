@@ -62,6 +62,7 @@ export function attention(facts: SystemFacts | Unread, floors: Floors): Attentio
         }),
       ...frozenNeeds(facts),
       ...needlessNeeds(facts),
+      ...evidenceNeeds(facts),
       ...secondWalletNeeds(facts),
       ...failedFlagNeeds(facts),
       ...bus,
@@ -108,6 +109,14 @@ const frozenNeeds = ({ frozenWallets: count }: SystemFacts): string[] =>
 
 const needlessNeeds = ({ needlessRepayments: count }: SystemFacts): string[] =>
   count > 0 ? [`${counted(count, 'needless repayment')} to give back: ${ops} wallets list`] : []
+
+function evidenceNeeds({ evidenceDue: { count, leftMs, paymentId } }: SystemFacts): string[] {
+  if (count === 0) return []
+  const first = leftMs > 0 ? `the first is lost in ${ageText(leftMs)}` : 'the first is overdue'
+  return [
+    `${counted(count, 'dispute')} ${count === 1 ? 'waits' : 'wait'} for evidence, ${first}: ${ops} trace ${paymentId}`,
+  ]
+}
 
 const secondWalletNeeds = ({ secondWallets: count }: SystemFacts): string[] => {
   if (count === 0) return []

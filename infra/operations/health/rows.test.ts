@@ -39,3 +39,18 @@ test('the status counts verdicts that are not on the chain, those given up, and 
   expect([needlessRepayments, failedFlags]).toEqual([1, 1])
   await sql.end({ timeout: 1 })
 })
+
+test('the status counts the disputes that wait for evidence, and names the payment of the first', async () => {
+  await using server = await startScratchPostgres()
+  const sql = postgres(server.adminUrl, { max: 1, onnotice: () => {} })
+  const evidence = async () => (await readRows(sql)).evidenceDue
+  expect(await evidence()).toEqual({ count: 0, leftMs: 0, paymentId: '' })
+  await sql`
+    insert into payments.refunds (id, payment_id, provider_payment_id, origin, status, evidence_due_at, next_check_at)
+    values ('d-1', 'pay_1', 'py-1', 'chargeback', 'pending', now() + interval '2 days', now()),
+      ('d-2', 'pay_2', 'py-2', 'chargeback', 'unknown', now() + interval '1 day', now()),
+      ('d-3', 'pay_3', 'py-3', 'chargeback', 'pending', null, now()),
+      ('d-4', 'pay_4', 'py-4', 'chargeback', 'succeeded', now(), null)`
+  expect(await evidence()).toMatchObject({ count: 2, leftMs: expect.closeTo(86_400_000, -5), paymentId: 'pay_2' })
+  await sql.end({ timeout: 1 })
+})

@@ -33,6 +33,8 @@ export type Rows = {
   paused: Paused[]
   frozenWallets: number
   needlessRepayments: number
+  /** Open disputes that wait for evidence. `leftMs` is the time until the first is lost, and `paymentId` its payment. */
+  evidenceDue: { count: number; leftMs: number; paymentId: string }
   /** Number of wallets whose person has another wallet, without an operator's decision. */
   secondWallets: number
   /** Number of verified flags that the relayer gave up. */
@@ -71,11 +73,18 @@ export const readRows = (sql: Sql): Promise<Rows> =>
       from (select max(ended_at) as "endedAt" from books.runs) r`
     const [frozen] = await tx<{ count: number }[]>`
       select count(*)::int as count from payments.wallets where frozen`
+    const [evidence] = await tx<Rows['evidenceDue'][]>`
+      select count(*)::int as count,
+        coalesce(extract(epoch from min(evidence_due_at) - now()) * 1000, 0)::float8 as "leftMs",
+        coalesce((array_agg(payment_id order by evidence_due_at))[1], '') as "paymentId"
+      from payments.refunds
+      where next_check_at is not null and evidence_due_at is not null and status in ('pending', 'unknown')`
     const duplicates = await listDuplicates(tx)
     return {
       states,
       books: books!,
       frozenWallets: frozen!.count,
+      evidenceDue: evidence!,
       needlessRepayments: (await listNeedless(tx)).length,
       secondWallets: duplicates.filter(({ ruling }) => ruling === null).length,
       failedFlags: (await listFailedFlags(tx)).length,

@@ -141,21 +141,24 @@ export const takenOf = (id: string, at: Date, rate: string): TimelineEntry => ({
   says: `taken at ${rate}`,
 })
 
-type Refund = { id: string; refunded: string; status: string; origin: string; at: Date }
+type Refund = { id: string; refunded: string | null; status: string; origin: string; dueAt: Date | null; at: Date }
 
 async function refundsOf(sql: Sql, providerIds: readonly string[]): Promise<TimelineEntry[]> {
   const rows = await sql<(Refund & { currency: string })[]>`
     select r.id, r.refunded_minor::text as refunded, r.status, r.origin, r.updated_at as at,
-      coalesce(p.currency, '') as currency
+      r.evidence_due_at as "dueAt", coalesce(p.currency, '') as currency
     from payments.refunds r left join payments.payments p on p.id = r.payment_id
     where r.provider_payment_id = any(${[...providerIds]})`
-  return rows.map(({ id, refunded, status, origin, at, currency }) => ({
+  return rows.map(({ id, refunded, status, origin, dueAt, at, currency }) => ({
     at,
     where: 'payments',
     what: origin,
     id,
     isOdd: true,
-    says: `refund of ${moneyText(refunded, currency)}: ${status}`,
+    says: sentence(
+      `${origin === 'chargeback' ? 'dispute' : 'refund'} of ${refunded === null ? 'an unknown amount' : moneyText(refunded, currency)}: ${status}`,
+      dueAt && `evidence due ${dueAt.toISOString()}`,
+    ),
   }))
 }
 

@@ -61,7 +61,7 @@ export const paymentsWebhookRoute = (context: Context, access: Access) => {
             {
               additionalProperties: true,
               title: 'PaymentDelivery',
-              description: 'Payment Sessions, Payment Requests v3, Unified Refunds or Payouts v2.',
+              description: 'Payment Sessions, Payment Requests v3, Unified Refunds, Disputes or Payouts v2.',
             },
           ),
           example: { event: 'payment_session.completed', data: { payment_session_id: 'ps-1' } },

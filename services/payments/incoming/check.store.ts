@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { isOneOf, isOver, quotedList, timeFrom } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { checkMaxMs } from '../decide'
-import { isWalletDue, wallets } from '../losses/refund.store'
+import { isDisputeDue, isWalletDue, refunds, wallets } from '../losses/refund.store'
 import { statesWith } from '../payment'
 import { type PaymentRow, payments } from '../payment.table'
 
@@ -41,14 +41,18 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
 }
 
 /**
- * Returns whether any payment or wallet is due. It reads the earliest and the latest time, which are index
+ * Returns whether any payment, wallet or dispute is due. It reads the earliest and the latest time, which are index
  * lookups; for `exists` the planner would scan rows.
  */
-export async function isDue(db: Db, now: Date): Promise<{ readonly payments: boolean; readonly wallets: boolean }> {
+export async function isDue(
+  db: Db,
+  now: Date,
+): Promise<{ readonly payments: boolean; readonly wallets: boolean; readonly disputes: boolean }> {
   const isTimeOver = (time: SQL) => isOver(time, checkMaxMs, timeFrom(now))
-  const [due] = await db.execute<{ payments: boolean; wallets: boolean }>(sql`select
+  const [due] = await db.execute<{ payments: boolean; wallets: boolean; disputes: boolean }>(sql`select
     coalesce(${isTimeOver(sql`earliest`)} or ${isTimeOver(sql`latest`)}, false) payments,
-    exists (select from ${wallets} where ${isWalletDue(now)}) wallets
+    exists (select from ${wallets} where ${isWalletDue(now)}) wallets,
+    exists (select from ${refunds} where ${isDisputeDue(now)}) disputes
     from (select min(${payments.nextCheckAt}) earliest, max(${payments.nextCheckAt}) latest
       from ${payments}) planned`)
   return due!

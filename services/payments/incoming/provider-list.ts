@@ -20,6 +20,7 @@ import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
 import { doubtOf, isRowDone, type RowFacts, statusOf } from './is-row-done'
 import {
+  fetchChargeOf,
   fetchCheckout,
   type PricedCharge,
   type ReceivedRefund,
@@ -118,7 +119,8 @@ async function receivePaymentRow(context: Context, account: ProviderAccount, row
   const doubt = doubtOf(row)
   if (doubt) {
     const about = { account, id: voidId(transactionId), status: doubt }
-    return database.transaction((tx) => receiveDoubt(tx, context, productId ?? '', about))
+    await database.transaction((tx) => receiveDoubt(tx, context, productId ?? '', about))
+    return
   }
   if (row.status !== 'succeeded') return
   // The list also contains the account's other products, whose ids the payment lookup refuses.
@@ -206,7 +208,8 @@ const reportOf = (row: Listed, origin: 'refund' | 'chargeback'): ReceivedRefund 
   reference: row.reference,
   currency: row.currency ?? '',
   refundedMinor: row.amountMinor,
-  ...(origin === 'chargeback' ? { origin } : {}),
+  // The row of a chargeback may name its dispute.
+  ...(origin === 'chargeback' ? { origin, objectId: row.productId } : {}),
 })
 
 /**
@@ -256,7 +259,7 @@ async function chargeOf(
     paymentRequestId,
   })
   if (named) return { charge: named, isNamed: true }
-  const charge = await chargeOfOwner(context, account, row)
+  const charge = await fetchChargeOf(context, await ownerOf(context, account, row))
   if (paymentRequestId === null) return { charge, isNamed: false }
   // A payment request that is not found yet may belong to another payment for the same promise.
   const isOfRequest = charge?.charge.paymentRequestId === paymentRequestId
@@ -268,18 +271,6 @@ async function chargeOfOrder({ database }: Context, { reference }: Listed): Prom
   const id = isOrderedByUs(reference) ? paymentIdIn(reference) : undefined
   const orders = id ? await database.read((db) => findOrders(db, id)) : []
   return orders.find((order) => order.reference === reference)?.providerPaymentId ?? null
-}
-
-async function chargeOfOwner(
-  context: Context,
-  account: ProviderAccount,
-  row: Listed,
-): Promise<FetchedCharge | undefined> {
-  const owner = await ownerOf(context, account, row)
-  const known = owner?.providerPaymentId
-  if (known) return context.provider.findCharge(account, known)
-  if (owner?.checkoutId) return (await fetchCheckout(context, account, owner.checkoutId)).fetched
-  return undefined
 }
 
 /** Alerts if the reference of a row leads to several charges; the row then counts against the first. */
@@ -315,8 +306,8 @@ async function recordUnmatched(tx: Tx, { log }: Context, account: ProviderAccoun
   const { transactionId, type, currency, amountMinor } = row
   const anomaly = { account, object: transactionId, currency, amountMinor }
   if (await recordAnomaly(tx, { kind: 'money_unmatched', ...anomaly })) {
-    // Money without a reference of our form may be the account owner's own business, so it raises no alert.
-    const alarm = paymentIdIn(row.reference) !== undefined || type === 'chargeback'
+    // Money that came in without a reference of our form may be the account owner's own business, so it raises no alert.
+    const alarm = paymentIdIn(row.reference) !== undefined || type !== 'payment'
     const fields = { transactionId, type, account, alarm }
     log[alarm ? 'error' : 'warn'](fields, 'provider transaction does not match any payment')
   }

@@ -109,6 +109,16 @@ export async function fetchCheckout(
   return priced(await provider.findChargeOfRequest(account, paymentRequestId))
 }
 
+/** Fetches the charge of a payment, which need not have been received yet. Throws if the provider cannot be reached. */
+export async function fetchChargeOf(
+  context: Context,
+  payment: Pick<PaymentRow, 'account' | 'providerPaymentId' | 'checkoutId'> | undefined,
+): Promise<FetchedCharge | undefined> {
+  if (payment?.providerPaymentId) return context.provider.findCharge(payment.account, payment.providerPaymentId)
+  if (payment?.checkoutId) return (await fetchCheckout(context, payment.account, payment.checkoutId)).fetched
+  return undefined
+}
+
 /** Receives a checkout and its charge. Returns true if the payment became `paid`. */
 export async function receiveCheckout(
   tx: Tx,
@@ -362,7 +372,8 @@ export async function receiveAgain(context: Context, payment: PaymentRow): Promi
   await database.transaction(async (tx) => {
     if (!fetched) {
       const about = { account, id: voidId(providerPaymentId), status: 'unknown' } as const
-      return receiveDoubt(tx, context, providerPaymentId, about)
+      await receiveDoubt(tx, context, providerPaymentId, about)
+      return
     }
     await receiveCharge(tx, context, fetched)
     for (const refund of refunds ?? []) await receiveRefund(tx, context, refund, fetched)
@@ -372,10 +383,20 @@ export async function receiveAgain(context: Context, payment: PaymentRow): Promi
 export type ReceivedRefund = FetchedRefund & {
   readonly origin?: ReportOrigin
   readonly objectId?: string | null
+  readonly evidenceDueAt?: Date | null
+  readonly nextCheckAt?: Date | null
 }
 
 const storedReportOf = (
-  { refundId: id, objectId = null, status, currency, ...refund }: ReceivedRefund,
+  {
+    refundId: id,
+    objectId = null,
+    evidenceDueAt = null,
+    nextCheckAt = null,
+    status,
+    currency,
+    ...refund
+  }: ReceivedRefund,
   payment: PaymentRow | undefined,
   charge: Charge,
 ) => ({
@@ -383,6 +404,8 @@ const storedReportOf = (
   paymentId: payment?.id ?? '',
   providerPaymentId: charge.paymentId,
   objectId,
+  evidenceDueAt,
+  nextCheckAt,
   status,
   // guard: an amount in another currency counts as all that is left
   refundedMinor: currency === charge.currency ? refund.refundedMinor : null,
@@ -419,5 +442,7 @@ export async function receiveRefund(
     await raiseAlert(tx, context, 'amount_unknown', { ...about, paymentId })
   await receiveCharge(tx, context, fetched)
   await followReports(tx, context, paymentId, change)
+  // It could not be fetched before, so that all of the money was in doubt.
+  await endDoubt(tx, context, voidId(refund.refundId))
   if (locked?.state === 'refunding') await endRefunding(tx, context, paymentId)
 }

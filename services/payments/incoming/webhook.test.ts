@@ -36,7 +36,10 @@ describe('a webhook that contradicts the provider', () => {
     ['with an unknown event', 'payment_sesion.compleeted', {}, 'event_unknown'],
     ['with an unknown payment', 'payment.capture', { payment_id: 'py-0' }, 'object_unknown'],
     ['of the dashboard', 'payment_session.completed', { id: 'ps-2020' }, 'object_unknown'],
+    ['with an unknown event again, of another object', 'payment_sesion.compleeted', { id: 'ps-2' }, 'event_unknown'],
+    ['with an unknown event a third time, without an id', 'payment_sesion.compleeted', {}, 'event_unknown'],
     ['with a path for an id', 'payment.capture', { payment_id: '../v2/payouts' }, 'event_unknown'],
+    ['with an unknown dispute', 'dispute.lost', { id: 'mi-dspt-0' }, 'object_unknown'],
     ['with an unknown refund', 'refund.succeeded', { id: 'rfd-0' }, 'object_unknown'],
   ] as const)('%s raises an anomaly', async (_, event, data, kind) => {
     const before = (await fixture.anomalies()).length

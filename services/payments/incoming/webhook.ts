@@ -1,20 +1,26 @@
 import { type Reaction, reactTo } from '#platform/bus/reaction'
 import { ageMs } from '#platform/clock'
-import type { Tx } from '#platform/db/open'
+import type { Db, Tx } from '#platform/db/open'
 import type { Message } from '#shared/messages/topic'
 import { PaymentsWebhook } from '#shared/messages/webhooks'
 import { refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
-import { paymentIdFrom } from '../payment'
+import { receiveDoubt } from '../losses/follow'
+import { recordReport } from '../losses/refund.store'
+import { voidId } from '../losses/report'
+import { paymentIdFrom, paymentIdIn } from '../payment'
 import { findByCheckout, findByProviderIds, findPayment } from '../payment.store'
-import type { FetchedCharge, FetchedRefund, Hint } from '../provider'
+import type { PaymentRow } from '../payment.table'
+import type { FetchedCharge, FetchedDispute, FetchedRefund, Hint } from '../provider'
 import { findRefunded, recordRefusedLookUp } from '../providers/look-up'
 import { recordAnomaly } from '../schema.store'
+import { alertOfEvidence, findDisputed, receiveDispute } from './dispute'
 import { type FetchedCheckout, fetchCheckout, receiveCharge, receiveCheckout, receiveRefund, withRate } from './receive'
 
 type Delivery = Message<typeof PaymentsWebhook>
 type WebhookFacts = FetchedCheckout & {
   readonly refund?: FetchedRefund | undefined
+  readonly dispute?: FetchedDispute | undefined
   readonly isUnpaid?: boolean
 }
 type ReadWebhook = WebhookFacts & { hint: Hint }
@@ -34,7 +40,10 @@ export const webhookReactions = (context: Context): Reaction[] => [
         noSuchObject(context, account, hint, error),
       )
       const waitedMs = ageMs(Date.parse(receivedAt), context.clock())
-      if (isMissing(hint, facts) && waitedMs < insistMs) await insistOnOurs(context, account, hint)
+      if (isMissing(hint, facts) && waitedMs < insistMs) {
+        await context.database.transaction((tx) => doubtNamed(tx, context, account, hint))
+        await insistOnOurs(context, account, hint)
+      }
       return { hint, ...facts }
     },
     apply: (tx, delivery, read) => receive(tx, context, delivery, read),
@@ -58,6 +67,10 @@ async function fetchFacts(context: Context, account: Delivery['account'], hint: 
       const refund = await provider.findRefund(account, hint.refundId)
       return refund ? { refund, ...(await priced(findRefunded(provider, account, refund))) } : {}
     }
+    case 'dispute': {
+      const dispute = await provider.findDispute(account, hint.disputeId)
+      return dispute ? { dispute, ...(await priced(findDisputed(context, account, dispute))) } : {}
+    }
     default:
       return {}
   }
@@ -65,7 +78,7 @@ async function fetchFacts(context: Context, account: Delivery['account'], hint: 
 
 async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadWebhook): Promise<void> {
   const { account } = delivery
-  const { hint, fetched, refund, checkout } = read
+  const { hint, fetched, refund, dispute, checkout } = read
   switch (hint.about) {
     case 'payout':
       return
@@ -82,20 +95,28 @@ async function receive(tx: Tx, context: Context, delivery: Delivery, read: ReadW
       else if (!read.isUnpaid) await recordUnknown(tx, context, delivery, hint.paymentRequestId)
       return
     case 'refund':
-      if (!refund || !fetched) return recordUnknown(tx, context, delivery, hint.refundId)
-      return receiveRefund(tx, context, refund, fetched)
+      if (refund && fetched) return receiveRefund(tx, context, refund, fetched)
+      return recordUnknown(tx, context, delivery, hint.refundId, await doubtNamed(tx, context, account, hint))
+    case 'dispute': {
+      if (dispute && fetched) return receiveDispute(tx, context, dispute, fetched)
+      await doubtNamed(tx, context, account, hint)
+      if (dispute) alertOfEvidence(context, dispute)
+      return recordUnknown(tx, context, delivery, hint.disputeId, true)
+    }
     default: {
-      const { event: object } = hint
-      await recordAnomaly(tx, { kind: 'event_unknown', account, object })
-      context.log.warn({ account, event: object }, 'unknown webhook event recorded')
+      const { event } = hint
+      // An anomaly has the id of its object, because a second one of the same event is news
+      const object = `${event} ${hint.object ?? delivery.deliveryId}`
+      if (await recordAnomaly(tx, { kind: 'event_unknown', account, object }))
+        context.log.error({ account, object, alarm: true }, 'unknown webhook event recorded')
     }
   }
 }
 
 /**
  * Returns no facts if the provider refused an id that is not of its own form: no such object exists. Rethrows
- * the error if we hold that id ourselves, because the outcome is then unknown. A refund id comes from the
- * webhook alone, even if its payment is ours.
+ * the error if we hold that id ourselves, because the outcome is then unknown. The id of a refund or dispute comes from
+ * the webhook alone, even if its payment is ours.
  */
 async function noSuchObject(
   context: Context,
@@ -105,39 +126,77 @@ async function noSuchObject(
 ): Promise<WebhookFacts> {
   const ours = refusesId(error) ? await findOurs(context, account, hint) : undefined
   if (ours) await recordRefusedLookUp(context, ours, error)
-  if (!refusesId(error) || (ours && hint.about !== 'refund')) throw error
+  if (!refusesId(error) || (ours && hint.about !== 'refund' && hint.about !== 'dispute')) throw error
   return {}
 }
 
-function findOurs({ database }: Context, account: Delivery['account'], hint: Hint) {
-  return database.read(async (db) => {
-    switch (hint.about) {
-      case 'checkout':
-        return findByCheckout(db, account, hint.checkoutId)
-      case 'payment':
-        return findByProviderIds(db, { account, ...hint, paymentRequestId: null })
-      case 'payment_request':
-        return findByProviderIds(db, { account, paymentId: '', ...hint })
-      case 'refund': {
-        const { paymentId, paymentRequestId } = hint
-        if (!paymentId && !paymentRequestId) return undefined
-        return findByProviderIds(db, { account, paymentId: paymentId ?? '', paymentRequestId })
-      }
-      default:
-        return undefined
+const findOurs = ({ database }: Context, account: Delivery['account'], hint: Hint) =>
+  database.read((db) => findOwner(db, account, hint))
+
+async function findOwner(db: Db, account: Delivery['account'], hint: Hint): Promise<PaymentRow | undefined> {
+  switch (hint.about) {
+    case 'checkout':
+      return findByCheckout(db, account, hint.checkoutId)
+    case 'payment':
+      return findByProviderIds(db, { account, ...hint, paymentRequestId: null })
+    case 'payment_request':
+      return findByProviderIds(db, { account, paymentId: '', ...hint })
+    case 'refund':
+    case 'dispute': {
+      const { paymentId, paymentRequestId } = hint
+      if (!paymentId && !paymentRequestId) return undefined
+      // The id of the payment may be that of its request.
+      const requestId = paymentRequestId ?? paymentId
+      return findByProviderIds(db, { account, paymentId: paymentId ?? '', paymentRequestId: requestId })
     }
-  })
+    default:
+      return undefined
+  }
 }
 
-/** Records a webhook whose object does not exist, as in the dashboard's sample webhooks. */
-async function recordUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string) {
-  await recordAnomaly(tx, { kind: 'object_unknown', account, object })
-  log.warn({ account, object }, 'webhook object not found at provider')
+/**
+ * Puts the money of a payment in doubt, because a webhook names it together with a refund or dispute that cannot be
+ * fetched. The doubt ends once the object can be fetched. Returns true if the payment is ours.
+ */
+async function doubtNamed(tx: Tx, context: Context, account: Delivery['account'], hint: Hint): Promise<boolean> {
+  if (hint.about !== 'refund' && hint.about !== 'dispute') return false
+  const { paymentId: named } = hint
+  const doubt = { account, id: voidId(objectIdOf(hint)), status: 'unknown' } as const
+  if (named && (await receiveDoubt(tx, context, named, doubt))) return true
+  const owner = (await findOwner(tx, account, hint)) ?? (await findNamed(tx, account, hint))
+  if (!owner) return false
+  const charge = owner.providerPaymentId
+  if (charge) return receiveDoubt(tx, context, charge, doubt)
+  // The report makes it held when it is received.
+  if (named)
+    await recordReport(tx, {
+      id: doubt.id,
+      paymentId: owner.id,
+      providerPaymentId: named,
+      refundedMinor: null,
+      status: doubt.status,
+      origin: 'void',
+    })
+  return true
 }
 
-function isMissing(hint: Hint, { checkout, fetched, refund, isUnpaid }: WebhookFacts): boolean {
+const objectIdOf = (hint: Extract<Hint, { about: 'refund' | 'dispute' }>): string =>
+  hint.about === 'refund' ? hint.refundId : hint.disputeId
+
+/**
+ * Records a webhook whose object does not exist, as in the dashboard's sample webhooks. Alerts if money that we counted
+ * may be going back.
+ */
+async function recordUnknown(tx: Tx, { log }: Context, { account }: Delivery, object: string, alarm = false) {
+  const isNew = await recordAnomaly(tx, { kind: 'object_unknown', account, object })
+  const fields = { account, object, alarm: alarm && isNew }
+  log[fields.alarm ? 'error' : 'warn'](fields, 'webhook object not found at provider')
+}
+
+function isMissing(hint: Hint, { checkout, fetched, refund, dispute, isUnpaid }: WebhookFacts): boolean {
   if (hint.about === 'checkout') return !checkout
   if (hint.about === 'refund') return !refund || !fetched
+  if (hint.about === 'dispute') return !dispute || !fetched
   return (hint.about === 'payment' || hint.about === 'payment_request') && !fetched && !isUnpaid
 }
 
@@ -149,7 +208,9 @@ const insistMs = 60_000
  * appears later, the list or a hold's last check finds it.
  */
 async function insistOnOurs(context: Context, account: Delivery['account'], hint: Hint) {
-  const payment = (await findOurs(context, account, hint)) ?? (await findNamed(context, hint))
+  const payment = await context.database.read(
+    async (db) => (await findOwner(db, account, hint)) ?? (await findNamed(db, account, hint)),
+  )
   if (payment) throw new Error(`${hint.about} of ${payment.id} not found yet`)
 }
 
@@ -157,7 +218,8 @@ async function insistOnOurs(context: Context, account: Delivery['account'], hint
  * Finds the payment that the webhook's reference names. The reference is unverified, but reason enough to ask
  * the provider again.
  */
-async function findNamed({ database }: Context, hint: Hint) {
-  const id = 'reference' in hint ? paymentIdFrom(hint.reference ?? '') : undefined
-  return id && database.read((db) => findPayment(db, id))
+async function findNamed(db: Db, account: Delivery['account'], hint: Hint): Promise<PaymentRow | undefined> {
+  const id = 'reference' in hint ? paymentIdIn(hint.reference ?? null) : undefined
+  const payment = id ? await findPayment(db, id) : undefined
+  return payment?.account === account ? payment : undefined
 }

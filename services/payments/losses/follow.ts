@@ -22,18 +22,19 @@ import { backOf, type ReportOrigin, splitBack } from './report'
 import { followStance, freezeInDoubt, recordReversal, shrinkReversal } from './reversal'
 
 /**
- * Records that a charge we counted, or its row in the list, no longer reads as succeeded. `succeeded` means
- * that the charge is voided, so all of its money is gone; `unknown` means that the money may be gone.
+ * Records that a charge we counted, or its row in the list, no longer reads as succeeded, or that a refund or dispute of
+ * it cannot be fetched. `succeeded` means that the charge is voided, so all of its money is gone; `unknown` means that
+ * the money may be gone. Returns true if the charge is one that we counted.
  */
 export async function receiveDoubt(
   tx: Tx,
   context: Context,
   providerPaymentId: string,
   doubt: { account: PaymentRow['account']; id: string; status: 'succeeded' | 'unknown' },
-): Promise<void> {
+): Promise<boolean> {
   const { account, id, status } = doubt
   const counted = await findCounted(tx, account, providerPaymentId)
-  if (!counted || !(await lockPayment(tx, counted.paymentId))) return
+  if (!counted || !(await lockPayment(tx, counted.paymentId))) return false
   const { paymentId, paidMinor: refundedMinor } = counted
   const report = {
     id,
@@ -45,10 +46,11 @@ export async function receiveDoubt(
   } as const
   const [before] = await findReportsById(tx, [id])
   const news = await recordReport(tx, report)
-  if (!news) return
+  if (!news) return true
   const about = { account, object: providerPaymentId, paymentId }
   if (news.status === 'unknown') await raiseAlert(tx, context, 'charge_doubtful', about)
   await followReports(tx, context, paymentId, { id, origin: 'void', before })
+  return true
 }
 
 async function findCounted(tx: Tx, account: PaymentRow['account'], providerPaymentId: string) {

@@ -30,11 +30,16 @@ export const refunds = schema.table(
     status: text('status').$type<RefundStatus>().notNull(),
     origin: text('origin', { enum: reportOrigins }).notNull().default('refund'),
     objectId: text('object_id'),
+    /** Time until which the provider waits for evidence about a dispute; null if it does not. */
+    evidenceDueAt: at('evidence_due_at'),
+    /** Time at which an open dispute is asked for; null means never. */
+    nextCheckAt: at('next_check_at'),
     ...timestamps(),
   },
   (table) => [
     index('refunds_provider_payment').on(table.providerPaymentId),
     index('refunds_payment').on(table.paymentId),
+    index('refunds_next_check').on(table.nextCheckAt).where(sql`${table.nextCheckAt} is not null`),
     check('refunds_amount', sql`${table.refundedMinor} >= 0`),
     check('refunds_origin', sql`${table.origin} in (${quotedList(reportOrigins)})`),
   ],
@@ -65,15 +70,37 @@ export async function recordReport(tx: Tx, report: typeof refunds.$inferInsert):
         objectId,
         providerPaymentId: sql`excluded.provider_payment_id`,
         refundedMinor: sql`excluded.refunded_minor`,
+        evidenceDueAt: sql`excluded.evidence_due_at`,
+        nextCheckAt: sql`excluded.next_check_at`,
         updatedAt: sql`now()`,
       },
       setWhere: sql`(${refunds.status}, ${refunds.paymentId}, ${refunds.objectId}, ${refunds.refundedMinor},
-          ${refunds.providerPaymentId})
+          ${refunds.providerPaymentId}, ${refunds.evidenceDueAt})
         is distinct from (${status}, ${paymentId}, ${objectId}, excluded.refunded_minor,
-          excluded.provider_payment_id)`,
+          excluded.provider_payment_id, excluded.evidence_due_at)`,
     })
     .returning()
   return rows[0]
+}
+
+export const isDisputeDue = (now: Date) => isOver(refunds.nextCheckAt, checkMaxMs, timeFrom(now))
+
+/** Leases disputes that are due until `retryAt`, the longest due first. */
+export async function leaseDisputes(
+  tx: Tx,
+  now: Date,
+  { retryAt, rowsMax }: { readonly retryAt: Date; readonly rowsMax: number },
+): Promise<StoredReport[]> {
+  const due = await tx
+    .select({ id: refunds.id })
+    .from(refunds)
+    .where(isDisputeDue(now))
+    .orderBy(asc(refunds.nextCheckAt), asc(refunds.id))
+    .limit(rowsMax)
+    .for('update', { skipLocked: true })
+  if (due.length === 0) return []
+  const ids = due.map(({ id }) => id)
+  return tx.update(refunds).set({ nextCheckAt: retryAt }).where(isOneOf(refunds.id, ids)).returning()
 }
 
 /** Ends the report that a charge is void. Returns undefined if there is none. */

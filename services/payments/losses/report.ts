@@ -11,19 +11,22 @@ export const reportOrigins = ['refund', 'ordered', 'chargeback', 'void'] as cons
 export type ReportOrigin = (typeof reportOrigins)[number]
 
 export type Report = {
+  /** Id of the refund or dispute, or of another source with a prefix. */
   readonly id: string
   readonly origin: ReportOrigin
   /** Status at the provider. `succeeded` means that the money is gone, `dead` that it is not and will not be. */
   readonly status: RefundStatus
   readonly refundedMinor: bigint | null
-  /** Refund that a row of the list names; null if the row names none that can be found. */
+  /** Refund or dispute that a row of the list names; null if the row names none that can be found. */
   readonly objectId: string | null
 }
 
 const listedPrefix = 'listed:'
+const chargebackPrefix = 'chargeback:'
 /** Returns the id of a report that has no refund object, from the id of its row in the provider's list. */
 export const listedId = (transactionId: string): string => `${listedPrefix}${transactionId}`
-export const chargebackId = (transactionId: string): string => `chargeback:${transactionId}`
+/** Returns the id of the report of a chargeback in the list. The report of a dispute has the id of the dispute. */
+export const chargebackId = (transactionId: string): string => `${chargebackPrefix}${transactionId}`
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
 /** Returns true if the stored report is at least as final as `status`; see `recordReport`. */
@@ -52,24 +55,17 @@ type Move = {
 /**
  * Returns the money that went back, from all reports of one charge. An amount that is inexact or in another
  * currency counts as all that is left. A row that names no known refund may stand for one of the refunds that
- * no row names, so the larger of the two sums counts.
+ * no row names, so the larger of the two sums counts. Likewise, a chargeback in the list may be what a dispute took.
  */
 export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
-  const isRefund = ({ origin }: Report) => origin === 'refund' || origin === 'ordered'
-  const isRow = ({ id }: Report) => id.startsWith(listedPrefix)
-  const refunds = reports.filter((one) => isRefund(one) && !isRow(one))
-  const rows = reports.filter((one) => isRefund(one) && isRow(one))
-  const moves = refunds.map((refund) => merged(refund, rows.filter(names(refund))))
-  const nameless = rows.filter((row) => !refunds.some((refund) => names(refund)(row))).map((row) => merged(row, []))
-  const disputes = reports.filter(({ origin }) => origin === 'chargeback').map(alone)
+  const refunds = movesOf(reports.filter(({ origin }) => origin === 'refund' || origin === 'ordered'))
+  const disputes = movesOf(reports.filter(({ origin }) => origin === 'chargeback'))
   const voids = reports.filter(({ origin }) => origin === 'void').map(alone)
+  const moves = [refunds, disputes].flatMap(({ ofObjects, ofRows }) => [...ofObjects, ...ofRows])
 
-  const ofListed = moves.filter(({ isListed }) => isListed)
-  const ofOthers = moves.filter(({ isListed }) => !isListed)
   const minorOf = (counts: (move: Move) => boolean): bigint => {
-    const sumOf = (some: readonly Move[]) => some.filter(counts).reduce((sum, { minor }) => sum + (minor ?? 0n), 0n)
-    const knownMinor = sumOf(ofListed) + larger(sumOf(ofOthers), sumOf(nameless)) + sumOf(disputes)
-    const isInexact = [...moves, ...nameless, ...disputes].filter(counts).some(({ minor }) => minor === null)
+    const knownMinor = sumOf(refunds, counts) + sumOf(disputes, counts)
+    const isInexact = moves.filter(counts).some(({ minor }) => minor === null)
     const takenMinor = isInexact ? larger(knownMinor, paidMinor) : knownMinor
     return voids.filter(counts).reduce((most, one) => larger(most, one.minor ?? paidMinor), takenMinor)
   }
@@ -77,7 +73,7 @@ export function backOf(reports: readonly Report[], paidMinor: bigint): Back {
     goneMinor: minorOf(isGone),
     mayGoMinor: minorOf((move) => isGone(move) || isOpen(move)),
     orderedOpenMinor: minorOf((move) => move.isOrdered && isOpen(move)),
-    isOpen: [...moves, ...nameless, ...disputes, ...voids].some(isOpen),
+    isOpen: [...moves, ...voids].some(isOpen),
   }
 }
 
@@ -96,14 +92,35 @@ export function splitBack(back: Back, restMinor: bigint): { own: Back; rest: Pic
   }
 }
 
-const names = (refund: Report) => (row: Report) => row.objectId === refund.id
+/** Moves of one kind: of the refunds or disputes themselves, merged with their rows, and of rows that name none of them. */
+type Moves = { readonly ofObjects: readonly Move[]; readonly ofRows: readonly Move[] }
+
+function movesOf(reports: readonly Report[]): Moves {
+  const isRow = ({ id }: Report) => id.startsWith(listedPrefix) || id.startsWith(chargebackPrefix)
+  const objects = reports.filter((one) => !isRow(one))
+  const rows = reports.filter(isRow)
+  return {
+    ofObjects: objects.map((object) => merged(object, rows.filter(names(object)))),
+    ofRows: rows.filter((row) => !objects.some((object) => names(object)(row))).map((row) => merged(row, [])),
+  }
+}
+
+function sumOf({ ofObjects, ofRows }: Moves, counts: (move: Move) => boolean): bigint {
+  const sum = (some: readonly Move[]) => some.filter(counts).reduce((total, { minor }) => total + (minor ?? 0n), 0n)
+  return (
+    sum(ofObjects.filter(({ isListed }) => isListed)) +
+    larger(sum(ofObjects.filter(({ isListed }) => !isListed)), sum(ofRows))
+  )
+}
+
+const names = (object: Report) => (row: Report) => row.objectId === object.id
 const isGone = ({ status }: Move): boolean => status === 'succeeded'
 const isOpen = ({ status }: Pick<Move, 'status'>): boolean =>
   // guard: a hold does not end while a refund or dispute is open
   status === 'pending' || status === 'unknown'
 
 /**
- * Merges a refund with its rows. If they contradict each other, the money counts as gone if any says so,
+ * Merges a refund or dispute with its rows. If they contradict each other, the money counts as gone if any says so,
  * otherwise as on its way.
  */
 function merged(refund: Report, rows: readonly Report[]): Move {

@@ -5,7 +5,8 @@ import type { Charge, FetchedCharge, FetchedRefund, PaymentProvider } from '../p
 import { recordAnomaly } from '../schema.store'
 
 /**
- * Finds the charge of a refund. Either id may be missing or of a form that the provider refuses. A payment
+ * Finds the charge of a refund or dispute. Either id may be missing or of a form that the provider refuses, and that of
+ * the payment may be the id of its request (https://docs.xendit.co/docs/cards-refund-a-card-payment). A payment
  * request names only its latest payment, so a payment id wins if it leads to a charge of that request.
  */
 export async function findRefunded(
@@ -14,9 +15,10 @@ export async function findRefunded(
   { paymentId, paymentRequestId }: Pick<FetchedRefund, 'paymentId' | 'paymentRequestId'>,
 ): Promise<FetchedCharge | undefined> {
   const byPayment = paymentId ? await provider.findCharge(account, paymentId).catch(noneOfItsForm) : undefined
-  const isOfRequest = byPayment?.charge.paymentRequestId === paymentRequestId
-  if (!paymentRequestId || (byPayment && isOfRequest)) return byPayment
-  const byRequest = await provider.findChargeOfRequest(account, paymentRequestId).catch(noneOfItsForm)
+  const isOfRequest = !paymentRequestId || byPayment?.charge.paymentRequestId === paymentRequestId
+  if (byPayment && isOfRequest) return byPayment
+  const requestId = paymentRequestId ?? paymentId
+  const byRequest = requestId ? await provider.findChargeOfRequest(account, requestId).catch(noneOfItsForm) : undefined
   return byRequest ?? byPayment
 }
 

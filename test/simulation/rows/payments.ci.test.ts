@@ -141,6 +141,10 @@ const makers: readonly Maker[] = [
   }),
   (choices) => ({ name: 'recordReport', given: [reportFrom(choices)] }),
   (choices) => ({ name: 'recordReport', given: [reportFrom(choices)] }),
+  (choices) => ({
+    name: 'leaseDisputes',
+    given: [now(), { retryAt: timeFrom(choices) ?? now(), rowsMax: oneOf(choices, 3) }],
+  }),
   (choices) => ({ name: 'endVoid', given: [`r-${oneOf(choices, 4)}`] }),
   (choices) => ({ name: 'findReports', given: [pick(choices, charges)] }),
   (choices) => ({ name: 'findReportsById', given: [['r-0', `r-${oneOf(choices, 4)}`]] }),

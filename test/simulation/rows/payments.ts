@@ -3,7 +3,7 @@ import type { CheckKind } from '../../../services/payments/incoming/check.store'
 import { states, unsettledStates } from '../../../services/payments/payment'
 import { mayLackCharge, type NewPayment, type PaymentRow, payments } from '../../../services/payments/payment.table'
 import { writeSide } from './messaging'
-import { findDueWallets } from './refunds'
+import { dueDisputes, findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
 import { dueBy, nothing, nullsOf, type StandIn } from './table'
 
@@ -212,6 +212,7 @@ export const isDue: StandIn<Checks['isDue']> = async (db, now) => {
   return {
     payments: dueAt(rows, now).length > 0,
     wallets: (await findDueWallets(db, now, 1)).length > 0,
+    disputes: dueDisputes(db, now).length > 0,
   }
 }
 
@@ -244,7 +245,8 @@ export const sumTopups: StandIn<Limits['sumTopups']> = async (db, wallet, now) =
     .payments.by('wallet', wallet)
     .filter(({ topupMicro }) => topupMicro > 0n)
   const open = own.filter(
-    ({ state, expiresAt }) => state === 'opening' || (state === 'awaiting_payment' && !(expiresAt && expiresAt <= now)),
+    ({ state, expiresAt }) =>
+      state === 'opening' || (state === 'awaiting_payment' && expiresAt !== null && expiresAt > now),
   )
   const day = now.toISOString().slice(0, 10)
   const ofDay = own.filter(

@@ -2,7 +2,7 @@ import { checkMaxMs } from '../../../services/payments/decide'
 import type { Reversal, StoredReport, WalletRow } from '../../../services/payments/losses/refund.store'
 import { bookedOf } from './journal'
 import { type AnomalyRow, type Rows, rowsOf } from './rows'
-import { isOver, nothing, type StandIn } from './table'
+import { dueBy, isOver, nothing, type StandIn } from './table'
 
 type Refunds = typeof import('../../../services/payments/losses/refund.store')
 type Besides = typeof import('../../../services/payments/losses/charge-facts.store')
@@ -15,6 +15,8 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
   const report = {
     objectId: null,
     origin: 'refund',
+    evidenceDueAt: null,
+    nextCheckAt: null,
     createdAt: now,
     updatedAt: now,
     ...given,
@@ -30,14 +32,33 @@ export const recordReport: StandIn<Refunds['recordReport']> = async (tx, given) 
     paymentId: (isOfSame && known.paymentId) || report.paymentId,
     objectId: report.objectId ?? known.objectId,
     providerPaymentId: report.providerPaymentId,
+    evidenceDueAt: report.evidenceDueAt,
+    nextCheckAt: report.nextCheckAt,
   }
   const isNews =
+    next.evidenceDueAt?.getTime() !== known.evidenceDueAt?.getTime() ||
     next.status !== known.status ||
     next.paymentId !== known.paymentId ||
     next.objectId !== known.objectId ||
     next.providerPaymentId !== known.providerPaymentId ||
     next.refundedMinor !== known.refundedMinor
   return isNews ? refunds.set(report.id, next) : undefined
+}
+
+export const dueDisputes = (db: Db, now: Date): StoredReport[] =>
+  dueBy(
+    rowsOf(db).refunds,
+    'due',
+    now,
+    ({ nextCheckAt }) => nextCheckAt,
+    () => checkMaxMs,
+  )
+
+export const leaseDisputes: StandIn<Refunds['leaseDisputes']> = async (tx, now, { retryAt, rowsMax }) => {
+  const { refunds } = rowsOf(tx)
+  const timeOf = ({ nextCheckAt }: StoredReport) => nextCheckAt!.getTime()
+  const due = dueDisputes(tx, now).sort((left, right) => timeOf(left) - timeOf(right) || (left.id < right.id ? -1 : 1))
+  return due.slice(0, rowsMax).map(({ id }) => refunds.update(id, { nextCheckAt: retryAt })!)
 }
 
 export const endVoid: StandIn<Refunds['endVoid']> = async (tx, id) => {

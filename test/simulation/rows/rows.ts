@@ -48,6 +48,7 @@ const ofPayments = {
   due: ({ nextCheckAt }: PaymentRow) => dueIn(nextCheckAt),
 }
 const ofRefunds = {
+  due: ({ nextCheckAt }: StoredReport) => dueIn(nextCheckAt),
   charge: ({ providerPaymentId }: StoredReport) => providerPaymentId,
   payment: ({ paymentId }: StoredReport) => paymentId,
 }

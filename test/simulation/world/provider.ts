@@ -4,7 +4,9 @@ import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import type {
   Charge,
   Checkout,
+  DisputeStage,
   FetchedCharge,
+  FetchedDispute,
   FetchedRefund,
   Hint,
   PaymentProvider,
@@ -34,6 +36,9 @@ export type Refund = Omit<FetchedRefund, 'status' | 'refundedMinor'> & {
   readonly isChargeback: boolean
   /** True if the refund's row in the list has no id. */
   readonly isNameless: boolean
+  /** Id by which the refund or dispute names its payment; null if it names none. */
+  readonly named: string | null
+  readonly raisedAt: number
   status: RefundStatus
   refundedMinor: bigint
 }
@@ -157,10 +162,14 @@ export class PaymentsProvider {
   ): Refund {
     const isNameless = !isChargeback && chance(this.world.choices, 100)
     if (isNameless) this.world.saw('a refund was listed without its id')
+    const named = [payment.paymentId, payment.paymentRequestId, null][oneOf(this.world.choices, 3)] ?? null
+    if (named !== payment.paymentId) this.world.saw('a refund or dispute named its payment by another id')
     const refund: Refund = {
       payment,
       isChargeback,
       isNameless,
+      named,
+      raisedAt: this.world.now,
       refundId: this.#id('rfd'),
       status,
       paymentId: payment.paymentId,
@@ -180,7 +189,7 @@ export class PaymentsProvider {
 
   become(refund: Refund, change: Partial<Pick<Refund, 'status' | 'refundedMinor'>>): void {
     Object.assign(refund, change)
-    const { payment, isChargeback, isNameless, refundId, paymentId, paymentRequestId } = refund
+    const { payment, isChargeback, isNameless, refundId, named, paymentRequestId } = refund
     const { status, refundedMinor: amountMinor } = refund
     const type = isChargeback ? 'chargeback' : 'refund'
     const about = `${type} ${refundId} of ${amountMinor} ${status}`
@@ -190,13 +199,18 @@ export class PaymentsProvider {
     const isAbroad = refund.currency !== payment.currency
     const sum = isAbroad ? { currency: refund.currency, amountMinor: 1_846n } : { amountMinor }
     this.#list({ type, status: listed, ...ids, ...sum }, payment)
-    if (!isChargeback && status !== 'pending')
-      this.send(payment.account, payment.reference, {
-        about: 'refund',
-        refundId,
-        paymentId,
-        paymentRequestId,
-      })
+    const { account, reference } = payment
+    if (isChargeback) {
+      const hint = {
+        about: 'dispute',
+        disputeId: refundId,
+        paymentId: named,
+        paymentRequestId: null,
+        reference,
+      } as const
+      this.send(account, reference, hint)
+    } else if (status !== 'pending')
+      this.send(account, reference, { about: 'refund', refundId, paymentId: named, paymentRequestId })
   }
 
   #list(row: Partial<Listed>, payment: Payment): void {
@@ -260,6 +274,11 @@ export class PaymentsProvider {
           if (!refund || refund.isChargeback) return undefined
           return plainRefund(refund)
         }),
+      findDispute: (_, disputeId) =>
+        call(`asks for ${disputeId}`, () => {
+          const dispute = this.refunds.get(disputeId)
+          return dispute?.isChargeback ? plainDispute(dispute) : undefined
+        }),
       listRefunds: (_, requestId) =>
         call(`asks for the refunds of ${requestId}`, () =>
           this.refundsOf(requestId)
@@ -292,7 +311,36 @@ const shown = (session: Session): Checkout => ({
 })
 
 const plain = ({ session: _, void: __, ...charge }: Payment): Charge => charge
-const plainRefund = ({ payment: _, isChargeback: __, isNameless: ___, ...refund }: Refund): FetchedRefund => refund
+const plainRefund = ({
+  payment: _,
+  isChargeback: __,
+  isNameless: ___,
+  raisedAt: ____,
+  named,
+  ...refund
+}: Refund): FetchedRefund => ({
+  ...refund,
+  paymentId: named,
+})
+
+const stages: Readonly<Record<RefundStatus, DisputeStage>> = {
+  pending: 'evidence_due',
+  succeeded: 'lost',
+  dead: 'won',
+  unknown: 'unknown',
+}
+/** Time until which evidence is due, in ms. */
+const evidenceMs = 7 * 86_400_000
+const plainDispute = (dispute: Refund): FetchedDispute => ({
+  disputeId: dispute.refundId,
+  stage: stages[dispute.status],
+  paymentId: dispute.named,
+  reference: dispute.payment.reference,
+  currency: dispute.currency,
+  initialMinor: dispute.refundedMinor,
+  finalMinor: dispute.status === 'pending' ? undefined : dispute.refundedMinor,
+  dueAt: dispute.status === 'pending' ? new Date(dispute.raisedAt + evidenceMs) : null,
+})
 
 export function webhooks(
   world: World,

@@ -8,8 +8,17 @@ import { listAllTransactions } from '#shared/provider/transactions'
 import type { CancelOutcome, CheckoutStatus, FetchedRefund, PaymentProvider } from '../../provider'
 import { channelKind } from './channel'
 import { readDelivery } from './delivery'
-import { chargeFrom, checkoutFrom, isAsOrdered, refundFrom, refundRequest, sessionRequest } from './mapping'
 import {
+  chargeFrom,
+  checkoutFrom,
+  disputeFrom,
+  isAsOrdered,
+  refundFrom,
+  refundRequest,
+  sessionRequest,
+} from './mapping'
+import {
+  WireDispute,
   WireOpened,
   WirePayment,
   WirePaymentRequest,
@@ -93,10 +102,21 @@ export function xendit(options: {
       const paymentId = idFrom(wire?.latest_payment_id)
       return paymentId ? findCharge(account, paymentId) : wire && null
     },
+    // Each of the two refund APIs knows its own refunds only (docs.xendit.co/apidocs/get-a-refund), and an account need
+    // not have the newer one.
     findRefund: async (account, refundId) => {
       const path = `/refunds/${refundId}`
-      const wire = found(await clients[account].get(path, { schema: WireRefund }), path)
-      return wire && refundFrom(wire, refundId)
+      const legacy = await clients[account].get(path, { schema: WireRefund })
+      if ('ok' in legacy) return refundFrom(legacy.ok, refundId)
+      const current = await clients[account].get(`/v3${path}`, { schema: WireRefund, apiVersion })
+      if ('ok' in current) return refundFrom(current.ok, refundId)
+      found(legacy, path)
+      return undefined
+    },
+    findDispute: async (account, disputeId) => {
+      const path = `/v1/disputes/${disputeId}`
+      const wire = found(await clients[account].get(path, { schema: WireDispute }), path)
+      return wire && disputeFrom(clients[account], wire, disputeId)
     },
     listRefunds: async (account, paymentRequestId) => {
       const path = `/refunds?payment_request_id=${paymentRequestId}`

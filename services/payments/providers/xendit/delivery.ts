@@ -10,18 +10,24 @@ const families: ReadonlyMap<string, (data: Json) => Hint | undefined> = new Map(
   ['payment', hint('payment', 'paymentId', 'payment_id', 'id')],
   ['payment_request', hint('payment_request', 'paymentRequestId', 'payment_request_id', 'id')],
   ['refund', refundHint],
+  ['dispute', disputeHint],
   ['payout', () => ({ about: 'payout' }) as const],
   ['v3_payout', () => ({ about: 'payout' }) as const],
 ])
+
+/** Ids of an object, the most specific first. */
+const idKeys = ['id', 'dispute_id', 'refund_id', 'payout_id', 'payment_session_id', 'payment_id', 'payment_request_id']
 
 export function readDelivery(body: string): Hint {
   const envelope = jsonObject(body)
   const event = wordFrom(envelope?.event)
   const outer = asObject(envelope?.data)
-  // The documentation's refund sample wraps a second envelope around the object.
-  const data = asObject(outer?.data) ?? outer
+  // The documentation's refund sample wraps a second envelope around the object, and disputes have none.
+  const data = asObject(outer?.data) ?? outer ?? envelope
   const read = families.get(event.split('.')[0] ?? '')
-  return (data && read?.(data)) ?? { about: 'unknown', event }
+  const objects = [data, outer, envelope].filter((one) => one !== undefined)
+  const object = objects.flatMap((one) => [...idKeys, 'reference_id'].flatMap((key) => idAt(one, key) ?? []))[0] ?? null
+  return (data && read?.(data)) ?? { about: 'unknown', event, object }
 }
 
 /** Returns the event name without control characters, which Postgres rejects. */
@@ -39,9 +45,22 @@ function hint(about: 'checkout' | 'payment' | 'payment_request', as: string, ...
 
 function refundHint(data: Json): Hint | undefined {
   const refundId = idAt(data, 'id', 'refund_id')
-  const paymentId = idAt(data, 'payment_id') ?? null
-  const paymentRequestId = idAt(data, 'payment_request_id') ?? null
-  return refundId === undefined ? undefined : { about: 'refund', refundId, paymentId, paymentRequestId }
+  return refundId === undefined ? undefined : { about: 'refund', refundId, ...paymentNamedIn(data) }
+}
+
+function disputeHint(data: Json): Hint | undefined {
+  const disputeId = idAt(data, 'id', 'dispute_id')
+  return disputeId === undefined ? undefined : { about: 'dispute', disputeId, ...paymentNamedIn(data) }
+}
+
+/** Returns the ids by which a refund or dispute names its payment. Each may be missing. */
+function paymentNamedIn(data: Json) {
+  const reference = idAt(data, 'reference_id')
+  return {
+    paymentId: idAt(data, 'payment_id') ?? null,
+    paymentRequestId: idAt(data, 'payment_request_id') ?? null,
+    ...(reference === undefined ? {} : { reference }),
+  }
 }
 
 /** Returns the first non-empty value. Checks its form, because it becomes part of a path. */

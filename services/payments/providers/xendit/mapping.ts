@@ -7,14 +7,16 @@ import type {
   Checkout,
   CheckoutOrder,
   CheckoutStatus,
+  DisputeStage,
   FetchedCharge,
+  FetchedDispute,
   FetchedRefund,
   RefundOrder,
   RefundStatus,
 } from '../../provider'
 import { channelKind } from './channel'
 import { senderVerificationOf } from './sender'
-import type { WireOpened, WirePayment, WireRefund, WireSession } from './wire'
+import type { WireDispute, WireOpened, WirePayment, WireRefund, WireSession } from './wire'
 
 const checkoutStatuses: ReadonlyMap<string, CheckoutStatus> = new Map([
   ['ACTIVE', 'open'],
@@ -39,6 +41,14 @@ const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
   ['FAILED', 'dead'],
   ['CANCELLED', 'dead'],
   ['REVERSED', 'dead'],
+])
+
+/** Words of docs.xendit.co/docs/manage-disputes-via-api. */
+const disputeStages: ReadonlyMap<string, DisputeStage> = new Map([
+  ['ACTION_REQUIRED', 'evidence_due'],
+  ['UNDER_REVIEW', 'under_review'],
+  ['WON', 'won'],
+  ['LOST', 'lost'],
 ])
 
 /** Returns the body that opens a session. `nowMs` is by the provider's clock. */
@@ -144,7 +154,7 @@ export function chargeFrom(client: Clocked, wire: WirePayment, paymentId: string
 }
 
 export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
-  demandSameField(wire.id, refundId)
+  demandSameField(wire.id ?? wire.refund_id, refundId)
   const currency = wordOf(wire.currency)
   return {
     refundId,
@@ -154,6 +164,24 @@ export function refundFrom(wire: WireRefund, refundId: string): FetchedRefund {
     reference: textFrom(wire.reference_id),
     currency,
     refundedMinor: sumOf([wire.amount], currency),
+  }
+}
+
+export function disputeFrom(client: Clocked, wire: WireDispute, disputeId: string): FetchedDispute {
+  demandSameField(wire.id, disputeId)
+  const currency = wordOf(wire.currency)
+  const amount = asObject(wire.amount)
+  // A number that the client read is an object too.
+  const { initial, terminal } = amount && !('decimal' in amount) ? amount : { initial: wire.amount, terminal: null }
+  return {
+    disputeId,
+    stage: disputeStages.get(wordOf(wire.status)) ?? 'unknown',
+    paymentId: idFrom(wire.payment_id),
+    reference: textFrom(wire.reference_id),
+    currency,
+    initialMinor: sumOf([initial], currency),
+    finalMinor: terminal === undefined || terminal === null ? undefined : sumOf([terminal], currency),
+    dueAt: timeFrom(client, wire.due_date),
   }
 }
 

@@ -42,6 +42,7 @@ export const WirePayment = Type.Object({
   /** Candidates for the sender verification; see `sender.ts`. */
   verification_data: anything,
   sender_verification: anything,
+  verification_result: anything,
   payment_details: anything,
 })
 export type WirePayment = Static<typeof WirePayment>
@@ -60,13 +61,29 @@ const refund = {
   currency: anything,
   amount: anything,
 }
-/** Response of `GET /refunds/{id}`. */
-export const WireRefund = Type.Object({ id: anything, ...refund })
+/**
+ * Response of `GET /refunds/{id}`, and of `GET /v3/refunds/{id}`, whose refund is named `refund_id` and has no payment
+ * request (docs.xendit.co/apidocs/get-a-refund).
+ */
+export const WireRefund = Type.Object({ id: anything, refund_id: anything, ...refund })
 export type WireRefund = Static<typeof WireRefund>
 
 /** Response of `POST /refunds`. The id is required to tell refunds apart. */
 export const WireRefundMade = Type.Object({ id: Id, ...refund })
 export type WireRefundMade = Static<typeof WireRefundMade>
+
+/** Response of `GET /v1/disputes/{id}` (docs.xendit.co/apidocs/get-dispute-details). */
+export const WireDispute = Type.Object({
+  id: anything,
+  status: anything,
+  currency: anything,
+  /** `initial` and `terminal`; the latter is null until the dispute is decided. */
+  amount: anything,
+  due_date: anything,
+  payment_id: anything,
+  reference_id: anything,
+})
+export type WireDispute = Static<typeof WireDispute>
 
 /**
  * Response of `GET /refunds?payment_request_id=…`, which is in the provider's SDK but not in its current

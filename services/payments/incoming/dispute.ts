@@ -1,0 +1,78 @@
+import type { Tx } from '#platform/db/open'
+import { refusesId } from '#shared/provider/problem'
+import type { Context } from '../context'
+import { disputeReport, isEvidenceNews } from '../losses/dispute'
+import { findReportsById, leaseDisputes } from '../losses/refund.store'
+import { paymentIdIn } from '../payment'
+import { findPayment } from '../payment.store'
+import type { PaymentRow } from '../payment.table'
+import type { FetchedCharge, FetchedDispute } from '../provider'
+import { findRefunded } from '../providers/look-up'
+import { recordAnomaly } from '../schema.store'
+import { fetchChargeOf, type PricedCharge, receiveRefund, withRate } from './receive'
+
+// A dispute is told by webhooks, and once more by each later one of it. An open one is also asked for from time to time,
+// because it binds the money until it is decided.
+
+/** Interval at which an open dispute is asked for, in ms. */
+const recheckMs = 3_600_000
+const checksMax = 5
+
+/** Finds the charge of a dispute by any id of it, or else by our reference. */
+export async function findDisputed(
+  context: Context,
+  account: PaymentRow['account'],
+  { paymentId, reference }: FetchedDispute,
+): Promise<FetchedCharge | undefined> {
+  const named = await findRefunded(context.provider, account, { paymentId, paymentRequestId: null })
+  if (named) return named
+  const id = paymentIdIn(reference)
+  const payment = id ? await context.database.read((db) => findPayment(db, id)) : undefined
+  return fetchChargeOf(context, payment?.account === account ? payment : undefined)
+}
+
+/** Receives a dispute as a report on its charge, and alerts an operator of each date until which evidence is due. */
+export async function receiveDispute(
+  tx: Tx,
+  context: Context,
+  dispute: FetchedDispute,
+  fetched: PricedCharge,
+): Promise<void> {
+  const { disputeId: id, paymentId, reference, currency } = dispute
+  const report = { ...disputeReport(dispute), origin: 'chargeback', currency } as const
+  const isOpen = report.status === 'pending' || report.status === 'unknown'
+  const nextCheckAt = isOpen ? new Date(context.clock() + recheckMs) : null
+  const [before] = await findReportsById(tx, [id])
+  const received = { ...report, refundId: id, paymentId, paymentRequestId: null, reference, nextCheckAt }
+  await receiveRefund(tx, context, received, fetched)
+  const [after] = await findReportsById(tx, [id])
+  const about = { account: fetched.charge.account, object: id, paymentId: after?.paymentId || undefined }
+  const { refundedMinor: amountMinor } = report
+  if (report.status === 'dead') await recordAnomaly(tx, { kind: 'dispute_won', ...about, currency, amountMinor })
+  if (isEvidenceNews(dispute, before)) alertOfEvidence(context, dispute, about.paymentId)
+}
+
+/** Alerts that the provider waits for evidence. It sends no reminder of its own. */
+export function alertOfEvidence({ log }: Context, { disputeId, dueAt }: FetchedDispute, paymentId?: string): void {
+  const fields = { disputeId, paymentId, evidenceDueAt: dueAt, alarm: true }
+  log.error(fields, 'dispute is lost unless it is answered in time')
+}
+
+/** Asks for open disputes that are due. Returns true if any was. */
+export async function recheckDisputes(context: Context): Promise<boolean> {
+  const { database, provider, clock, log } = context
+  const now = new Date(clock())
+  const retryAt = new Date(clock() + recheckMs)
+  const due = await database.transaction((tx) => leaseDisputes(tx, now, { retryAt, rowsMax: checksMax }))
+  for (const { id, paymentId } of due)
+    try {
+      const payment = await database.read((db) => findPayment(db, paymentId))
+      const dispute = payment && (await provider.findDispute(payment.account, id))
+      const charge = dispute && (await findDisputed(context, payment.account, dispute))
+      const fetched = await withRate(context, charge)
+      if (dispute && fetched) await database.transaction((tx) => receiveDispute(tx, context, dispute, fetched))
+    } catch (err) {
+      log.warn({ disputeId: id, err, isRefused: refusesId(err) }, 'dispute lookup failed')
+    }
+  return due.length > 0
+}

@@ -1,0 +1,264 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { keptDelivery } from '#shared/provider/delivery'
+import { openFixture, waitUntil } from '../test-support'
+import { actionsOn, kinds } from './test-support'
+
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.rest()
+  // Disputes are told by webhooks only.
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  fixture.time.aheadMs += 10_000
+  fixture.alarms.length = 0
+})
+
+const { opened, given, ending, holdFor, isExtended, isFrozen } = actionsOn(fixture)
+const onlyDisputes = {
+  webhooks: { only: ['action_required', 'under_review', 'won', 'lost', 'reopened'].map((word) => `dispute.${word}`) },
+}
+const becomesFrozen = (id: string, frozen = true) =>
+  waitUntil(`${id} ${frozen ? 'freezing' : 'freeing'} its wallet`, async () => (await isFrozen(id)) === frozen)
+
+/** Opens a dispute of a payment, and returns its id. */
+async function disputed(id: string, more: object = {}): Promise<string> {
+  await fixture.control('faults', onlyDisputes)
+  return (await fixture.control(`payments/${id}/dispute`, more)).id
+}
+const move = (dispute: string, status: string, more: object = {}) =>
+  fixture.control(`disputes/${dispute}`, { status, ...more })
+const reportOf = async (id: string) =>
+  waitUntil(`the report ${id}`, async () => (await fixture.report(id)) ?? undefined)
+const evidenceAlarms = () => fixture.alarms.filter(({ msg }) => msg === 'dispute is lost unless it is answered in time')
+
+describe.each(kinds)('a %s by QR', (kind) => {
+  const final = kind === 'topup' ? 'credited' : 'repaid'
+
+  test('freezes its wallet while it is disputed, until the dispute is won', async () => {
+    const id = await given('QRIS', kind)
+    const dispute = await disputed(id)
+    await becomesFrozen(id)
+    await fixture.becomes(id, { state: final })
+    await move(dispute, 'UNDER_REVIEW')
+    await waitUntil('the review', async () => (await fixture.report(dispute))?.evidenceDueAt === null)
+    expect(await isFrozen(id)).toBe(true)
+    await move(dispute, 'WON')
+    await becomesFrozen(id, false)
+    await fixture.becomes(id, { state: final, refundedMinor: 0n })
+    const kept = expect.objectContaining({ kind: 'dispute_won', object: dispute, paymentId: id })
+    expect(await fixture.anomalies()).toContainEqual(kept)
+  })
+
+  test('is lost once with its dispute, although the list has a chargeback too', async () => {
+    const id = await given('QRIS', kind)
+    const dispute = await disputed(id)
+    await move(dispute, 'LOST')
+    const { fiatMinor } = await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+    expect(await isFrozen(id)).toBe(true)
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: fiatMinor })
+  })
+
+  test('is lost for the part that was decided, not for the claim', async () => {
+    const id = await given('QRIS', kind)
+    const dispute = await disputed(id)
+    await move(dispute, 'LOST', { amount: 20_000 })
+    await fixture.becomes(id, { state: 'review', refundedMinor: 20_000n })
+    await fixture.list()
+    await fixture.becomes(id, { refundedMinor: 20_000n })
+  })
+
+  test('freezes its wallet if it is disputed before its order settles', async () => {
+    const id = await opened(kind)
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'paid' })
+    await disputed(id)
+    await becomesFrozen(id)
+  })
+
+  // By the seed, the dispute names its payment by one id or another.
+  test.each([1, 2, 3, 4, 5, 6])('that is disputed before it is received is held when it is (seed %d)', async (seed) => {
+    const id = await opened(kind)
+    await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+    await fixture.control('faults', { ...onlyDisputes, seed })
+    await fixture.control(`payments/${id}/dispute`)
+    await fixture.becomes(id, { state: 'paid', held: true })
+  })
+})
+
+describe.each(kinds)('a %s by card that is disputed during its hold', (kind) => {
+  const onHold = kind === 'topup' ? 'held' : 'repaid'
+
+  test('has its hold extended, and matures once the dispute is won', async () => {
+    const id = await ending(kind)
+    const dispute = await disputed(id)
+    await reportOf(dispute)
+    await fixture.recheck(0)
+    expect(await isExtended(id)).toBe(true)
+    await fixture.becomes(id, { state: onHold, holdEndedAt: null })
+    await move(dispute, 'WON')
+    await waitUntil('the dispute being won', async () => (await fixture.report(dispute))?.status === 'dead')
+    holdFor(4)
+    await fixture.recheck(20_000)
+    fixture.chain.hold = { state: 'released', until: Math.floor(fixture.context.clock() / 1_000) - 1 }
+    await fixture.recheck(20_000)
+    expect((await fixture.row(id))!.holdEndedAt).not.toBeNull()
+  })
+
+  test('is revoked once the dispute is lost', async () => {
+    const id = await ending(kind)
+    const dispute = await disputed(id)
+    await move(dispute, 'LOST')
+    await fixture.becomes(id, { state: 'revoking' })
+  })
+})
+
+test('a dispute whose end no webhook told is found by asking for it, and the wallet is free again', async () => {
+  const id = await given('QRIS')
+  const dispute = await disputed(id)
+  await becomesFrozen(id)
+  await fixture.control('faults', { webhooks: { drop: 1 } })
+  await move(dispute, 'WON')
+  await fixture.recheck(1_800_000)
+  expect(await isFrozen(id)).toBe(true)
+  // Each round asks for a few disputes, and those of other tests may be due too.
+  await fixture.recheck(1_900_000)
+  await waitUntil('the wallet being free', async () => {
+    await fixture.recheck(0)
+    return !(await isFrozen(id))
+  })
+})
+
+describe('an alarm about a dispute', () => {
+  test('names payment and date, and is raised once for each date', async () => {
+    const id = await given('QRIS')
+    const due_date = '2027-03-15T19:50:51.724Z'
+    const dispute = await disputed(id, { due_date })
+    await reportOf(dispute)
+    await becomesFrozen(id)
+    // The provider tells it again.
+    await move(dispute, 'ACTION_REQUIRED', { due_date })
+    await move(dispute, 'UNDER_REVIEW', { due_date })
+    await waitUntil('the review', async () => (await fixture.report(dispute))?.evidenceDueAt === null)
+    expect(evidenceAlarms()).toMatchObject([{ disputeId: dispute, paymentId: id, evidenceDueAt: due_date }])
+    const later = '2027-03-20T19:50:51.724Z'
+    await move(dispute, 'ACTION_REQUIRED', { due_date: later, status_reason: 'NEED_MORE_INFORMATION' })
+    await waitUntil('the second alarm', () => evidenceAlarms().length === 2)
+    expect(evidenceAlarms()[1]).toMatchObject({ disputeId: dispute, evidenceDueAt: later })
+  })
+
+  test('is raised for each of two disputes', async () => {
+    const ids = [await given('QRIS'), await given('QRIS')]
+    for (const id of ids) await disputed(id)
+    await waitUntil('both alarms', () => evidenceAlarms().length === 2)
+    expect(new Set(evidenceAlarms().map(({ paymentId }) => paymentId))).toEqual(new Set(ids))
+  })
+
+  test('is raised for a status that we do not know, which freezes the wallet', async () => {
+    const id = await given('QRIS')
+    const dispute = await disputed(id)
+    await becomesFrozen(id)
+    await move(dispute, 'REOPENED')
+    await waitUntil('the anomaly', async () =>
+      (await fixture.anomalies()).some(({ kind, object }) => kind === 'status_unknown' && object === dispute),
+    )
+    expect(await isFrozen(id)).toBe(true)
+  })
+})
+
+const hidden = { webhooks: { drop: 1 }, api: { hideDisputes: 1, hideRefunds: 1 } }
+const tell = (event: string, body: object, agoMs = 0) =>
+  fixture.deliver(
+    'ID',
+    keptDelivery(JSON.stringify({ event, ...body })),
+    crypto.randomUUID(),
+    new Date(fixture.context.clock() - agoMs).toISOString(),
+  )
+
+describe.each([
+  [
+    'dispute',
+    async (id: string) => {
+      const { id: made } = await fixture.control(`payments/${id}/dispute`)
+      return made
+    },
+    (made: string, named: object) => ({ event: 'dispute.action_required', body: { id: made, ...named } }),
+    (made: string) => fixture.control(`disputes/${made}`, { status: 'WON' }),
+  ],
+  [
+    'refund',
+    async (id: string) => {
+      const made: Record<string, unknown> = await fixture.control(`payments/${id}/refund`, {
+        status: 'PENDING',
+        version: 3,
+      })
+      return String(made.refund_id)
+    },
+    (made: string, named: object) => ({ event: 'refund.succeeded', body: { data: { refund_id: made, ...named } } }),
+    (made: string) => fixture.control(`refunds/${made}/fail`),
+  ],
+] as const)('a %s that the provider does not show', (what, make, bodyOf, undo) => {
+  test.each([
+    ['the payment', (row: Named) => ({ payment_id: row.providerPaymentId })],
+    ['its request', (row: Named) => ({ payment_request_id: row.paymentRequestId })],
+    ['its request in the place of the payment', (row: Named) => ({ payment_id: row.paymentRequestId })],
+    ['our reference', (row: Named) => ({ reference_id: `${row.id}_1` })],
+  ])('freezes at once the wallet of the payment that it names by %s, until it is shown', async (_, namedBy) => {
+    const id = await given('QRIS')
+    const made = await make(id)
+    await fixture.control('faults', hidden)
+    const { event, body } = bodyOf(made, namedBy((await fixture.row(id))!))
+    expect(await tell(event, body)).toMatchObject({ retryInMs: expect.anything() })
+    expect(await isFrozen(id)).toBe(true)
+    // It is not found for a minute.
+    expect(await tell(event, body, 61_000)).toBe('done')
+    expect(await isFrozen(id)).toBe(true)
+    expect(fixture.alarms.map(({ msg }) => msg)).toContain('webhook object not found at provider')
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+    await undo(made)
+    expect(await tell(event, body)).toBe('done')
+    expect(await isFrozen(id)).toBe(false)
+  })
+
+  test('has the hold extended of the card payment that it names', async () => {
+    const id = await ending()
+    const made = await make(id)
+    await fixture.control('faults', hidden)
+    const { providerPaymentId } = (await fixture.row(id))!
+    const { event, body } = bodyOf(made, { payment_id: providerPaymentId })
+    expect(await tell(event, body, 61_000)).toBe('done')
+    await fixture.recheck(0)
+    expect(await isExtended(id)).toBe(true)
+  })
+
+  test(`and that names a payment of ours before it is received makes it held (${what})`, async () => {
+    const id = await opened()
+    const payment = await fixture.control(`sessions/${id}/pay`, { channel_code: 'QRIS', force: true })
+    const made = await make(id)
+    await fixture.control('faults', hidden)
+    const { event, body } = bodyOf(made, { payment_id: payment.payment_id, reference_id: id })
+    expect(await tell(event, body, 61_000)).toBe('done')
+    await fixture.control('faults', { webhooks: { drop: 1 }, api: { hideRefunds: 1 } })
+    await fixture.list()
+    await fixture.becomes(id, { state: 'paid', held: true })
+  })
+
+  test('and that names nobody of ours changes nothing', async () => {
+    const id = await given('QRIS')
+    const { event, body } = bodyOf(`none-${crypto.randomUUID()}`, { payment_id: 'py-another', reference_id: 'another' })
+    expect(await tell(event, body)).toBe('done')
+    expect(await isFrozen(id)).toBe(false)
+  })
+})
+
+type Named = { id: string; providerPaymentId: string | null; paymentRequestId: string | null }
+
+test.each([2, 3])('a refund that only version %d of the API knows freezes the wallet', async (version) => {
+  const id = await given('QRIS')
+  await fixture.control('faults', { webhooks: { only: ['refund.succeeded'] } })
+  await fixture.control(`payments/${id}/refund`, { version })
+  await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit' })
+  expect(await isFrozen(id)).toBe(true)
+})
