@@ -262,6 +262,8 @@ export async function openFixture() {
       command('payments.wallet.clear', { wallet: of, by, ...(seen ?? (await freezeOf(of))) }),
     giveBack: (paymentId: string, micro: string) =>
       command('payments.loss.given-back', { paymentId, micro, by: 'sari' }),
+    takeBack: (paymentId: string, transactionId: string, minor: string) =>
+      command('payments.payment.taken-back', { paymentId, transactionId, minor, by: 'sari' }),
     freezeOf,
     pause: async (to: 'paused' | 'running', by = 'sari', revision?: number) =>
       command('payments.topups.pause', { to, by, revision: revision ?? (await pauseRevision()) }),

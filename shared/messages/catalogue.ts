@@ -58,6 +58,7 @@ export const questions: readonly Question[] = [
   payments.TopupsPause,
   payments.WalletClear,
   payments.LossGivenBack,
+  payments.PaymentTakenBack,
   payouts.PayoutsTerms,
   payouts.CashoutCreate,
   payouts.AccountCheck,

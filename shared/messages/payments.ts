@@ -149,6 +149,22 @@ export const LossGivenBack = question('payments.loss.given-back', 'payments', ['
   repeat: 'once by its key',
 })
 
+/**
+ * Records that the provider took back `minor` (smallest unit) of a payment by a transaction that names no refund or
+ * dispute, such as an adjustment; 0 takes such a record back. It counts like a chargeback. Refused for more than was paid,
+ * and for a transaction that is recorded for another payment.
+ */
+export const PaymentTakenBack = question('payments.payment.taken-back', 'payments', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    paymentId: Type.String(),
+    transactionId: Type.String({ pattern: '^txn_[A-Za-z0-9_-]{1,200}$' }),
+    minor: Amount,
+  }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
+
 /** Pauses new top-ups. Settlements continue, because a debt must always be payable. */
 export const TopupsPause = pauseQuestion('payments.topups.pause', 'payments')
 

@@ -8,6 +8,7 @@ import { GivebackOrder, SendCreate } from '#shared/messages/chain'
 import {
   CheckoutCancel,
   LossGivenBack,
+  PaymentTakenBack,
   ReviewResolve,
   SettlementCreate,
   TopupCreate,
@@ -223,6 +224,8 @@ describe("an operator's command, sent to both instances at once, takes effect on
     expect(await outcomeOf(stack, WalletClear, { ...commandOf(), wallet, ...never })).toBe('refused')
     const loss = { paymentId: 'pay_unknown', micro: '1' }
     expect(await outcomeOf(stack, LossGivenBack, { ...commandOf(), ...loss })).toBe('refused')
+    const taken = { paymentId: 'pay_unknown', transactionId: 'txn_1', minor: '1' }
+    expect(await outcomeOf(stack, PaymentTakenBack, { ...commandOf(), ...taken })).toBe('refused')
     const transfer = { txHash: `0x${'5'.repeat(64)}` as const, logIndex: 0 }
     expect(await outcomeOf(stack, GivebackOrder, { ...commandOf(), ...transfer })).toBe('done')
     expect(await query(stack, 'select tx_hash from chain_relayer.giveback_request')).toHaveLength(1)

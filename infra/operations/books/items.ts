@@ -118,7 +118,7 @@ const money = ({ since }: BookSpan) => `
     where not exists (select from payments.payments p
         where p.id = ${orderedFor})
       and not exists (select from payouts.payouts p where p.id = m.reference)
-      and not exists (select from payments.refunds r where r.id = ${refundId})
+      and not exists (select from payments.refunds r where r.id in (${refundId}, 'chargeback:' || m.transaction_id))
       and not exists (select from payments.payments p where p.provider_payment_id = m.product_id)
       and not exists (select from payouts.payouts p where p.provider_payout_id = m.product_id);
   analyze money;

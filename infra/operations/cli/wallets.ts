@@ -4,7 +4,7 @@ import { among, type CommandResult, changing, reading } from '#infra/operations/
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
 import { isOwed, predicate } from '#infra/operations/predicates'
-import { LossGivenBack, WalletClear } from '#shared/messages/payments'
+import { LossGivenBack, PaymentTakenBack, WalletClear } from '#shared/messages/payments'
 import { moneyText } from '#shared/money/text'
 import { isLostHold, payments } from '../../../services/payments/payment.table'
 
@@ -131,8 +131,30 @@ const givenBack = changing({
   ],
 })
 
-export const wallets = among('frozen wallets: list, clear, given-back', {
+const minorForm = /^(0|[1-9][0-9]{0,17})$/
+
+const takenBack = changing({
+  does: 'record that a transaction of the provider took money of a payment back; 0 takes the record back',
+  usage: 'wallets taken-back <payment> <txn_…> <smallest units> --reason <why> [--by <who>]',
+  takes: 3,
+  faultIn: ([, transactionId = '', minor = '']) => {
+    if (!/^txn_[A-Za-z0-9_-]{1,200}$/.test(transactionId)) return `${transactionId} is not a txn_… of the provider`
+    return minorForm.test(minor) ? undefined : `${minor} is not an amount in the smallest unit`
+  },
+  change: async ({ words: [paymentId = '', transactionId = '', minor = ''], reason, by }, operator) => {
+    const cause = `${minor} of ${paymentId} by ${transactionId}`
+    const command = { verb: 'wallets taken-back', target: paymentId, cause, reason, by }
+    return [
+      await perform(operator, command, (id) =>
+        askOutcome(operator, PaymentTakenBack, { command: id, by, reason, paymentId, transactionId, minor }),
+      ),
+    ]
+  },
+})
+
+export const wallets = among('frozen wallets: list, clear, given-back, taken-back', {
   list,
   clear,
   'given-back': givenBack,
+  'taken-back': takenBack,
 })

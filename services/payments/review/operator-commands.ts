@@ -1,7 +1,7 @@
 import { answerErasure } from '#platform/bus/erasing'
 import { answerPause } from '#platform/bus/pausing'
 import { type Handler, handler } from '#platform/bus/serve'
-import { LossGivenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
+import { LossGivenBack, PaymentTakenBack, TopupsPause, WalletClear } from '#shared/messages/payments'
 import { personErasures } from '#shared/messages/person'
 import { ok } from '#shared/refusals'
 import type { Context } from '../context'
@@ -9,11 +9,13 @@ import { clearWallet, recordGivenBack } from '../losses/reversal'
 import { pauses } from '../schema.store'
 import { erasure } from './erase'
 import { answerResolve } from './resolve'
+import { recordTakenBack } from './taken-back'
 
 export const answerOperatorCommands = (context: Context): Handler[] => [
   answerResolve(context),
   handler(WalletClear, async ({ wallet, ...asked }) => ok(await clearWallet(context, wallet, asked))),
   handler(LossGivenBack, async ({ paymentId, ...asked }) => ok(await recordGivenBack(context, paymentId, asked))),
+  handler(PaymentTakenBack, async (asked) => ok(await recordTakenBack(context, asked))),
   answerPause(context, { question: TopupsPause, table: pauses, what: 'topups' }),
   answerErasure(context, personErasures.payments, erasure),
 ]

@@ -62,7 +62,8 @@ export const payoutRules: readonly BookRule[] = [
       union all
       select item, asset, coalesce(amount, 0), format('%s of %s: provider status %s', transaction_id,
         coalesce(amount::text, 'unknown amount'), status)
-      from money m where (status = 'unknown' or type = 'unknown'
+      from money m where (status = 'unknown' or (type = 'unknown'
+          and not exists (select from payments.refunds r where r.id = 'chargeback:' || m.transaction_id))
           or (amount is null and status in ('pending', 'succeeded')))
         and (exists (select from payment_claims c where c.item = m.item)
           or exists (select from payout_claims c where c.item = m.item))`,

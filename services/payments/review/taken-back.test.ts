@@ -1,0 +1,77 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { actionsOn, kinds } from '../losses/test-support'
+import { openFixture } from '../test-support'
+
+const fixture = await openFixture()
+afterAll(() => fixture[Symbol.asyncDispose]())
+beforeEach(async () => {
+  Object.assign(fixture.chain, { verified: true, drawn: '3000000', frozen: false })
+  await fixture.rest()
+  await fixture.control('faults', { webhooks: { drop: 1 }, api: {} })
+  fixture.time.aheadMs += 10_000
+})
+
+const { opened, given, ending, isFrozen } = actionsOn(fixture)
+let transactions = 0
+const newTransaction = () => `txn_deducted-${++transactions}`
+
+describe.each(kinds)('a %s that an operator records as taken back', (kind) => {
+  test('is lost, freezes its wallet, and is lost once however often that is repeated', async () => {
+    const id = await given('QRIS', kind)
+    const { fiatMinor } = (await fixture.row(id))!
+    const transaction = newTransaction()
+    for (let times = 0; times < 2; times++)
+      expect(await fixture.takeBack(id, transaction, String(fiatMinor))).toMatchObject({
+        ok: { done: expect.anything() },
+      })
+    await fixture.becomes(id, { state: 'review', reason: 'refunded_after_credit', refundedMinor: fiatMinor })
+    expect(await isFrozen(id)).toBe(true)
+  })
+
+  test('is revoked during its hold', async () => {
+    const id = await ending(kind)
+    await fixture.takeBack(id, newTransaction(), '20000')
+    await fixture.becomes(id, { state: 'revoking', refundedMinor: 20_000n })
+  })
+
+  test('frees its wallet once the record is taken back', async () => {
+    const id = await given('QRIS', kind)
+    const transaction = newTransaction()
+    await fixture.takeBack(id, transaction, '20000')
+    expect(await isFrozen(id)).toBe(true)
+    await fixture.takeBack(id, transaction, '0')
+    await fixture.becomes(id, { refundedMinor: 0n })
+    expect(await isFrozen(id)).toBe(false)
+  })
+})
+
+test('a dispute that is lost as a deduction is counted once, although webhook and operator report it', async () => {
+  const id = await given('QRIS')
+  const { fiatMinor } = (await fixture.row(id))!
+  await fixture.takeBack(id, newTransaction(), String(fiatMinor))
+  await fixture.control('faults', { webhooks: { only: ['dispute.lost'] } })
+  const dispute = await fixture.control(`payments/${id}/dispute`)
+  await fixture.control(`disputes/${dispute.id}`, { status: 'LOST' })
+  await fixture.becomes(id, { state: 'review', refundedMinor: fiatMinor })
+})
+
+test.each([
+  ['more than was paid', '50001', /more than was paid/],
+  ['a record that there is not', '0', /is not recorded/],
+])('taking back %s is refused', async (_, minor, refused) => {
+  const id = await given('QRIS')
+  const { fiatMinor } = (await fixture.row(id))!
+  const asked = minor === '0' ? minor : String(fiatMinor + 1n)
+  expect((await fixture.takeBack(id, newTransaction(), asked)).ok!.refused).toMatch(refused)
+  await fixture.becomes(id, { state: 'credited', refundedMinor: 0n })
+})
+
+test('taking back is refused without money, and for a transaction of another payment', async () => {
+  const unpaid = await opened()
+  expect((await fixture.takeBack(unpaid, newTransaction(), '1')).ok!.refused).toMatch(/no money/)
+  expect((await fixture.takeBack('pay_none', newTransaction(), '1')).ok!.refused).toMatch(/there is no payment/)
+  const [one, other] = [await given('QRIS'), await given('QRIS')]
+  const transaction = newTransaction()
+  await fixture.takeBack(one, transaction, '20000')
+  expect((await fixture.takeBack(other, transaction, '20000')).ok!.refused).toContain(`is recorded for ${one}`)
+})

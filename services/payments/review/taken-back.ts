@@ -1,0 +1,40 @@
+import type { PaymentTakenBack } from '#shared/messages/payments'
+import type { ReadRequestOf } from '#shared/messages/topic'
+import type { Context } from '../context'
+import { followReports } from '../losses/follow'
+import { findReportsById, recordReport } from '../losses/refund.store'
+import { chargebackId } from '../losses/report'
+import { lockPayment } from '../payment.store'
+
+/**
+ * Records that the provider took back money of a payment by a transaction that no source reports as its own, such as the
+ * `ADJUSTMENT_DEDUCT` of a lost dispute (docs.xendit.co/docs/transactions-report). It counts like a chargeback of the
+ * list: the hold is revoked, or the wallet is frozen. A retry changes nothing.
+ */
+export async function recordTakenBack(
+  context: Context,
+  { paymentId, transactionId, minor, by, reason }: ReadRequestOf<typeof PaymentTakenBack>,
+): Promise<{ done: string } | { refused: string }> {
+  const outcome = await context.database.transaction(async (tx) => {
+    const payment = await lockPayment(tx, paymentId)
+    if (!payment) return { refused: `there is no payment ${paymentId}` }
+    const { providerPaymentId, currency } = payment
+    if (providerPaymentId === null) return { refused: `no money of ${paymentId} was received` }
+    const refundedMinor = BigInt(minor)
+    if (refundedMinor > (payment.paidMinor ?? payment.fiatMinor))
+      return { refused: `${minor} (${currency}) is more than was paid for ${paymentId}` }
+    const id = chargebackId(transactionId)
+    const [before] = await findReportsById(tx, [id])
+    if (before && before.paymentId !== paymentId)
+      return { refused: `${transactionId} is recorded for ${before.paymentId || 'no payment'}` }
+    if (!before && refundedMinor === 0n) return { refused: `${transactionId} is not recorded for ${paymentId}` }
+    const status = refundedMinor === 0n ? 'dead' : 'succeeded'
+    const report = { id, paymentId, providerPaymentId, refundedMinor, status, origin: 'chargeback' } as const
+    await recordReport(tx, report)
+    await followReports(tx, context, paymentId, { id, origin: 'chargeback', before })
+    context.log.info({ paymentId, transactionId, minor, by, reason }, 'payment taken back, by operator')
+    return { done: `${minor} (${currency}) of ${paymentId} were taken back by ${transactionId}` }
+  })
+  context.poke()
+  return outcome
+}
