@@ -2,7 +2,8 @@ import type { Tx } from '#platform/db/open'
 import { refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { disputeReport, isEvidenceNews } from '../losses/dispute'
-import { findReportsById, leaseDisputes } from '../losses/refund.store'
+import { findReports, findReportsById, leaseDisputes } from '../losses/refund.store'
+import { isDispute } from '../losses/report'
 import { paymentIdIn } from '../payment'
 import { findPayment } from '../payment.store'
 import type { PaymentRow } from '../payment.table'
@@ -56,6 +57,21 @@ export async function receiveDispute(
 export function alertOfEvidence({ log }: Context, { disputeId, dueAt }: FetchedDispute, paymentId?: string): void {
   const fields = { disputeId, paymentId, evidenceDueAt: dueAt, alarm: true }
   log.error(fields, 'dispute is lost unless it is answered in time')
+}
+
+/** Fetches the known disputes of a charge again, because a chargeback in the list may be news of them. */
+export async function fetchDisputes(
+  { provider, database }: Context,
+  account: PaymentRow['account'],
+  providerPaymentId: string,
+): Promise<FetchedDispute[]> {
+  const known = (await database.read((db) => findReports(db, providerPaymentId))).filter(isDispute)
+  const disputes: FetchedDispute[] = []
+  for (const { id } of known) {
+    const dispute = await provider.findDispute(account, id)
+    if (dispute) disputes.push(dispute)
+  }
+  return disputes
 }
 
 /** Asks for open disputes that are due. Returns true if any was. */

@@ -18,6 +18,7 @@ import type { FetchedCharge, FetchedRefund } from '../provider'
 import { findRefunded as findRefundedCharge, listRefundsOf } from '../providers/look-up'
 import { findOrders, findSeconds } from '../review/resolution.store'
 import { anomalyId, findAnomalies, listings, recordAnomaly } from '../schema.store'
+import { fetchDisputes, receiveDispute } from './dispute'
 import { doubtOf, isRowDone, type RowFacts, statusOf } from './is-row-done'
 import {
   fetchChargeOf,
@@ -182,9 +183,11 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
   const { charge, isNamed } = await chargeOf(context, account, row)
   const fetched = await withRate(context, charge)
   if (!fetched) return recordMissing(context, account, row)
+  const disputes = await fetchDisputes(context, account, fetched.charge.paymentId)
   await context.database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })
+    for (const dispute of disputes) await receiveDispute(tx, context, dispute, fetched)
     await receiveRefund(tx, context, reportOf(row, 'chargeback'), fetched)
     await endDoubt(tx, context, voidId(row.transactionId))
     if (row.status === 'reversed')

@@ -27,6 +27,9 @@ const chargebackPrefix = 'chargeback:'
 export const listedId = (transactionId: string): string => `${listedPrefix}${transactionId}`
 /** Returns the id of the report of a chargeback in the list. The report of a dispute has the id of the dispute. */
 export const chargebackId = (transactionId: string): string => `${chargebackPrefix}${transactionId}`
+/** Returns true for the report of a dispute itself. */
+export const isDispute = ({ id, origin }: Pick<Report, 'id' | 'origin'>): boolean =>
+  origin === 'chargeback' && !id.startsWith(chargebackPrefix)
 export const voidId = (chargeOrTransactionId: string): string => `void:${chargeOrTransactionId}`
 
 /** Returns true if the stored report is at least as final as `status`; see `recordReport`. */
