@@ -97,6 +97,7 @@ export const personalData: readonly Personal[] = [
       'payments.refund_orders.provider_payment_id',
       'payouts.payouts.provider_payout_id',
       'books.provider_moves.transaction_id',
+      '*:transactionId',
       'books.provider_moves.reference',
       'books.provider_moves.product_id',
     ],
