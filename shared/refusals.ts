@@ -14,6 +14,11 @@ export const refusals = {
   quote_expired: { status: 400, message: 'This quote has expired. Request a new one.' },
   quote_used: { status: 400, message: 'This quote has already been used.' },
   quote_not_idr: { status: 400, message: 'Cash-outs require a USD/IDR quote.' },
+  cashout_rate_unavailable: {
+    status: 400,
+    message:
+      'No cash-outs for now: the currency market is closed, or rate sources disagree. Try again on the next banking day.',
+  },
   rate_unavailable: { status: 503, message: 'Exchange rate unavailable. Try again shortly.' },
 
   not_verified: { status: 403, message: 'verify your identity first' },

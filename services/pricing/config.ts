@@ -69,6 +69,7 @@ function statedSources(words: FieldText): Field<readonly SourceName[]> {
 
 const factor = { name: 'RATE_DEVIATION_SPREAD_FACTOR', fallback: '2' }
 const extra = { name: 'WEEKEND_EXTRA_BPS', fallback: '50' }
+const widenMax = { name: 'RATE_DEVIATION_WIDEN_MAX_BPS', fallback: '300' }
 
 /**
  * Reads the settings that widen a spread. An invalid one takes its default here, because its own variable reports it.
@@ -78,7 +79,12 @@ function widening(spreadsBps: ReadonlyMap<Pair, bigint>, other: Other) {
     const said = other?.(name) || fallback
     return BigInt(/^[0-9]{1,12}$/.test(said) ? said : fallback)
   }
-  return { spreadsBps, deviationSpreadFactor: read(factor), weekendExtraBps: read(extra) }
+  return {
+    spreadsBps,
+    deviationSpreadFactor: read(factor),
+    deviationWidenMaxBps: read(widenMax),
+    weekendExtraBps: read(extra),
+  }
 }
 
 /** Reads the spreads, of which the widest must fit into a quote id. */
@@ -153,7 +159,7 @@ export const fields = {
     fallback: '129600000',
   }),
   RATE_AGE_WEEKEND_MAX_MS: durationMs({
-    about: 'maximum age of a rate across a weekend or holiday',
+    about: 'maximum age of a rate across a weekend or an unlisted holiday; beyond, only RATE_HOLIDAYS count',
     fallback: '345600000',
   }),
   RATE_HOLIDAYS: listOrNone({
@@ -166,10 +172,10 @@ export const fields = {
   }),
   RATE_DEVIATION_WIDEN_MAX_BPS: amount({
     about: 'maximum difference between sources with a wider spread',
-    fallback: '300',
+    fallback: widenMax.fallback,
   }),
   RATE_DEVIATION_SPREAD_FACTOR: amount({
-    about: 'factor of the wider spread',
+    about: 'factor of the wider spread, which is widened by the difference of the sources at least',
     fallback: factor.fallback,
   }),
   RATE_JUMP_MAX_BPS: amount({
@@ -190,7 +196,8 @@ export const fields = {
     fallback: 'USD/IDR=0,USD/MYR=0',
   }),
   WEEKEND_EXTRA_BPS: amount({
-    about: 'extra spread on USD/MYR for a rate beyond the weekday maximum (basis points)',
+    about:
+      'extra spread for a rate beyond the weekday maximum; up to three times as much in a longer closure (basis points)',
     fallback: extra.fallback,
   }),
   FRANKFURTER_URL: url({

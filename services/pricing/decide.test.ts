@@ -53,14 +53,14 @@ describe('a rate is used', () => {
   test('from the next source if the first is out of date, without a cross-check', () => {
     expect(decide([seen('a', '4.00', '2026-11-10'), seen('b', '4.00')])).toMatchObject({
       reference: { source: 'b' },
-      spreadBps: 40n,
+      spreadBps: 70n,
       warnings: ['no cross-check'],
     })
   })
   test.each([
     ['4.04', 100n, 20n, 0],
-    ['4.0404', 101n, 40n, 1],
-    ['4.12', 300n, 40n, 1],
+    ['4.0404', 101n, 121n, 1],
+    ['4.12', 300n, 320n, 1],
   ])('next to a source with %s (%p bps), with a spread of %p bps', (rate, bps, spread, warned) => {
     const verdict = decide([seen('a', '4.00'), seen('b', rate)])
     expect(verdict).toMatchObject({ deviationBps: bps, spreadBps: spread })
@@ -80,20 +80,67 @@ describe('security: a rate that serves both directions', () => {
   })
 
   test.each([
-    ['sources differ by more than the limit', [rupiah('a', '16250'), rupiah('b', '16413')], wednesday],
-    ['no second source is fresh', [rupiah('a', '16250'), rupiah('b', '16250', '2026-11-10')], wednesday],
+    ['sources differ by more than the limit', [rupiah('a', '16250'), rupiah('b', '16413')], wednesday, 101n],
+    ['no second source is fresh', [rupiah('a', '16250'), rupiah('b', '16250', '2026-11-10')], wednesday, 50n],
     [
       'it is that of the last weekday',
       [rupiah('a', '16250', '2026-11-20'), rupiah('b', '16250', '2026-11-20')],
       Date.parse('2026-11-22T12:00:00Z'),
+      50n,
     ],
     [
       'it is that of the day before a holiday',
       [rupiah('a', '16250', '2026-12-23')],
       Date.parse('2026-12-25T08:00:00Z'),
+      50n,
     ],
-  ])('is refused if %s', (_, sightings, nowMs) => {
-    expect(decide(sightings, {}, nowMs)).toHaveProperty('unavailable')
+    [
+      'it is that of the last weekday, and sources differed then',
+      [rupiah('a', '16250', '2026-11-20'), rupiah('b', '16413', '2026-11-20')],
+      Date.parse('2026-11-22T12:00:00Z'),
+      101n,
+    ],
+  ])('prices only money that comes in, at a wider spread, if %s', (_, sightings, nowMs, spreadBps) => {
+    expect(decide(sightings, {}, nowMs)).toMatchObject({ paysOut: false, spreadBps })
+  })
+  test('is refused in both directions if sources differ by more than any spread covers', () => {
+    expect(decide([rupiah('a', '16250'), rupiah('b', '16738')])).toHaveProperty('unavailable')
+  })
+})
+
+describe('over Lebaran, with the joint holidays of 2025 listed', () => {
+  const closed = ['2025-03-28', '2025-03-31', '2025-04-01', '2025-04-02', '2025-04-03', '2025-04-04', '2025-04-07']
+  const holidays = new Set(closed)
+  const verdictAt = (now: string, listed: ReadonlySet<string>) =>
+    decideRate(
+      {
+        pair: 'USD/IDR',
+        sightings: [seen('a', '16588', '2025-03-27', 'USD/IDR')],
+        checks: [],
+        sourcesWanted: 1,
+        accepted: undefined,
+        releasedDay: undefined,
+      },
+      { ...guards, holidays: listed },
+      Date.parse(now),
+    )
+  test('there is a price for money that comes in at every hour, and none for cash-outs', () => {
+    for (let at = Date.parse('2025-03-28T13:00:00Z'); at < Date.parse('2025-04-08T03:00:00Z'); at += hourMs)
+      expect(verdictAt(new Date(at).toISOString(), holidays)).toMatchObject({ paysOut: false })
+  })
+  test.each([
+    ['2025-03-28T11:00:00Z', 0n, true],
+    ['2025-03-30T12:00:00Z', 50n, false],
+    ['2025-03-31T12:00:00Z', 100n, false],
+    ['2025-04-07T12:00:00Z', 150n, false],
+  ])('at %s the spread is %p, and cash-outs get the rate: %p', (now, spreadBps, paysOut) => {
+    expect(verdictAt(now, holidays)).toMatchObject({ spreadBps, paysOut })
+  })
+  test('a rate that is not renewed after the holidays is too old', () => {
+    expect(verdictAt('2025-04-10T00:00:00Z', holidays)).toHaveProperty('unavailable')
+  })
+  test('without listed holidays it is too old after four days', () => {
+    expect(verdictAt('2025-04-01T12:00:00Z', new Set())).toHaveProperty('unavailable')
   })
 })
 

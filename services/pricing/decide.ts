@@ -22,6 +22,8 @@ export type RateVerdict =
       reference: Sighting
       spreadBps: bigint
       deviationBps: bigint | null
+      /** False while the rate may price only money that comes in, because the spread cannot protect cash-outs too. */
+      paysOut: boolean
       warnings: readonly string[]
     }
   | { unavailable: string }
@@ -60,15 +62,17 @@ export function decideRate(known: RateCase, guards: Guards, nowMs: number): Rate
   const doubtful = deviationBps === null ? known.sourcesWanted > 1 : deviationBps > guards.deviationUseMaxBps
   const rested = ageOf(reference, guards, nowMs) === 'rested'
   const doubt = deviationBps === null ? 'no cross-check' : `sources differ by ${deviationBps} bps`
-  // No spread protects a rate used in both directions, so a doubt refuses it.
-  if (isPaidOut(known.pair) && (doubtful || rested))
-    return { unavailable: doubtful ? doubt : 'the rate is older than a weekday' }
-  const spreadBps = spreadOf(known.pair, guards, { doubtful, rested })
+  const spreadBps = spreadOf(known.pair, guards, {
+    doubtBps: doubtful ? (deviationBps ?? guards.weekendExtraBps) : null,
+    restTimes: rested ? restTimesOf(nowMs - reference.asOfMs, guards) : 0n,
+  })
   return {
     minorPerUsd: quotedMinorPerUsdCeil(reference, spreadBps),
     reference,
     spreadBps,
     deviationBps,
+    // guard: a doubtful or old rate pays nothing out
+    paysOut: !doubtful && !rested,
     warnings: doubtful ? [doubt] : [],
   }
 }
@@ -84,21 +88,40 @@ function inBand(sighting: Sighting, { bands }: Guards): boolean {
 
 const dayMs = 86_400_000
 
-/** Judges the age of a rate. `rested` means that it is old because of a weekend or holiday. */
+/** Longest closure of a market that is believed, in ms: Lebaran closes that of the rupiah for up to eleven days. */
+const closureMaxMs = 16 * dayMs
+
+/** Judges the age of a rate. `rested` means that it is old because of weekends and holidays. */
 function ageOf({ asOfMs }: Sighting, guards: Guards, nowMs: number): 'fresh' | 'rested' | 'stale' {
   const ageMs = nowMs - asOfMs
   if (ageMs < -dayMs) return 'stale' // A rate from the future is an error of the source.
   if (ageMs <= guards.ageWeekdayMaxMs) return 'fresh'
-  return ageMs <= guards.ageWeekendMaxMs && spansRest(asOfMs, nowMs, guards) ? 'rested' : 'stale'
+  if (ageMs > closureMaxMs) return 'stale'
+  const restMs = restMsBetween(asOfMs, nowMs, guards)
+  const isOpenFor = ageMs - restMs
+  if (restMs > 0 && ageMs <= guards.ageWeekendMaxMs) return 'rested'
+  return isOpenFor <= guards.ageWeekdayMaxMs ? 'rested' : 'stale'
 }
 
-function spansRest(fromMs: number, toMs: number, { holidays }: Guards): boolean {
-  // The days are counted from midnight, so that the day of `toMs` counts at any time of day.
+/** Returns the length of the weekends and holidays in a time, in ms. */
+function restMsBetween(fromMs: number, toMs: number, { holidays }: Guards): number {
+  let restMs = 0
   for (let atMs = fromMs - (fromMs % dayMs); atMs <= toMs; atMs += dayMs) {
     const weekday = new Date(atMs).getUTCDay()
-    if (weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))) return true
+    const isRest = weekday === 0 || weekday === 6 || holidays.has(dayOf(atMs))
+    // The day of `toMs` counts at any time of day.
+    if (isRest) restMs += Math.max(1, Math.min(toMs, atMs + dayMs) - Math.max(fromMs, atMs))
   }
-  return false
+  return restMs
+}
+
+/** Most times that the extra spread of a closed market counts. */
+const restTimesMax = 3n
+
+/** Returns how often the extra spread counts: once over a usual weekend, and once more for each day beyond. */
+function restTimesOf(ageMs: number, { ageWeekendMaxMs }: Guards): bigint {
+  const times = 1n + BigInt(Math.max(0, Math.ceil((ageMs - ageWeekendMaxMs) / dayMs)))
+  return times < restTimesMax ? times : restTimesMax
 }
 
 function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards: Guards): boolean {
@@ -107,19 +130,26 @@ function jumped({ accepted, releasedDay }: RateCase, reference: Sighting, guards
   return distanceBpsCeil(accepted, reference) > guards.jumpMaxBps
 }
 
-/** Returns true for the pair whose rate cash-outs use too. */
-const isPaidOut = (pair: Pair): boolean => pair === 'USD/IDR'
+type Widening = Pick<Guards, 'spreadsBps' | 'deviationSpreadFactor' | 'deviationWidenMaxBps' | 'weekendExtraBps'>
 
+/**
+ * Returns the spread of a pair. Doubt about a rate and its age are the same risk, that the true rate is another one, so
+ * the larger of the two widens it. `doubtBps` is by how much the sources differ, or null without a doubt.
+ */
 function spreadOf(
   pair: Pair,
-  guards: Pick<Guards, 'spreadsBps' | 'deviationSpreadFactor' | 'weekendExtraBps'>,
-  state: { doubtful: boolean; rested: boolean },
+  { spreadsBps, deviationSpreadFactor, weekendExtraBps }: Widening,
+  { doubtBps, restTimes }: { doubtBps: bigint | null; restTimes: bigint },
 ): bigint {
-  const baseBps = guards.spreadsBps.get(pair) ?? 0n
-  if (isPaidOut(pair)) return baseBps
-  const widenedBps = state.doubtful ? baseBps * guards.deviationSpreadFactor : baseBps
-  return state.rested ? widenedBps + guards.weekendExtraBps : widenedBps
+  const baseBps = spreadsBps.get(pair) ?? 0n
+  const doubtExtraBps = doubtBps === null ? 0n : larger(baseBps * (deviationSpreadFactor - 1n), doubtBps)
+  return baseBps + larger(doubtExtraBps, restTimes * weekendExtraBps)
 }
 
-export const widestSpreadBps = (pair: Pair, guards: Parameters<typeof spreadOf>[1]): bigint =>
-  spreadOf(pair, guards, { doubtful: true, rested: true })
+export const widestSpreadBps = (pair: Pair, guards: Widening): bigint =>
+  spreadOf(pair, guards, {
+    doubtBps: larger(guards.deviationWidenMaxBps, guards.weekendExtraBps),
+    restTimes: restTimesMax,
+  })
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)

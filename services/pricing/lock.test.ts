@@ -24,7 +24,7 @@ async function locked(pair: 'USD/IDR' | 'USD/MYR' = 'USD/IDR') {
   return answer.ok
 }
 const by = (quoteId: string, requestFingerprint = 'me') => ({ quoteId, requestFingerprint })
-const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n } as const
+const lock = { pair: 'USD/IDR', minorPerUsd: 16_250n, spreadBps: 0n, payInOnly: false } as const
 
 let made = 0
 function endingIn(ms: number, secret = fixture.context.quoteSecrets[0]): string {
@@ -52,7 +52,8 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
   })
 
   test('gives the taker the same response again, and refuses others', async () => {
-    const { reference: _, ...quote } = await locked()
+    const { reference: _, cashouts, ...quote } = await locked()
+    expect(cashouts).toBe(true)
     const answer = { ok: { ...quote, spreadBps: 0 } }
     expect(await fixture.ask(QuoteFind, by(quote.id))).toEqual(answer)
     expect(await fixture.ask(QuoteTake, by(quote.id))).toEqual(answer)
@@ -71,11 +72,26 @@ describe('pricing, on a real nats-server and a real Postgres with the rights of 
     })
     const verdict = board.rateOf('USD/MYR')
     if ('unavailable' in verdict) throw new Error(verdict.unavailable)
-    const wide = { pair: 'USD/MYR', ...verdict, expiresAtMs: Date.now() + 60_000 } as const
+    const wide = { pair: 'USD/MYR', ...verdict, payInOnly: false, expiresAtMs: Date.now() + 60_000 } as const
     const quoteId = mintQuoteId(context.quoteSecrets[0], wide, 0)
     const answer = { ok: { rate: '424', spreadBps: 50 } }
     expect(await fixture.ask(QuoteFind, by(quoteId))).toMatchObject(answer)
     expect(await fixture.ask(QuoteTake, by(quoteId))).toMatchObject(answer)
+  })
+
+  test('security: gives a quote for money that comes in to no cash-out, whoever has taken it', async () => {
+    const quoteId = mintQuoteId(
+      fixture.context.quoteSecrets[0],
+      { ...lock, payInOnly: true, expiresAtMs: Date.now() + 60_000 },
+      made++,
+    )
+    const refused = { refused: 'cashout_rate_unavailable' }
+    for (const use of ['pay_out', undefined] as const)
+      for (const question of [QuoteFind, QuoteTake])
+        expect(await fixture.ask(question, { ...by(quoteId), ...(use && { use }) })).toEqual(refused as never)
+    expect(await takersOf(quoteId)).toEqual([])
+    expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_in' })).toMatchObject({ ok: { id: quoteId } })
+    expect(await fixture.ask(QuoteTake, { ...by(quoteId), use: 'pay_out' })).toEqual(refused as never)
   })
 
   test('stores nothing for an unused quote, and one row for a used one', async () => {
@@ -166,7 +182,7 @@ describe('security: a quote', () => {
   })
 
   test('is given to its one taker twenty times at once, with one row', async () => {
-    const { reference: _, ...quote } = await locked()
+    const { reference: _, cashouts: __, ...quote } = await locked()
     const takings = await Promise.all(Array.from({ length: 20 }, () => fixture.ask(QuoteTake, by(quote.id))))
     expect(takings).toEqual(Array(20).fill({ ok: { ...quote, spreadBps: 0 } }))
     expect(await takersOf(quote.id)).toHaveLength(1)

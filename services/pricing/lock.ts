@@ -20,26 +20,33 @@ export function lockQuotes(
     handler(QuoteCreate, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
-      const { minorPerUsd, spreadBps, reference } = verdict
-      const quote = mint({ pair, minorPerUsd, spreadBps })
-      return ok({ ...wire(quote), reference: wireReference(reference) })
+      const { minorPerUsd, spreadBps, paysOut, reference } = verdict
+      const quote = mint({ pair, minorPerUsd, spreadBps, payInOnly: !paysOut })
+      return ok({ ...wire(quote), cashouts: pair === 'USD/IDR' && paysOut, reference: wireReference(reference) })
     }),
     handler(RateFind, async ({ pair }) => {
       const verdict = rateOf(pair)
       if ('unavailable' in verdict) return refuse('rate_unavailable')
       return ok({ pair, rate: verdict.minorPerUsd.toString() })
     }),
-    handler(QuoteFind, async ({ quoteId, requestFingerprint }) => {
-      const found = await findFor(context, requestFingerprint, quoteOf(context, quoteId))
+    handler(QuoteFind, async ({ quoteId, requestFingerprint, use }) => {
+      const quote = quoteOf(context, quoteId)
+      if (quote && !allows(quote, use)) return refuse('cashout_rate_unavailable')
+      const found = await findFor(context, requestFingerprint, quote)
       return 'refused' in found ? found : ok(wire(found.ok))
     }),
-    handler(QuoteTake, async ({ quoteId, requestFingerprint }) => {
-      const taken = await take(context, requestFingerprint, quoteOf(context, quoteId))
+    handler(QuoteTake, async ({ quoteId, requestFingerprint, use }) => {
+      const quote = quoteOf(context, quoteId)
+      if (quote && !allows(quote, use)) return refuse('cashout_rate_unavailable')
+      const taken = await take(context, requestFingerprint, quote)
       failpoint('pricing:quote-taken')
       return 'refused' in taken ? taken : ok(wire(taken.ok))
     }),
   ]
 }
+
+// guard: a quote for money that comes in prices no cash-out
+const allows = ({ payInOnly }: Quote, use: 'pay_in' | 'pay_out' | undefined) => !payInOnly || use === 'pay_in'
 
 function quoteOf({ quoteSecrets, quoteTtlMs }: Context, written: string): Quote | undefined {
   const id = written.toLowerCase()

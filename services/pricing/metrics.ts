@@ -9,6 +9,14 @@ export const metricsOf = (figures: Figures): Metric[] => [
     gauge('rate_usable', '1 if there is a rate to quote.', 'rate' in figure ? 1 : 0, labels),
   ),
   ...each(figures, 'pair', (figure, labels) =>
+    gauge(
+      'rate_doubtful',
+      '1 if the rate has no cross-check or the sources differ, so that no cash-out gets it.',
+      'rate' in figure ? (figure.warnings.length > 0 ? 1 : 0) : null,
+      labels,
+    ),
+  ),
+  ...each(figures, 'pair', (figure, labels) =>
     seconds('rate_age', "Age of the rate by the source's own date.", 'rate' in figure ? figure.ageMs : null, labels),
   ),
   ...each(figures, 'pair', (figure, labels) =>

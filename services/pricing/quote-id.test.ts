@@ -8,6 +8,7 @@ const lock = {
   pair: 'USD/MYR',
   minorPerUsd: 421n,
   spreadBps: 50n,
+  payInOnly: false,
   expiresAtMs: 1_790_000_060_000,
 } as const
 
@@ -17,7 +18,11 @@ describe('the id of a quote', () => {
     ['rupiah', { ...lock, pair: 'USD/IDR', minorPerUsd: 16_250n }],
     ['the highest rate there is room for', { ...lock, minorPerUsd: rateEnd - 1n }],
     ['the widest spread there is room for', { ...lock, spreadBps: spreadEnd - 1n }],
-    ['nothing but zeros', { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, expiresAtMs: endsFromMs }],
+    [
+      'nothing but zeros',
+      { pair: 'USD/IDR', minorPerUsd: 0n, spreadBps: 0n, payInOnly: false, expiresAtMs: endsFromMs },
+    ],
+    ['that it is for money that comes in', { ...lock, payInOnly: true }],
     ['the last moment there is room for', { ...lock, expiresAtMs: endsFromMs + 2 ** 39 - 1 }],
   ] as const)('contains the locked values: %s', (_, locked) => {
     const id = mintQuoteId(secret, locked, mark)

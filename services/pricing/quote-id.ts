@@ -6,13 +6,16 @@ import type { Lock } from './quote'
  * A quote id contains the whole quote: a UUID of version 8 (RFC 9562: free layout) with our proof, so that
  * unused quotes are stored nowhere. `mark` distinguishes equal ones.
  *
- *   | expiry, ms since 2025 | pair | minor units per US dollar | spread, bps | mark | proof |
- *   |          39           |   2  |             18            |      9      |  10  |   44  |
+ *   | expiry, ms since 2025 | pay-in only | pair | minor units per US dollar | spread, bps | mark | proof |
+ *   |          39           |      1      |   1  |             18            |      9      |  10  |   44  |
  *
  * A proof can only be guessed online, by rate-limited requests: 2^44 take 500 years at 1,000 per second.
  */
-const widths = { end: 39n, pair: 2n, rate: 18n, spread: 9n, mark: 10n, proof: 44n } as const
-/** Prefix of the signed text, which names the layout so that a proof is never valid for another one. */
+const widths = { end: 39n, payInOnly: 1n, pair: 1n, rate: 18n, spread: 9n, mark: 10n, proof: 44n } as const
+/**
+ * Prefix of the signed text, which names the layout so that a proof is never valid for another one. The pair and the bit
+ * before it share the two bits of the pair in earlier ids, so that these stay valid.
+ */
 const signedPrefix = 'quote 39-2-18-9-10'
 
 /** Start of the expiry field, in Unix ms; the field lasts until June 2042. */
@@ -27,6 +30,7 @@ export const markEnd = 1 << Number(widths.mark)
 export function mintQuoteId(secret: string, lock: Lock, mark: number): string {
   const fields = [
     [BigInt(lock.expiresAtMs - endsFromMs), widths.end],
+    [lock.payInOnly ? 1n : 0n, widths.payInOnly],
     [BigInt(pairs.indexOf(lock.pair)), widths.pair],
     [lock.minorPerUsd, widths.rate],
     [lock.spreadBps, widths.spread],
@@ -49,9 +53,10 @@ export function readQuoteId(secrets: readonly string[], id: string): Lock | unde
   const [promised] = split(said, widths.mark)
   const [beforeSpread, spreadBps] = split(promised, widths.spread)
   const [beforeRate, minorPerUsd] = split(beforeSpread, widths.rate)
-  const [end, pair] = split(beforeRate, widths.pair)
+  const [beforePair, pair] = split(beforeRate, widths.pair)
+  const [end, payInOnly] = split(beforePair, widths.payInOnly)
   const expiresAtMs = endsFromMs + Number(end)
-  return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps, expiresAtMs }
+  return { pair: pairs[Number(pair)] as Pair, minorPerUsd, spreadBps, payInOnly: payInOnly === 1n, expiresAtMs }
 }
 
 const split = (packed: bigint, width: bigint) => [packed >> width, packed & ((1n << width) - 1n)] as const

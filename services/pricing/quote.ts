@@ -8,6 +8,8 @@ export type Lock = {
   readonly minorPerUsd: bigint
   /** Spread in basis points of the rate without spread. */
   readonly spreadBps: bigint
+  /** True if the quote may price only money that comes in. */
+  readonly payInOnly: boolean
   /** Unix ms from which the quote is expired. */
   readonly expiresAtMs: number
 }

@@ -131,7 +131,7 @@ type RateFigure = ReturnType<typeof figureOf>
 
 function figureOf(verdict: RateVerdict, nowMs: number) {
   if ('unavailable' in verdict) return verdict
-  const { minorPerUsd, reference, spreadBps, deviationBps, warnings } = verdict
+  const { minorPerUsd, reference, spreadBps, deviationBps, paysOut, warnings } = verdict
   return {
     rate: minorPerUsd.toString(),
     source: reference.source,
@@ -139,6 +139,7 @@ function figureOf(verdict: RateVerdict, nowMs: number) {
     ageMs: nowMs - reference.asOfMs,
     spreadBps: Number(spreadBps),
     deviationBps: deviationBps === null ? null : Number(deviationBps),
+    paysOut,
     warnings,
   }
 }

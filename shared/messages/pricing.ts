@@ -29,6 +29,13 @@ const Quoted = Type.Object(
     ...locked,
     reference: Reference,
     spreadBps: SpreadBps,
+    cashouts: Type.Optional(
+      Type.Boolean({
+        description:
+          'True if a cash-out may use the quote. False for ringgit, and while the market of the rupiah is closed or rate ' +
+          'sources disagree: then the spread is wider, and only top-ups and settlements may use it.',
+      }),
+    ),
   },
   {
     title: 'Quote',
@@ -37,6 +44,9 @@ const Quoted = Type.Object(
       '(1 + `spreadBps` / 10,000), rounded up.',
   },
 )
+
+/** Direction of the money that a quote prices. A caller of the version before sends none, and gets no quote that is for one only. */
+const Use = Type.Optional(Type.Enum(['pay_in', 'pay_out']))
 
 /** Creates a quote, which is valid for 60 seconds. Refused: rate_unavailable. */
 export const QuoteCreate = question('pricing.quote.create', 'pricing', ['gateway'], {
@@ -63,10 +73,10 @@ export const RateFind = question('pricing.rate.find', 'pricing', ['payments'], {
 
 /**
  * Finds a quote without taking it. Refused: quote_unknown, quote_used if another taker has it, quote_expired also for
- * its own taker.
+ * its own taker, cashout_rate_unavailable if its rate pays nothing out.
  */
 export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 'payouts'], {
-  request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
+  request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String(), use: Use }),
   answer: Found,
   repeat: 'changes nothing',
 })
@@ -76,7 +86,7 @@ export const QuoteFind = question('pricing.quote.find', 'pricing', ['payments', 
  * even after expiry.
  */
 export const QuoteTake = question('pricing.quote.take', 'pricing', ['payments', 'payouts'], {
-  request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String() }),
+  request: Type.Object({ quoteId: Uuid, requestFingerprint: Type.String(), use: Use }),
   answer: Found,
   repeat: 'once by its key',
 })

@@ -318,6 +318,14 @@ export const conditions: readonly Condition[] = [
     },
   },
   {
+    cause: 'the rate sources differ by two percent',
+    alerts: ['RateDoubtful'],
+    begin: async ({ world }) => {
+      world.turn('near')
+      return () => world.turn('fair')
+    },
+  },
+  {
     cause: 'a stream is full',
     alerts: ['OutboxStuck', 'StreamNearlyFull'],
     begin: async (scene) => {

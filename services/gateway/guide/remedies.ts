@@ -27,6 +27,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
     'An earlier request with another body, or from another wallet, used this quote. For a new order, ' +
     'request a new quote. A retry with the same body gets the first response, never this error.',
   quote_not_idr: 'Cash-outs are paid in rupiah only: request a `USD/IDR` quote.',
+  cashout_rate_unavailable:
+    'Offer the cash-out again on the next banking day. `cashouts` of a quote says so before the user signs.',
   rate_unavailable: 'Try again in a moment. No rate is offered while market data is unavailable.',
 
   not_verified:

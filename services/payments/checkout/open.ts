@@ -62,7 +62,7 @@ export async function findRate(
   context: Context,
   { quoteId, requestFingerprint }: CheckoutRequest,
 ): Promise<Answer<Rate>> {
-  const found = await askOr(context, QuoteFind, { quoteId, requestFingerprint }, 'rate_unavailable')
+  const found = await askOr(context, QuoteFind, { quoteId, requestFingerprint, use: 'pay_in' }, 'rate_unavailable')
   if ('refused' in found) return found
   const { pair, rate, spreadBps } = found.ok
   return ok({ pair, rateMinorPerUsd: BigInt(rate), spreadBps })
@@ -116,7 +116,7 @@ const openingLeaseMs = 9_000
 export async function finish(context: Context, payment: PaymentRow): Promise<Answer<PaymentResult>> {
   const { quoteId, requestFingerprint } = payment
   // guard: a payment takes its quote before its checkout is opened
-  const taken = await askOr(context, QuoteTake, { quoteId, requestFingerprint }, 'rate_unavailable')
+  const taken = await askOr(context, QuoteTake, { quoteId, requestFingerprint, use: 'pay_in' }, 'rate_unavailable')
   if ('refused' in taken) return giveUp(context, payment, taken.refused)
   failpoint('payments:quote-taken')
   const ended = payment.kind === 'settlement' ? await replaceEarlier(context, payment) : ok({})

@@ -107,7 +107,7 @@ async function check(
   const nowSeconds = BigInt(toUnixSeconds(context.clock()))
   const refused = checkAuthorization(asked, { treasury: context.treasury, nowSeconds })
   if (refused) return refuse(refused)
-  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, requestFingerprint }, askMs)
+  const quote = await context.ask(QuoteFind, { quoteId: asked.quoteId, requestFingerprint, use: 'pay_out' }, askMs)
   if ('refused' in quote) return quote
   const price = priceFloor(BigInt(asked.authorization.value), quote.ok)
   if ('refused' in price) return price
@@ -256,7 +256,7 @@ async function resume(context: Context, row: Cashout): Promise<CreateAnswer> {
  */
 async function accept(context: Context, { id, quoteId, requestFingerprint }: Cashout): Promise<CreateAnswer> {
   const { ask, database, recheckAfterMs, log } = context
-  const asked = { quoteId, requestFingerprint }
+  const asked = { quoteId, requestFingerprint, use: 'pay_out' } as const
   // guard: a cash-out takes its quote before it is accepted
   const taken = await askOr(ask, QuoteTake, asked, 'rate_unavailable', askMs)
   if ('refused' in taken) {

@@ -71,6 +71,24 @@ export const pricingGuards: readonly Guard[] = [
     test: { file: at('decide.test.ts'), name: 'of %s at %s: spread %p' },
   },
   {
+    guard: 'a doubtful or old rate pays nothing out',
+    kind: 'decision',
+    by: instead('!doubtful && !rested', 'true'),
+    test: {
+      file: at('decide.test.ts'),
+      name: 'prices only money that comes in, at a wider spread, if %s',
+    },
+  },
+  {
+    guard: 'a quote for money that comes in prices no cash-out',
+    kind: 'quote',
+    by: always,
+    test: {
+      file: at('lock.test.ts'),
+      name: 'security: gives a quote for money that comes in to no cash-out, whoever has taken it',
+    },
+  },
+  {
     guard: 'a rate is close to those of other sources',
     kind: 'decision',
     by: never,
