@@ -216,6 +216,8 @@ export const english = {
 
   unknown: 'No answer yet, so we do not know whether it was accepted. The same order is sent again.',
   noAnswer: 'The service does not answer. Nothing is lost; try again.',
+  noCashOutRate:
+    'No cash-outs for now: the currency market is closed, or rate sources disagree. Try again on the next banking day.',
   noGas: 'Your wallet cannot pay the network fee yet. Verify your identity and try again.',
   notDone: 'The network did not carry it out. Nothing was moved.',
   reverted: (name: string) => `The credit line refuses this: ${name}.`,

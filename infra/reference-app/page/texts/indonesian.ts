@@ -201,6 +201,8 @@ export const indonesian: Texts = {
 
   unknown: 'Belum ada jawaban, jadi belum pasti apakah diterima. Permintaan yang sama dikirim lagi.',
   noAnswer: 'Layanan tidak menjawab. Tidak ada yang hilang; coba lagi.',
+  noCashOutRate:
+    'Penarikan dana belum bisa dilakukan: pasar valuta asing tutup, atau sumber kurs berbeda. Coba lagi pada hari kerja bank berikutnya.',
   noGas: 'Dompet Anda belum dapat membayar biaya jaringan. Verifikasi identitas, lalu coba lagi.',
   notDone: 'Jaringan tidak menjalankannya. Tidak ada dana yang berpindah.',
   reverted: (name) => `Fasilitas kredit menolak ini: ${name}.`,

@@ -201,6 +201,8 @@ export const malay: Texts = {
 
   unknown: 'Belum ada jawapan, jadi belum pasti sama ada diterima. Permintaan yang sama dihantar semula.',
   noAnswer: 'Perkhidmatan tidak menjawab. Tiada apa-apa yang hilang; cuba lagi.',
+  noCashOutRate:
+    'Pengeluaran belum boleh dibuat: pasaran mata wang tutup, atau sumber kadar berbeza. Sila cuba lagi pada hari perbankan berikutnya.',
   noGas: 'Dompet anda belum dapat membayar fi rangkaian. Sahkan identiti, kemudian cuba lagi.',
   notDone: 'Rangkaian tidak melaksanakannya. Tiada dana yang berpindah.',
   reverted: (name) => `Kemudahan kredit menolak ini: ${name}.`,
