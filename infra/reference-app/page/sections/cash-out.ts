@@ -61,6 +61,7 @@ export function cashOutSection(app: ReferenceApp): PageSection {
     const to = readBank()
     const value = amount.read()
     const quote = okOf(await app.client.quote('USD/IDR'))
+    offer.replaceChildren()
     if (quote.cashouts === false) return t.noCashOutRate
     showOffer(app, offer, {
       quote,
