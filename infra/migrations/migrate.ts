@@ -19,6 +19,8 @@ import { databaseUrl, encryptionFields, text } from '#platform/config-fields'
 import { databaseUrlOf } from '#platform/db/url'
 
 export type Migrating = {
+  /** Deadline in ms of a server that is starting or recovering. By default it must accept connections already. */
+  readonly acceptsWithinMs?: number
   /** URL of a user who can create roles and schemas, and who will own the tables. */
   adminUrl: string
   passwords: RolePasswords
@@ -26,17 +28,12 @@ export type Migrating = {
 
 const migrationLock = 7_262_115
 
-/**
- * Deadline in ms of a Postgres that is starting or recovering: `docker compose restart` runs this program as soon as
- * the process of the server exists.
- */
-const acceptsWithinMs = 60_000
-
 /** Applies all migrations. Runs may be repeated and may be concurrent: one works while the others wait. */
 export async function migrateAll(options: Migrating): Promise<void> {
-  await waitUntil('Postgres', () => postgresAnswers(options.adminUrl), acceptsWithinMs)
+  const { adminUrl, acceptsWithinMs } = options
+  if (acceptsWithinMs) await waitUntil('Postgres', () => postgresAnswers(adminUrl), acceptsWithinMs)
   // There is a single connection, because the lock belongs to its session.
-  const sql = postgres(options.adminUrl, {
+  const sql = postgres(adminUrl, {
     max: 1,
     connect_timeout: 10,
     idle_timeout: 0,
@@ -114,6 +111,8 @@ if (import.meta.main) {
       const config = readConfig('migrations', fields)
       const startedAt = Date.now()
       await migrateAll({
+        // `docker compose restart` runs this program as soon as the process of the server exists.
+        acceptsWithinMs: 60_000,
         adminUrl: databaseUrlOf({
           databaseUrl: config.databaseAdminUrl,
           databasePassword: config.databaseAdminPassword,

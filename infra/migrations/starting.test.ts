@@ -35,7 +35,7 @@ test('a migration waits for a Postgres that is still recovering, as after `docke
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   url.port = String((proxy.address() as { port: number }).port)
-  await migrateAll({ adminUrl: url.toString(), passwords: server.passwords })
+  await migrateAll({ adminUrl: url.toString(), passwords: server.passwords, acceptsWithinMs: 60_000 })
   expect(refused).toBe(3)
   for (const socket of sockets) socket.destroy()
   proxy.close()

@@ -93,7 +93,7 @@ describe('provisioning', () => {
       socket.destroy()
       if (++tries > 20) resolve()
     }).listen(Number(new URL(url).port), '127.0.0.1')
-    const provisioned = provisionNats({ url, user: 'admin', password: passwords.admin })
+    const provisioned = provisionNats({ url, user: 'admin', password: passwords.admin, acceptsWithinMs: 60_000 })
     await Promise.race([tried, provisioned])
     closed.close()
     await other.start()

@@ -13,6 +13,8 @@ export type Provisioning = {
   password: string
   /** Minimum number of replicas per stream, by default 1. Existing replicas are never removed. */
   replicas?: number
+  /** Deadline in ms of a server that is starting. By default it must accept connections already. */
+  acceptsWithinMs?: number
   /** Redelivery time in ms that overrides that of the topology. */
   ackWaitMs?: number | undefined
 }
@@ -30,18 +32,13 @@ const nodesMissing = [10008, 10009, 10005, 10118, 10119]
 const unheardOf = [...nodesMissing, streamMissing]
 /** Deadline in ms. Nodes that start together may need several elections of a few seconds each. */
 const agreesWithinMs = 120_000
-/**
- * Deadline in ms of a server that is starting: `docker compose restart` runs this program as soon as the process of
- * the server exists.
- */
-const acceptsWithinMs = 60_000
 
 /**
  * Creates or updates streams and consumers. It may run at any time, also while services run or after the store was
  * lost.
  */
 export async function provisionNats(options: Provisioning): Promise<void> {
-  const nc = await signIn(options, acceptsWithinMs)
+  const nc = await signIn(options, options.acceptsWithinMs)
   try {
     await Promise.all(options.url.split(',').map((url) => assertSynced({ ...options, url })))
     // The client's own check for JetStream is off, because it fails while a cluster has no leader.
@@ -203,6 +200,8 @@ if (import.meta.main) {
       const { natsUrl, natsPasswordAdmin, natsReplicas } = readConfig('provisioning', fields)
       const startedAt = Date.now()
       await provisionNats({
+        // `docker compose restart` runs this program as soon as the process of the server exists.
+        acceptsWithinMs: 60_000,
         url: natsUrl,
         user: 'admin',
         password: natsPasswordAdmin,
