@@ -107,7 +107,7 @@ async function positionOf(stack: Stack, wallet: Address) {
   return { collateralMicro, debtMicro: account.drawn }
 }
 
-type Back = { payment_id: string; amount: number; status: string }
+type Back = { of_payment: string; amount: number; status: string }
 /** Returns true if a refund succeeded or a chargeback stands. */
 const isGone = ({ status }: Back) => status === 'SUCCEEDED' || status === 'SUCCESS'
 
@@ -120,7 +120,7 @@ async function paidAndKept(stack: Stack, person: Person): Promise<bigint> {
   for (const { session_reference_id, payment_id, status, captures } of book.payments!) {
     const item = items.find((entry: { id: string }) => entry.id === session_reference_id)
     if (!item || status !== 'SUCCEEDED') continue
-    const gone = backs.filter((one) => one.payment_id === payment_id && isGone(one))
+    const gone = backs.filter((one) => one.of_payment === payment_id && isGone(one))
     const captured = (captures as { capture_amount: number }[]).map((one) => one.capture_amount)
     const sum = (amounts: number[]) => BigInt(amounts.reduce((total, next) => total + next, 0))
     const keptFiat = sum(captured) - sum(gone.map(({ amount }) => amount))

@@ -28,11 +28,14 @@ export function bookBody({ book, publicUrl }: Context): Record<string, unknown[]
     })),
     refunds: book.all('refunds').map((refund) => ({
       account: refund.account,
+      // The object itself may name its payment by another id, or by none.
+      of_payment: refund.paymentId,
       ...(refund.asked ? { idempotency_key: refund.asked.key, replays: refund.asked.replays } : {}),
       ...refundBody(refund),
     })),
     chargebacks: book.all('chargebacks').map((chargeback) => ({
       account: chargeback.account,
+      of_payment: chargeback.paymentId,
       ...chargebackBody(chargeback),
     })),
     disputes: book.all('disputes').map((dispute) => ({

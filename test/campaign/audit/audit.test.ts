@@ -105,7 +105,7 @@ function evidenceOf(world: World): Evidence {
     ...world.standing,
     captures: world.captured > 0 ? [{ capture_amount: world.captured }] : [],
   }
-  const about = { payment_id: 'py-1', currency: 'IDR' }
+  const about = { of_payment: 'py-1', currency: 'IDR' }
   const refunds = world.back.map((one) => ({ ...about, ...one }))
   const chargebacks = world.disputes.map((one) => ({ ...about, ...one }))
   const book = { sessions: [{ reference_id: 'pay_1' }], payments: [payment], refunds }

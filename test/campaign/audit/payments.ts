@@ -27,7 +27,7 @@ function moneyOf(id: string, { payments = [], refunds = [], chargebacks = [] }: 
     )
     const disputes = chargebacks.filter((one) => one.status === 'SUCCESS')
     const gone = [...refunds.filter((one) => one.status === 'SUCCEEDED'), ...disputes].filter(
-      (one) => one.payment_id === payment_id,
+      (one) => one.of_payment === payment_id,
     )
     const isForeign = (one: { currency: string }) => one.currency !== currency
     const goneMinor = sum(gone.filter((one) => !isForeign(one)).map((one) => inCurrency(one.amount, currency)))
