@@ -6,7 +6,9 @@ import {
   keccak256,
   numberToHex,
   parseSignature,
+  serializeCompactSignature,
   serializeSignature,
+  signatureToCompactSignature,
   toBytes,
 } from 'viem'
 import { ownedWalletAbi, ownedWalletBytecode } from '#infra/contracts/artifacts.gen'
@@ -120,13 +122,24 @@ describe('a transfer by authorization', () => {
     expect(await refusal(terms, serializeSignature({ r, s, yParity }))).toBe('accepted')
   })
 
+  test('a transfer by authorization accepts the 64 bytes of EIP-2098, and no other 64', async () => {
+    const short = serializeCompactSignature(signatureToCompactSignature(parseSignature(await sign())))
+    expect(await refusal({ ...terms, value: terms.value + 1n }, short)).toBe('InvalidSignature')
+    expect(await refusal(terms, `0x${'11'.repeat(64)}`)).toBe('InvalidSignature')
+    expect(await refusal(terms, short)).toBe('accepted')
+  })
+
   test('a transfer by authorization that exceeds the balance is refused without using the nonce', async () => {
     expect(await refusal({ ...terms, value: 10n ** 12n })).toBe('ERC20InsufficientBalance')
     expect(await refusal(terms)).toBe('accepted')
   })
 })
 
-type Switch = 'setAccountFrozen' | 'setTransferPaused' | 'setSignatureVerificationPaused'
+type Switch =
+  | 'setAccountFrozen'
+  | 'setTransferPaused'
+  | 'setSignatureVerificationPaused'
+  | 'setIsMsgSenderFrozenCheckEnabled'
 
 describe('the issuer', () => {
   const flip = (name: Switch, args: readonly unknown[]) => fixture.send('admin', 'ausd', name, args as never)
@@ -151,10 +164,22 @@ describe('the issuer', () => {
     expect(await plain()).toBe('accepted')
   })
 
+  test('the issuer freezes a caller: it may submit transfers of others only until the check of callers is on', async () => {
+    const { relayer } = actors
+    await flip('setAccountFrozen', [relayer.address, true])
+    expect(await refusal(terms)).toBe('accepted')
+    await flip('setIsMsgSenderFrozenCheckEnabled', [true])
+    expect(await refusal(terms)).toBe('AccountIsFrozen')
+    const pulled = [ana, budi, 0n] as const
+    expect(await fixture.refusal('relayer', 'ausd', 'transferFrom', pulled)).toBe('AccountIsFrozen')
+    expect(await plain()).toBe('accepted')
+  })
+
   test.each<[Switch, unknown[]]>([
     ['setAccountFrozen', [ana, true]],
     ['setTransferPaused', [true]],
     ['setSignatureVerificationPaused', [true]],
+    ['setIsMsgSenderFrozenCheckEnabled', [true]],
   ])('security: only the issuer may %s', async (functionName, args) => {
     expect(await fixture.refusal('ana', 'ausd', functionName, args as never)).toBe('AccessControlUnauthorizedAccount')
   })

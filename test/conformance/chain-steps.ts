@@ -72,6 +72,7 @@ export function chainSteps({ url, chainId, ausd, log }: ChainBench): Step[] {
           reader.readContract({ ...token, functionName: 'isTransferPaused' }),
           reader.readContract({ ...token, functionName: 'isSignatureVerificationPaused' }),
           reader.readContract({ ...token, functionName: 'isAccountFrozen', args: [nobody] }),
+          reader.readContract({ ...token, functionName: 'isMsgSenderFrozenCheckEnabled' }),
         ])
         return 'detected'
       },

@@ -10,7 +10,8 @@ import {Eip3009} from "./Eip3009.sol";
 /// @notice ERC-20 with EIP-2612 and ERC-3009 under the EIP-712 domain of the real token, which is
 /// "Agora Dollar" although the ERC-20 name is "AUSD". Minting replaces the faucet. The issuer's
 /// switches have the real token's errors and views (github.com/agora-finance): freezing an account,
-/// pausing all transfers, or pausing transfers by signature.
+/// refusing frozen accounts as callers too, pausing all transfers, or pausing transfers by
+/// signature.
 contract Ausd is Eip3009, AccessControl {
     bytes32 public constant MINTER_ROLE = keccak256("MINTER_ROLE");
 
@@ -20,8 +21,9 @@ contract Ausd is Eip3009, AccessControl {
     uint64 private _frozenCount;
     bool public isTransferPaused;
     bool public isSignatureVerificationPaused;
+    bool public isMsgSenderFrozenCheckEnabled;
 
-    /// @notice The issuer froze the sender or the receiver of this transfer.
+    /// @notice The issuer froze the sender, the receiver or the caller of this transfer.
     error AccountIsFrozen(address frozenAccount);
     /// @notice The issuer stopped all transfers.
     error TransferPaused();
@@ -58,6 +60,16 @@ contract Ausd is Eip3009, AccessControl {
         isSignatureVerificationPaused = paused;
     }
 
+    /// @notice Makes the token refuse calls by frozen accounts, also those that move the AUSD of others.
+    function setIsMsgSenderFrozenCheckEnabled(bool enabled) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        isMsgSenderFrozenCheckEnabled = enabled;
+    }
+
+    function transferFrom(address from, address to, uint256 value) public override returns (bool) {
+        _requireCallerNotFrozen();
+        return super.transferFrom(from, to, value);
+    }
+
     function permit(
         address owner,
         address spender,
@@ -83,5 +95,11 @@ contract Ausd is Eip3009, AccessControl {
     function _requireSignaturesAccepted() internal view override {
         if (isTransferPaused) revert TransferPaused();
         if (isSignatureVerificationPaused) revert SignatureVerificationPaused();
+        _requireCallerNotFrozen();
+    }
+
+    function _requireCallerNotFrozen() private view {
+        if (_frozenCount == 0 || !isMsgSenderFrozenCheckEnabled) return;
+        if (isAccountFrozen[msg.sender]) revert AccountIsFrozen(msg.sender);
     }
 }

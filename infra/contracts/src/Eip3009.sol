@@ -192,11 +192,22 @@ abstract contract Eip3009 is ERC20Permit {
         view
     {
         bytes32 digest = _hashTypedDataV4(structHash);
-        (address recovered, ECDSA.RecoverError fault,) = ECDSA.tryRecover(digest, signature);
-        if (fault == ECDSA.RecoverError.NoError && recovered == signer) return;
+        if (signer != address(0) && _recovered(digest, signature) == signer) return;
         if (signer.code.length == 0) revert InvalidSignature();
         if (!SignatureChecker.isValidERC1271SignatureNow(signer, digest, signature)) {
             revert InvalidSignature();
         }
+    }
+
+    /// @dev Returns the signer of 65 bytes (r, s, v) or of 64 bytes (r and vs, EIP-2098); zero if
+    /// there is none.
+    function _recovered(bytes32 digest, bytes memory signature) private pure returns (address) {
+        if (signature.length != 64) {
+            (address signer, ECDSA.RecoverError fault,) = ECDSA.tryRecover(digest, signature);
+            return fault == ECDSA.RecoverError.NoError ? signer : address(0);
+        }
+        (bytes32 r, bytes32 vs) = abi.decode(signature, (bytes32, bytes32));
+        (address short, ECDSA.RecoverError wrong,) = ECDSA.tryRecover(digest, r, vs);
+        return wrong == ECDSA.RecoverError.NoError ? short : address(0);
     }
 }
