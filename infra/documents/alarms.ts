@@ -220,7 +220,14 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/chain-relayer',
     lines: ['operation blocked: treasury, pause, freeze or role'],
-    steps: 'Fund the treasury, renew its allowance, end the pause, or grant the role.',
+    steps:
+      'Fund the treasury, renew its allowance, end the pause, or grant the role. If the issuer of AUSD froze the treasury, the credit line or every lane, only the issuer can end the freeze; replace a frozen lane as below.',
+  },
+  {
+    source: 'services/chain-relayer',
+    lines: ['lane frozen by the issuer of AUSD'],
+    steps:
+      'The token refuses calls of `lane`, so other lanes send its transactions; nothing is lost. Ask the issuer (Agora) for the reason and to end the freeze. If it does not, [replace the key](secrets.md#a-lane-key-is-stolen).',
   },
   {
     source: 'services/chain-relayer',

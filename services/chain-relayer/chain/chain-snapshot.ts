@@ -1,5 +1,6 @@
 import { type Hex, multicall3Abi } from 'viem'
 import { type Clock, isRecent } from '#platform/clock'
+import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { keptMs } from '#shared/chain/heads'
 import { multicall3, multicallAbi } from './multicall'
 import type { Head, Node } from './node'
@@ -13,10 +14,13 @@ export type ChainSnapshot = {
   readonly reportedAt: number
   /** Native balances at the newest block, by lower-case address. */
   readonly balancesWei: ReadonlyMap<Hex, bigint>
+  /** Lanes, in lower case, whose own calls the token refuses, because its issuer has frozen them. */
+  readonly frozenLanes: ReadonlySet<Hex>
 }
 
 type SnapshotMeans = {
   readonly node: Node
+  readonly contracts: { readonly ausd: Hex }
   readonly clock: Clock
   readonly memory: { snapshot: ChainSnapshot | undefined }
   readonly settings: { readonly pollMs: number }
@@ -28,14 +32,14 @@ type SnapshotMeans = {
  * that block back unless all endpoints lag for ten seconds, which means that the chain has lost blocks.
  */
 export async function takeSnapshot(
-  { node, clock, memory, settings }: SnapshotMeans,
+  { node, contracts, clock, memory, settings }: SnapshotMeans,
   lanes: readonly Hex[],
 ): Promise<ChainSnapshot> {
   const last = memory.snapshot
   const isKnown = last && lanes.every((lane) => last.balancesWei.has(lane))
   if (isKnown && isRecent(last.at, clock(), settings.pollMs)) return last
   const at = clock()
-  const [reported, newest] = await Promise.all([node.finalizedHead(), readNewest(node, lanes)])
+  const [reported, newest] = await Promise.all([node.finalizedHead(), readNewest(node, contracts.ausd, lanes)])
   const isOlder = last && reported.number < last.finalized.number && isRecent(last.reportedAt, at, keptMs)
   const head = isOlder
     ? { finalized: last.finalized, reportedAt: last.reportedAt }
@@ -44,14 +48,23 @@ export async function takeSnapshot(
   return memory.snapshot
 }
 
-async function readNewest({ reader }: Node, lanes: readonly Hex[]) {
+/** Answer of a view that a later version of the token may lack. The simulation of each operation still decides. */
+const no = () => false
+
+async function readNewest({ reader }: Node, ausd: Hex, lanes: readonly Hex[]) {
   const there = { address: multicall3, abi: multicallAbi } as const
   const clock = { address: multicall3, abi: multicall3Abi } as const
-  const [number, timestamp, ...balances] = await Promise.all([
+  const token = { address: ausd, abi: ausdAbi } as const
+  const [number, timestamp, refusesFrozen, balances, frozen] = await Promise.all([
     reader.readContract({ ...there, functionName: 'getBlockNumber' }),
     reader.readContract({ ...clock, functionName: 'getCurrentBlockTimestamp' }),
-    ...lanes.map((lane) => reader.readContract({ ...there, functionName: 'getEthBalance', args: [lane] })),
+    reader.readContract({ ...token, functionName: 'isMsgSenderFrozenCheckEnabled' }).catch(no),
+    Promise.all(lanes.map((lane) => reader.readContract({ ...there, functionName: 'getEthBalance', args: [lane] }))),
+    Promise.all(
+      lanes.map((lane) => reader.readContract({ ...token, functionName: 'isAccountFrozen', args: [lane] }).catch(no)),
+    ),
   ])
   const balancesWei = new Map(lanes.map((lane, place) => [lane, balances[place]!]))
-  return { newest: { number, timestamp }, balancesWei }
+  const frozenLanes = new Set(lanes.filter((_, place) => refusesFrozen && frozen[place]))
+  return { newest: { number, timestamp }, balancesWei, frozenLanes }
 }

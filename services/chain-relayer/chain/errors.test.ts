@@ -8,6 +8,7 @@ import { afterRevert, afterSend, errorNames, revertOf, verdictOnSend } from './e
 const ref: Hex = `0x${'11'.repeat(32)}`
 const wallet: Hex = `0x${'22'.repeat(20)}`
 const treasury: Hex = `0x${'ab'.repeat(20)}`
+const lane: Hex = `0x${'cd'.repeat(20)}`
 const abi = [...ausdAbi, ...creditLineAbi] as const
 const data = (errorName: string, args: readonly unknown[] = []) => encodeErrorResult({ abi, errorName, args } as never)
 
@@ -27,13 +28,14 @@ describe('revert data', () => {
     ['a pause of signatures', data('SignatureVerificationPaused'), 'paused'],
     ['a frozen user', data('AccountIsFrozen', [wallet]), 'user_frozen'],
     ['a frozen treasury', data('AccountIsFrozen', [treasury]), 'ours_frozen'],
+    ['a frozen lane', data('AccountIsFrozen', [lane]), 'lane_frozen'],
     ['a missing role', data('AccessControlUnauthorizedAccount', [wallet, ref]), 'role_missing'],
     ['nothing', undefined, 'unknown'],
     ['no bytes', '0x', 'unknown'],
     ['an error of another contract', '0xdeadbeef', 'unknown'],
     ['half an error', data('RefConflict', [ref]).slice(0, 20) as Hex, 'unknown'],
   ] as const)('of %s is decoded', (_case, bytes, revert) => {
-    expect(revertOf(bytes, [treasury])).toBe(revert)
+    expect(revertOf(bytes, [treasury], [lane])).toBe(revert)
   })
 })
 

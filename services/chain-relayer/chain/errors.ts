@@ -15,6 +15,7 @@ export type Revert =
   | 'content_refused'
   | 'paused'
   | 'ours_frozen'
+  | 'lane_frozen'
   | 'user_frozen'
   | 'role_missing'
   | 'unknown'
@@ -54,15 +55,16 @@ function selectorOf({ name, inputs }: ErrorItem): Hex {
 
 /**
  * Returns the reason in the revert data, or `unknown` if there are none (out of gas). `ours` lists the accounts whose
- * freeze by the issuer is not the user's.
+ * freeze by the issuer is not the user's, and `lanes` those of them that only send the transaction.
  */
-export function revertOf(data: Hex | undefined, ours: readonly Hex[]): Revert {
+export function revertOf(data: Hex | undefined, ours: readonly Hex[], lanes: readonly Hex[] = []): Revert {
   if (!data || data === '0x') return 'unknown'
   try {
     const error = errors.get(data.slice(0, 10).toLowerCase())
     if (!error) return 'unknown'
     const { name, inputs } = error
     const args = inputs.length === 0 ? [] : decodeAbiParameters(inputs, `0x${data.slice(10)}`)
+    if (name === 'AccountIsFrozen' && isOneOf(lanes, args[0] as Hex)) return 'lane_frozen'
     if (name === 'AccountIsFrozen' && isOneOf(ours, args[0] as Hex)) return 'ours_frozen'
     return errorNames.get(name) ?? 'unknown'
   } catch {
@@ -74,12 +76,12 @@ const isOneOf = (accounts: readonly Hex[], account: Hex): boolean =>
   accounts.some((one) => one.toLowerCase() === account.toLowerCase())
 
 /**
- * Next step for an operation that would revert. `look_up`: it may already be done. `wait`: the obstacle is temporary.
- * `doubt`: retry a few times, then fail.
+ * Next step for an operation that would revert. `look_up`: it may already be done. `wait`: the obstacle is temporary;
+ * with `otherLane`, another instance may have a lane without it. `doubt`: retry a few times, then fail.
  */
 export type AfterRevert =
   | { do: 'look_up' }
-  | { do: 'wait'; alarm: boolean }
+  | { do: 'wait'; alarm: boolean; otherLane?: true }
   | { do: 'doubt' }
   | { do: 'fail'; reason: string; alarm: boolean }
 
@@ -100,6 +102,7 @@ const steps: { readonly [R in Revert]: AfterRevert } = {
   content_refused: { do: 'fail', reason: 'content_refused', alarm: true },
   paused: wait,
   ours_frozen: wait,
+  lane_frozen: { ...wait, otherLane: true },
   user_frozen: { do: 'fail', reason: 'account_frozen', alarm: false },
   role_missing: wait,
   unknown: { do: 'doubt' },

@@ -2,21 +2,28 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { encodeFunctionData, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { multicall3 } from '#shared/chain/client'
 import { actorKeys, actors } from '#test/support/contracts'
 import type { Context } from '../context'
+import { holdLanes } from '../lanes/held-lanes'
 import { relayOnce } from '../relay-loop'
 import { newNonce, newRefId, newWallet, openFixture, recipient, take, until } from '../test-support'
+import { assignWaiting } from '../transactions/assign'
 import { orderOf, type Task } from './operation'
 import { insertOperation } from './operation.store'
 import { operations } from './operation.table'
 
-const fixture = await openFixture()
+const fixture = await openFixture(2)
 afterAll(fixture.close)
 const { contracts, database } = fixture
 const treasury = fixture.treasury.address
 const ana = actors.ana.address.toLowerCase() as Hex
 
-type Switch = 'setAccountFrozen' | 'setTransferPaused' | 'setSignatureVerificationPaused'
+type Switch =
+  | 'setAccountFrozen'
+  | 'setTransferPaused'
+  | 'setSignatureVerificationPaused'
+  | 'setIsMsgSenderFrozenCheckEnabled'
 const flip = (functionName: Switch, args: readonly unknown[]) =>
   fixture.submit(actorKeys.admin, contracts.ausd, encodeFunctionData({ abi: ausdAbi, functionName, args } as never))
 const undo: (() => Promise<unknown>)[] = []
@@ -87,6 +94,71 @@ describe('the relayer postpones an operation with an alert until the issuer allo
     const task = credit()
     await fixture.command(task)
     expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+})
+
+describe('while the token refuses frozen callers and the issuer has frozen', () => {
+  const [first, second] = fixture.keys.map(({ address }) => address) as [Hex, Hex]
+  const allFrozen = async (...accounts: Hex[]) => {
+    await set('setIsMsgSenderFrozenCheckEnabled')
+    for (const account of accounts) await set('setAccountFrozen', account)
+  }
+
+  test.each([
+    ['the lane with the most coin', first],
+    ['the other lane', second],
+  ])('%s, transfers and returns go through the lane that is not frozen, with an alert', async (_, frozen) => {
+    await fixture.chain.setBalance({ address: first, value: 10n ** 22n })
+    await fixture.chain.setBalance({ address: second, value: 5n * 10n ** 21n })
+    await allFrozen(frozen)
+    const context = listening(await fixture.begin())
+    for (let round = 0; round < 2; round++) {
+      const task = await signedTake()
+      await fixture.command(task)
+      const done = await fixture.finish(context, task)
+      expect(done).toMatchObject({ state: 'settled', tries: 0 })
+      expect(done.lane).not.toBe(frozen.toLowerCase() as Hex)
+    }
+    expect(context.alarms).toContain('lane frozen by the issuer of AUSD')
+  })
+
+  test('every lane, a cash-out waits with an alert, and a credit proceeds', async () => {
+    await allFrozen(first, second)
+    const context = listening(await fixture.begin())
+    const [task, topUp] = [await signedTake(), credit()]
+    await fixture.command(task)
+    await fixture.command(topUp)
+    expect((await fixture.finish(context, topUp)).state).toBe('settled')
+    await until(async () => {
+      await relayOnce(context)
+      return context.alarms.includes('operation blocked: treasury, pause, freeze or role')
+    }, 'an alarm')
+    expect(await stateOf(task)).toBe('waiting')
+    for (const back of undo.splice(0)) await back()
+    await examineNow(task)
+    expect((await fixture.finish(context, task)).state).toBe('settled')
+  })
+
+  test('Multicall3, two cash-outs of a bundle proceed one by one', async () => {
+    await allFrozen(multicall3)
+    const context = await fixture.begin()
+    const tasks = [await signedTake(), await signedTake()]
+    for (const task of tasks) await fixture.command(task)
+    for (const task of tasks) expect((await fixture.finish(context, task)).state).toBe('settled')
+    const ended = await Promise.all(tasks.map(fixture.operationOf))
+    expect(new Set(ended.map(({ txHash }) => txHash)).size).toBe(2)
+  })
+
+  test('a lane after it was assigned a cash-out, the cash-out proceeds through another lane', async () => {
+    const context = await fixture.begin()
+    const task = await signedTake()
+    await fixture.command(task)
+    await assignWaiting(context, await holdLanes(context))
+    const { lane } = await fixture.operationOf(task)
+    await allFrozen(lane!)
+    const done = await fixture.finish(context, task)
+    expect(done).toMatchObject({ state: 'settled', tries: 1 })
+    expect(done.lane).not.toBe(lane)
   })
 })
 

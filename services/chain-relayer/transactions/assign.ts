@@ -30,11 +30,13 @@ export async function assignWaiting(context: Context, held: readonly HeldLane[])
   const areStuck = await Promise.all(sound.map((lane) => isStuck(context, lane)))
   const usable = sound.filter((_, at) => !areStuck[at])
   if (usable.length === 0) return 0
-  const { newest, finalized, balancesWei } = await takeSnapshot(context, addressesOf(held))
+  const { newest, finalized, balancesWei, frozenLanes } = await takeSnapshot(context, addressesOf(held))
   const { baseFeeWei } = finalized
   const fees = feesFor(baseFeeWei)
   const bidOf = ({ gas }: Pick<CallToSign, 'gas'>) => bidWei(gas, fees, baseFeeWei)
-  const lanes = usable.map((one) => roomOf(one, balancesWei.get(one.lane.address)!))
+  const lanes = withoutFrozen(context, usable, frozenLanes).map((one) =>
+    roomOf(one, balancesWei.get(one.lane.address)!),
+  )
   const rowsMax = roomAmong(lanes, bidOf({ gas: bundledTransferGas }))
   if (rowsMax === 0) return 0
   const due = await context.database.read((db) => findDue(db, rowsMax))
@@ -104,6 +106,17 @@ async function isStuck(
   if (!oldest || ageMs(oldest.createdAt, clock()) <= settings.bumpAfterMs) return false
   const count = await node.countAt(address, 'latest').catch(() => 0)
   return count <= oldest.nonce
+}
+
+/**
+ * Returns the lanes whose calls the token accepts. If it refuses those of every lane, returns all, because the credit
+ * line still accepts them.
+ */
+function withoutFrozen(context: Context, lanes: readonly HeldLane[], frozen: ReadonlySet<string>): readonly HeldLane[] {
+  for (const lane of addressesOf(lanes).filter((one) => frozen.has(one)))
+    context.logThrottled(`frozen:${lane}`, { lane, alarm: true }, 'lane frozen by the issuer of AUSD')
+  const free = lanes.filter(({ lane }) => !frozen.has(lane.address))
+  return free.length > 0 ? free : lanes
 }
 
 /** Returns how many more operations the lanes may send, which is 0 while every lane is at its bid limit. */

@@ -4,6 +4,7 @@ import { refOf } from '#shared/chain/ref'
 import { isAuthorizationUsed } from '../chain/authorization'
 import type { ChainSnapshot } from '../chain/chain-snapshot'
 import { type AfterRevert, afterRevert, doubtsMax, revertOf } from '../chain/errors'
+import { multicall3 } from '../chain/multicall'
 import type { Context } from '../context'
 import type { CallToSign, Fees } from '../keys/keys'
 import { type PolicyRefusal, spendsOfCall } from '../keys/policy'
@@ -142,10 +143,11 @@ async function foresee(
     if (!('reverted' in newest)) return 'send'
     const head = await context.node.finalizedHead()
     const settled = await context.node.call(request, head.number)
-    const { treasury, contracts } = context
-    const ours = [treasury.address, contracts.creditLine, contracts.ausd]
-    const revert = revertOf(newest.reverted, ours)
-    if (!('reverted' in settled) || revertOf(settled.reverted, ours) !== revert) return 'unsettled'
+    const { treasury, contracts, keys } = context
+    const ours = [treasury.address, contracts.creditLine, contracts.ausd, multicall3]
+    const lanes = keys.map(({ address }) => address)
+    const revert = revertOf(newest.reverted, ours, lanes)
+    if (!('reverted' in settled) || revertOf(settled.reverted, ours, lanes) !== revert) return 'unsettled'
     if (revert === 'not_held' && (await isBehind(context, operation, head.number))) return 'unsettled'
     return afterRevert(revert, payerOf(operation.kind))
   } catch (error) {
@@ -170,6 +172,8 @@ async function waitOrEnd(context: Context, operation: Operation, expected: After
   if (expected.do === 'wait') {
     const fields = { operationId: id, kind, alarm: expected.alarm }
     context.logThrottled(`wait:${kind}`, fields, 'operation blocked: treasury, pause, freeze or role')
+    // At first the rest is short, so that an instance with another lane soon finds the operation due.
+    if (expected.otherLane) return postpone(transferRestMs(ageMs(operation.createdAt, context.clock())))
     return postpone(expected.alarm ? waitMs : unsettledRestMs(context, operation))
   }
   if (expected.do === 'fail') return giveUp(context, operation, expected.reason, expected.alarm)
