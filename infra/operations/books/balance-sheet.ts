@@ -47,7 +47,7 @@ export async function readSheet(sql: Sql): Promise<Sheet> {
       ) l group by account, asset having sum(amount) <> 0`)
     const read = await tx<{ place: string; asset: Asset; amount: string }[]>`
       select split_part(place, ':', 1) as place, asset, sum(amount)::text as amount
-      from books.balances where place <> 'credit_line' group by 1, 2`
+      from books.balances where place not in ('credit_line', 'credit_line_owes') group by 1, 2`
     const items = await tx<{ item: string; account: AccountName; asset: Asset; amount: string }[]>`
       select split_part(item, '/', 1) as item, account, asset, sum(amount)::text as amount from booked
       where account in ${tx([...listed])} group by 1, account, asset

@@ -259,6 +259,13 @@ describe('judge reports a difference, and closes it when it is repaired:', () =>
       `update books.balances set read_at = now() where place = 'lane:0x01'`,
       [['lane_read', 'lane:0x01', 'MON', 0n]],
     ],
+    [
+      'a credit line that holds less AUSD than it owes',
+      `insert into books.balances (place, asset, amount, block, read_at)
+        values ('credit_line', 'AUSD', 29, 5001, now()), ('credit_line_owes', 'AUSD', 30, 5001, now())`,
+      `update books.balances set amount = 30 where place = 'credit_line'`,
+      [['credit_line_covered', 'credit_line', 'AUSD', -1n]],
+    ],
   ])('judge reports and, after the repair, closes %s', async (_, plant, mend, expected) => {
     await run(plant)
     const [fromCheckpoint, whole] = [await found(), await found(true)]

@@ -75,7 +75,10 @@ export const providerMoves = schema.table(
 export const balances = schema.table(
   'balances',
   {
-    /** Holder of the balance: `treasury`, `credit_line`, `lane:0x…`, `provider_id` or `provider_my`. */
+    /**
+     * Holder of the balance: `treasury`, `credit_line`, `lane:0x…`, `provider_id` or `provider_my`. The amount of
+     * `credit_line_owes` is the debt of the contract at that block: all collateral, and the pool.
+     */
     place: text('place').notNull(),
     asset: text('asset').notNull(),
     amount: amountColumn('amount').notNull(),

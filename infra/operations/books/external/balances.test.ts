@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { encodeAbiParameters, keccak256, numberToHex } from 'viem'
 import { actors } from '#test/support/contracts'
+import { judge } from '../judge'
 import { readOutside } from '../read'
 import { type BooksFixture, openBooksFixture } from '../test-support'
 
@@ -29,6 +31,24 @@ test('the job stores the AUSD of treasury and credit line at the block up to whi
   const found = await balances()
   expect(found.get('treasury')).toEqual({ asset: 'AUSD', amount: `${held}`, block: at!.block })
   expect(found.get('credit_line')).toEqual({ asset: 'AUSD', amount: `${lent}`, block: at!.block })
+})
+
+test('the check reports AUSD that the issuer burned from the credit line without an event, until it is replaced', async () => {
+  const { chain, place } = fixture
+  const { sql } = fixture.copy()
+  const readAndJudge = async () => {
+    await fixture.finalize()
+    await readOutside(fixture.copy())
+    const { breaks } = await judge(sql)
+    return breaks.filter(({ rule }) => rule === 'credit_line_covered').map(({ item, amount }) => [item, amount])
+  }
+  expect(await readAndJudge()).toEqual([])
+  const held = await chain.balanceOf(place.creditLine)
+  const slot = keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [place.creditLine, 0n]))
+  await chain.client.setStorageAt({ address: place.ausd, index: slot, value: numberToHex(4n, { size: 32 }) })
+  expect(await readAndJudge()).toEqual([['credit_line', 4n - held]])
+  await chain.send('admin', 'ausd', 'mint', [place.creditLine, held - 4n])
+  expect(await readAndJudge()).toEqual([])
 })
 
 test('an instance with an older reading does not overwrite newer balances', async () => {

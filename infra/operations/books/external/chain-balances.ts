@@ -1,6 +1,7 @@
 import type { Address } from 'viem'
 import { openNode } from '#infra/operations/record/chain-log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { BooksContext } from '../context'
 import { recordBalance } from './balance.store'
 
@@ -14,7 +15,7 @@ export type LaneReading = {
 }
 
 /**
- * Stores the AUSD balances at `block`, and returns the lanes' coin. `bookLanes` stores the coin once the relayer has
+ * Stores the AUSD balances at `block`, with the AUSD that the credit line owes to its users and its pool, and returns the lanes' coin. `bookLanes` stores the coin once the relayer has
  * booked up to `block`.
  */
 export async function readChainBalances(
@@ -32,9 +33,17 @@ export async function readChainBalances(
       blockNumber: block,
     } as const)
   const [treasury, creditLine] = await Promise.all([place.treasury, place.creditLine].map(ausdOf))
+  const [collateral, pool] = await Promise.all(
+    (['totalCollateral', 'poolBalance'] as const).map((functionName) =>
+      node.readContract({ address: place.creditLine, abi: creditLineAbi, functionName, blockNumber: block }),
+    ),
+  )
   const common = { asset: 'AUSD', block, nonce: null, readAt }
-  await database.run((db) => recordBalance(db, { place: 'treasury', amount: treasury!, ...common }))
-  await database.run((db) => recordBalance(db, { place: 'credit_line', amount: creditLine!, ...common }))
+  const amounts = { treasury: treasury!, credit_line: creditLine!, credit_line_owes: collateral! + pool! }
+  // They are stored together, because a rule compares two of them.
+  await database.transaction(async (tx) => {
+    for (const [place, amount] of Object.entries(amounts)) await recordBalance(tx, { place, amount, ...common })
+  })
 
   const lanes = await sql<{ address: Address }[]>`select address from chain_relayer.lane`
   return Promise.all(

@@ -1,4 +1,4 @@
-import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, wentBack } from './rule'
+import { accountHasBegun, type BookRule, chainGraceMs, listGraceMs, sureMs, wentBack } from './rule'
 
 const ahead = (place: string) =>
   `coalesce((select sum(by_outside - by_journal) from figures where place = ${place}), 0)`
@@ -50,6 +50,18 @@ export const treasuryRules: readonly BookRule[] = [
       from (select ${standing('account', "= 'chain'")} as chain, ${standing("'treasury'")} as journal,
         ${ahead("'treasury'")} as ahead) t
       cross join lateral (select chain - journal - ahead as difference) d where difference <> 0`,
+  },
+  {
+    name: 'credit_line_covered',
+    says: 'the credit line holds at least the AUSD that it owes: all collateral, and its pool',
+    graceMs: sureMs,
+    remedy:
+      'the issuer burned AUSD of the contract, or the contract lost it: `ops pause topups`, call `pause()` on the credit line as its admin, and ask the issuer (Agora). Once the cause is known, send the missing AUSD to the credit line; the break then closes',
+    sql: () => `
+      select 'credit_line' as item, b.asset, b.amount - o.amount as amount,
+        format('at block %s it holds %s and owes %s', b.block, b.amount, o.amount) as about
+      from books.balances b join books.balances o on o.asset = b.asset and o.block = b.block
+      where b.place = 'credit_line' and o.place = 'credit_line_owes' and b.amount < o.amount`,
   },
   {
     name: 'lane_read',
