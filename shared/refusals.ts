@@ -174,6 +174,10 @@ export const refusals = {
     status: 503,
     message: 'Cash-outs are temporarily paused. Try again later with a new quote.',
   },
+  ausd_paused: {
+    status: 503,
+    message: 'The issuer of AUSD has paused transfers. Try again later.',
+  },
   relaying_paused: {
     status: 503,
     message: 'Transfers are temporarily paused. Try again later.',

@@ -240,6 +240,10 @@ const translations: Readonly<Record<RefusalCode, Omit<Text, 'en'>>> = {
     id: 'Penarikan dana dihentikan sementara. Coba lagi nanti dengan kurs baru.',
     ms: 'Pengeluaran dihentikan buat sementara waktu. Sila cuba lagi kemudian dengan kadar baharu.',
   },
+  ausd_paused: {
+    id: 'Penerbit AUSD menghentikan sementara semua transfer. Coba lagi nanti.',
+    ms: 'Pengeluar AUSD telah menghentikan pindahan buat sementara waktu. Sila cuba lagi kemudian.',
+  },
   relaying_paused: {
     id: 'Transfer dihentikan sementara. Coba lagi nanti.',
     ms: 'Pindahan dihentikan buat sementara waktu. Sila cuba lagi kemudian.',

@@ -157,7 +157,7 @@ export const ChainTreasury = question('chain.treasury', 'chain-relayer', ['payme
  * Whether the token would accept it now. `free`: balance less all transfers in progress; `counted`: nonces of
  * the takes among these and of those that ended lately; `byContract`: only code of the wallet accepts the
  * signature, so it may change its mind. Refused: wallet_frozen, signature_invalid,
- * balance_too_low, nonce_used, gas_budget_spent, relaying_paused, chain_unavailable.
+ * balance_too_low, nonce_used, ausd_paused, gas_budget_spent, relaying_paused, chain_unavailable.
  */
 export const AuthorizationCheck = question('chain.authorization.check', 'chain-relayer', ['payouts'], {
   request: Type.Object({ authorization: Authorization }),
@@ -176,7 +176,10 @@ export const SignatureCheck = question('chain.signature.check', 'chain-relayer',
   repeat: 'changes nothing',
 })
 
-/** Relays a send exactly once. Also refused: not_verified, wallet_frozen, gas_budget_spent, relaying_paused. */
+/**
+ * Relays a send exactly once. Also refused: not_verified, wallet_frozen, ausd_paused, gas_budget_spent,
+ * relaying_paused.
+ */
 export const SendCreate = question('chain.send.create', 'chain-relayer', ['gateway'], {
   request: Type.Object({ wallet: Address, authorization: Authorization }),
   answer: Type.Object(

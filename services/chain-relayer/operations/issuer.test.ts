@@ -3,11 +3,15 @@ import { eq } from 'drizzle-orm'
 import { encodeFunctionData, type Hex } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
+import { canonical } from '#shared/chain/erc3009'
+import { AuthorizationCheck } from '#shared/messages/chain'
 import { actorKeys, actors } from '#test/support/contracts'
 import type { Context } from '../context'
 import { holdLanes } from '../lanes/held-lanes'
+import { answersOf } from '../questions/answers'
+import { createSend } from '../questions/send'
 import { relayOnce } from '../relay-loop'
-import { newNonce, newRefId, newWallet, openFixture, recipient, take, until } from '../test-support'
+import { newNonce, newRefId, newWallet, openFixture, recipient, take, until, verify } from '../test-support'
 import { assignWaiting } from '../transactions/assign'
 import { orderOf, type Task } from './operation'
 import { insertOperation } from './operation.store'
@@ -159,6 +163,30 @@ describe('while the token refuses frozen callers and the issuer has frozen', () 
     const done = await fixture.finish(context, task)
     expect(done).toMatchObject({ state: 'settled', tries: 1 })
     expect(done.lane).not.toBe(lane)
+  })
+})
+
+describe('a send and a cash-out are refused while the issuer has paused', () => {
+  test.each<[string, Switch]>([
+    ['all transfers', 'setTransferPaused'],
+    ['transfers by signature', 'setSignatureVerificationPaused'],
+  ])('%s, and accepted afterwards', async (_, name) => {
+    const context = await fixture.begin()
+    const { key, address } = await newWallet(fixture)
+    const verified = verify(address, true, 1n)
+    await fixture.command(verified)
+    await fixture.finish(context, verified)
+    const signed = canonical(await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() }))
+    const check = () =>
+      answersOf(context)
+        .find(({ question }) => question === AuthorizationCheck)!
+        .answer({ authorization: signed })
+    await set(name)
+    expect(await check()).toEqual({ refused: 'ausd_paused' })
+    expect(await createSend(context, address, signed)).toEqual({ refused: 'ausd_paused' })
+    for (const back of undo.splice(0)) await back()
+    expect(await check()).toHaveProperty('ok.free')
+    expect(await createSend(context, address, signed)).toHaveProperty('ok.sendId')
   })
 })
 

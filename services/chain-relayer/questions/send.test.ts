@@ -21,6 +21,7 @@ const facts = {
   signatureValid: true,
   isDistrusted: false,
   nonceUsed: false,
+  paused: false,
   freeMicro: 10_000n,
 }
 const zero = `0x${'00'.repeat(20)}`
@@ -44,6 +45,7 @@ const ladder = [
   ['wallet_frozen', {}, { frozen: true }],
   ['nonce_used', {}, { nonceUsed: true }],
   ['balance_too_low', {}, { freeMicro: 9_999n }],
+  ['ausd_paused', {}, { paused: true }],
 ] as const
 
 describe('the decision about a send', () => {

@@ -26,6 +26,8 @@ export type SignerFacts = {
   /** True if the wallet's code too often refused transfers that it had accepted. */
   readonly isDistrusted: boolean
   readonly nonceUsed: boolean
+  /** True if the token's issuer has paused all transfers, or those by signature. */
+  readonly paused: boolean
   /** Balance (10⁻⁶ AUSD) less the amounts of open operations. */
   readonly freeMicro: bigint
 }
@@ -77,6 +79,8 @@ export function refusalOfSigner(facts: SignerFacts, signed: GivenAuthorization):
   if (facts.frozen) return 'wallet_frozen'
   if (facts.nonceUsed) return 'nonce_used'
   if (facts.freeMicro < BigInt(signed.value)) return 'balance_too_low'
+  // A transfer that is accepted now would wait for the end of the pause, and fail after five minutes.
+  if (facts.paused) return 'ausd_paused'
   return undefined
 }
 
@@ -96,7 +100,7 @@ export async function signerFacts(context: Context, signed: GivenAuthorization):
     isDistrusted = await refusesTooOften(context, asked.signer)
     return true
   }
-  const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, leaving] = await Promise.all([
+  const [{ verified, frozen }, signatureValid, nonceUsed, balanceMicro, paused, leaving] = await Promise.all([
     readTurn.then(() => context.account(from)),
     isSignedByOwner(contracts.domain, signed, accepts),
     readTurn.then(() =>
@@ -107,13 +111,25 @@ export async function signerFacts(context: Context, signed: GivenAuthorization):
       }),
     ),
     readTurn.then(() => node.reader.readContract({ ...token, functionName: 'balanceOf', args: [from] })),
+    readTurn.then(() => isTokenPaused(context)),
     readTurn.then(() => leavingOf(from)),
   ])
-  const facts = { verified, frozen, signatureValid, isDistrusted, nonceUsed }
+  const facts = { verified, frozen, signatureValid, isDistrusted, nonceUsed, paused }
   const freeMicro = balanceMicro - leaving
   const isEnough = freeMicro >= BigInt(signed.value) || leaving === 0n
   if (isEnough) return { ...facts, balanceMicro, goneIds: [], freeMicro }
   return { ...facts, ...(await holdingOf(context, from)) }
+}
+
+async function isTokenPaused({ node, contracts }: Pick<Context, 'node' | 'contracts'>): Promise<boolean> {
+  const token = { address: contracts.ausd, abi: ausdAbi } as const
+  const pauses = await Promise.all(
+    (['isTransferPaused', 'isSignatureVerificationPaused'] as const).map((functionName) =>
+      // If the issuer removes a view, transfers are still accepted, and the relayer's simulation decides.
+      node.reader.readContract({ ...token, functionName }).catch(() => false),
+    ),
+  )
+  return pauses.includes(true)
 }
 
 const refusedByCodeMax = 3

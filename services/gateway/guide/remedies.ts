@@ -113,6 +113,9 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   cashouts_paused:
     'New cash-outs are paused. Try again later with a new quote and a new authorization. No AUSD was taken; ' +
     'cash-outs already accepted continue.',
+  ausd_paused:
+    'The issuer of AUSD has paused transfers of the token. Send the same authorization again later, while it is valid. ' +
+    'Nothing was transferred.',
   relaying_paused:
     'Transfers are paused. Send the same authorization again later, while it is valid. Nothing was transferred.',
   chain_unavailable: 'Try again in a moment.',
