@@ -37,14 +37,22 @@ export function unwrapped(signature: Hex): Hex {
   }
 }
 
+const parityBit = 1n << 255n
+
 /**
- * Returns a signature with the v of 27 or 28 that the token demands; Ledger and MPC wallets sign with 0 or 1. A
- * contract's signature must not be changed, because its bytes mean something else.
+ * Returns a signature of a key as 65 bytes with a v of 27 or 28, which every version of the token takes. Ledger and MPC
+ * wallets sign with 0 or 1, and some libraries write 64 bytes, whose v is the highest bit of s
+ * (https://eips.ethereum.org/EIPS/eip-2098). A contract's signature must not be changed, because its bytes mean
+ * something else.
  */
-export const withTokenV = (signature: Hex): Hex =>
-  /^0x[0-9a-f]{128}0[01]$/i.test(signature)
-    ? `${signature.slice(0, 130) as Hex}${signature.endsWith('0') ? '1b' : '1c'}`
-    : signature
+export function withTokenV(signature: Hex): Hex {
+  if (/^0x[0-9a-f]{128}0[01]$/i.test(signature))
+    return `${signature.slice(0, 130) as Hex}${signature.endsWith('0') ? '1b' : '1c'}`
+  if (!/^0x[0-9a-f]{128}$/i.test(signature)) return signature
+  const last = BigInt(`0x${signature.slice(66)}`)
+  const s = (last % parityBit).toString(16).padStart(64, '0')
+  return `${signature.slice(0, 66) as Hex}${s}${last < parityBit ? '1b' : '1c'}`
+}
 
 /** Returns the canonical form: lower-case hex, no leading zeros, and no ERC-6492 wrapper. */
 export const canonical = (given: GivenAuthorization): SignedTransfer => ({

@@ -44,9 +44,9 @@ const formTexts = {
     ms: '{field} mesti berupa kod ISO 3166-1 alpha-2 dengan huruf besar',
   },
   'form.signature': {
-    en: '{field} must be a signature: 0x and at least 65 bytes of hex',
-    id: '{field} harus berupa tanda tangan: 0x dan minimal 65 byte heksadesimal',
-    ms: '{field} mesti berupa tandatangan: 0x dan sekurang-kurangnya 65 bait heksadesimal',
+    en: '{field} must be a signature: 0x and at least 64 bytes of hex',
+    id: '{field} harus berupa tanda tangan: 0x dan minimal 64 byte heksadesimal',
+    ms: '{field} mesti berupa tandatangan: 0x dan sekurang-kurangnya 64 bait heksadesimal',
   },
   'form.object': {
     en: '{field} must be an object',

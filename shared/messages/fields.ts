@@ -116,7 +116,7 @@ export const Pair = Type.Enum(['USD/IDR', 'USD/MYR'], {
   examples: ['USD/IDR'],
 })
 
-/** An ERC-3009 `TransferWithAuthorization`. An ERC-1271 signature may exceed 65 bytes. */
+/** An ERC-3009 `TransferWithAuthorization`. A key signs 64 (EIP-2098) or 65 bytes; an ERC-1271 signature may be longer. */
 export const Authorization = Type.Object(
   {
     from: Address,
@@ -127,8 +127,9 @@ export const Authorization = Type.Object(
     nonce: Hash,
     signature: Type.Decode(
       Type.String({
-        pattern: '^0x([0-9a-fA-F]{2}){65,4096}$',
-        description: 'The EIP-712 signature by `from`: 0x and 65 bytes of hex, or more from a contract wallet.',
+        pattern: '^0x([0-9a-fA-F]{2}){64,4096}$',
+        description:
+          'The EIP-712 signature by `from`: 0x and 65 bytes of hex, 64 in the compact form of EIP-2098, or more from a contract wallet.',
         says: 'signature' satisfies Form,
       }),
       (written) => written.toLowerCase() as `0x${string}`,

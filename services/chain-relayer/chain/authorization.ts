@@ -41,8 +41,8 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
 const foundByKey = new LRUCache<string, boolean>({ max: 10_000 })
 
 /**
- * Verifies the signature of a key: 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA accepts, or v 0 or 1
- * (`withTokenV`). A check takes 1 ms.
+ * Verifies the signature of a key: 65 bytes with low s and v 27 or 28, as OpenZeppelin's ECDSA accepts, or one of the
+ * forms that `withTokenV` turns into these. A check takes 1 ms.
  */
 async function signedByKey(domain: TokenDomain, signed: GivenAuthorization): Promise<boolean> {
   const { from } = signed

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { schemaReader } from '#platform/schema'
 import { canonical } from '#shared/chain/erc3009'
@@ -246,6 +247,24 @@ describe('a request for a send', () => {
     expect((await fixture.finish(context, task)).state).toBe('settled')
     const above = { ...unsigned, signature, validBefore: String(2n ** 256n) }
     expect(read({ wallet: address, authorization: above })).toHaveProperty('fault')
+  })
+
+  test('signed with the 64 bytes of EIP-2098 is accepted and settles, and with the other parity refused', async () => {
+    const context = await fixture.begin()
+    const { key, address } = await verifiedWallet()
+    const given = await fixture.sign(key, { to: recipient, value: 50_000n, nonce: newNonce() })
+    const short = serializeCompactSignature(signatureToCompactSignature(parseSignature(given.signature)))
+    const read = schemaReader(questions.SendCreate.request)
+    const request = read({ wallet: address, authorization: { ...given, signature: short } })
+    expect(request).not.toHaveProperty('fault')
+    const signed = canonical({ ...given, signature: short })
+    const otherParity = (BigInt(`0x${short.slice(66)}`) ^ (1n << 255n)).toString(16).padStart(64, '0')
+    const wrong = { ...signed, signature: `${short.slice(0, 66) as Hex}${otherParity}` as const }
+    expect(await createSend(context, address, wrong)).toEqual({ refused: 'signature_invalid' })
+    const answer = await createSend(context, address, signed)
+    const { sendId } = (answer as { ok: { sendId: string } }).ok
+    const task: Task = { kind: 'send', payload: { sendId, authorization: signed } }
+    expect((await fixture.finish(context, task)).state).toBe('settled')
   })
 
   test('security: signed by another key, or mirrored to a high s, is refused', async () => {

@@ -69,7 +69,7 @@ describe('the gateway refuses a body with one fault and names it:', () => {
       '/cashouts',
       'authorization.signature',
       '0x00',
-      'authorization.signature must be a signature: 0x and at least 65 bytes of hex',
+      'authorization.signature must be a signature: 0x and at least 64 bytes of hex',
     ],
     ['/cashouts', 'authorization.v', 27, 'authorization.v is not a known field'],
     ['/cashouts', 'bank', undefined, 'bank is missing'],
