@@ -13,6 +13,7 @@ import { repositoryDir } from '#infra/local/folders'
 import { type DevAccount, devKey } from '#infra/local/keys'
 import type { ProcessDeath } from '#infra/local/supervisor'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { blockMs } from '#shared/chain/blocks'
 import { chainOf } from '#shared/chain/client'
 
 export { localChainId }
@@ -24,7 +25,7 @@ export { localChainId }
 export const planChain = (options: { dir: string; port: number }): Command => ({
   name: 'chain',
   bin: anvilBinary(),
-  args: ['--host', '127.0.0.1', '--port', String(options.port), '--block-time', '0.3', ...anvilFlags],
+  args: ['--host', '127.0.0.1', '--port', String(options.port), '--block-time', String(blockMs / 1_000), ...anvilFlags],
   env: {},
   logFile: join(options.dir, 'logs/chain.log'),
 })

@@ -12,6 +12,7 @@ import {
   slice,
 } from 'viem'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { blocksIn } from '#shared/chain/blocks'
 import { encoderOf } from '#shared/chain/encoder'
 import {
   type AuthorizationTerms,
@@ -98,8 +99,8 @@ export type Use = { used: PlaceOnChain } | 'cancelled' | 'used_elsewhere' | 'unk
 
 /** Blocks per log query: Monad's public endpoints serve no more. */
 export const chunkBlocks = 100n
-/** Most chunks of a search, which cover about nine days of Monad blocks. */
-const chunksMax = 20_000
+/** Most chunks of a search, which cover nine days: longer than a take is returned outside the limits. */
+export const chunksMax = Number(blocksIn(9 * 24) / chunkBlocks)
 
 const encodeToken = encoderOf(ausdAbi)
 

@@ -1,9 +1,10 @@
 import type { Hex } from 'viem'
+import { blocksIn } from '#shared/chain/blocks'
 import type { PlaceOnChain } from './authorization'
 import type { Head, Node } from './node'
 
-/** Most blocks of a search, about nine hours on Monad. */
-const blocksMax = 80_000n
+/** Most blocks of a search. */
+const blocksMax = blocksIn(9)
 
 /**
  * Finds the transaction that used a nonce. A result of undefined proves nothing. Throws on endpoints without historical

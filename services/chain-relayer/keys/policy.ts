@@ -114,7 +114,7 @@ export type FinalTake = {
  * Age in seconds from which the return of a take counts against the limits. A compromised payouts service could
  * otherwise have old takes returned without limit.
  */
-const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
+export const takeAgeMaxSeconds = 7n * 24n * 60n * 60n
 
 /**
  * Returns the amounts that a signed transfer counts against a daily limit. A return to the wallet of its final take, of

@@ -10,7 +10,7 @@ export const { domain } = terms.ausd
 export const chain = createWalletClient({
   account,
   transport: http(process.env.RPC_URL),
-  // Blocks arrive every 0.3 to 0.4 s; an idle local chain mines every 3 s.
+  // Blocks arrive every 0.3 s; an idle local chain mines every 3 s.
   pollingInterval: 300,
 }).extend(publicActions)
 
