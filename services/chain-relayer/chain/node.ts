@@ -37,6 +37,8 @@ export type Node = {
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
+  /** Returns the highest number of transactions that any endpoint reports, because one of them may lag. */
+  readonly highestCount: (address: Hex) => Promise<number>
   /**
    * Returns undefined if the endpoint has no receipt, which proves nothing because it may lag. With `mustExist`, every
    * endpoint is asked before that.
@@ -74,6 +76,11 @@ function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean
     headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
     countAt: (address, block) =>
       reader.getTransactionCount(block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block }),
+    highestCount: async (address) => {
+      const call = { method: 'eth_getTransactionCount', params: [address, 'latest'] }
+      const counts = await Promise.all(endpoints.all.map((_, first) => ask(call, { first })))
+      return Math.max(...counts.map(Number))
+    },
     receiptOf: async (hash, mustExist = false) => {
       const found = await ask({ method: 'eth_getTransactionReceipt', params: [hash] }, { mustExist })
       return found === null ? undefined : formatTransactionReceipt(found as RpcTransactionReceipt)

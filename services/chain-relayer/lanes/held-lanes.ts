@@ -125,7 +125,7 @@ const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string
 
 async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
   const address = addressOf(key)
-  const chainCount = await node.countAt(address, 'latest').catch(() => undefined)
+  const chainCount = await node.highestCount(address).catch(() => undefined)
   if (chainCount === undefined) return false
   await insertLane(database, address, chainCount)
   log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
@@ -144,7 +144,7 @@ async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<num
     memory.sound.set(lane.address, lane)
     return true
   }
-  const chainCount = await node.countAt(lane.address, 'latest').catch(() => undefined)
+  const chainCount = await node.highestCount(lane.address).catch(() => undefined)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
   // If the lease was lost, its new holder makes its own check.

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
+import { openNode } from '../chain/node'
 import { type Context, newProcess } from '../context'
 import type { Task } from '../operations/operation'
 import { relayOnce } from '../relay-loop'
@@ -248,6 +250,39 @@ describe('two instances of chain-relayer', () => {
     expect(await heldBy(later(4_000))).toHaveLength(2)
     expect(await heldBy(later(5_000))).toHaveLength(2)
     expect(await heldBy(later(66_000))).toEqual(holds)
+  })
+})
+
+describe('while one of two endpoints lags behind a transaction of a lane', () => {
+  const behind = () => {
+    fixture.endpoint.intercept = (method, _, [, block]) =>
+      method === 'eth_getTransactionCount' && block === 'latest'
+        ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: '0x0' }))
+        : undefined
+  }
+  const onBoth = async (): Promise<Context> => {
+    const rpcUrls = [fixture.endpoint.url, fixture.rpcUrl]
+    const node = openNode({ endpoints: openRpcEndpoints({ rpcUrls }), chainId: 10143 })
+    return { ...(await fixture.begin()), ...newProcess(fixture.context.log, Date.now), node }
+  }
+
+  test('the lane is opened at the nonce that the other endpoint knows', async () => {
+    const task = (await order(1))[0]!
+    const { lane } = await fixture.finish(await fixture.begin(), task)
+    const rows = await fixture.database.read((db) => db.select().from(lanes).where(eq(lanes.address, lane!)))
+    await fixture.database.run((db) => db.delete(lanes).where(eq(lanes.address, lane!)))
+    behind()
+    const context = await onBoth()
+    const opened = (await holdLanes(context)).find((one) => one.lane.address === lane)!
+    expect(rows[0]!.nextNonce).toBeGreaterThan(0)
+    expect(opened.lane.nextNonce).toBe(rows[0]!.nextNonce)
+    expect(opened.sound).toBe(true)
+  })
+
+  test('a lane under a new lease is not blocked', async () => {
+    behind()
+    const held = await holdLanes(await onBoth())
+    expect(held.map(({ sound }) => sound)).toEqual([true, true])
   })
 })
 
