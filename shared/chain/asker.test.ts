@@ -252,7 +252,7 @@ describe('an endpoint asked for a batch', () => {
     await Promise.all(methods.map((method) => ask({ method, params: [] })))
     const sizes = endpoint.asked.map((one) => (Array.isArray(one) ? one.length : 'single'))
     expect(sizes.toSorted()).toEqual([2, 'single', 'single'])
-    expect(endpoints.all[0]!.counts.requests).toBe(6)
+    expect(endpoints.all[0]!.counts.requests).toBe(14)
   })
 
   test('that refuses it gets single calls', async () => {
@@ -262,6 +262,32 @@ describe('an endpoint asked for a batch', () => {
     await Promise.all([ask(chainId), ask(chainId)])
     expect(endpoints.all[0]!.takesBatches).toBe(false)
     expect(endpoint.asked.slice(1).every((one) => !Array.isArray(one))).toBe(true)
+  })
+
+  const threeAtMost: Reply = (asked, times) => {
+    if (!Array.isArray(asked) || asked.length <= 3) return good(asked, times)
+    const error = { code: 31, message: 'Batch of more than 3 requests are not allowed on free tier' }
+    return Response.json(asked.map(({ id }) => ({ id, error })))
+  }
+
+  test('that refuses more than three calls gets single calls', async () => {
+    const endpoint = serve(threeAtMost)
+    const { ask, endpoints } = open([endpoint.url])
+    await findBatches(endpoints, log)
+    expect(endpoints.all[0]!.takesBatches).toBe(false)
+    const calls = Array.from({ length: 10 }, () => ask(chainId))
+    expect(await Promise.all(calls)).toEqual(Array(10).fill('0x279f'))
+  })
+
+  test('that begins to refuse more than three calls still responds, and its batch support is checked again', async () => {
+    const endpoint = serve(good)
+    const { ask, endpoints } = open([endpoint.url])
+    await findBatches(endpoints, log)
+    endpoint.reply = threeAtMost
+    const calls = Array.from({ length: 10 }, () => ask(chainId))
+    expect(await Promise.all(calls)).toEqual(Array(10).fill('0x279f'))
+    await findBatches(endpoints, log)
+    expect(endpoints.all[0]!.takesBatches).toBe(false)
   })
 
   test.each<[string, Reply]>([
@@ -301,7 +327,7 @@ describe('an endpoint asked for a batch', () => {
     ['a rate limit', { error: { code: -32005, message: 'rate limit exceeded' } }, undefined],
     ['nothing', null, false],
   ])('%s', (_what, body, verdict) => {
-    expect(verdictOn(body)).toBe(verdict)
+    expect(verdictOn(body, 2)).toBe(verdict)
   })
 })
 

@@ -190,7 +190,10 @@ const isCut = (error: unknown): boolean =>
   error.walk((one) => one instanceof HttpRequestError && one.status === undefined) !== null
 
 /**
- * Returns true if the endpoint does not take batches: viem throws a TypeError if the response to a batch is not a list.
+ * Returns true if the endpoint does not take batches, or none of this size: viem throws a TypeError if the response to a
+ * batch is not a list, and some endpoints answer each call with an error about the batch.
  */
 const isNoBatch = (error: unknown): boolean =>
-  error instanceof BaseError && error.walk((one) => one instanceof TypeError) !== null && !isAway(error)
+  error instanceof BaseError &&
+  !isAway(error) &&
+  (/\bbatch/i.test(error.details ?? '') || error.walk((one) => one instanceof TypeError) !== null)

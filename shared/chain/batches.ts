@@ -15,7 +15,7 @@ export const findBatches = async (endpoints: RpcEndpoints, log: Log): Promise<vo
 }
 
 async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log): Promise<void> {
-  const calls = [probe, probe]
+  const calls = Array.from({ length: batchMax }, () => probe)
   try {
     await endpoints.turn({ calls, among: [endpoint], patienceMs: deadlineMs })
   } catch {
@@ -27,17 +27,20 @@ async function findOut(endpoints: RpcEndpoints, endpoint: RpcEndpoint, log: Log)
   log.info({ endpoint: endpoint.host, takesBatches }, 'endpoint batch support checked')
 }
 
-/** Tests whether an endpoint takes batches. Returns undefined if it did not respond or limited the call. */
+/**
+ * Tests whether an endpoint takes batches as large as ours, because some take only three calls. Returns undefined if it
+ * did not respond or limited the call.
+ */
 async function answersBatch(url: string): Promise<boolean | undefined> {
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify([1, 2].map((id) => ({ jsonrpc: '2.0', id, ...probe }))),
+      body: JSON.stringify(Array.from({ length: batchMax }, (_, id) => ({ jsonrpc: '2.0', id: id + 1, ...probe }))),
       signal: AbortSignal.timeout(deadlineMs),
     })
     if (response.status === 429 || response.status >= 500) return undefined
-    return verdictOn(await response.json().catch(() => null))
+    return verdictOn(await response.json().catch(() => null), batchMax)
   } catch {
     return undefined
   }
@@ -45,12 +48,13 @@ async function answersBatch(url: string): Promise<boolean | undefined> {
 
 type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string } }
 
-export function verdictOn(body: unknown): boolean | undefined {
+/** Returns whether the body answers each of `asked` calls, with the ids from 1 on. It is undefined after a rate limit. */
+export function verdictOn(body: unknown, asked: number): boolean | undefined {
   const answers = (Array.isArray(body) ? body : [body]) as (Answer | null)[]
   const errors = answers.flatMap((one) => one?.error ?? [])
   if (errors.some(({ code, message = '' }) => meaningOf(probe.method, { code, message }) === 'rate')) return undefined
   const ids = answers.filter((one) => one?.result !== undefined).map((one) => one!.id)
-  return Array.isArray(body) && ids.length === 2 && ids.includes(1) && ids.includes(2)
+  return Array.isArray(body) && ids.length === asked && ids.every((_, at) => ids.includes(at + 1))
 }
 
 const everyMs = 10_000
