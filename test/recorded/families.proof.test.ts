@@ -66,9 +66,11 @@ describe('an object of the provider with any malformed field', () => {
 
   const serveAll = (event: string, path: string, key: string, prefix: string, object: Json) => {
     const bodies: Json[] = []
-    for (const one of oddOnes(object)) {
+    for (const { what, body } of oddOnes(object)) {
+      // A response about another object proves nothing, so the webhook would be retried.
+      if (what === `${key} "NOBODY_KNOWS"`) continue
       const id = idOf(prefix)
-      stack.served.serve(`GET ${path}/${id}`, one.body)
+      stack.served.serve(`GET ${path}/${id}`, body[key] === object[key] ? { ...body, [key]: id } : body)
       bodies.push({ event, data: { [key]: id } })
     }
     return bodies
@@ -92,7 +94,8 @@ describe('an object of the provider with any malformed field', () => {
     const { created, updated, ...payment } = data('payment-capture-virtual-account')
     const object = { ...payment, captures: [{ capture_id: 'cap-1', capture_amount: 10_000 }] }
     const unmoved: string[] = []
-    const cases = [...oddOnes(object, false)].filter(({ what }) => !what.startsWith('reference_id'))
+    const isAboutIt = (what: string) => !what.startsWith('reference_id') && what !== 'payment_id "NOBODY_KNOWS"'
+    const cases = [...oddOnes(object, false)].filter(({ what }) => isAboutIt(what))
     for (const { what, body } of cases) {
       const order = { pair: 'USD/IDR', amount: '10000', method: 'bank' } as const
       const checkout = await openCheckout(person, order)
@@ -100,6 +103,7 @@ describe('an object of the provider with any malformed field', () => {
       const at = new Date().toISOString()
       stack.served.serve(`GET /v3/payments/${id}`, {
         ...body,
+        payment_id: (body as Json).payment_id === payment.payment_id ? id : (body as Json).payment_id,
         reference_id: checkout.paymentId,
         created: at,
       })

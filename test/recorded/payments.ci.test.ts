@@ -44,8 +44,8 @@ describe('a body about an object that is not ours is recorded once', () => {
     ['session-completed-dashboard', 'object_unknown ps-579c8d61f23fa4ca35e52da4'],
     ['payout-succeeded-v2', 'payouts: payout_unknown disb-571f3644d2b4edf0745e9703'],
     ['payout-succeeded-v3', 'payouts: payout_unknown po-pending-123'],
-    ['bill-payment', 'event_unknown bill_payment.succeeded'],
-    ['ewallet-capture', 'event_unknown ewallet.capture'],
+    ['bill-payment', 'event_unknown bill_payment.succeeded 3dd4ebd4-f6cf-4042-bc65-dd847adcfb77'],
+    ['ewallet-capture', 'event_unknown ewallet.capture ewc_168b969b-1cb1-42f5-a723-b02e5aef02cc'],
   ] as const
 
   test.each(cases)('%s, when the provider answers 400 to its id', async (name, anomaly) => {
