@@ -8,10 +8,11 @@ import type { Listed, ListedStatus } from '#shared/provider/transactions'
 import { findOwners } from '../cashout.store'
 import type { Cashout } from '../cashout.table'
 import type { Context } from '../context'
-import { answerAgeMaxMs, isFailure, oddities } from '../decide'
+import { answerAgeMaxMs, oddities } from '../decide'
 import { bookFoundRow, bookListed } from '../ledger/book'
 import type { Evidence, PayoutStatus } from '../provider'
 import { findAnomalies, journal, listings, recordAnomaly } from '../schema.store'
+import { isPayout, isRowDone } from './is-row-done'
 import { decisiveOf, factsOf, findPayouts, receiveEvidence } from './receive'
 
 // The list shows payouts whose webhook was lost, returns by a bank weeks later, and payouts that we did not
@@ -31,10 +32,6 @@ export const payoutListing = (context: Context): Listing => ({
   receive: (_, row) => receiveRow(context, row),
 })
 
-/** Returns true if the row is a payout. One of unrecognised type may be a payout if it names a cash-out of ours. */
-const isPayout = ({ type }: Listed, own: Cashout | undefined): boolean =>
-  type === 'payout' || (type === 'unknown' && own !== undefined)
-
 /** Returns the rows that the books agree with, and those of other products. */
 async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Listed>> {
   const { database, clock } = context
@@ -53,27 +50,16 @@ async function doneOf(context: Context, rows: readonly Listed[]): Promise<Set<Li
   const ownerOf = ownerAmong(owners)
   const aboutObject = Map.groupBy(anomalies, ({ object }) => object)
   const anomaliesOf = (object: string | null) => aboutObject.get(object ?? '') ?? []
-  const suspenseOf = (item: string | null) => suspense.get(item ?? '') ?? 0n
-
   const isDone = (row: Listed): boolean => {
-    const { transactionId, productId, status, currency, amountMinor } = row
     const own = ownerOf(row)
-    if (!isPayout(row, own)) return true
-    const isKnown = productId !== null && own?.providerPayoutId === productId
-    // The row is the second payout of a cash-out, or a payout without a cash-out of ours.
-    const isOther = anomaliesOf(productId).some(({ kind }) => (kind === 'payout_unknown' ? !own : !isKnown))
-    // Lookups by the id of the row found no payout. At first they may have been behind the list.
-    const wasLookedFor = anomaliesOf(transactionId).some(({ noticedAt }) => ageMs(noticedAt, clock()) >= answerAgeMaxMs)
-    if (!isKnown && !isOther && !wasLookedFor) return false
-    if (status === 'pending' || status === 'unknown') return true
-    const paidBy = own && !isOther ? factsOf(context, own) : undefined
-    if (paidBy && status !== 'succeeded' && !isFailure(paidBy.lastStatus)) return false
-    if (amountMinor === null || currency !== 'IDR') return true
-    const item = paidBy ? paidBy.providerPayoutId : (productId ?? transactionId)
-    const isElsewhereToo = [transactionId, productId].some((other) => other !== item && suspenseOf(other) !== 0n)
-    const leftMinor = suspenseOf(item) + (paidBy?.state === 'paid' ? paidBy.fiatMinor : 0n)
-    // guard: a listed payout is asked about until the books agree with its row
-    return !isElsewhereToo && leftMinor === (status === 'succeeded' ? amountMinor : 0n)
+    const kinds = anomaliesOf(row.productId).map(({ kind }) => kind)
+    return isRowDone(row, {
+      own: own && factsOf(context, own),
+      isRecordedUnmatched: kinds.includes('payout_unknown'),
+      isRecordedOdd: kinds.some((kind) => kind !== 'payout_unknown'),
+      wasLookedFor: anomaliesOf(row.transactionId).some(({ noticedAt }) => ageMs(noticedAt, clock()) >= answerAgeMaxMs),
+      suspense,
+    })
   }
   return new Set(rows.filter(isDone))
 }
