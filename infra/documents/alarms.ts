@@ -17,7 +17,8 @@ export const logAlarms: readonly LogAlarm[] = [
   {
     source: 'services/payments',
     lines: ['refund refused', 'refund failed'],
-    steps: 'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept`.',
+    steps:
+      'The payment is in review again. If its channel has no refunds, pay by bank transfer, then `accept` the payment, and `unexplained accept` the transfer once the books show it in suspense.',
   },
   {
     source: 'services/payments',
@@ -38,7 +39,7 @@ export const logAlarms: readonly LogAlarm[] = [
     source: 'services/payments',
     lines: ['refund of a second payment undone, it is owed'],
     steps:
-      'The second payment is owed to its payer again. The payment is in review as `paid_twice`, or will be once its hold or its open refund has ended: `review show <payment>`, then `review resolve <payment> refund` refunds what is left of the second payment. If its channel has no refunds, pay by bank transfer, then `accept`.',
+      'The second payment is owed to its payer again. The payment is in review as `paid_twice`, or will be once its hold or its open refund has ended: `review show <payment>`, then `review resolve <payment> refund` refunds what is left of the second payment. If its channel has no refunds, pay by bank transfer, then `accept` the payment, and `unexplained accept` the transfer once the books show it in suspense.',
   },
   {
     source: 'services/payments',

@@ -170,16 +170,24 @@ describe('ops unexplained list', () => {
 
 test('ops unexplained accept is recorded once per acceptance, and a refusal as one', async () => {
   const said = { reason: 'ticket 4', by: 'sari' }
-  const post = (posting: string, event: string, amount: number) => sql`
+  await sql`
+    insert into books.provider_moves (account, transaction_id, type, status, product_id, currency, amount_minor, cashflow, read_at)
+    values ('ID', 'txn_3', 'payout', 'succeeded', 'disb-3', 'IDR', 5, 'out', now())`
+  const post = (item: string, posting: string, event: string, amount: number) => sql`
     insert into books.journal (posting, line, event, item, account, asset, amount)
-    values (${posting}, 0, ${event}, 'txn_1', 'capital', 'IDR', ${amount}),
-      (${posting}, 1, ${event}, 'txn_1', 'provider_id', 'IDR', ${-amount})`
-  for (const time of [1, 2]) {
-    const book = async () => void (await post(`accepted ${time}`, 'accepted as capital: ticket 4', -5))
-    expect(await accepted({ sql }, 'txn_1', said, book)).not.toHaveProperty('earlier')
-    expect(await accepted({ sql }, 'txn_1', said, book)).toHaveProperty('earlier')
-    await post(`reversed ${time}`, 'reversed', 5)
-  }
+    values (${posting}, 0, ${event}, ${item}, 'capital', 'IDR', ${amount}),
+      (${posting}, 1, ${event}, ${item}, 'provider_id', 'IDR', ${-amount})`
+  // A payout of nobody is accepted under the provider's id of the payout.
+  for (const [target, item] of [
+    ['txn_1', 'txn_1'],
+    ['txn_3', 'disb-3'],
+  ] as const)
+    for (const time of [1, 2]) {
+      const book = async () => void (await post(item, `accepted ${item} ${time}`, 'accepted as capital: ticket 4', -5))
+      expect(await accepted({ sql }, target, said, book)).not.toHaveProperty('earlier')
+      expect(await accepted({ sql }, target, said, book)).toHaveProperty('earlier')
+      await post(item, `reversed ${item} ${time}`, 'reversed', 5)
+    }
   const refuse = () => Promise.reject(new NotAcceptable('it moved nothing'))
   expect(await accepted({ sql }, 'txn_2', said, refuse)).toMatchObject({
     refused: 'it moved nothing',

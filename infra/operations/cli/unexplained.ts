@@ -17,6 +17,7 @@ import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { nowOf } from '#infra/operations/predicates'
 import { pause } from '#platform/deadline'
 import { GivebackOrder } from '#shared/messages/chain'
+import { providerAccounts } from '#shared/money/pair'
 import { moneyText } from '#shared/money/text'
 
 // AUSD in the treasury that matches no row belongs to its sender. An operator requests its return, and chain-relayer
@@ -163,12 +164,19 @@ const giveBack = changing({
   },
 })
 
-/** Returns the number of an acceptance, so that accepting an item again after a reversal is a new command. */
+/**
+ * Returns the number of an acceptance, so that accepting an item again after a reversal is a new command. Money that a
+ * service holds in suspense is accepted under the item of that posting, which may be the provider's other id.
+ */
 async function acceptanceOf(sql: Sql, item: string): Promise<string> {
-  const [standing] = await capitalOf(sql, sql`${item}`)
+  const moves = await sql<{ productId: string }[]>`
+    select product_id as "productId" from books.provider_moves
+    where account in ${sql([...providerAccounts])} and transaction_id = ${item} and product_id is not null`
+  const items = [item, ...moves.map(({ productId }) => productId)]
+  const [standing] = await capitalOf(sql, sql`any(${items})`)
   const [made] = await sql<[{ count: number }]>`
     select count(distinct posting)::int as count from books.journal
-    where item = ${item} and reverses is null and event like ${`${acceptedEvent}%`}`
+    where item = any(${items}) and reverses is null and event like ${`${acceptedEvent}%`}`
   return `acceptance ${made.count + (standing ? 0 : 1)}`
 }
 

@@ -1,11 +1,13 @@
+import { ageMs } from '#platform/clock'
 import type { Tx } from '#platform/db/open'
 import type { BooksContext } from '../context'
+import { listGraceMs } from '../rules/rule'
 import { bookItems } from './booking'
 import { findMove, movesOfKeys } from './chain-move.store'
 import { acceptedEvent, withJournal } from './journal.store'
 import { namedAmong } from './name.store'
 import { ownMoveOf, positionOfMove } from './positions'
-import { findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
+import { findHeldItem, findProviderMove, isOfAService, type ProviderMove } from './provider-move.store'
 import { givebackOf } from './treasury'
 
 /** Thrown for an item that cannot be accepted as capital. The message is for the operator. */
@@ -13,7 +15,7 @@ export class NotAcceptable extends Error {
   override name = 'NotAcceptable'
 }
 
-type Accepting = Pick<BooksContext, 'database' | 'place'>
+type Accepting = Pick<BooksContext, 'database' | 'place' | 'clock'>
 
 /**
  * Books unexplained money as capital. `item` is a treasury transfer (`<tx hash>:<log index>`) or a row of the
@@ -50,15 +52,21 @@ async function acceptTransfer(
   })
 }
 
-async function acceptOwnMove({ database }: Accepting, item: string, event: string): Promise<void> {
+async function acceptOwnMove({ database, clock }: Accepting, transactionId: string, event: string): Promise<void> {
   await withJournal(database, async (tx) => {
-    const move = await findProviderMove(tx, item)
-    if (!move) throw new NotAcceptable(`no provider transaction ${item} has been read`)
+    const move = await findProviderMove(tx, transactionId)
+    if (!move) throw new NotAcceptable(`no provider transaction ${transactionId} has been read`)
     if (await isOfAService(tx, move))
-      throw new NotAcceptable(`${item} belongs to a payment or cash-out, whose service books it`)
-    const lines = ownMoveOf(move)
+      throw new NotAcceptable(`${transactionId} belongs to a payment or cash-out, whose service books it`)
+    const held = await findHeldItem(tx, move)
+    const lines = ownMoveOf(move, held !== undefined)
     if (!lines?.length)
-      throw new NotAcceptable(`${item} moved no money that can be booked: its status is ${move.status}`)
+      throw new NotAcceptable(`${transactionId} moved no money that can be booked: its status is ${move.status}`)
+    // A service would book the money again, and the acceptance would count it twice.
+    if (held === undefined && move.type !== 'unknown' && ageMs(move.readAt, clock()) < listGraceMs)
+      throw new NotAcceptable(`${transactionId} is new: its service has not booked it yet, try again in 15 minutes`)
+    // The item is that of the posting in suspense, so that both together are 0.
+    const item = held ?? transactionId
     await bookItems(tx, [item], (_, { isAccepted }) => (isAccepted ? undefined : { event, lines }))
   })
 }
@@ -68,9 +76,14 @@ async function acceptOwnMove({ database }: Accepting, item: string, event: strin
  * take place.
  */
 export const bookAccepted = (tx: Tx, moves: readonly ProviderMove[]): Promise<void> => {
-  const byItem = new Map(moves.map((move) => [move.transactionId, move]))
-  return bookItems(tx, [...byItem.keys()], (item, { isAccepted }) => {
-    const lines = isAccepted ? ownMoveOf(byItem.get(item)!) : undefined
+  const byItem = new Map(
+    moves.flatMap((move) =>
+      [move.productId, move.transactionId].filter((id) => id !== null).map((id) => [id, move] as const),
+    ),
+  )
+  return bookItems(tx, [...byItem.keys()], (item, { isAccepted, lines: booked }) => {
+    const isHeld = booked.some(({ account }) => account === 'suspense')
+    const lines = isAccepted ? ownMoveOf(byItem.get(item)!, isHeld) : undefined
     return lines && { event: 'as the list has it now', lines }
   })
 }

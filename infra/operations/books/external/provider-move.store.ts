@@ -39,19 +39,35 @@ export async function recordMoves(tx: Tx, rows: readonly NewProviderMove[]): Pro
 export const findProviderMove = async (tx: Tx, transactionIdOfIt: string): Promise<ProviderMove | undefined> =>
   (await tx.select().from(providerMoves).where(eq(providerMoves.transactionId, transactionIdOfIt)))[0]
 
+/**
+ * Returns true if the row names a payment, a cash-out or a refund of ours. A posting alone proves no owner: the services
+ * also book money of nobody.
+ */
 export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean> {
   const { transactionId, productId, reference } = move
-  const ids = [transactionId, productId, reference, `chargeback:${transactionId}`]
-  const among = sql.join(
-    ids.filter((id) => id !== null).map((id) => sql`${id}`),
-    sql`, `,
-  )
+  const among = listOf([transactionId, productId, reference, `chargeback:${transactionId}`])
   const [found] = await tx.execute<{ of: string }>(sql`
     select id as of from payments.payments where id in (${among}) or provider_payment_id in (${among})
     union all select id from payouts.payouts where id in (${among}) or provider_payout_id in (${among})
     union all select id from payments.refunds where id in (${among})
-    union all select item from payments.journal where item in (${among})
-    union all select item from payouts.journal where item in (${among})
     limit 1`)
   return found !== undefined
 }
+
+/** Returns the item under which a service holds the money of a row in suspense, or undefined if none does. */
+export async function findHeldItem(tx: Tx, { transactionId, productId }: ProviderMove): Promise<string | undefined> {
+  const among = listOf([transactionId, productId])
+  const [found] = await tx.execute<{ item: string }>(sql`
+    select item from (
+      select item, account, amount from payments.journal where item in (${among})
+      union all select item, account, amount from payouts.journal where item in (${among})
+    ) booked where account = 'suspense' group by item having sum(amount) <> 0
+    limit 1`)
+  return found?.item
+}
+
+const listOf = (ids: readonly (string | null)[]) =>
+  sql.join(
+    ids.filter((id) => id !== null).map((id) => sql`${id}`),
+    sql`, `,
+  )

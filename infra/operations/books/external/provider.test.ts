@@ -206,11 +206,60 @@ describe('an operator accepts as capital', () => {
     ])
   })
 
-  test('a payout sent by hand is accepted, and reversed when the money comes back', async () => {
+  const holdInSuspense = async (service: 'payments' | 'payouts', item: string, inMinor: number) => {
+    const lines = [
+      { account: 'provider_id', amount: inMinor },
+      { account: 'suspense', amount: -inMinor },
+    ]
+    const posting = { posting: `${item}/held`, event: 'money of nobody', item, asset: 'IDR' }
+    await fixture.admin`insert into ${fixture.admin(service)}.journal
+      ${fixture.admin(lines.map((one, line) => ({ ...posting, ...one, line })))}`
+  }
+
+  test('a payout sent by hand leaves suspense for capital, and comes back when the money does', async () => {
     const payout = await paidOut('1234567890', 'SUCCEEDED')
     await read()
     const item = await itemOf('payout', payout.reference_id)
-    await accept(item, 'rent')
+    await holdInSuspense('payouts', payout.id, -250_000)
+    await Promise.all([accept(item, 'paid back pay_x'), accept(item, 'paid back pay_x')])
+    await read()
+    const accepted = {
+      event: 'accepted as capital: paid back pay_x',
+      item: payout.id,
+      reverses: false,
+      lines: { suspense: -250_000n, capital: 250_000n },
+    }
+    expect(await booked(payout.id)).toEqual([accepted])
+    await sandbox.control(`payouts/${payout.id}/reverse`)
+    await Promise.all([read(), read()])
+    const back = {
+      event: 'as the list has it now',
+      item: payout.id,
+      reverses: true,
+      lines: { suspense: 250_000n, capital: -250_000n },
+    }
+    expect(await booked(payout.id)).toEqual([accepted, back])
+    expect(await booked(item)).toEqual([])
+  })
+
+  test('money paid in under a reference of the company leaves suspense for capital', async () => {
+    const reference = `link-${crypto.randomUUID()}`
+    await paid(reference)
+    await read()
+    const [row] = await rows(`${reference}%`)
+    await holdInSuspense('payments', row!.productId, 150_000)
+    await accept(await itemOf('payment', `${reference}%`), 'our payment link')
+    expect(await booked(row!.productId)).toMatchObject([{ lines: { suspense: 150_000n, capital: -150_000n } }])
+  })
+
+  test('a payout that no service books is accepted after a while, and reversed when the money comes back', async () => {
+    const payout = await paidOut('1234567890', 'SUCCEEDED')
+    await read()
+    const item = await itemOf('payout', payout.reference_id)
+    // A posting of the payouts service that follows the acceptance would count the money twice.
+    await expect(accept(item, 'rent')).rejects.toThrow('its service has not booked it yet, try again in 15 minutes')
+    const later = fixture.copy({ clock: () => Date.now() + 16 * 60_000 })
+    await acceptAsCapital(later, item, 'rent')
     await sandbox.control(`payouts/${payout.id}/reverse`)
     await Promise.all([read(), read()])
     const lines = { provider_id: -250_000n, capital: 250_000n }

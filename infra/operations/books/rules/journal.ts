@@ -99,11 +99,13 @@ export const journalRules: readonly BookRule[] = [
     name: 'suspense',
     says: 'no money is in suspense unless explained by an operator',
     graceMs: listGraceMs,
-    remedy: 'find its owner and return it, or assign it with `reconcile explain`',
+    remedy:
+      'find its owner and return it; if you have sent it back, or it is yours, run `unexplained accept` for its transaction',
     sql: () => `
       select item, asset, sum(amount) as amount,
         format('%s has no known owner', -sum(amount)) || coalesce((
-          select ', the provider has it under ' || string_agg(distinct m.reference, ', ')
+          select ', the provider has it as ' || string_agg(distinct
+            concat_ws(' under ', m.transaction_id, m.reference), ', ')
           from books.provider_moves m where m.product_id = booked.item
             or (m.account, m.transaction_id) in (('ID', booked.item), ('MY', booked.item))), '') as about
       from booked where account = 'suspense' group by item, asset
