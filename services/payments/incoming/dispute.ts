@@ -2,7 +2,7 @@ import type { Tx } from '#platform/db/open'
 import { refusesId } from '#shared/provider/problem'
 import type { Context } from '../context'
 import { disputeReport, isEvidenceNews } from '../losses/dispute'
-import { findReports, findReportsById, leaseDisputes } from '../losses/refund.store'
+import { findOtherReports, findReports, findReportsById, leaseDisputes } from '../losses/refund.store'
 import { isDispute } from '../losses/report'
 import { paymentIdIn } from '../payment'
 import { findPayment } from '../payment.store'
@@ -19,17 +19,33 @@ import { fetchChargeOf, type PricedCharge, receiveRefund, withRate } from './rec
 const recheckMs = 3_600_000
 const checksMax = 5
 
-/** Finds the charge of a dispute by any id of it, or else by our reference. */
+/**
+ * Finds the charge of a dispute by any id of it, or else by our reference. Of several charges of one payment, the one
+ * counts to which a row of the list that names the dispute has led.
+ */
 export async function findDisputed(
   context: Context,
   account: PaymentRow['account'],
-  { paymentId, reference }: FetchedDispute,
+  { disputeId, paymentId, reference }: FetchedDispute,
 ): Promise<FetchedCharge | undefined> {
   const named = await findRefunded(context.provider, account, { paymentId, paymentRequestId: null })
   if (named) return named
   const id = paymentIdIn(reference)
   const payment = id ? await context.database.read((db) => findPayment(db, id)) : undefined
-  return fetchChargeOf(context, payment?.account === account ? payment : undefined)
+  const own = payment?.account === account ? payment : undefined
+  const listed = own && (await findListedCharge(context, own, disputeId))
+  return listed ? context.provider.findCharge(account, listed) : fetchChargeOf(context, own)
+}
+
+/** Returns the second charge of a payment against which the row of a dispute was received. */
+async function findListedCharge(
+  { database }: Context,
+  { id, providerPaymentId, overpaidMinor }: PaymentRow,
+  disputeId: string,
+): Promise<string | undefined> {
+  if (providerPaymentId === null || overpaidMinor === 0n) return undefined
+  const others = await database.read((db) => findOtherReports(db, id, providerPaymentId))
+  return others.find(({ objectId }) => objectId === disputeId)?.providerPaymentId
 }
 
 /** Receives a dispute as a report on its charge, and alerts an operator of each date until which evidence is due. */
@@ -59,17 +75,25 @@ export function alertOfEvidence({ log }: Context, { disputeId, dueAt }: FetchedD
   log.error(fields, 'dispute is lost unless it is answered in time')
 }
 
-/** Fetches the known disputes of a charge again, because a chargeback in the list may be news of them. */
+/**
+ * Fetches the known disputes of a charge again, because a chargeback in the list may be news of them. A dispute that names
+ * no payment is one of the charge to which its row leads, even if our reference led to another.
+ */
 export async function fetchDisputes(
   { provider, database }: Context,
   account: PaymentRow['account'],
   providerPaymentId: string,
+  named: string | null,
 ): Promise<FetchedDispute[]> {
-  const known = (await database.read((db) => findReports(db, providerPaymentId))).filter(isDispute)
+  const known = await database.read(async (db) => [
+    ...(await findReports(db, providerPaymentId)),
+    ...(named === null ? [] : await findReportsById(db, [named])),
+  ])
   const disputes: FetchedDispute[] = []
-  for (const { id } of known) {
+  for (const [id, report] of new Map(known.filter(isDispute).map((one) => [one.id, one]))) {
     const dispute = await provider.findDispute(account, id)
-    if (dispute) disputes.push(dispute)
+    const isIts = report.providerPaymentId === providerPaymentId || dispute?.paymentId === null
+    if (dispute && isIts) disputes.push(dispute)
   }
   return disputes
 }

@@ -183,7 +183,7 @@ async function receiveChargebackRow(context: Context, account: ProviderAccount, 
   const { charge, isNamed } = await chargeOf(context, account, row)
   const fetched = await withRate(context, charge)
   if (!fetched) return recordMissing(context, account, row)
-  const disputes = await fetchDisputes(context, account, fetched.charge.paymentId)
+  const disputes = await fetchDisputes(context, account, fetched.charge.paymentId, isNamed ? row.productId : null)
   await context.database.transaction(async (tx) => {
     await bookMatchedRow(tx, row)
     if (!isNamed) await recordAmbiguous(tx, context, account, { row, fetched })

@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { keptDelivery } from '#shared/provider/delivery'
 import { receiveRows } from '#shared/provider/listing'
+import { paymentIdIn } from '../payment'
 import { newWallet, openFixture } from '../test-support'
 import { actionsOn, kinds } from './test-support'
 
@@ -128,6 +130,39 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
     await fixture.becomes(id, { state: 'refunding', refundedMinor: 50_000n })
     expect(await missingOf(id)).toBe(3_076_923n)
     expect(await isFrozen(id)).toBe(true)
+  })
+
+  test('count for the second payment, to which only the row of the dispute leads', async () => {
+    const { id, second } = await paidTwice()
+    const { providerPaymentId } = (await fixture.row(id))!
+    let made: { id: string; payment_id: string | null }
+    for (let seed = 1; ; seed++) {
+      await fixture.control('faults', { webhooks: { drop: 1 }, api: {}, seed })
+      made = await fixture.control(`payments/${second}/dispute`)
+      if (made.payment_id === null) break
+    }
+    await fixture.control(`disputes/${made.id}`, { status: 'LOST' })
+    const tell = () => {
+      const body = JSON.stringify({ event: 'dispute.lost', ...made, status: 'LOST' })
+      return fixture.deliver(
+        'ID',
+        keptDelivery(body),
+        crypto.randomUUID(),
+        new Date(fixture.context.clock()).toISOString(),
+      )
+    }
+    expect(await tell()).toBe('done')
+    await fixture.becomes(id, { refundedMinor: 50_000n })
+    const { paymentRequestId } = (await fixture.context.provider.findCharge('ID', second))!.charge
+    expect(second).not.toBe(providerPaymentId!)
+    const since = new Date(fixture.context.clock() - 600_000)
+    for (const row of await fixture.listing.list('ID', since))
+      if (row.type === 'chargeback' && paymentIdIn(row.reference) === id)
+        await fixture.listing.receive('ID', { ...row, productId: made.id, paymentRequestId })
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
+    // The provider tells it again.
+    expect(await tell()).toBe('done')
+    await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
   })
 
   test('raise an alert when the dispute does not identify one of two payments', async () => {
