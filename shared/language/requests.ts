@@ -64,9 +64,9 @@ const formTexts = {
     ms: '{field} mesti 6 hingga 20 digit',
   },
   'form.holder_name': {
-    en: "{field} must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter",
-    id: "{field} harus 1 sampai 100 huruf, angka, spasi atau . , ' - / & ( ), dengan minimal satu huruf",
-    ms: "{field} mesti 1 hingga 100 huruf, digit, ruang atau . , ' - / & ( ), dengan sekurang-kurangnya satu huruf",
+    en: "{field} must be 1 to 100 Latin letters, digits, spaces or . , ' - / & @ ( ), with at least one letter",
+    id: "{field} harus 1 sampai 100 huruf Latin, angka, spasi atau . , ' - / & @ ( ), dengan minimal satu huruf",
+    ms: "{field} mesti 1 hingga 100 huruf Latin, digit, ruang atau . , ' - / & @ ( ), dengan sekurang-kurangnya satu huruf",
   },
   'form.whole_settlement': {
     en: '{field} is not a known field: a settlement pays the whole debt; to pay a part, top up and call repayFromCollateral',

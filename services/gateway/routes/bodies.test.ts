@@ -24,7 +24,7 @@ const country = 'country must be an ISO 3166-1 alpha-2 code in upper case'
 const amounts = [50_000, -1, null, '', '-1', '+1', '1e5', '1.5', ' 1', '1 ', '1\n', '１', '9'.repeat(100), {}, []]
 
 const nameRule =
-  "bank.accountHolderName must be 1 to 100 letters, digits, spaces or . , ' - / & ( ), with at least one letter"
+  "bank.accountHolderName must be 1 to 100 Latin letters, digits, spaces or . , ' - / & @ ( ), with at least one letter"
 
 describe('the gateway refuses a body with one fault and names it:', () => {
   test.each<[BodyPath, string, unknown, string]>([
@@ -101,15 +101,11 @@ describe('the account holder name of a cash-out', () => {
     'PT. Maju & Jaya (Persero), Tbk. / cab-2',
     'Ñoño José Müller',
     'Nono\u0303 e\u0301',
-    'Siti ꦱꦸꦂꦠꦶ',
-    'முருகன் ராஜா',
-    '李小龍',
     '2 Fast',
-    'Toko １２３',
+    'AMINAH @ SITI', // Identity cards of Malaysia join two names of a person so.
     '  Sari Dewi\t',
     '\nSari Dewi\n',
     `${' '.repeat(60_000)}Sari Dewi`,
-    'ꦏꦿꦶꦁ ꦢꦺꦮꦶ',
     'Nguye\u0302\u0303n',
     'x'.repeat(100),
   ])('may be %j', async (name) => {
@@ -127,6 +123,15 @@ describe('the account holder name of a cash-out', () => {
     expect(schemaReader(Bank)(bank)).toHaveProperty('fault')
   })
   test.each([
+    ['Chinese letters', '李小龍'],
+    ['Arabic letters', 'محمد'],
+    ['Javanese letters', 'Siti ꦱꦸꦂꦠꦶ'],
+    ['Tamil letters', 'முருகன் ராஜா'],
+    ['Cyrillic letters that look Latin', '\u0405\u0410R\u0406'],
+    ['Latin letters of full width', '\uff33\uff21\uff32\uff29'],
+    ['digits of full width', 'Toko １２３'],
+    ['marks of another script', 'Sari\u0e31'],
+    ['an at sign before it', '@SUM(A1)'],
     ['a NUL', 'Sari\0Dewi'],
     ['a tab', 'Sari\tDewi'],
     ['a line break', 'Sari\nDewi'],
@@ -149,7 +154,6 @@ describe('the account holder name of a cash-out', () => {
     ['signs alone', '.-.'],
     ['a formula of a spreadsheet', "=cmd|'/c calc'!A1"],
     ['a formula that begins with a minus', '-Sari'],
-    ['an at sign', 'sari@example.com'],
     ['markup', '<b>Sari</b>'],
     ['101 characters', 'x'.repeat(101)],
     ['nothing', ''],
