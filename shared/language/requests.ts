@@ -155,9 +155,9 @@ export const requestTexts = {
     ms: 'cursor tidak sah: gunakan nextCursor daripada halaman sebelumnya',
   },
   period_time: {
-    en: '{field} must be a date or a time in UTC, as in 2026-11-21',
-    id: '{field} harus berupa tanggal atau waktu dalam UTC, seperti 2026-11-21',
-    ms: '{field} mesti berupa tarikh atau masa dalam UTC, seperti 2026-11-21',
+    en: '{field} must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T00:00:00+07:00',
+    id: '{field} harus berupa tanggal dalam UTC atau waktu dengan zonanya, seperti 2026-11-21 atau 2026-11-21T00:00:00+07:00',
+    ms: '{field} mesti berupa tarikh dalam UTC atau masa dengan zonnya, seperti 2026-11-21 atau 2026-11-21T00:00:00+08:00',
   },
   period_order: {
     en: 'from must be before to',

@@ -115,8 +115,11 @@ describe('GET /me/statement', () => {
   })
 
   test.each([
-    ['?from=2026-02-31', 'from must be a date or a time in UTC, as in 2026-11-21'],
-    ['?to=now', 'to must be a date or a time in UTC, as in 2026-11-21'],
+    [
+      '?from=2026-02-31',
+      'from must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T00:00:00+07:00',
+    ],
+    ['?to=now', 'to must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T00:00:00+07:00'],
     ['?from=2026-11-02&to=2026-11-02', 'from must be before to'],
     ['?from=2025-01-01&to=2026-11-01', 'a statement covers at most 366 days'],
     ['?format=pdf', 'format must be json or csv'],
@@ -145,10 +148,26 @@ test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'])('a cell with %p is no formul
 test('a cell with a comma, a quote or a line break is quoted', () => {
   expect(['a', 'a,b', 'a"b', 'a\nb'].map(cellOf)).toEqual(['a', '"a,b"', '"a""b"', '"a\nb"'])
 })
-test.each(['2026-13-01', '2026-11-21T25:00:00Z', '2026-11-21 07:00', '1969-12-31', '20261121'])(
-  '%s is no time of a period',
-  (text) => expect(timeFrom(text)).toBeUndefined(),
-)
+test.each([
+  ['2026-11-28', '2026-11-28T00:00:00.000Z'],
+  ['2026-11-28T07:00:00.250Z', '2026-11-28T07:00:00.250Z'],
+  ['2026-11-28T00:00:00+07:00', '2026-11-27T17:00:00.000Z'],
+  ['2026-11-28T00:00:00-03:30', '2026-11-28T03:30:00.000Z'],
+  // A plus that is not encoded in a query is a blank.
+  ['2026-11-28T00:00:00 08:00', '2026-11-27T16:00:00.000Z'],
+])('%s as a time of a period is %s', (text, at) => expect(timeFrom(text)).toBe(Date.parse(at)))
+test.each([
+  '2026-11-28T00:00:00+15:00',
+  '2026-11-28T00:00:00+07:60',
+  '2026-11-28T00:00:00+07',
+  '2026-02-31T00:00:00+07:00',
+  '2026-11-28+07:00',
+  '2026-13-01',
+  '2026-11-21T25:00:00Z',
+  '2026-11-21 07:00',
+  '1969-12-31',
+  '20261121',
+])('%s is no time of a period', (text) => expect(timeFrom(text)).toBeUndefined())
 
 const item: ActivityEntry = {
   id,

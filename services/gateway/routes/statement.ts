@@ -83,8 +83,8 @@ export const statementRoute = ({ ask, clock }: Context, access: Access) => {
 const time = (name: string, description: string) => ({
   name,
   in: 'query',
-  description: `${description} A date or ISO 8601 in UTC.`,
-  schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z'] },
+  description: `${description} A date in UTC, or ISO 8601 with the zone of the user.`,
+  schema: { type: 'string', examples: ['2026-11-01', '2026-11-21T07:00:00.000Z', '2026-11-01T00:00:00+07:00'] },
 })
 
 type Statement = RouteAnswer<typeof GetStatement>
@@ -107,12 +107,18 @@ function periodOf(query: URLSearchParams, nowMs: number): Period {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
 }
 
-/** Parses a time in UTC to unix ms. Returns undefined for other text and for days that do not exist. */
+/**
+ * Parses a date in UTC, or a time with its zone, to unix ms. A blank in the place of a plus is one that was not encoded.
+ * Returns undefined for other text, for days that do not exist, and for offsets beyond 14 hours.
+ */
 export function timeFrom(text: string): number | undefined {
-  const [, date, time = 'T00:00:00', ms = '.000'] =
-    /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?Z)?$/.exec(text) ?? []
+  const [, date, time = 'T00:00:00', ms = '.000', sign, hours = '0', minutes = '0'] =
+    /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}:\d{2})(\.\d{3})?(?:Z|([+ -])(0\d|1[0-4]):([0-5]\d)))?$/.exec(text) ?? []
   const whole = `${date}${time}${ms}Z`
-  return isTimestamp(whole) ? Date.parse(whole) : undefined
+  if (!isTimestamp(whole)) return undefined
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  const atMs = Date.parse(whole) + (sign === '-' ? offsetMs : -offsetMs)
+  return atMs >= 0 ? atMs : undefined
 }
 
 function wantsCsv(query: URLSearchParams, accept: string | null): boolean {

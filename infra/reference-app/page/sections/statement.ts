@@ -24,18 +24,20 @@ export function statementSection(app: ReferenceApp): PageSection {
     )
   const [from, until] = [day(t.from), day(t.until)]
   const propose = (now: Date) => {
-    const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
-    from.input.value = first.toISOString().slice(0, 10)
-    until.input.value = now.toISOString().slice(0, 10)
+    from.input.value = `${dayIn(now).slice(0, 8)}01`
+    until.input.value = dayIn(now)
   }
   propose(new Date())
-  /** Returns the period. It includes the last chosen day, whereas the interface excludes `to`. */
+  /** Returns the period of the chosen days, in the user's zone. It includes the last one, whereas the interface excludes `to`. */
   const period = async () => {
     // Lines have the chain's time, which may be ahead of the browser's.
     if (!isChosen) propose(new Date(Number(await app.chain.nowSeconds()) * 1_000))
     const read = (one: typeof from) => one.read((text) => text || undefined, t.chooseDay)
-    const to = new Date(Date.parse(read(until)) + 86_400_000)
-    return { from: read(from), to: to.toISOString().slice(0, 10) }
+    // A time without a zone is one of the user's zone. A day may have 23 or 25 hours.
+    const begin = new Date(`${read(from)}T00:00:00`)
+    const end = new Date(`${read(until)}T00:00:00`)
+    end.setDate(end.getDate() + 1)
+    return { from: begin.toISOString(), to: end.toISOString() }
   }
   const paper = h('div')
   const show = step(app, t.showStatement, [from.element, until.element], async () => {
@@ -48,13 +50,19 @@ export function statementSection(app: ReferenceApp): PageSection {
     t.downloadCsv,
     [],
     async () => {
-      const { from, to } = await period()
-      download(`statement-${from}-${to}.csv`, 'text/csv', okOf(await client.statementCsv({ from, to })))
+      const csvText = okOf(await client.statementCsv(await period()))
+      download(`statement-${from.input.value}-${until.input.value}.csv`, 'text/csv', csvText)
       return undefined
     },
     '',
   )
   return { slug: 'statement', element: h('div', {}, show.element, csv.element, paper) }
+}
+
+/** Returns the day of a time in the user's zone, as `2026-11-28`. */
+const dayIn = (time: Date): string => {
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
 }
 
 function statementOf(app: ReferenceApp, statement: Statement): HTMLElement[] {
