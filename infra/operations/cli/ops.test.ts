@@ -177,7 +177,7 @@ test('ops unexplained accept is recorded once per acceptance, and a refusal as o
     insert into books.journal (posting, line, event, item, account, asset, amount)
     values (${posting}, 0, ${event}, ${item}, 'capital', 'IDR', ${amount}),
       (${posting}, 1, ${event}, ${item}, 'provider_id', 'IDR', ${-amount})`
-  // A payout of nobody is accepted under the provider's id of the payout.
+  // An unmatched payout is accepted under the provider's id of the payout.
   for (const [target, item] of [
     ['txn_1', 'txn_1'],
     ['txn_3', 'disb-3'],

@@ -102,7 +102,7 @@ describe('the account holder name of a cash-out', () => {
     'Ñoño José Müller',
     'Nono\u0303 e\u0301',
     '2 Fast',
-    'AMINAH @ SITI', // Identity cards of Malaysia join two names of a person so.
+    'AMINAH @ SITI', // Malaysian identity cards join two names with an @.
     '  Sari Dewi\t',
     '\nSari Dewi\n',
     `${' '.repeat(60_000)}Sari Dewi`,

@@ -160,7 +160,7 @@ describe('a refund and a dispute of the same charge, of which the provider pays 
       if (row.type === 'chargeback' && paymentIdIn(row.reference) === id)
         await fixture.listing.receive('ID', { ...row, productId: made.id, paymentRequestId })
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
-    // The provider tells it again.
+    // The provider sends the webhook again.
     expect(await tell()).toBe('done')
     await fixture.becomes(id, { refundedMinor: 0n, overpaidRefundedMinor: 50_000n })
   })

@@ -32,6 +32,12 @@ const withoutId = { productId: null }
 describe('the row of the payout of a cash-out', () => {
   test.each([
     ['that was paid is done', row('succeeded'), cashout(), true],
+    [
+      'that was paid is done, although it contradicted its cash-out before',
+      row('succeeded'),
+      { ...cashout(), isRecordedOdd: true },
+      true,
+    ],
     ['that is pending is done: it changes nothing', row('pending'), cashout({ state: 'paying' }), true],
     ['in a status that we do not know is done', row('unknown'), cashout(), true],
     ['that succeeded is not done before the cash-out is paid', row('succeeded'), cashout({ state: 'paying' }), false],
@@ -107,6 +113,12 @@ describe('the row of a payout without a cash-out', () => {
       'is not done after a restore brought its cash-out back',
       row('succeeded'),
       { ...cashout({ providerPayoutId: null }), isRecordedUnmatched: true },
+      false,
+    ],
+    [
+      'is not done after a restore brought its cash-out back, while its money is in suspense',
+      row('succeeded'),
+      { ...cashout({ providerPayoutId: null }), isRecordedUnmatched: true, ...held('disb-1') },
       false,
     ],
     ['without an id is not done before it was looked for', row('succeeded', withoutId), nothing, false],

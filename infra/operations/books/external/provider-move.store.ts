@@ -41,7 +41,7 @@ export const findProviderMove = async (tx: Tx, transactionIdOfIt: string): Promi
 
 /**
  * Returns true if the row names a payment, a cash-out or a refund of ours. A posting alone proves no owner: the services
- * also book money of nobody.
+ * also book unmatched money.
  */
 export async function isOfAService(tx: Tx, move: ProviderMove): Promise<boolean> {
   const { transactionId, productId, reference } = move

@@ -211,7 +211,7 @@ describe('an operator accepts as capital', () => {
       { account: 'provider_id', amount: inMinor },
       { account: 'suspense', amount: -inMinor },
     ]
-    const posting = { posting: `${item}/held`, event: 'money of nobody', item, asset: 'IDR' }
+    const posting = { posting: `${item}/held`, event: 'money of no payment', item, asset: 'IDR' }
     await fixture.admin`insert into ${fixture.admin(service)}.journal
       ${fixture.admin(lines.map((one, line) => ({ ...posting, ...one, line })))}`
   }
