@@ -45,6 +45,29 @@ describe('every source file', () => {
   })
 })
 
+/** Returns true for a file that reads the wall clock as a time of day; its reason is on the left. */
+const readsTimeOfDay = (path: string) =>
+  [
+    ['the two clocks', /^shared\/platform\/(clock|db\/clock)\.ts$/],
+    [
+      'the end of a signed message or of a provider’s list',
+      /^shared\/(client\/(session|transfer)|provider\/transactions)\.ts$/,
+    ],
+    ['the same in the guide’s examples', /^services\/gateway\/guide\/examples\//],
+    ['stored times of a restore, and of explanations', /^infra\/operations\/(restore\/.*|cli\/reconcile)\.ts$/],
+    ['times of blocks', /^infra\/(deploy\/gas|demo\/person|local\/chain\/keep|reference-app\/page\/chain)\.ts$/],
+    [
+      'times of files, requests and items',
+      /^infra\/(bundle\/bundle|reference-app\/page\/(request-log|sections\/offer))\.ts$/,
+    ],
+    ['times of the sandbox, and of a report of the smoke test', /^infra\/(sandbox|compose\/smoke-test)\//],
+  ].some(([, form]) => (form as RegExp).test(path))
+
+test('no duration is measured by the wall clock, which a step of NTP moves', () => {
+  const sources = [...inServices, ...inShared, ...inInfra].filter((path) => !readsTimeOfDay(path))
+  expect(offences(sources, /Date\.now\(/)).toEqual([])
+})
+
 /** Returns the stem of a word: `rateCaches` and `openRateCache` both contain that of `cache`. */
 const stemOf = (word: string): string => {
   const stem = word.replace(/(ations?|ions?|ings?|ers?|ors?|ures?|ies|es|s|e|y)$/, '')

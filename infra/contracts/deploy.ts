@@ -193,12 +193,12 @@ async function sendAll(client: LocalClient, account: PrivateKeyAccount, steps: r
     hashes.push(await client.sendRawTransaction({ serializedTransaction }))
   }
   await client.mine({ blocks: 1 })
-  const deadline = Date.now() + waitMs
+  const deadline = performance.now() + waitMs
   return await Promise.all(hashes.map((hash) => minedReceipt(client, hash, deadline)))
 }
 
 async function minedReceipt(client: LocalClient, hash: Hex, deadline: number) {
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const receipt = await client.getTransactionReceipt({ hash }).catch(() => null)
     if (receipt?.status === 'reverted') throw new Error(`deployment step ${hash} reverted`)
     if (receipt) return receipt

@@ -20,11 +20,11 @@ function assertThere(dir: string): void {
 }
 
 async function untilGone(stack: StackFile, dir: string, signal: AbortSignal): Promise<void> {
-  let answeredAt = Date.now()
+  let answeredAt = performance.now()
   while (!signal.aborted) {
     assertThere(dir)
-    if (await answers(stack)) answeredAt = Date.now()
-    else if (Date.now() - answeredAt > silentMaxMs) throw gone(`${stack.gateway} no longer responds`)
+    if (await answers(stack)) answeredAt = performance.now()
+    else if (performance.now() - answeredAt > silentMaxMs) throw gone(`${stack.gateway} no longer responds`)
     await pause(everyMs, signal)
   }
 }

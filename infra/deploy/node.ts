@@ -17,7 +17,7 @@ export type DeployNode = {
 export async function openNode(rpcUrls: readonly string[], withinMs: number): Promise<DeployNode> {
   const reader = readerAt(rpcUrls)
   const request = reader.request as (ask: { method: string; params: unknown[] }) => Promise<unknown>
-  const givesUpAt = Date.now() + withinMs
+  const givesUpAt = performance.now() + withinMs
   for (;;) {
     try {
       const chain = await identify(reader)
@@ -26,7 +26,7 @@ export async function openNode(rpcUrls: readonly string[], withinMs: number): Pr
       }
       return { chain, reader, sendRaw: senderTo(rpcUrls), tell }
     } catch (error) {
-      if (Date.now() > givesUpAt) throw new Error(`no endpoint in RPC_URLS responds: ${textOf(error)}`)
+      if (performance.now() > givesUpAt) throw new Error(`no endpoint in RPC_URLS responds: ${textOf(error)}`)
       await pause(300)
     }
   }

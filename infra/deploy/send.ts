@@ -84,19 +84,19 @@ export async function untilFinal(
   start: Pending,
   { withinMs, keep, pace = usualPace }: Options,
 ): Promise<FinalOutcome> {
-  const beganAt = Date.now()
+  const beganAt = performance.now()
   let pending = start
-  let [sentAt, bumpedAt, absences] = [0, beganAt, 0]
+  let [sentAt, bumpedAt, absences] = [Number.NEGATIVE_INFINITY, beganAt, 0]
   let word: string | null = null
-  while (Date.now() - beganAt < withinMs) {
-    if (Date.now() - bumpedAt > pace.bumpAfterMs) {
+  while (performance.now() - beganAt < withinMs) {
+    if (performance.now() - bumpedAt > pace.bumpAfterMs) {
       pending = await bumped(node, signers, pending)
       keep(pending)
-      ;[bumpedAt, sentAt] = [Date.now(), 0]
+      ;[bumpedAt, sentAt] = [performance.now(), Number.NEGATIVE_INFINITY]
     }
-    if (Date.now() - sentAt > pace.resendAfterMs) {
+    if (performance.now() - sentAt > pace.resendAfterMs) {
       word = await node.sendRaw(pending.attempts.at(-1)!)
-      sentAt = Date.now()
+      sentAt = performance.now()
       failpoint(`deploy:sent:${pending.step}`)
     }
     const outcome = await outcomeNow(node, pending).catch((error: unknown) => {

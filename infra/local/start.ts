@@ -29,7 +29,7 @@ const taken = takenByNpm(['keep', 'limits'], process.env)
 if (taken) refuseWords(taken, usage)
 const data: DataPlan = values.keep ? 'continue' : 'leave'
 
-const startedAt = Date.now()
+const startedAt = performance.now()
 const stopping = openStopping()
 
 const proxies = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])
@@ -107,7 +107,7 @@ async function start() {
 }
 
 const { dir, stack } = await start()
-const heading = `Ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`
+const heading = `Ready in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`
 console.log(banner(stack.info, { dir, heading }))
 console.log(`  Ctrl-C stops everything. The next start discards the data; to continue with it:
         ${bunRun} start --keep

@@ -36,12 +36,12 @@ export function supervise(command: Command, watcher: ProcessWatcher): Supervised
   // Each start has its own signal: a loop that still waits must not take a later start for its own.
   const launch = async (stopped: AbortSignal) => {
     while (!stopped.aborted) {
-      const startedAt = Date.now()
+      const startedAt = performance.now()
       child = startChild(command)
       watcher.onStart(command.name, child.pid)
       const how = await child.exited
       if (stopped.aborted) return
-      const livedMs = Date.now() - startedAt
+      const livedMs = Math.round(performance.now() - startedAt)
       const { name, logFile, restMaxMs = backoffMaxMs } = command
       backoffMs = livedMs > recoveredMs ? backoffMinMs : Math.min(restMaxMs, backoffMs * 2)
       watcher.onDeath({ name, how, livedMs, restartInMs: backoffMs, logFile })

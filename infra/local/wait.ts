@@ -34,10 +34,10 @@ export async function waitUntil<T>(
   deadlineMs = 60_000,
   everyMs?: number,
 ): Promise<T> {
-  const beganAt = Date.now()
+  const beganAt = performance.now()
   const givesUpAt = beganAt + deadlineMs
   let last: unknown
-  while (Date.now() < givesUpAt) {
+  while (performance.now() < givesUpAt) {
     try {
       const seen = await ask()
       if (seen) return seen
@@ -45,7 +45,7 @@ export async function waitUntil<T>(
       if (error instanceof Hopeless) throw error
       last = error
     }
-    await pause(everyMs ?? pollPauseMs(Date.now() - beganAt))
+    await pause(everyMs ?? pollPauseMs(performance.now() - beganAt))
   }
   const why = last instanceof Error ? `: ${last.message}` : ''
   throw new Error(`timed out after ${deadlineMs} ms waiting for ${what}${why}`)

@@ -109,7 +109,7 @@ if (import.meta.main) {
     () => secretsOf(fields),
     async (say) => {
       const config = readConfig('migrations', fields)
-      const startedAt = Date.now()
+      const startedAt = performance.now()
       await migrateAll({
         // `docker compose restart` runs this program as soon as the process of the server exists.
         acceptsWithinMs: 60_000,
@@ -128,7 +128,7 @@ if (import.meta.main) {
           operations: config.databasePasswordOperations,
         },
       })
-      say(`schemas, tables and rights are up to date (${Date.now() - startedAt} ms)`)
+      say(`schemas, tables and rights are up to date (${Math.round(performance.now() - startedAt)} ms)`)
     },
   )
 }

@@ -97,7 +97,7 @@ const awayCodes: ReadonlySet<string> = new Set([
  * machine. A server that does not accept connections is tried for `withinMs` at least.
  */
 async function signIn(options: Provisioning, withinMs = 0): Promise<NatsConnection> {
-  const givesUpAt = Date.now() + withinMs
+  const givesUpAt = performance.now() + withinMs
   for (let tries = 1; ; tries++) {
     try {
       return await connect({
@@ -111,7 +111,7 @@ async function signIn(options: Provisioning, withinMs = 0): Promise<NatsConnecti
       })
     } catch (error) {
       const { code } = error as NatsError
-      const mayAccept = awayCodes.has(code) && Date.now() < givesUpAt
+      const mayAccept = awayCodes.has(code) && performance.now() < givesUpAt
       if (code === ErrorCode.AuthorizationViolation || (tries >= signInTries && !mayAccept)) throw error
       await pause(100)
     }
@@ -164,13 +164,13 @@ export async function ensureConsumer(manager: JetStreamManager, stream: string, 
 
 /** Retries while the cluster's nodes disagree or time out. Every request here is idempotent. */
 async function onceAgreed(disagreeing: readonly number[], ask: () => Promise<unknown>) {
-  const givesUpAt = Date.now() + agreesWithinMs
+  const givesUpAt = performance.now() + agreesWithinMs
   for (;;) {
     try {
       return await ask()
     } catch (error) {
       const again = disagreeing.includes(numberOf(error) ?? 0) || (error as NatsError).code === ErrorCode.Timeout
-      if (!again || Date.now() > givesUpAt) throw error
+      if (!again || performance.now() > givesUpAt) throw error
       await pause(100)
     }
   }
@@ -198,7 +198,7 @@ if (import.meta.main) {
     () => secretsOf(fields),
     async (say) => {
       const { natsUrl, natsPasswordAdmin, natsReplicas } = readConfig('provisioning', fields)
-      const startedAt = Date.now()
+      const startedAt = performance.now()
       await provisionNats({
         // `docker compose restart` runs this program as soon as the process of the server exists.
         acceptsWithinMs: 60_000,
@@ -207,7 +207,7 @@ if (import.meta.main) {
         password: natsPasswordAdmin,
         replicas: natsReplicas,
       })
-      say(`streams and consumers are up to date (${Date.now() - startedAt} ms)`)
+      say(`streams and consumers are up to date (${Math.round(performance.now() - startedAt)} ms)`)
     },
   )
 }

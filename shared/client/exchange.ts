@@ -84,7 +84,7 @@ export function verdictOn<T>(tried: Tried, turn: number): CallVerdict<T> {
  * or cash-out by its quote and a send by its nonce, and all other requests are idempotent.
  */
 export async function exchange<T>(place: ClientTarget, sent: SentCall): Promise<Answered<T>> {
-  const givesUpAt = Date.now() + (place.patienceMs ?? patienceDefaultMs)
+  const givesUpAt = performance.now() + (place.patienceMs ?? patienceDefaultMs)
   let unclear: { cause: unknown } | undefined
   for (let turn = 0; ; turn++) {
     const verdict = verdictOn<T>(await tryOnce(place, sent), turn)
@@ -93,7 +93,7 @@ export async function exchange<T>(place: ClientTarget, sent: SentCall): Promise<
     // An earlier attempt without a response stays unclear after a temporary refusal or an expired session.
     if ('refused' in verdict && verdict.refused.code === 'sign_in_again' && unclear) throw lost()
     if ('ok' in verdict || 'refused' in verdict) return verdict
-    if (Date.now() + verdict.afterMs > givesUpAt) {
+    if (performance.now() + verdict.afterMs > givesUpAt) {
       if ('unknown' in verdict || unclear) throw lost()
       return { refused: verdict.again }
     }

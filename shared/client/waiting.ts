@@ -40,14 +40,14 @@ export async function waitForItem(
   id: string,
   { deadlineMs = 600_000, everyMs = 1_000, signal, onStatus }: Patience = {},
 ): Promise<SingleItem> {
-  const beganAt = Date.now()
+  const beganAt = performance.now()
   let seen: SingleItem | undefined
   for (;;) {
     const before = seen?.status
     seen = await read().catch(unlessUnknown).catch(unlessPassing(seen))
     if (seen && seen.status !== before) onStatus?.(seen)
     if (seen && !seen.inFlight) return seen
-    const waitedMs = Date.now() - beganAt
+    const waitedMs = performance.now() - beganAt
     const patienceMs = seen ? deadlineMs : Math.min(deadlineMs, listedWithinMs)
     if (waitedMs + everyMs > patienceMs) throw new StillInFlight(id, seen, patienceMs)
     await pause(everyMs, signal)
@@ -73,12 +73,12 @@ export async function waitForMe(
   isSo: (me: Me) => boolean,
   { deadlineMs = 600_000, everyMs = 1_000, signal }: Omit<Patience, 'onStatus'> = {},
 ): Promise<Me> {
-  const beganAt = Date.now()
+  const beganAt = performance.now()
   let seen: Me | undefined
   for (;;) {
     seen = await read().catch(unlessPassing(seen))
     if (seen && isSo(seen)) return seen
-    const waitedMs = Date.now() - beganAt
+    const waitedMs = performance.now() - beganAt
     if (waitedMs + everyMs > deadlineMs) throw new NotYet(seen, deadlineMs)
     await pause(everyMs, signal)
     signal?.throwIfAborted()

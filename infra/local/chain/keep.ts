@@ -205,26 +205,26 @@ function openChain(node: Node, files: ChainFiles): OpenChain {
     return done
   }
   let unsaved = turn
-  let quickUntil = Date.now() + quickForMs
+  let quickUntil = performance.now() + quickForMs
   let wake = () => {}
-  let [blocks, savedAt, tookMs] = [files.blocks().length, Date.now(), 0]
+  let [blocks, savedAt, tookMs] = [files.blocks().length, performance.now(), 0]
   const saveAll = async () => {
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     await save(node, files)
-    savedAt = Date.now()
+    savedAt = performance.now()
     tookMs = savedAt - startedAt
     blocks = 0
   }
   const keepMining = async (stop: AbortSignal) => {
     while (!stop.aborted) {
-      const next = Date.now() + quickMs
+      const next = performance.now() + quickMs
       const mined = inTurn(() => mine(node, files))
       unsaved = mined
       await mined
       blocks++
-      if (blocks >= journalBlocksMax && Date.now() - savedAt >= restPerSnapshot * tookMs) await inTurn(saveAll)
-      await pause(Math.max(0, next - Date.now()), stop)
-      if (Date.now() < quickUntil) continue
+      if (blocks >= journalBlocksMax && performance.now() - savedAt >= restPerSnapshot * tookMs) await inTurn(saveAll)
+      await pause(Math.max(0, next - performance.now()), stop)
+      if (performance.now() < quickUntil) continue
       const sent = new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -243,7 +243,7 @@ function openChain(node: Node, files: ChainFiles): OpenChain {
         return changed
       }
       if (methods.some(isSend)) {
-        quickUntil = Date.now() + quickForMs
+        quickUntil = performance.now() + quickForMs
         wake()
       }
       const answer = await forward(node, request, body)

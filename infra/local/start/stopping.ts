@@ -17,14 +17,14 @@ export function openStopping(): Stopping {
   let askedAt = 0
   const stop = (why: string) => {
     if (controller.signal.aborted) return
-    askedAt = Date.now()
+    askedAt = performance.now()
     console.log(`\nStopping: ${why}`)
     controller.abort()
     asked.resolve()
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
-      const isSecond = controller.signal.aborted && Date.now() - askedAt > sameMs
+      const isSecond = controller.signal.aborted && performance.now() - askedAt > sameMs
       if (!isSecond) return stop(name)
       console.error(`${name} again: exiting without cleanup.`)
       process.exit(130)

@@ -49,7 +49,7 @@ export async function judge(
   sql: Sql,
   { whole = false, listed = false }: { whole?: boolean; listed?: boolean } = {},
 ): Promise<Judgement> {
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   const answer = await sql.begin('isolation level repeatable read', async (tx) => {
     // The lock is taken before the snapshot, which then includes the writes of the previous run.
     await tx`lock table books.runs in exclusive mode`
@@ -70,7 +70,7 @@ export async function judge(
       values (now(), clock_timestamp(), ${whole}, ${counts.items}, ${breaks.length})`
     return { breaks, matched, agreed, ...counts }
   })
-  return { ...answer, tookMs: Date.now() - startedAt }
+  return { ...answer, tookMs: Math.round(performance.now() - startedAt) }
 }
 
 async function prepare(tx: TransactionSql, span: BookSpan, whole: boolean): Promise<void> {

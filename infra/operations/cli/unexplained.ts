@@ -126,7 +126,7 @@ async function numberOf(sql: Sql, target: string, requests: readonly Request[]):
 export async function returned(
   operator: Pick<Operator, 'sql' | 'ask'>,
   transfer: Transfer,
-  { reason, by, endsAt = Date.now() + waitMs }: { reason: string; by: string; endsAt?: number },
+  { reason, by, endsAt = performance.now() + waitMs }: { reason: string; by: string; endsAt?: number },
 ): Promise<Performed> {
   const { sql } = operator
   const target = `${transfer.txHash}:${transfer.logIndex}`
@@ -141,7 +141,7 @@ export async function returned(
     }
     for (;;) {
       const outcome = outcomeOf(await request())
-      if (!('awaited' in outcome) || Date.now() > endsAt) return outcome
+      if (!('awaited' in outcome) || performance.now() > endsAt) return outcome
       await pause(lookMs)
     }
   })

@@ -132,7 +132,7 @@ export function openChain({
         throw error
       }
     }
-    const givesUpAt = Date.now() + patienceMs
+    const givesUpAt = performance.now() + patienceMs
     for (;;) {
       const stored = orders.get(kind)
       const isStored = stored?.nonce === nonce
@@ -140,11 +140,11 @@ export function openChain({
       const mined = await node.getTransactionCount({ address })
       const receipt = (await Promise.all(order.hashes.map(receiptOf))).find((one) => one)
       // Another transaction used the nonce, or this node lags behind. Only time shows which.
-      const isLost = isStored && mined > nonce && Date.now() > givesUpAt
+      const isLost = isStored && mined > nonce && performance.now() > givesUpAt
       if (receipt || isLost) orders.remove(order)
       if (receipt?.status === 'success') return
       if (receipt || isLost) throw new NotDone()
-      if (Date.now() > givesUpAt) throw new Unanswered(kind, 1, undefined)
+      if (performance.now() > givesUpAt) throw new Unanswered(kind, 1, undefined)
       await pause(pollMs)
     }
   }

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, setSystemTime, test } from 'bun:test'
 import { createSocket } from 'node:dgram'
 import { getServers, setServers } from 'node:dns'
 import { createConnection, createServer, type Socket } from 'node:net'
@@ -101,6 +101,25 @@ test('the loss of a server is logged once, and so is its return', async () => {
   await waitUntil('the return', () => told().includes('nats available again'))
   expect(told()).toEqual(['NATS connected', 'nats unavailable', 'nats available again'])
   await gone[Symbol.asyncDispose]()
+})
+
+test('a lost connection is back soon although the clock was set back two hours after the last one', async () => {
+  await using server = await startScratchServer()
+  const log = openLog('gateway', 'silent')
+  const as = { user: 'gateway', password: server.passwords.gateway, name: 'gateway' }
+  await using bus = await openBus({ ...as, url: server.url, log, onFatal: () => {} })
+  let isBack = false
+  void (async () => {
+    for await (const { type } of bus.nc.status()) if (type === 'reconnect') isBack = true
+  })()
+  setSystemTime(new Date(Date.now() - 2 * 3_600_000))
+  try {
+    await server.stop()
+    await server.start()
+    await waitUntil('the connection', () => isBack, 15_000)
+  } finally {
+    setSystemTime()
+  }
 })
 
 test('a lost connection is back soon although a server accepts the next one and stays silent', async () => {

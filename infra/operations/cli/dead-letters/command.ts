@@ -67,7 +67,7 @@ const redrive = changing({
   takes: 1,
   change: async (asked, operator) => {
     const done = await decide('redrive', asked, operator)
-    const endsAt = Date.now() + waitMs
+    const endsAt = performance.now() + waitMs
     const results: Performed[] = []
     for (const { letter, performed } of done)
       results.push('done' in performed ? await awaited(operator, letter, performed, endsAt) : performed)
@@ -126,7 +126,7 @@ async function awaited(
     const { ended, again, reason } = await outcomeOf(sql, letter)
     if (ended) return { ...performed, done: `${name} processed` }
     if (again) return { id: performed.id, refused: `${name} dead-lettered again: ${reason}` }
-    if (Date.now() > endsAt) return { id: performed.id, refused: `${name} not processed yet` }
+    if (performance.now() > endsAt) return { id: performed.id, refused: `${name} not processed yet` }
     await pause(lookMs)
   }
 }
