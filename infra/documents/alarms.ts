@@ -10,6 +10,12 @@ const fundLane =
 
 export const logAlarms: readonly LogAlarm[] = [
   {
+    source: 'shared',
+    lines: ['clock of Postgres was set'],
+    steps:
+      "By `aheadMs` against this process. Set the server's clock right (NTP), or do nothing if it is right now: `select now()`. Breaks, alerts and refusals (expired quotes) since the first such line may be due to it, also those that accuse a key: act on none of them until `reconcile` has run twice with the right clock. Checkpoints, leases and checks of the time ahead are taken as unknown and done again. If every process logs it but the server's clock was right, the machines stood still.",
+  },
+  {
     source: 'services/payments',
     lines: ['payment needs manual review', 'payment paid twice', 'settlement overpaid'],
     steps: 'Compare the payment at the provider with its row, then `review resolve` ([daily.md](daily.md)).',

@@ -89,6 +89,10 @@ describe('the row of a payment', () => {
     expect(await leases()).toEqual([undefined, undefined])
     await database.run((db) => recordPayment(db, id, { openingUntil: new Date(0) }))
     expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)
+    const ahead = new Date(Date.now() + 7_200_000)
+    await database.run((db) => recordPayment(db, id, { openingUntil: ahead }))
+    // The clock of Postgres was ahead when the lease was written.
+    expect((await leases()).filter((one) => one !== undefined)).toHaveLength(1)
   })
 
   test('is locked together with all payments of its wallet', async () => {

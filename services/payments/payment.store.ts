@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
-import { fromNow, isOneOf } from '#platform/db/columns'
+import { fromNow, isOneOf, isOver } from '#platform/db/columns'
 import {
   compiledQuery,
   first,
@@ -146,7 +146,7 @@ export const leaseOpening = (db: Db, id: string, leaseMs: number) =>
         eq(payments.id, id),
         eq(payments.state, 'opening'),
         // guard: one instance at a time opens the checkout of a payment
-        or(isNull(payments.openingUntil), sql`${payments.openingUntil} < now()`),
+        or(isNull(payments.openingUntil), isOver(payments.openingUntil, leaseMs)),
       ),
     )
     .returning()

@@ -62,6 +62,19 @@ describe('the row of a cash-out', () => {
     expect(await due()).toEqual([])
   })
 
+  test('is checked although Postgres planned its check while its clock was an hour ahead', async () => {
+    const id = await taking(fromNow(3_600_000))
+    const due = async () => (await database.run((db) => leaseDue(db, 10, 20_000))).map((row) => row.id)
+    expect(await due()).toEqual([])
+    await database.transaction(async (tx) => {
+      await tx.execute(sql`alter table payouts.payouts disable trigger stamp_change`)
+      await tx.execute(sql`update payouts.payouts set changed_at = now() + interval '1 hour' where id = ${id}`)
+      await tx.execute(sql`alter table payouts.payouts enable trigger stamp_change`)
+    })
+    expect(await due()).toEqual([id])
+    expect(await due()).toEqual([])
+  })
+
   test('of a failed cash-out is left alone for the day until its check', async () => {
     const failed = async (afterMs: number) => {
       const id = await taking()

@@ -1,6 +1,6 @@
-import { and, asc, eq, getTableColumns, gte, inArray, ne, not, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gte, inArray, isNotNull, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
-import { fromNow, isOneOf, isOver, midnightUtc, quotedList } from '#platform/db/columns'
+import { fromNow, isFromAhead, isOneOf, isOver, midnightUtc, quotedList } from '#platform/db/columns'
 import { lockNamed } from '#platform/db/lock'
 import type { Db, Tx } from '#platform/db/open'
 import { pausedSince } from '#platform/db/pause.store'
@@ -167,7 +167,13 @@ export async function leaseDue(db: Db, rowsMax: number, waitMs: number): Promise
     db
       .select({ id: sql<string>`${cashouts.id}`.as('due_id') })
       .from(cashouts)
-      .where(or(isOver(nextCheckAt, failedMaxMs), and(ne(state, 'failed'), isOver(nextCheckAt, maxMs))))
+      .where(
+        or(
+          isOver(nextCheckAt, failedMaxMs),
+          and(ne(state, 'failed'), isOver(nextCheckAt, maxMs)),
+          and(isNotNull(nextCheckAt), isFromAhead(cashouts.changedAt)),
+        ),
+      )
       .orderBy(asc(nextCheckAt))
       .limit(rowsMax)
       .for('update', { skipLocked: true }),

@@ -170,7 +170,7 @@ export async function openBreaks(sql: Sql | TransactionSql): Promise<Break[]> {
   const rows = await sql<BreakRow[]>`
     select id::text, rule, item, asset, amount::text, about, found_at as "foundAt", owner, reason,
       rests_until as "restsUntil",
-      (extract(epoch from clock_timestamp() - found_at) * 1000)::float8 as "ageMs"
+      abs(extract(epoch from clock_timestamp() - found_at) * 1000)::float8 as "ageMs"
     from books.breaks where closed_at is null order by found_at, id`
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount), standing: standingOf(row) }))
 }

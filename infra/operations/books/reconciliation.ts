@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock'
+import { ageMs as ageOf, steadyClock } from '#platform/clock'
 import { type Log, openLogThrottled } from '#platform/log'
 import type { BooksContext } from './context'
 import { type Reconciled, reconcile } from './reconcile'
@@ -21,21 +21,22 @@ export function openReconciliation(
   { log, wholeEveryMs }: { log: Log; wholeEveryMs: number },
 ): { reconcileOnce: () => Promise<void>; figures: () => BooksFigures } {
   const { clock } = context
-  const call = openLogThrottled(log, clock, againMs)
+  const call = openLogThrottled(log, steadyClock, againMs)
   let last: { found: Reconciled; atMs: number } | undefined
-  let readableAtMs = clock()
+  let readableAtMs = steadyClock()
   let wholeAtMs: number | undefined
 
   const reconcileOnce = async () => {
     wholeAtMs ??= (await lastWholeMs(context)) ?? clock()
-    const whole = clock() - wholeAtMs >= wholeEveryMs
+    // The time is by the clock of Postgres, which may have been ahead.
+    const whole = ageOf(wholeAtMs, clock()) >= wholeEveryMs
     const found = await reconcile(context, { whole })
     const before = last?.found.breaks.length ?? 0
-    last = { found, atMs: clock() }
+    last = { found, atMs: steadyClock() }
     if (whole) wholeAtMs = clock()
-    if (found.unreadable === undefined) readableAtMs = clock()
+    if (found.unreadable === undefined) readableAtMs = steadyClock()
     else {
-      const fields = { says: found.unreadable, alarm: clock() - readableAtMs > unreadableMs }
+      const fields = { says: found.unreadable, alarm: steadyClock() - readableAtMs > unreadableMs }
       call(`unreadable:${fields.alarm}`, fields, 'chain or provider read failed, will retry')
     }
     const { breaks, items, tookMs } = found
@@ -46,7 +47,7 @@ export function openReconciliation(
       call(`break:${id}`, { ...what, ageMs: Math.round(ageMs), alarm: true }, 'reconciliation break open')
     }
   }
-  return { reconcileOnce, figures: () => figuresOf(last, clock) }
+  return { reconcileOnce, figures: () => figuresOf(last) }
 }
 
 async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
@@ -55,14 +56,14 @@ async function lastWholeMs({ sql }: BooksContext): Promise<number | null> {
   return row!.ms
 }
 
-function figuresOf(last: { found: Reconciled; atMs: number } | undefined, clock: Clock): BooksFigures {
+function figuresOf(last: { found: Reconciled; atMs: number } | undefined): BooksFigures {
   if (!last) {
     const run = { ageMs: -1, tookMs: 0, items: 0, readable: 0 } as const
     return { breaks: { open: 0, beyondGrace: 0, oldestMs: 0 }, value: {}, run }
   }
   const { found, atMs } = last
   const counting = found.breaks.filter(({ standing }) => standing === 'counts')
-  const ageMs = clock() - atMs
+  const ageMs = steadyClock() - atMs
   const oldestMs = Math.max(0, ...found.breaks.map((one) => one.ageMs + ageMs))
   return {
     breaks: { open: found.breaks.length, beyondGrace: counting.length, oldestMs },

@@ -249,7 +249,7 @@ export async function takeWatched(tx: Tx, rowsMax: number, watchMs: number): Pro
   const due = await tx
     .select({ id: operations.id })
     .from(operations)
-    .where(lte(operations.watchAt, sql`now()`))
+    .where(isOver(operations.watchAt, watchMs))
     .orderBy(asc(operations.watchAt))
     .limit(rowsMax)
     .for('update', { skipLocked: true })

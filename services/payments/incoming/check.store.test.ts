@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'drizzle-orm'
 import { type ScratchDatabase, startScratchDatabase } from '#test/support/scratch-postgres'
 import { findDueWallets, leaseDisputes, recordReport, storeFreeze } from '../losses/refund.store'
 import { insertPayment } from '../payment.store'
@@ -47,6 +48,25 @@ test('a payment is checked although the clock was set back by two hours since it
   expect(await due()).toEqual({ payments: false, wallets: false, disputes: false })
   expect(await leased()).toEqual([])
   expect(waiting).not.toBe(late)
+})
+
+test('a payment is checked although Postgres planned its check while its clock was an hour ahead', async () => {
+  const { database } = scratch
+  const id = await planned(new Date(Date.now() + 3_620_000))
+  const due = () => database.read((db) => isDue(db, new Date()))
+  const leased = async () => {
+    const rows = await database.transaction((tx) => leaseDue(tx, new Date(), 'others', 10))
+    return rows.filter((row) => row.id === id)
+  }
+  expect(await leased()).toEqual([])
+  await database.transaction(async (tx) => {
+    await tx.execute(sql`alter table payments.payments disable trigger stamp_change`)
+    await tx.execute(sql`update payments.payments set changed_at = now() + interval '1 hour' where id = ${id}`)
+    await tx.execute(sql`alter table payments.payments enable trigger stamp_change`)
+  })
+  expect(await due()).toMatchObject({ payments: true })
+  expect(await leased()).toHaveLength(1)
+  expect(await leased()).toEqual([])
 })
 
 test('a freeze is ordered again although the clock was set back by two hours since it was ordered', async () => {

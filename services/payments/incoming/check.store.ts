@@ -1,5 +1,5 @@
-import { and, asc, eq, gt, inArray, or, type SQL, sql } from 'drizzle-orm'
-import { isOneOf, isOver, quotedList, timeFrom } from '#platform/db/columns'
+import { and, asc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import { isFromAhead, isOneOf, isOver, quotedList, timeFrom } from '#platform/db/columns'
 import type { Db, Tx } from '#platform/db/open'
 import { checkMaxMs } from '../decide'
 import { isDisputeDue, isWalletDue, refunds, wallets } from '../losses/refund.store'
@@ -40,6 +40,9 @@ function leftToList(now: Date, listed: readonly PaymentRow['account'][]) {
   return and(inArray(account, [...listed]), isPriced, or(isOpen, hasEnded))!
 }
 
+/** Selects payments whose next check was planned while the database's clock was ahead. */
+const isPlannedAhead = and(isNotNull(payments.nextCheckAt), isFromAhead(payments.changedAt))!
+
 /**
  * Returns whether any payment, wallet or dispute is due. It reads the earliest and the latest time, which are index
  * lookups; for `exists` the planner would scan rows.
@@ -50,7 +53,8 @@ export async function isDue(
 ): Promise<{ readonly payments: boolean; readonly wallets: boolean; readonly disputes: boolean }> {
   const isTimeOver = (time: SQL) => isOver(time, checkMaxMs, timeFrom(now))
   const [due] = await db.execute<{ payments: boolean; wallets: boolean; disputes: boolean }>(sql`select
-    coalesce(${isTimeOver(sql`earliest`)} or ${isTimeOver(sql`latest`)}, false) payments,
+    coalesce(${isTimeOver(sql`earliest`)} or ${isTimeOver(sql`latest`)}, false)
+      or exists (select from ${payments} where ${isPlannedAhead}) payments,
     exists (select from ${wallets} where ${isWalletDue(now)}) wallets,
     exists (select from ${refunds} where ${isDisputeDue(now)}) disputes
     from (select min(${payments.nextCheckAt}) earliest, max(${payments.nextCheckAt}) latest
@@ -72,7 +76,7 @@ export async function leaseDue(
 ): Promise<PaymentRow[]> {
   const { id, wallet, nextCheckAt: dueAt } = payments
   const isDue = and(
-    isOver(dueAt, checkMaxMs, timeFrom(now)),
+    or(isOver(dueAt, checkMaxMs, timeFrom(now)), isPlannedAhead),
     ofKind[kind],
     listed.length > 0 ? sql`(${leftToList(now, listed)}) is not true` : undefined,
   )

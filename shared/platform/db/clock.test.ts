@@ -4,6 +4,7 @@ import { openDatabaseClock } from '#platform/db/clock'
 import { type Database, openDatabase } from '#platform/db/open'
 import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
+import { waitUntil } from '#test/support/wait'
 
 const log = openLog('payments', 'silent')
 let server: ScratchPostgres
@@ -51,4 +52,21 @@ test('the clock advances while the database does not respond', async () => {
   const gone = { read: () => Promise.reject(new Error('gone')) } as unknown as Database
   await using told = await openDatabaseClock(gone, log)
   expect(Math.abs(told.clock() - Date.now())).toBeLessThan(2_000)
+})
+
+test('a step of the clock of Postgres raises an alarm once', async () => {
+  const lines: { msg: string; alarm?: boolean; aheadMs?: number }[] = []
+  const told = openLog('payments', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
+  let aheadMs = 0
+  const stepped = {
+    read: async () => [{ ms: (await ofTheDatabase()) + aheadMs }],
+  } as unknown as Database
+  await using clock = await openDatabaseClock(stepped, told, 20)
+  aheadMs = 7_200_000
+  await waitUntil('the alarm', () => lines.length > 0)
+  const readAt = clock.clock()
+  await waitUntil('a later reading', () => clock.clock() > readAt + 100)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatchObject({ msg: 'clock of Postgres was set', alarm: true })
+  expect(Math.round(lines[0]!.aheadMs! / 10_000)).toBe(720)
 })

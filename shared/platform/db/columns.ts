@@ -44,6 +44,12 @@ export const fromNow = (ms: number | SQLWrapper) => sql`clock_timestamp() + ${ms
 export const isOver = (time: SQLWrapper, longestMs: number, now: SQLWrapper = sql`now()`) =>
   sql`(${time} <= ${now} or ${time} > ${now} + ${2 * longestMs} * interval '1 millisecond')`
 
+/**
+ * Returns a condition that a row was last changed while the database's clock was ahead of where it is now, so that the
+ * row's other times mean nothing either. The margin covers a change that this statement waited for.
+ */
+export const isFromAhead = (changedAt: SQLWrapper) => sql`${changedAt} > statement_timestamp() + interval '10 seconds'`
+
 /** Start of the current UTC day. */
 export const midnightUtc = sql`date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'`
 

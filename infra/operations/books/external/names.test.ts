@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { refOf } from '#shared/chain/ref'
 import { actors } from '#test/support/contracts'
 import { type BooksFixture, openBooksFixture } from '../test-support'
@@ -62,16 +62,57 @@ test('rows that changed at the same moment are all read once, also by two instan
   expect(count!.count).toBe(1_200)
 })
 
+async function changedAgo(id: string, minutes: number): Promise<void> {
+  const { admin } = fixture
+  await admin`alter table payments.payments disable trigger stamp_change`
+  await admin`update payments.payments set changed_at = now() - ${minutes} * interval '1 minute' where id = ${id}`
+  await admin`alter table payments.payments enable trigger stamp_change`
+}
+
 test('a reading covers only rows changed since the last one, with a margin', async () => {
   await fixture.admin`truncate books.names`
-  await fixture.admin`
-    update books.checkpoints set read_to = read_to + interval '3 minutes'
-    where source like 'names:%'`
+  await changedAgo('pay_1', 3)
   await readNames(fixture.copy())
   expect(await namesOf('pay_1')).toEqual([])
-  await fixture.admin`update payments.payments set changed_at = now() where id = 'pay_1'`
-  await fixture.admin`
-    update books.checkpoints set read_to = now() where source like 'names:%'`
+  await changedAgo('pay_1', 1)
   await readNames(fixture.copy())
   expect(await namesOf('pay_1')).toHaveLength(3)
+})
+
+describe('after the clock of Postgres was ahead for a moment', () => {
+  const ahead = async () => {
+    const { admin } = fixture
+    await admin`update books.checkpoints set read_to = now() + interval '2 hours' where source like 'names:%'`
+    await admin`truncate books.names, books.runs`
+    await admin`insert into books.runs (started_at, ended_at, whole, items, open)
+      select at, at, false, 0, 0 from (values (now() - interval '5 minutes'), (now() + interval '2 hours')) runs(at)`
+  }
+  const changed = async (id: string, minutesAgo: number) => {
+    await insertPayment(fixture.admin, id)
+    await changedAgo(id, minutesAgo)
+  }
+
+  test('rows are read from the last comparison before it', async () => {
+    await ahead()
+    await changed('pay_missed', 4)
+    await changed('pay_known', 30)
+    await readNames(fixture.copy())
+    expect(await namesOf('pay_missed')).toHaveLength(1)
+    expect(await namesOf('pay_known')).toEqual([])
+  })
+
+  test('rows are read from the beginning if no comparison is from before it', async () => {
+    await ahead()
+    await fixture.admin`delete from books.runs where started_at < now()`
+    await readNames(fixture.copy())
+    expect(await namesOf('pay_known')).toHaveLength(1)
+  })
+
+  test('the checkpoint is set back to the time of the reading', async () => {
+    await ahead()
+    await readNames(fixture.copy())
+    const rows =
+      await fixture.admin`select source from books.checkpoints where source like 'names:%' and read_to > now()`
+    expect(rows).toHaveLength(0)
+  })
 })

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import { refOf } from '#shared/chain/ref'
 import type { BooksContext } from '../context'
 import { movesOfKeys } from './chain-move.store'
-import { findCheckpoint, recordRead } from './checkpoint.store'
+import { findReadTo, recordRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { transferKey } from './moves'
 import { type Name, recordNames } from './name.store'
@@ -47,9 +47,9 @@ const asText = (sql: BooksContext['sql']) => sql`changed_at::text`
 /** Stores the names of changed rows, and reverses the postings of unexplained transfers that now have a name. */
 async function readSource<R extends Row>(context: BooksContext, source: Source<R>): Promise<void> {
   const { sql, database } = context
-  const noted = await database.read((db) => findCheckpoint(db, source.name))
+  const readTo = await database.read((db) => findReadTo(db, source.name))
   const [clock] = await sql<{ now: Date }[]>`select now() as now`
-  let at = noted ? new Date(noted.readTo.getTime() - overlapMs).toISOString() : '-infinity'
+  let at = readTo ? new Date(readTo.getTime() - overlapMs).toISOString() : '-infinity'
   let id = ''
   for (;;) {
     const rows = await source.next(at, id)

@@ -406,3 +406,16 @@ test.each([
     from books.checkpoints where source = 'provider:ID'`
   expect(read.offSeconds).toBeLessThan(600)
 })
+
+test('a movement after the clock of Postgres was ahead for a moment is read', async () => {
+  await read()
+  await fixture.admin`update books.checkpoints set read_to = now() + interval '1 day' where source like 'provider:%'`
+  const reference = id('Z')
+  await paid(reference)
+  await waitUntil('the movement', async () => {
+    await read()
+    return (await rows(reference)).length > 0
+  })
+  const ahead = await fixture.admin`select source from books.checkpoints where read_to > now() + interval '1 minute'`
+  expect(ahead).toHaveLength(0)
+})

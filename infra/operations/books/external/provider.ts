@@ -8,7 +8,7 @@ import type { BooksContext } from '../context'
 import { bookAccepted } from './accept'
 import { recordBalance } from './balance.store'
 import { bookItems } from './booking'
-import { findCheckpoint, recordRead } from './checkpoint.store'
+import { findCheckpoint, findReadTo, recordRead } from './checkpoint.store'
 import { withJournal } from './journal.store'
 import { accountOf, feeOf, openingOf } from './positions'
 import { type ProviderMove, recordMoves } from './provider-move.store'
@@ -33,10 +33,10 @@ async function readAccount(context: BooksContext, account: ProviderAccount): Pro
   const client = openAccount(place.provider, account)
   const began = await beginning(context, client)
   const sources = [`provider:${account}`, `provider:${account}:deep`] as const
-  const [recorded, deep] = await Promise.all(sources.map((source) => database.read((db) => findCheckpoint(db, source))))
+  const [readTo, deepTo] = await Promise.all(sources.map((source) => database.read((db) => findReadTo(db, source))))
   const nowMs = clock()
-  const isDeep = !deep || deep.readTo.getTime() + deepEveryMs <= nowMs
-  const againMs = recorded ? recorded.readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
+  const isDeep = !deepTo || deepTo.getTime() + deepEveryMs <= nowMs
+  const againMs = readTo ? readTo.getTime() - (isDeep ? deepMs : overlapMs) : 0
   const endMs = nowMs + overlapMs
   for (let fromMs = Math.max(began.getTime(), againMs); fromMs < endMs; fromMs += stepMs) {
     const toMs = Math.min(fromMs + stepMs, endMs)
