@@ -185,6 +185,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'shared',
+    lines: ['durable consumer is gone'],
+    steps:
+      'Its messages wait: nothing is lost, and nothing that they order happens. `dc run --rm provision` creates it again, and it then delivers every stored message once more, which the inbox recognises. If it was not deleted by hand, its file was damaged: `dc logs nats | grep -i consumer`, and check the disk.',
+  },
+  {
+    source: 'shared',
     lines: ['message dead-lettered', 'redrive failed, message dead-lettered again'],
     steps: 'See "dead letters" in [daily.md](daily.md).',
   },

@@ -12,6 +12,7 @@ const onBus: OnBus = {
   copies: { ...copies, ...others },
   down: [],
   lags: [],
+  missing: [],
   rates: [],
   figures: { pricing: { 'USD/IDR': { rate: '16250' } } },
 }

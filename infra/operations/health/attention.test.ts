@@ -6,7 +6,7 @@ import type { OnBus } from './bus'
 import type { SystemFacts } from './facts'
 
 const allThere = Object.fromEntries(processNames.map((name) => [name, 1]))
-const known: OnBus = { copies: allThere, down: [], lags: [], rates: [], figures: {} }
+const known: OnBus = { copies: allThere, down: [], lags: [], missing: [], rates: [], figures: {} }
 const bus = (more: Partial<OnBus>) => ({
   bus: { known: { ...known, ...more } },
 })
@@ -128,6 +128,11 @@ describe('status reports', () => {
       /^unexplained AUSD in the treasury: 2\.500000 AUSD \(1 transfer\), oldest 9 s/,
     ],
     ['an unreachable bus', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
+    [
+      'a consumer that is gone',
+      bus({ missing: [{ reader: 'payments', stream: 'EVENTS' }] }),
+      /payments of EVENTS is gone/,
+    ],
     [
       'a consumer far behind',
       bus({

@@ -137,7 +137,7 @@ function breakNeeds({ breaks }: SystemFacts): string[] {
 /** Returns what NATS shows to be wrong. If NATS is down, the state of the services is unknown. */
 function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
   if ('unknown' in bus) return []
-  const { copies, down, lags, rates } = bus.known
+  const { copies, down, lags, missing, rates } = bus.known
   return [
     ...processNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
     ...down
@@ -145,6 +145,9 @@ function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): s
       .map(({ service, state, since }) => {
         return `an instance of ${service} does not respond (${state}), since ${since}`
       }),
+    ...missing.map(
+      ({ reader, stream }) => `consumer ${reader} of ${stream} is gone, its messages wait: provision NATS`,
+    ),
     ...lagNeeds(lags),
     ...unpricedNeeds(rates),
   ]

@@ -1,11 +1,13 @@
+import type { NatsError } from 'nats'
 import { consumers } from '#infra/nats/topology'
+import { isMissing } from '#platform/bus/consume'
 import { askEverybody, type DownInstance, type InstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { processNames } from '#shared/messages/topic'
 
-export type Lag = {
-  readonly reader: string
-  readonly stream: string
+type ConsumerName = { readonly reader: string; readonly stream: string }
+
+export type Lag = ConsumerName & {
   readonly waiting: number
   readonly underWay: number
   readonly redelivered: number
@@ -26,6 +28,8 @@ export type OnBus = {
   /** Instances that were up, did not shut down, and do not respond. Only a lasting process knows them. */
   readonly down: readonly DownInstance[]
   readonly lags: readonly Lag[]
+  /** Durable consumers that do not exist, so their messages wait. */
+  readonly missing: readonly ConsumerName[]
   readonly rates: readonly RateReading[]
   /** Figures that one instance of each service reports. */
   readonly figures: Readonly<Record<string, ServiceFigures>>
@@ -39,7 +43,8 @@ export async function readBus(open: () => Promise<Bus>, roster?: InstanceRoster)
   return {
     copies: Object.fromEntries(processNames.map((name) => [name, of(name).length])),
     down: attendance?.down ?? [],
-    lags,
+    lags: lags.filter((one) => 'waiting' in one),
+    missing: lags.filter((one) => !('waiting' in one)),
     rates: ratesIn(stats),
     figures: Object.fromEntries(processNames.map((name) => [name, figuresIn(of(name)[0])])),
   }
@@ -56,11 +61,16 @@ const collectStats = (bus: Bus): Promise<Stats[]> =>
     return { from: answer.name, answer }
   })
 
-async function readLags({ nc }: Bus): Promise<Lag[]> {
+function unlessMissing(error: NatsError): undefined {
+  if (!isMissing(error)) throw error
+}
+
+async function readLags({ nc }: Bus): Promise<(Lag | ConsumerName)[]> {
   const manager = await nc.jetstreamManager({ timeout: 5_000, checkAPI: false })
   const readers = Object.entries(consumers).flatMap(([stream, plans]) =>
-    plans.map(async ({ durable_name: reader }): Promise<Lag> => {
-      const info = await manager.consumers.info(stream, reader)
+    plans.map(async ({ durable_name: reader }): Promise<Lag | ConsumerName> => {
+      const info = await manager.consumers.info(stream, reader).catch(unlessMissing)
+      if (!info) return { reader, stream }
       return {
         reader,
         stream,

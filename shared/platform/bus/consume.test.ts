@@ -98,3 +98,36 @@ test('a consumer with waiting messages goes on when the clock of its machine is 
   }
   expect(fatal).toBe(0)
 })
+
+test('a durable consumer that is gone raises an alarm, and messages are read again once it is back', async () => {
+  const lines: { msg: string; alarm?: boolean; stream?: string; consumer?: string }[] = []
+  const log = openLog(name, 'info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const admin = await server.connectAs('admin')
+  const gateway = await server.connectAs('gateway')
+  const order = async (id: string) => {
+    await gateway
+      .jetstream()
+      .publish(DripOrdered.subject, JSON.stringify({ wallet: `0x${'22'.repeat(20)}` }), { msgID: id })
+  }
+  const handled = new Set<string>()
+  const drip = reactTo(DripOrdered, {
+    apply: async (_, { wallet }) => void handled.add(wallet),
+  })
+  await using bus = await openReader()
+  await using _consuming = consume({
+    ...parts,
+    log,
+    bus,
+    consumer: name,
+    database: rows.database,
+    reactions: [drip],
+    onFatal: () => {},
+  })
+  await (await admin.jetstreamManager()).consumers.delete('COMMANDS', name)
+  await order('while it is gone')
+  const line = await waitUntil('the alarm', () => lines.find(({ alarm }) => alarm), 40_000)
+  expect(line).toMatchObject({ msg: 'durable consumer is gone', stream: 'COMMANDS', consumer: name })
+  await provisionNats({ url: server.url, user: 'admin', password: server.passwords.admin })
+  await waitUntil('the message', () => handled.size > 0)
+  await Promise.all([admin.close(), gateway.close()])
+})

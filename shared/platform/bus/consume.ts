@@ -1,8 +1,10 @@
-import type { ConsumerMessages, JsMsg } from 'nats'
+import type { ConsumerMessages, JsMsg, NatsError } from 'nats'
 import { type HandlingContext, handle, topicOf } from '#platform/bus/handling'
 import type { Bus } from '#platform/bus/open'
 import { startRedriving } from '#platform/bus/redrive'
 import { retryMaxMs } from '#platform/bus/verdict'
+import { steadyClock } from '#platform/clock'
+import { type LogThrottled, openLogThrottled } from '#platform/log'
 import { startLoop } from '#platform/loop'
 import { requestIdHeader, withRequestId } from '#platform/request-id'
 import { inSpan, traceHeader } from '#platform/tracing/spans'
@@ -12,6 +14,7 @@ import type { Topic } from '#shared/messages/topic'
 const concurrency = 8
 const reopenEveryMs = 500
 const watchEveryMs = 15_000
+const goneEveryMs = 60_000
 /** Longest normal silence in ms: while `max_ack_pending` messages wait for their retries, none is delivered. */
 const silenceMaxMs = 1.5 * retryMaxMs
 
@@ -20,7 +23,7 @@ type Consumption = HandlingContext & {
   /** Callback when messages are pending but none is delivered: the process must exit and be restarted. */
   onFatal: () => void
 }
-type StreamConsumption = Consumption & { stream: Topic['stream'] }
+type StreamConsumption = Consumption & { stream: Topic['stream']; logSeldom: LogThrottled }
 
 /**
  * Consumes messages until disposed, which waits for work in progress. The name keys inbox and dead letters, so it has
@@ -28,7 +31,11 @@ type StreamConsumption = Consumption & { stream: Topic['stream'] }
  */
 export function consume(options: Consumption): AsyncDisposable {
   const streams = new Set(options.reactions.map(({ topic }) => topic.stream))
-  const parts = [startRedriving(options), ...[...streams].map((stream) => readStream({ ...options, stream }))]
+  const logSeldom = openLogThrottled(options.log, steadyClock, goneEveryMs)
+  const parts = [
+    startRedriving(options),
+    ...[...streams].map((stream) => readStream({ ...options, stream, logSeldom })),
+  ]
   return {
     [Symbol.asyncDispose]: async () => {
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()))
@@ -94,7 +101,6 @@ async function handleDelivery(options: StreamConsumption, message: JsMsg): Promi
     subject: message.subject,
     messageId,
     payload: payloadOf(message),
-    isRedelivered: message.redelivered,
   }
   const parent = message.headers?.get(traceHeader)
   const words = {
@@ -118,14 +124,22 @@ function payloadOf(message: JsMsg): unknown {
   }
 }
 
+/** Errors of JetStream for a consumer and for a stream that do not exist. */
+const missingCodes: ReadonlySet<number | undefined> = new Set([10_014, 10_059])
+export const isMissing = (error: NatsError): boolean => missingCodes.has(error.api_error?.err_code)
+
 async function watch(options: StreamConsumption, state: State, signal: AbortSignal) {
-  if (performance.now() - state.lastDeliveryAt < silenceMaxMs) return
+  const { consumer, stream } = options
   const waiting = await options.bus.js.consumers
-    .get(options.stream, options.consumer)
-    .then((consumer) => consumer.info())
-    .then((info) => info.num_pending)
-    .catch(() => 0)
-  if (waiting === 0 || signal.aborted) return
-  options.log.fatal({ consumer: options.consumer, waiting }, 'consumer stopped delivering')
+    .get(stream, consumer)
+    .then((found) => found.info(true))
+    .then(({ num_pending }) => num_pending)
+    .catch((error: NatsError) => (isMissing(error) ? 'gone' : 'unknown'))
+  // Neither the iterator nor the server reports it: the reader waits until an operator creates the consumer again.
+  if (waiting === 'gone')
+    options.logSeldom(`${stream} ${consumer}`, { stream, consumer, alarm: true }, 'durable consumer is gone')
+  if (typeof waiting === 'string' || waiting === 0 || signal.aborted) return
+  if (performance.now() - state.lastDeliveryAt < silenceMaxMs) return
+  options.log.fatal({ consumer, waiting }, 'consumer stopped delivering')
   options.onFatal()
 }

@@ -77,6 +77,15 @@ describe('a message', () => {
     expect(await timesDone('again')).toBe(1)
   })
 
+  test('that was handled is not looked up again when a new consumer delivers it', async () => {
+    let found = 0
+    const find = async () => void found++
+    await handle(contextOf(copies[0], { find }), messageOf('handled'))
+    await handle(contextOf(copies[1], { find }), messageOf('handled'))
+    expect(found).toBe(1)
+    expect(await timesDone('handled')).toBe(1)
+  })
+
   test('whose handler fails leaves no trace and is handled at its redelivery', async () => {
     const apply = async (tx: Tx, { id }: { id: string }) => {
       await work(tx, id)

@@ -18,8 +18,6 @@ export type IncomingMessage = {
   subject: string
   messageId: string
   payload: unknown
-  /** True if the broker knows of an earlier delivery. */
-  isRedelivered?: boolean
 }
 export type HandlingContext = {
   consumer: string
@@ -95,17 +93,16 @@ function inTurnOf({ database }: HandlingContext): InTurn {
 
 async function react(
   { database, messaging, consumer }: HandlingContext,
-  { messageId, isRedelivered }: IncomingMessage,
+  { messageId }: IncomingMessage,
   reaction: Reaction,
   value: unknown,
 ): Promise<boolean> {
   const { find, again } = reaction
-  // This check only saves a slow `find`; the claim below decides.
-  if (find && isRedelivered) {
-    if (await isDone(database, messaging.inbox, consumer, messageId)) {
-      if (again) await database.transaction((tx) => again(tx, value))
-      return true
-    }
+  // This check only saves a slow `find`; the claim below decides. The broker does not know every earlier delivery: a
+  // consumer that was lost and created again delivers all stored messages as new.
+  if (find && (await isDone(database, messaging.inbox, consumer, messageId))) {
+    if (again) await database.transaction((tx) => again(tx, value))
+    return true
   }
   const found = await find?.(value)
   if (find) failpoint(`${consumer}:found:${reaction.topic.subject}`)

@@ -98,7 +98,7 @@ const makers: readonly Maker[] = [
     name: 'newestRevision',
     given: [{ kind: pick(choices, ['verify', 'freeze']), wallet: pick(choices, wallets) }],
   }),
-  (choices) => ({ name: 'takeWatched', given: [100, pick(choices, [hourMs, -hourMs])] }),
+  (choices) => ({ name: 'takeWatched', given: [100, pick(choices, [hourMs, 2 * hourMs])] }),
   (choices) => ({ name: 'findFailedTakes', given: [[pick(choices, wallets)]] }),
   (choices) => ({ name: 'endWatch', given: [pick(choices, ids)] }),
 ]

@@ -195,7 +195,13 @@ export const takeWatched: StandIn<Operations['takeWatched']> = async (tx, rowsMa
   const rows = rowsOf(tx)
   const now = rows.now()
   const watchAt = new Date(now.getTime() + watchMs)
-  return dueBy(rows.operations, 'watched', now, (row) => row.watchAt)
+  return dueBy(
+    rows.operations,
+    'watched',
+    now,
+    (row) => row.watchAt,
+    () => watchMs,
+  )
     .slice(0, rowsMax)
     .map((row) => rows.operations.set(row.id, { ...row, watchAt }) as Watched)
 }

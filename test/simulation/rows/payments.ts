@@ -5,7 +5,7 @@ import { mayLackCharge, type NewPayment, type PaymentRow, payments } from '../..
 import { writeSide } from './messaging'
 import { dueDisputes, findDueWallets } from './refunds'
 import { type Rows, rowsOf } from './rows'
-import { dueBy, nothing, nullsOf, type StandIn } from './table'
+import { dueBy, isOver, nothing, nullsOf, type StandIn } from './table'
 
 type Payments = typeof import('../../../services/payments/payment.store')
 type Checks = typeof import('../../../services/payments/incoming/check.store')
@@ -153,7 +153,7 @@ export const leaseOpening = async (
 ): Promise<PaymentRow | undefined> => {
   const rows = rowsOf(db)
   const row = rows.payments.get(id)
-  const isLeased = row?.openingUntil && row.openingUntil.getTime() >= rows.clock()
+  const isLeased = row?.openingUntil && !isOver(row.openingUntil.getTime(), leaseMs, rows.clock())
   if (row?.state !== 'opening' || isLeased) return undefined
   return rows.payments.update(id, { openingUntil: new Date(rows.clock() + leaseMs) })
 }

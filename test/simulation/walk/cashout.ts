@@ -157,7 +157,7 @@ export function cashoutModel(terms: Terms): Model<Moment<Outside>> {
           .then(() => 'done')
       }
       const posted = stage.outside.messages.find((one) => one.id === about)!
-      return handle(messagesOf(context), incoming(posted, task))
+      return handle(messagesOf(context), incoming(posted))
     })
   }
 

@@ -20,11 +20,10 @@ export type Common = {
 }
 export type Step<Outside> = { readonly step: string; readonly to: Moment<Outside> }
 
-export const incoming = ({ id, subject, text }: Posted, { isAgain = false }: Task): IncomingMessage => ({
+export const incoming = ({ id, subject, text }: Posted): IncomingMessage => ({
   messageId: id,
   subject,
   payload: JSON.parse(text),
-  isRedelivered: isAgain,
 })
 
 export function post(
@@ -158,9 +157,8 @@ export function commonSteps<Outside extends Common>(
       take(`copy ${copy} is given ${id}${again}`, () => {
         if (holders.length > 0) stage.outside.left.overtakes -= 1
         const posted = stage.outside.messages[place]!
-        const isAgain = posted.isRedelivered
         stage.outside.messages[place] = { ...posted, isRedelivered: true }
-        stage.tasks.push({ copy, about: id, isAgain, said: [] })
+        stage.tasks.push({ copy, about: id, said: [] })
       })
     }
   }

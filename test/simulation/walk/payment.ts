@@ -151,7 +151,7 @@ export function paymentModel(terms: Terms): Model<Moment<Outside>> {
         return seen.then((payment) => checkHold(context, payment)).then(() => 'done')
       }
       const posted = stage.outside.messages.find((one) => one.id === about)!
-      return handle(messagesOf(context), incoming(posted, task))
+      return handle(messagesOf(context), incoming(posted))
     })
   }
 

@@ -8,8 +8,6 @@ type CallResult = { readonly value: unknown } | { readonly error: Error }
 export type Task = {
   readonly copy: number
   readonly about: string
-  /** True if the message was delivered before. */
-  readonly isAgain?: boolean
   readonly said: readonly CallResult[]
   readonly outcome?: 'done' | 'again'
 }
@@ -172,8 +170,7 @@ function textOfTable(entries: readonly [string, unknown][]): string {
 export function keyOf<Outside extends object>({ rows, outside, tasks }: Moment<Outside>): string {
   const tables = rows.map(textOfTable)
   const working = tasks.map(
-    ({ copy, about, isAgain, said, outcome }) =>
-      `${copy} ${about} ${isAgain} ${outcome} ${said.map((one) => textOf(one)).join()}`,
+    ({ copy, about, said, outcome }) => `${copy} ${about} ${outcome} ${said.map((one) => textOf(one)).join()}`,
   )
   const around = Object.values(outside).map((value) =>
     Array.isArray(value) ? value.map(textOf).join() : textOf(value),

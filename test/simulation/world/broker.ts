@@ -8,7 +8,7 @@ const ackWaitMs = 20_000
 const inFlightMax = 8
 
 type Waiting = {
-  readonly message: Omit<IncomingMessage, 'isRedelivered'>
+  readonly message: IncomingMessage
   /** Message as JSON, of which each reader parses its own copy. */
   readonly text: string
   deliveries: number
@@ -120,7 +120,7 @@ export class Broker {
     const payload = JSON.parse(waiting.text)
     world.current = process
     void reader
-      .handle({ ...waiting.message, payload, isRedelivered })
+      .handle({ ...waiting.message, payload })
       .finally(() => {
         this.#working.set(process, (this.#working.get(process) ?? 1) - 1)
         waiting.workers.splice(waiting.workers.indexOf(process), 1)
