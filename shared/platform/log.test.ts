@@ -120,3 +120,19 @@ describe('a secret quoted by an error', () => {
     expect(lines).toContain('asked https://other.example')
   })
 })
+
+test('work goes on while a full disk takes no log line, and no line is kept beyond a limit', async () => {
+  const work = `
+    import { openLog } from '#platform/log'
+    const log = openLog('gateway', 'info')
+    const line = 'x'.repeat(1_000)
+    for (let done = 0; done < 20_000; done++) log.info(line)
+    console.error(process.memoryUsage.rss() < 150_000_000 ? 'all done' : 'too much memory')`
+  const child = Bun.spawn([process.execPath, '-e', work], {
+    cwd: import.meta.dir,
+    stdout: Bun.file('/dev/full'),
+    stderr: 'pipe',
+  })
+  expect(await new Response(child.stderr).text()).toBe('all done\n')
+  expect(await child.exited).toBe(0)
+})

@@ -36,13 +36,23 @@ const cleaned = ({ err, ...fields }: Record<string, unknown>) => ({
   ...(err === undefined ? {} : { err }),
 })
 
+/** Characters that wait for a disk that takes none; later lines are dropped. */
+const unwrittenMax = 1_000_000
+
+/** Opens the standard output. A failed write throws nothing: its lines wait for the next one, because work is not to end for its log. */
+function openStdout(): pino.DestinationStream {
+  const stdout = pino.destination({ fd: 1, sync: true, maxLength: unwrittenMax })
+  stdout.on('error', () => {})
+  return stdout
+}
+
 /**
  * Opens a log that removes `secretWords` from the finished line, because library errors may quote their input anywhere.
  */
 export const openLog = (
   service: string,
   level: string,
-  to: pino.DestinationStream = pino.destination({ fd: 1, sync: true }),
+  to: pino.DestinationStream = openStdout(),
   secretWords: readonly string[] = [],
 ): Log => {
   const redact = redactorOf(secretWords)
