@@ -316,6 +316,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'infra/operations',
+    lines: ['heartbeat missed'],
+    steps:
+      '`through` stores nothing, although it may answer: a row (`postgres`) or a message (a stream) is written every 15 s, and `says` has the reason. `postgres`: `dc exec postgres df -h /var/lib/postgresql`; if it is read-only, the disk was full or the URL leads to a standby; free space, or correct the URL. A stream: `bus stream report`; if it is full, see "stream nearly full" in [daily.md](daily.md). If a stream times out while the others store, the disk of NATS was full: nats-server then takes no message of that stream until it is restarted, also when there is space again. Free space, then `dc restart nats`. Nothing is lost: the outboxes publish what waits.',
+  },
+  {
+    source: 'infra/operations',
     lines: ['pruning failed'],
     steps: 'See `err`; tables grow until it is fixed.',
   },

@@ -201,6 +201,7 @@ export const plainPlaces = [
   'books.breaks.item',
   'books.breaks.rule',
   'books.checkpoints.source',
+  'books.heartbeats.name',
   'books.names.item',
   'books.provider_moves.account',
   'books.provider_moves.type',

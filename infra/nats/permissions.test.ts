@@ -46,6 +46,7 @@ const publishable: readonly Right[] = [
   ...to(['ops'], '$SRV.PING.payments', '$SRV.STATS.payments', '$SRV.STATS.payments.instance'),
   ...to(['ops'], '$SRV.INFO', '$SRV.INFO.payments', '$SRV.INFO.payments.instance'),
   ...to(['operations'], 'operations.console.feed'),
+  ...streams.flatMap(({ name }) => to(['operations'], `heartbeat.${name}.id`)),
   ...processNames.flatMap((name) => to([name], `copies-left.${name}`)),
   ...streams.flatMap(({ name }) => to(['gateway', 'ops', 'operations'], `$JS.API.STREAM.INFO.${name}`)),
   ...durables.flatMap(({ stream, reader }) =>

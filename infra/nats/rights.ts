@@ -1,4 +1,4 @@
-import { consumers, streams } from '#infra/nats/topology'
+import { consumers, heartbeatSubject, streams } from '#infra/nats/topology'
 import { instanceSubject, instancesSubject, leftSubject } from '#platform/bus/instances'
 import { metricsSubject } from '#platform/metrics/answer'
 import { questions, topics } from '#shared/messages/catalogue'
@@ -130,6 +130,10 @@ const withoutMessage: Readonly<Record<BusUser, readonly Grant[]>> = {
   'indexer-reader': [],
   operations: [
     { why: 'The live feed of the console.', subjects: [feedSubject] },
+    {
+      why: 'Proof that each stream stores messages.',
+      subjects: streams.map(({ name }) => heartbeatSubject(name, '*')),
+    },
     {
       why: 'Instance presence and service statistics.',
       subjects: ['$SRV.PING', '$SRV.PING.*.*', '$SRV.STATS'],

@@ -13,7 +13,9 @@ import { type RelayKind, relayFailed, relaySettled } from '#shared/messages/rela
 import type { ServiceName, Topic } from '#shared/messages/topic'
 import { IdentityWebhook, PaymentsWebhook } from '#shared/messages/webhooks'
 
-export type StreamPlan = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
+/** `allow_msg_ttl` lets a message expire by its header `Nats-TTL`; nats 2.29 does not know the setting. */
+export type StreamPlan = Partial<StreamConfig> &
+  Pick<StreamConfig, 'name' | 'subjects'> & { readonly allow_msg_ttl: true }
 export type ConsumerPlan = Partial<ConsumerConfig> & { durable_name: ServiceName | 'integrator' }
 
 const minute = nanos(60_000)
@@ -25,6 +27,12 @@ const day = 24 * 60 * minute
  */
 const subjectsOf = (stream: Topic['stream']): string[] =>
   topics.filter((topic) => topic.stream === stream).map((topic) => topic.subject)
+
+/**
+ * Returns the subject of a heartbeat, by which `operations` proves that a stream stores messages. No consumer reads it,
+ * and it expires after seconds.
+ */
+export const heartbeatSubject = (stream: string, id: string): string => `heartbeat.${stream}.${id}`
 
 const mebibyte = 1024 * 1024
 
@@ -73,7 +81,7 @@ const bucket = (name: 'rates', history: number) => ({
   duplicate_window: 2 * minute,
 })
 
-export const streams: readonly StreamPlan[] = [
+const plans: readonly Omit<StreamPlan, 'allow_msg_ttl'>[] = [
   {
     ...kept,
     name: 'WEBHOOKS',
@@ -113,6 +121,12 @@ export const streams: readonly StreamPlan[] = [
   },
   { ...bucket('rates', 64), storage: StorageType.File },
 ]
+
+export const streams: readonly StreamPlan[] = plans.map((plan) => ({
+  ...plan,
+  subjects: [...plan.subjects, heartbeatSubject(plan.name, '*')],
+  allow_msg_ttl: true,
+}))
 
 /** Plan of a consumer, which is named after its user and shared by its instances. */
 const reader = (service: ConsumerPlan['durable_name'], filters: readonly string[]): ConsumerPlan => ({

@@ -8,6 +8,7 @@ import { booksMetrics } from './books/metrics'
 import { openReconciliation } from './books/reconciliation'
 import { fields } from './config'
 import { openConsole } from './console/console'
+import { heartbeatEveryMs, heartbeatMetrics, openHeartbeats } from './health/heartbeat'
 import { openPruner } from './pruning/round'
 
 /** Delay of the first work, which leaves the machine to the services that start at the same time. */
@@ -61,14 +62,17 @@ await runService('operations', fields, async (config, runtime) => {
         copies: 1,
       },
     })
+    const heartbeats = openHeartbeats({ bus, database: books.database, log })
+    const served = async () => ({ ...figures(), heartbeats: heartbeats.figures() })
+    await using _beating = startLoop({ name: 'heartbeats', everyMs: heartbeatEveryMs, log, work: heartbeats.beat })
     await using _served = await serve({
       bus,
       name: 'operations',
       log,
-      readings: booksMetrics,
-      stats: async () => figures(),
+      readings: (of) => [...booksMetrics(of), ...heartbeatMetrics(of.heartbeats)],
+      stats: served,
       description: 'reconciles the books, removes old rows; answers only operators',
-      answers: console.answers,
+      answers: [...console.answers, heartbeats.answer],
     })
     await ended
   }

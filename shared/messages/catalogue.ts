@@ -3,7 +3,7 @@ import { CreditDue } from '#shared/messages/credit'
 import { deadLetterDecisions } from '#shared/messages/dead-letters'
 import { IdentityDecided, IdentityErased } from '#shared/messages/identity'
 import { IndexerDebt, IndexerDue, IndexerRecord } from '#shared/messages/indexer'
-import { ConsoleAttention, ConsoleItem, ConsoleWatch } from '#shared/messages/operations'
+import { ConsoleAttention, ConsoleItem, ConsoleWatch, HeartbeatsMissed } from '#shared/messages/operations'
 import * as payments from '#shared/messages/payments'
 import * as payouts from '#shared/messages/payouts'
 import { FlagOrder, PersonRule, personErasures, personReads } from '#shared/messages/person'
@@ -85,6 +85,7 @@ export const questions: readonly Question[] = [
   ConsoleItem,
   ConsoleAttention,
   ConsoleWatch,
+  HeartbeatsMissed,
   ...Object.values(deadLetterDecisions),
   ...Object.values(personReads),
   ...Object.values(personErasures),

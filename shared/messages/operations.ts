@@ -30,6 +30,13 @@ export const ConsoleWatch = question('operations.console.watch', 'operations', [
   ...asked,
 })
 
+/** Reads which dependencies have stored nothing lately, although they may respond: `postgres`, or a stream. */
+export const HeartbeatsMissed = question('operations.heartbeats', 'operations', ['gateway'], {
+  request: Type.Object({}),
+  answer: Type.Object({ missed: Type.Array(Type.String()) }),
+  repeat: 'changes nothing',
+})
+
 export const feedLeaseMs = 20_000
 
 /** Subject of the server-sent events that the gateway passes on to the open pages. */

@@ -327,7 +327,7 @@ export const conditions: readonly Condition[] = [
   },
   {
     cause: 'a stream is full',
-    alerts: ['OutboxStuck', 'StreamNearlyFull'],
+    alerts: ['OutboxStuck', 'StreamNearlyFull', 'HeartbeatMissed'],
     begin: async (scene) => {
       const { stack, person } = scene
       const admin = await asAdmin(scene)

@@ -146,6 +146,12 @@ export const breaks = schema.table(
   ],
 )
 
+/** One row that is written again and again, to prove that Postgres takes writes. */
+export const heartbeats = schema.table('heartbeats', {
+  name: text('name').primaryKey(),
+  beatAt: at('beat_at').notNull(),
+})
+
 export const runs = schema.table(
   'runs',
   {

@@ -13,6 +13,7 @@ const onBus: OnBus = {
   down: [],
   lags: [],
   missing: [],
+  heartbeats: [],
   rates: [],
   figures: { pricing: { 'USD/IDR': { rate: '16250' } } },
 }

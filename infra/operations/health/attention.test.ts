@@ -6,7 +6,7 @@ import type { OnBus } from './bus'
 import type { SystemFacts } from './facts'
 
 const allThere = Object.fromEntries(processNames.map((name) => [name, 1]))
-const known: OnBus = { copies: allThere, down: [], lags: [], missing: [], rates: [], figures: {} }
+const known: OnBus = { copies: allThere, down: [], lags: [], missing: [], heartbeats: [], rates: [], figures: {} }
 const bus = (more: Partial<OnBus>) => ({
   bus: { known: { ...known, ...more } },
 })
@@ -128,6 +128,16 @@ describe('status reports', () => {
       /^unexplained AUSD in the treasury: 2\.500000 AUSD \(1 transfer\), oldest 9 s/,
     ],
     ['an unreachable bus', { bus: { unknown: 'refused' } }, /cannot read the bus: refused/],
+    [
+      'a stream that takes no message',
+      bus({ heartbeats: [{ through: 'EVENTS', ageMs: 60_000, says: 'TIMEOUT' }] }),
+      /EVENTS has taken no message for .*: TIMEOUT/,
+    ],
+    [
+      'a Postgres that refuses writes',
+      bus({ heartbeats: [{ through: 'postgres', ageMs: 60_000, says: 'read-only' }] }),
+      /postgres has taken no write for .*: read-only/,
+    ],
     [
       'a consumer that is gone',
       bus({ missing: [{ reader: 'payments', stream: 'EVENTS' }] }),

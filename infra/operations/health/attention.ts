@@ -11,6 +11,7 @@ import { limits as cashoutLimits } from '../../../services/payouts/cashout'
 import type { Lag, OnBus, RateReading } from './bus'
 import type { ExternalAnswer } from './external'
 import type { SystemFacts, Unread } from './facts'
+import { missedAmong } from './heartbeat'
 import { pausedText } from './pauses'
 import type { ListAge } from './provider-lists'
 import type { InState } from './rows'
@@ -137,7 +138,7 @@ function breakNeeds({ breaks }: SystemFacts): string[] {
 /** Returns what NATS shows to be wrong. If NATS is down, the state of the services is unknown. */
 function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): string[] {
   if ('unknown' in bus) return []
-  const { copies, down, lags, missing, rates } = bus.known
+  const { copies, down, heartbeats, lags, missing, rates } = bus.known
   return [
     ...processNames.flatMap((name) => copyNeeds(name, copies[name] ?? 0, floors.copies)),
     ...down
@@ -145,6 +146,10 @@ function busNeeds(bus: ExternalAnswer<OnBus>, floors: Pick<Floors, 'copies'>): s
       .map(({ service, state, since }) => {
         return `an instance of ${service} does not respond (${state}), since ${since}`
       }),
+    ...missedAmong(heartbeats).map(
+      ({ through, ageMs, says }) =>
+        `${through} has taken no ${through === 'postgres' ? 'write' : 'message'} for ${ageText(ageMs)}: ${says ?? 'not tried'}`,
+    ),
     ...missing.map(
       ({ reader, stream }) => `consumer ${reader} of ${stream} is gone, its messages wait: provision NATS`,
     ),

@@ -4,6 +4,7 @@ import { isMissing } from '#platform/bus/consume'
 import { askEverybody, type DownInstance, type InstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { processNames } from '#shared/messages/topic'
+import type { Heartbeat } from './heartbeat'
 
 type ConsumerName = { readonly reader: string; readonly stream: string }
 
@@ -31,6 +32,8 @@ export type OnBus = {
   /** Durable consumers that do not exist, so their messages wait. */
   readonly missing: readonly ConsumerName[]
   readonly rates: readonly RateReading[]
+  /** What `operations` wrote last through Postgres and each stream. Empty if it does not respond. */
+  readonly heartbeats: readonly Heartbeat[]
   /** Figures that one instance of each service reports. */
   readonly figures: Readonly<Record<string, ServiceFigures>>
 }
@@ -46,6 +49,7 @@ export async function readBus(open: () => Promise<Bus>, roster?: InstanceRoster)
     lags: lags.filter((one) => 'waiting' in one),
     missing: lags.filter((one) => !('waiting' in one)),
     rates: ratesIn(stats),
+    heartbeats: (figuresIn(of('operations')[0]).heartbeats ?? []) as Heartbeat[],
     figures: Object.fromEntries(processNames.map((name) => [name, figuresIn(of(name)[0])])),
   }
 }

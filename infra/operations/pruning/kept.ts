@@ -184,9 +184,9 @@ export const entries: readonly KeptEntry[] = [
     why: 'Records every difference and who owned it.',
   },
   {
-    names: ['books.balances', 'books.checkpoints', 'books.totals'],
+    names: ['books.balances', 'books.checkpoints', 'books.totals', 'books.heartbeats'],
     growsWith: 'constant',
-    why: 'One row per place, source and account.',
+    why: 'One row per place, source and account, and one heartbeat.',
   },
   {
     names: ['books.runs'],

@@ -37,7 +37,7 @@ const namedIn = (body: string): string[] => [
 
 async function messageAt(
   manager: JetStreamManager,
-  query: { seq: number } | { last_by_subj: string },
+  query: { seq: number; next_by_subj?: string } | { last_by_subj: string },
 ): Promise<StoredMsg | undefined> {
   try {
     return await manager.streams.getMessage(stream, query as { seq: number })
@@ -142,8 +142,9 @@ async function firstSince(manager: JetStreamManager, first: number, last: number
   let [low, high] = [first, last + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const message = await messageAt(manager, { seq: middle })
-    if (!message || message.time.getTime() < sinceMs) low = middle + 1
+    // Heartbeats that have expired leave gaps in the sequence.
+    const message = await messageAt(manager, { seq: middle, next_by_subj: 'webhooks.>' })
+    if (message && message.time.getTime() < sinceMs) low = message.seq + 1
     else high = middle
   }
   return low

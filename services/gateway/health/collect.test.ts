@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import pino from 'pino'
+import { handler } from '#platform/bus/serve'
 import { answerMetrics } from '#platform/metrics/answer'
+import { HeartbeatsMissed } from '#shared/messages/operations'
+import { ok } from '#shared/refusals'
 import { about } from '#test/support/processes'
 import { suspend, waitUntil } from '#test/support/wait'
 import { answerAs, type Dependencies, startBackbone } from '../test-support/dependencies'
@@ -30,6 +33,15 @@ function serverPid(): number {
   if (!found) throw new Error('no nats-server')
   return found
 }
+
+test('readiness names Postgres while operations finds that it refuses writes', async () => {
+  const bus = open.use(await backbone.busAs('gateway'))
+  const { readiness } = openProbes(bus, backbone.database, log)
+  expect((await readiness()).missing).not.toContain('postgres')
+  const missed = handler(HeartbeatsMissed, async () => ok({ missed: ['postgres'] }))
+  await using _operations = await answerAs(backbone, 'operations', [missed])
+  await waitUntil('Postgres being named', async () => (await readiness()).missing.includes('postgres'))
+})
 
 test('readiness blames the bus, and no service, while nats-server is frozen', async () => {
   const bus = open.use(await backbone.busAs('gateway'))

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { asker } from '#platform/bus/ask'
 import { type DownInstance, openInstanceRoster } from '#platform/bus/instances'
 import type { Bus } from '#platform/bus/open'
 import { countDead } from '#platform/db/dead-letter.store'
@@ -9,6 +10,7 @@ import type { Log } from '#platform/log'
 import { metricsOf, readingsFrom } from '#platform/metrics/answer'
 import { shareFigures } from '#platform/metrics/figures'
 import { agesOf } from '#platform/metrics/state-limits'
+import { HeartbeatsMissed } from '#shared/messages/operations'
 import { limits } from '../identity/identity'
 import { countIdentities, oldestAwaited } from '../identity/identity.store'
 import { countRechecks } from '../identity/recheck.store'
@@ -18,8 +20,8 @@ import { type GatewayFigures, gatewayMetrics } from './gateway-metrics'
 import { readStreams } from './streams'
 
 /**
- * Readiness of the deployment. `missing` lists dependencies that do not respond, `down` single instances that
- * do not.
+ * Readiness of the deployment. `missing` lists dependencies that do not respond, and Postgres if it refuses writes;
+ * `down` lists single instances that do not respond.
  */
 export type Readiness = () => Promise<{
   readonly missing: readonly string[]
@@ -31,12 +33,21 @@ const probeMs = 800
 /** Probes the dependencies; simultaneous callers share one round. */
 function openReadiness(bus: Bus, database: Database): Readiness {
   const roster = openInstanceRoster(bus)
+  const ask = asker(bus, probeMs)
+  /** Returns true if Postgres has refused the writes of `operations` lately. Without `operations` it is unknown. */
+  const refusesWrites = () =>
+    ask(HeartbeatsMissed, {}).then(
+      (answer) => 'ok' in answer && answer.ok.missed.includes('postgres'),
+      () => false,
+    )
   const round = async () => {
-    const [postgres, nats, { silent, down }] = await Promise.all([
+    const [postgres, nats, { silent, down }, isReadOnly] = await Promise.all([
       missingOf('postgres', () => database.read((db) => db.execute(sql`select 1`))),
       missingOf('nats', () => bus.nc.flush()),
       roster.call(),
+      refusesWrites(),
     ])
+    if (isReadOnly && postgres.length === 0) postgres.push('postgres')
     // Without NATS no service could be asked.
     if (nats.length > 0) return { missing: [...postgres, ...nats], down: [] }
     return { missing: [...postgres, ...silent], down }

@@ -87,8 +87,9 @@ function causesOf(error: unknown): unknown[] {
   return chain
 }
 
-/** Codes of postgres.js 3.4.9 and the kernel, PostgreSQL classes 08, 53 and 57, and conflicts. */
-const unreachable = /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|53|57|40001|40P01|55P03)/
+/** Codes of postgres.js 3.4.9 and the kernel, PostgreSQL classes 08, 53, 57 and 58, read-only, and conflicts. */
+const unreachable =
+  /^(CONNECT(ION)?_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ERR_POSTGRES|08|25006|53|57|58|40001|40P01|55P03)/
 
 function isDependency(error: unknown): boolean {
   if (error instanceof DeadlinePassed || error instanceof Unavailable || error instanceof Faulted) return true

@@ -41,6 +41,16 @@ describe('the gateway answers a failure with', () => {
     ['503 when a service failed', new Faulted('x'), 503, 'the service is busy, try again', 2],
     ['503 when the bus is gone', new NatsError('x', 'CONNECTION_CLOSED'), 503, 'the service is busy, try again', 2],
     ['503 when the database is gone', wrapped, 503, 'the service is busy, try again', 2],
+    ...['25006', '58030'].map(
+      (code) =>
+        [
+          `503 when the database cannot write (${code})`,
+          Object.assign(new Error('x'), { code }),
+          503,
+          'the service is busy, try again',
+          2,
+        ] as const,
+    ),
     ['500 when it is a bug', new TypeError('undefined is not'), 500, 'something went wrong', undefined],
     ['500 when it is no error at all', 'text', 500, 'something went wrong', undefined],
     ['500 for a constraint', Object.assign(new Error('x'), { code: '23505' }), 500, 'something went wrong', undefined],

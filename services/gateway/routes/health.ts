@@ -42,7 +42,7 @@ export const healthRoutes = ({ health, clock, leaving }: Context, access: Access
       {
         limited: 'probe',
         ...operation({
-          summary: 'Readiness: Postgres, NATS and all six services respond',
+          summary: 'Readiness: Postgres takes writes, NATS and all six services respond',
           tag: 'operations',
           ok: {
             description: 'Ready within the last 5 seconds, and this instance is not shutting down.',

@@ -7,7 +7,7 @@ import { publish } from '#platform/bus/publish'
 import { type Handler, serve } from '#platform/bus/serve'
 import { systemClock as clock } from '#platform/clock'
 import { openDatabase } from '#platform/db/open'
-import type { ServiceName, Topic } from '#shared/messages/topic'
+import type { ProcessName, Topic } from '#shared/messages/topic'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 import { provisionNats, startScratchServer } from '#test/support/scratch-server'
 import { openApp } from '../app'
@@ -33,7 +33,7 @@ export async function startBackbone() {
   ends.use(nats)
   await provisionNats({ url: nats.url, user: 'admin', password: nats.passwords.admin })
   const databaseUrl = postgres.urlAs('gateway', postgres.passwords.gateway)
-  const busAs = (name: ServiceName): Promise<Bus> =>
+  const busAs = (name: ProcessName): Promise<Bus> =>
     openBus({ url: nats.url, user: name, password: nats.passwords[name], name, log, onFatal })
   const kept = ends.move()
   return {
@@ -84,7 +84,7 @@ export async function startGateway(
 }
 
 /** Answers requests with the NATS permissions of the given service. */
-export async function answerAs(backbone: Dependencies, name: ServiceName, answers: readonly Handler[]) {
+export async function answerAs(backbone: Dependencies, name: ProcessName, answers: readonly Handler[]) {
   const bus = await backbone.busAs(name)
   const served = await serve({
     bus,
