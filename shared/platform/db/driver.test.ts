@@ -171,3 +171,41 @@ describe('an error belongs to its own statement', () => {
     await client.end({ timeout: 1 })
   })
 })
+
+test('after a pooler dropped the prepared statements, parallel statements get their own rows', async () => {
+  const database = open(1)
+  const read = (n: number) => database.read((db) => db.execute(sql`select ${n}::int as n`))
+  const double = (n: number) => database.read((db) => db.execute(sql`select ${n}::int * 2 as n`))
+  await Promise.all([read(0), double(0)])
+  await database.run((db) => db.execute(sql`deallocate all`))
+  const all = [1, 2, 3].flatMap((n) => [read(n), double(n)])
+  expect(await Promise.all(all.map(outcomeOf))).toEqual([1, 2, 3].flatMap((n) => [[{ n }], [{ n: n * 2 }]]))
+  await database[Symbol.asyncDispose]()
+})
+
+describe('after the type of a column changed', () => {
+  test.each([1, 2])(
+    'parallel statements on %p connections get their own rows',
+    async (connections) => {
+      const database = open(connections)
+      await admin`create table if not exists shapes (id text primary key, word text)`
+      await admin`insert into shapes values ('known', 'a') on conflict do nothing`
+      const find = () => database.read((db) => db.execute(sql`select word from shapes where id = ${'known'}`))
+      const insert = (id: string) =>
+        database.run((db) =>
+          db.execute(sql`insert into shapes values (${id}, 'b') on conflict do nothing returning id, word`),
+        )
+      const other = (n: number) => database.read((db) => db.execute(sql`select ${n}::int as n`))
+      for (let round = 0; round < 6; round++) {
+        const id = (n: number) => `${connections} ${round} ${n}`
+        await Promise.all([find(), insert(id(0)), other(0)])
+        await admin.unsafe(`alter table shapes alter column word type ${round % 2 === 0 ? 'varchar(50)' : 'text'}`)
+        const all = [1, 2, 3, 4].flatMap((n) => [find(), insert(id(n)), other(n)])
+        const rows = [1, 2, 3, 4].flatMap((n) => [[{ word: 'a' }], [{ id: id(n), word: 'b' }], [{ n }]])
+        expect(await Promise.all(all.map(outcomeOf))).toEqual(rows)
+      }
+      await database[Symbol.asyncDispose]()
+    },
+    30_000,
+  )
+})

@@ -61,8 +61,9 @@ export function openDatabase(options: {
   lockTimeoutMs?: number
 }): Database {
   const deadlineMs = options.callDeadlineMs ?? callDeadlineMs
+  const { max = 8 } = options
   const sql = postgres(options.url, {
-    max: options.max ?? 8,
+    max,
     connect_timeout: 5,
     backoff: () => reconnectSeconds,
     idle_timeout: 60,
@@ -94,6 +95,19 @@ export function openDatabase(options: {
   }
   const guarded = <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> =>
     inSpan(`postgres ${kind}`, words, () => call(kind, work))
+  /**
+   * Repeats a single statement that a connection had prepared before a change of its tables. Postgres refused it, so it
+   * did nothing; the driver has dropped it, and each connection may have prepared it.
+   */
+  const repeating = async <T>(work: () => PromiseLike<T>): Promise<T> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isStale(error) || tries > max) throw error
+      }
+    }
+  }
   const call = async <T>(kind: CallKind, work: () => PromiseLike<T>): Promise<T> => {
     const startedMs = performance.now()
     try {
@@ -112,8 +126,8 @@ export function openDatabase(options: {
     }
   }
   return {
-    read: (work) => guarded('read', () => work(db)),
-    run: (work) => guarded('write', () => work(db)),
+    read: (work) => guarded('read', () => repeating(() => work(db))),
+    run: (work) => guarded('write', () => repeating(() => work(db))),
     transaction: async (work) => {
       let tell = () => {}
       const result = await guarded('transaction', () =>
@@ -192,6 +206,12 @@ const isAway = (error: unknown): boolean =>
   error instanceof DeadlinePassed
     ? error.message.startsWith(asked)
     : awayCodes.has(String((error as { code?: unknown }).code))
+
+/** Routines of Postgres that refuse a prepared statement: its result changed, or it does not exist (any more). */
+const staleRoutines: ReadonlySet<string> = new Set(['RevalidateCachedQuery', 'FetchPreparedStatement'])
+
+const isStale = (error: unknown): boolean =>
+  error instanceof DrizzleQueryError && staleRoutines.has(String((error.cause as { routine?: unknown })?.routine))
 
 /** Returns an error without the values of a statement: drizzle puts them into its message, and they may be personal. */
 function withoutValues(error: unknown): unknown {
