@@ -65,23 +65,34 @@ async function applyMigrations(sql: Sql): Promise<void> {
   }
 }
 
+type Entry = { readonly tag: string; readonly when: number }
+
+/** Returns the first migration that is not applied, although another of its time or a later one is. */
+export function skippedIn(journal: readonly Entry[], applied: readonly number[]): Entry | undefined {
+  const latest = Math.max(...applied)
+  const count = (times: readonly number[], time: number) => times.filter((one) => one === time).length
+  return journal.find(({ when }, at) => {
+    const untilHere = journal.slice(0, at + 1).map((entry) => entry.when)
+    return when <= latest && count(applied, when) < count(untilHere, when)
+  })
+}
+
 /**
- * Throws if an unapplied migration is older than the latest applied one. drizzle-orm 0.45.4 would skip it silently,
- * because it compares only with the latest time.
+ * Throws if an unapplied migration is not newer than the latest applied one. drizzle-orm 0.45.4 would skip it
+ * silently, because it compares only with the latest time.
  */
 async function assertNoneSkipped(sql: Sql, role: DatabaseRole): Promise<void> {
   const [table] = await sql`select to_regclass(${`migrations.${role}`}) is not null as exists`
   if (!table?.exists) return
   const rows = await sql<{ at: string }[]>`select created_at as at from migrations.${sql(role)}`
-  const applied = new Set(rows.map(({ at }) => Number(at)))
-  const latest = Math.max(...applied)
-  const skipped = journalOf(role).find(({ when }) => when <= latest && !applied.has(when))
+  const applied = rows.map(({ at }) => Number(at))
+  const skipped = skippedIn(journalOf(role), applied)
   if (!skipped) return
   const service = serviceOf(role)
   throw new Error(
-    `migration ${skipped.tag} of ${service} is older than one that this database has, so it would ` +
+    `migration ${skipped.tag} of ${service} is not newer than one that this database has, so it would ` +
       `be skipped; nothing was changed. Set its "when" in ` +
-      `infra/migrations/${service}/meta/_journal.json to more than ${latest}.`,
+      `infra/migrations/${service}/meta/_journal.json to more than ${Math.max(...applied)}.`,
   )
 }
 

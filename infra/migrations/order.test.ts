@@ -1,12 +1,23 @@
 import { expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { databaseRoles, hasMigrations, journalOf } from '#infra/migrations/databases'
-import { migrateAll } from '#infra/migrations/migrate'
+import { migrateAll, skippedIn } from '#infra/migrations/migrate'
 import { startScratchPostgres } from '#test/support/scratch-postgres'
 
 test.each(databaseRoles.filter(hasMigrations))('each migration of %s is newer than the one before', (role) => {
   const times = journalOf(role).map(({ when }) => when)
   expect(times).toEqual([...new Set(times)].sort((a, b) => a - b))
+})
+
+test.each([
+  ['none, if all are applied', [1, 2], [1, 2], undefined],
+  ['none, if only newer ones are not applied', [1, 2, 3], [1], undefined],
+  ['an older one', [1, 2, 3], [1, 3], '2'],
+  ['the second of one time', [1, 2, 2], [1, 2], '2 again'],
+  ['none, if both of one time are applied', [1, 2, 2], [1, 2, 2], undefined],
+])('the migrations that would be skipped are: %s', (_, journal, applied, skipped) => {
+  const entries = journal.map((when, at) => ({ when, tag: journal[at - 1] === when ? `${when} again` : `${when}` }))
+  expect(skippedIn(entries, applied)?.tag).toBe(skipped)
 })
 
 test('a migration older than the latest applied one is refused by name, and nothing is changed', async () => {
