@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { sql } from 'drizzle-orm'
 import postgres, { type Options, type Sql } from 'postgres'
 import { type Database, openDatabase } from '#platform/db/open'
@@ -208,4 +208,22 @@ describe('after the type of a column changed', () => {
     },
     30_000,
   )
+})
+
+test.each([
+  ['alone', (port: number) => `[::1]:${port}`],
+  ['as the second of two hosts', (port: number) => `127.0.0.1:1,[::1]:${port}`],
+])('an IPv6 address in the URL is reached, %s', async (_, hosts) => {
+  const reached = Promise.withResolvers<void>()
+  const door = createServer((socket) => {
+    socket.destroy()
+    reached.resolve()
+  })
+  await new Promise<void>((listening) => door.listen(0, '::1', listening))
+  const { port } = door.address() as AddressInfo
+  const client = postgres(`postgres://sari@${hosts(port)}/none`, { max: 1, connect_timeout: 2 })
+  const asked = outcomeOf(client`select 1`)
+  await Promise.race([reached.promise, asked.then((outcome) => Promise.reject(new Error(String(outcome))))])
+  await client.end({ timeout: 0 })
+  door.close()
 })
