@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Events, type NatsConnection } from 'nats'
+import { Events, headers, type NatsConnection } from 'nats'
 import { provisionNats } from '#infra/nats/provision'
 import { type Grant, rightsOf } from '#infra/nats/rights'
 import { consumers, streams } from '#infra/nats/topology'
@@ -272,4 +272,25 @@ describe('a client without a password', () => {
     const passwords = server.passwords
     await expect(server.connectWith(user, passwords[other])).rejects.toThrow(/Authorization Violation/)
   })
+})
+
+test('security: ops releases a rate jump and removes no other rate of the bucket', async () => {
+  const [pricing, ops] = [await server.connectAs('pricing'), await server.connectAs('ops')]
+  const release = '$KV.rates.release.usd-idr'
+  const kept = () => pricing.jetstream().views.kv('rates', { bindOnly: true })
+  await (await kept()).put('accepted.usd-idr', '16250')
+  const rollup = headers()
+  rollup.set('Nats-Rollup', 'all')
+  const publish = (options: object) =>
+    ops
+      .jetstream()
+      .publish(release, '16300', options)
+      .then(
+        () => 'stored',
+        (error: Error) => error.message,
+      )
+  expect(await publish({ headers: rollup })).toMatch(/rollup/)
+  expect(await publish({})).toBe('stored')
+  expect((await (await kept()).get('accepted.usd-idr'))?.string()).toBe('16250')
+  await Promise.all([pricing.close(), ops.close()])
 })

@@ -76,7 +76,9 @@ const bucket = (name: 'rates', history: number) => ({
   max_msgs_per_subject: history,
   max_bytes: mebibytesMax[name] * mebibyte,
   deny_delete: true,
-  allow_rollup_hdrs: true,
+  // A roll-up would let one permitted subject remove every other rate.
+  deny_purge: true,
+  allow_rollup_hdrs: false,
   allow_direct: false,
   duplicate_window: 2 * minute,
 })
