@@ -36,6 +36,16 @@ describe('an outage', () => {
     expect(lines[3]).toMatchObject({ level: 'info', awayMs: 150_000, failures: 150 })
   })
 
+  test('is logged once it has a reason, and names the newest one once a minute', () => {
+    const { outage, lines, pass } = open()
+    outage.failed()
+    expect(lines).toEqual([])
+    outage.failed(new Away('refused'))
+    pass(60_000)
+    outage.failed(new Away('certificate has expired'))
+    expect(lines.map(({ reason }) => reason)).toEqual(['refused', 'certificate has expired'])
+  })
+
   test('is not ended by a response to a request sent before it began', () => {
     const { outage, told, pass } = open()
     outage.failed(new Away())

@@ -3,7 +3,7 @@ import { addErrorSuppression, causesOf } from '#platform/error-suppression'
 import type { Log } from '#platform/log'
 
 export type Outage = {
-  /** Reports a missing response or connection. */
+  /** Reports a missing response or connection. An outage is logged once a failure has a reason. */
   readonly failed: (error?: unknown) => void
   /** Reports a success, which costs nothing while the dependency is available. */
   readonly works: () => void
@@ -40,7 +40,7 @@ export function openOutage(options: {
   const say = (error: unknown) => {
     const now = clock()
     if (isSaid && now - saidAt >= stillEveryMs)
-      log.warn({ ...fields, awayMs: now - since!, failures }, `${name} still unavailable`)
+      log.warn({ ...fields, awayMs: now - since!, failures, reason: reasonOf(error) }, `${name} still unavailable`)
     else if (!isSaid && now - saidAt >= lostEveryMs)
       // The error is not logged as `err`, because a suppressed error would lower this line to debug.
       log.warn({ ...fields, reason: reasonOf(error) }, `${name} unavailable`)
@@ -60,7 +60,7 @@ export function openOutage(options: {
       failedAt = clock()
       since ??= failedAt
       failures += 1
-      say(error)
+      if (error !== undefined) say(error)
     },
     works: () => {
       if (since !== undefined && clock() - failedAt >= settleMs) end()

@@ -84,7 +84,7 @@ test('a first connection without a response is dropped and made again', async ()
 
 test('the loss of a server is logged once, and so is its return', async () => {
   const gone = await startScratchServer()
-  const lines: { msg: string; level: string }[] = []
+  const lines: { msg: string; level: string; reason?: string }[] = []
   const log = openLog('gateway', 'info', { write: (line) => void lines.push(JSON.parse(line)) })
   const as = { user: 'gateway', password: gone.passwords.gateway, name: 'gateway' }
   await using bus = await openBus({ ...as, url: gone.url, log, onFatal: () => {} })
@@ -100,6 +100,7 @@ test('the loss of a server is logged once, and so is its return', async () => {
   const told = () => lines.map(({ msg }) => msg)
   await waitUntil('the return', () => told().includes('nats available again'))
   expect(told()).toEqual(['NATS connected', 'nats unavailable', 'nats available again'])
+  expect(lines[1]!.reason).toMatch(/REFUSED/)
   await gone[Symbol.asyncDispose]()
 })
 

@@ -1,4 +1,4 @@
-import { connect, DebugEvents, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
+import { connect, Events, type JetStreamClient, type NatsConnection, nuid } from 'nats'
 import { serversOf } from '#platform/bus/servers'
 import { DeadlinePassed, pause, within } from '#platform/deadline'
 import type { Log } from '#platform/log'
@@ -59,9 +59,13 @@ const inboxPrefixOf = (name: string) => `_INBOX_${name}`
 const busErrors: ReadonlySet<string> = new Set(['NatsError', 'NobodyThere', 'Unavailable'])
 const isOfTheBus = (error: Error) => busErrors.has(error.name) || error instanceof DeadlinePassed
 
+/** Status with the error of a failed reconnect. Only the patched client reports it. */
+const dialFailed = 'dialFailed'
+
 async function tellOfBreaks(nc: NatsConnection, outage: Outage): Promise<void> {
-  for await (const { type } of nc.status()) {
-    if (type === Events.Disconnect || type === DebugEvents.Reconnecting) outage.failed()
+  for await (const { type, data } of nc.status()) {
+    if (type === Events.Disconnect) outage.failed()
+    if (String(type) === dialFailed) outage.failed(data)
     if (type === Events.Reconnect) outage.back()
   }
 }
