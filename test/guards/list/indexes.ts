@@ -25,6 +25,7 @@ export const ofNoMoney: Readonly<Record<string, string>> = {
   'books.breaks_open': 'a line of a list for operators',
   'books.chain_moves_tx_hash_log_index_pk': 'read for comparison; a duplicate is reported as a break',
   'books.checkpoints_pkey': 'progress of the comparison, which starts again once a day',
+  'books.heartbeats_pkey': 'one row, which proves that Postgres takes writes',
   'books.names_pkey': 'names of items for the comparison',
   'books.provider_moves_account_transaction_id_pk': 'read for comparison, as the moves of the chain',
   'books.runs_pkey': 'a sequence number',
