@@ -117,9 +117,9 @@ describe('GET /me/statement', () => {
   test.each([
     [
       '?from=2026-02-31',
-      'from must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T00:00:00+07:00',
+      'from must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z',
     ],
-    ['?to=now', 'to must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T00:00:00+07:00'],
+    ['?to=now', 'to must be a date in UTC or a time with its zone, as in 2026-11-21 or 2026-11-21T17:00:00Z'],
     ['?from=2026-11-02&to=2026-11-02', 'from must be before to'],
     ['?from=2025-01-01&to=2026-11-01', 'a statement covers at most 366 days'],
     ['?format=pdf', 'format must be json or csv'],
