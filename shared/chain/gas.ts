@@ -31,7 +31,7 @@ export const gasLimits = {
  */
 export const userGasLimits = {
   draw: 400_000n,
-  repay: 175_000n,
+  repay: 180_000n,
   repayWithPermit: 240_000n,
   repayFromCollateral: 225_000n,
   withdrawCollateral: 215_000n,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { waitUntil } from '#infra/local/wait'
 import { openSandboxFixture, type SandboxFixture, sessionBody } from '#test/support/sandbox'
 
 let fixture: SandboxFixture
@@ -93,7 +94,11 @@ describe('the forms of a refund', () => {
     await fixture.control('faults', { seed })
     const path = `payments/${payment.payment_id}/refund`
     const { json } = await fixture.control(path)
-    const told = (await fixture.events('refund.succeeded')).at(-1)!.json.data
+    // Webhooks of the refunds before may still be on their way.
+    const told = await waitUntil('the webhook of this refund', async () => {
+      const all = await fixture.events('refund.succeeded')
+      return all.map((one) => one.json.data).find((data) => (data.data ?? data).id === json.id)
+    })
     await fixture.control('faults', { seed: null })
     const names = { [payment.payment_id]: 'payment', [payment.payment_request_id]: 'request' }
     return { named: names[json.payment_id] ?? json.payment_id?.slice(0, 4) ?? 'none', isWrapped: 'data' in told }
