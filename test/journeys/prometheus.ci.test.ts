@@ -15,12 +15,12 @@ beforeAll(async () => {
   await flowsEnding(await beginPaths(stack, person), 60_000)
 })
 
-/** Returns true for metrics that a stack without the books lacks. */
-const isOfBooks = (name: string) => name.startsWith('ausd_books_')
+/** Returns true for metrics of `operations`, which this stack does not run. */
+const isOfOperations = (name: string) => /^ausd_(?:books|heartbeat)_/.test(name)
 
 test('every metric that a rule or the dashboard reads exists', async () => {
   const read = [...readAlerts(), ...readQueries()].flatMap(({ expr }) => measuresIn(expr))
-  const wanted = [...new Set(read)].filter((name) => !isOfBooks(name))
+  const wanted = [...new Set(read)].filter((name) => !isOfOperations(name))
   expect(wanted.length).toBeGreaterThan(25)
   const missing = async () => {
     const shown = new Set((await scrape(stack)).map(({ name }) => name))
@@ -42,7 +42,7 @@ describe.skipIf(!prometheus)(prometheus ? 'a Prometheus that scrapes' : `Prometh
         title: alert,
         expr: withoutThreshold(expr),
       })),
-    ].filter(({ expr }) => !measuresIn(expr).some(isOfBooks) && !expr.startsWith('absent('))
+    ].filter(({ expr }) => !measuresIn(expr).some(isOfOperations) && !expr.startsWith('absent('))
     const withoutSeries = async () => {
       const empty: string[] = []
       for (const { title, expr } of queries)
