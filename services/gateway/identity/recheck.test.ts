@@ -47,8 +47,13 @@ beforeAll(async () => {
       unreadable.has(wallet) ? refuse('chain_unavailable') : (accountOf(wallet) as never),
     ),
   ])
-  // The gateway only serves webhooks and links: the suite runs the rounds itself.
+  // The gateway only serves webhooks and links: the suite runs the rounds itself, once the gateway's first one is over.
+  const due = await linked()
   gateway = await startGateway(backbone, { identityApiUrl: sandbox.url, recheckEveryMs: day })
+  await waitUntil("the gateway's first round", async () => {
+    const nextCheckAt = (await recheckOf(due))?.nextCheckAt
+    return !nextCheckAt || nextCheckAt.getTime() > Date.now() + 2 * minute
+  })
 })
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()

@@ -72,12 +72,17 @@ export type InstanceCount = Loop & { readonly count: () => number }
 export async function countInstances(bus: Bus, service: ProcessName, log: Log): Promise<InstanceCount> {
   let count = 1
   const look = async () => {
-    const found = await findInstances(bus, service, { withinMs })
-    // Not even this instance was found, so the bus is unavailable.
-    if (found.length === 0) return
-    const others = found.filter(({ copy }) => copy !== bus.copy)
-    if (count !== others.length + 1) log.info({ copies: others.length + 1 }, 'instance count changed')
-    count = others.length + 1
+    const present = async () => {
+      const found = await findInstances(bus, service, { withinMs })
+      // Not even this instance was found, so the bus is unavailable.
+      return found.length === 0 ? undefined : found.filter(({ copy }) => copy !== bus.copy).length + 1
+    }
+    const first = await present()
+    // A bus that is going away delivers only a part of the responses, so fewer are believed only the second time.
+    const copies = first !== undefined && first < count ? await present() : first
+    if (copies === undefined) return
+    if (count !== copies) log.info({ copies }, 'instance count changed')
+    count = copies
   }
   await look()
   const loop = startLoop({ name: 'instance count', everyMs, log, work: look })
