@@ -119,6 +119,8 @@ export const fields = {
   }),
 } as const
 
+export type Config = ConfigOf<typeof fields>
+
 export const microPerUsd = 1_000_000n
 
 export const topupLimitsFrom = (

@@ -3,7 +3,6 @@ import { type Fiat, money } from '#shared/money/money'
 import { fiatOf, type Pair } from '#shared/money/pair'
 import { toAusdFloor, toFiatCeil } from '#shared/money/rate'
 import { type Answer, ok, type RefusalCode, refuse } from '#shared/refusals'
-
 import type { PaymentKind } from './payment'
 
 /** Payment methods that a user may choose. All except `card` show every channel. */

@@ -1,16 +1,12 @@
 import type { HandlingContext } from '#platform/bus/handling'
-import type { ConfigOf } from '#platform/config'
 import type { Loop } from '#platform/loop'
-import { type fields, givenBackMaxOf } from './config'
+import { type Config, givenBackMaxOf } from './config'
 import type { Context } from './context'
 import { startListing } from './incoming/provider-list'
 import { startRechecking } from './incoming/recheck'
 import { webhookReactions } from './incoming/webhook'
 import { relayReactions } from './onchain/relay'
 import { messaging } from './schema.store'
-
-/** Settings of the service, by name of their variables in camel case. */
-export type Config = ConfigOf<typeof fields>
 
 /** The parts of the context that reach outside of the process or keep its secrets, and the clock. */
 export type Means = Pick<

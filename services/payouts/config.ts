@@ -1,4 +1,4 @@
-import type { Field } from '#platform/config'
+import type { ConfigOf, Field } from '#platform/config'
 import { address, amount, durationMs, integer, list, oneOf, text, url } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 import { checkWait } from './decide'
@@ -109,6 +109,8 @@ export const fields = {
     fallback: '2592000000',
   }),
 }
+
+export type Config = ConfigOf<typeof fields>
 
 export const givenBackMaxOf = (config: {
   readonly cashoutRefusedDayMax: number

@@ -1,9 +1,5 @@
-import type { ConfigOf } from '#platform/config'
-import { type fields, guardsFrom } from './config'
+import { type Config, guardsFrom } from './config'
 import type { Context } from './context'
-
-/** Settings of the service, by name of their variables in camel case. */
-export type Config = ConfigOf<typeof fields>
 
 /** The parts of the context that reach outside of the process, and the clock. */
 export type Means = Pick<Context, 'database' | 'rates' | 'sources' | 'log' | 'clock'>

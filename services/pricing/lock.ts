@@ -30,40 +30,41 @@ export function lockQuotes(
       return ok({ pair, rate: verdict.minorPerUsd.toString() })
     }),
     handler(QuoteFind, async ({ quoteId, requestFingerprint, use }) => {
-      const quote = quoteOf(context, quoteId)
-      if (quote && !allows(quote, use)) return refuse('cashout_rate_unavailable')
-      const found = await findFor(context, requestFingerprint, quote)
+      const quote = quoteFor(context, quoteId, use)
+      const found = 'refused' in quote ? quote : await findFor(context, requestFingerprint, quote.ok)
       return 'refused' in found ? found : ok(wire(found.ok))
     }),
     handler(QuoteTake, async ({ quoteId, requestFingerprint, use }) => {
-      const quote = quoteOf(context, quoteId)
-      if (quote && !allows(quote, use)) return refuse('cashout_rate_unavailable')
-      const taken = await take(context, requestFingerprint, quote)
+      const quote = quoteFor(context, quoteId, use)
+      const taken = 'refused' in quote ? quote : await take(context, requestFingerprint, quote.ok)
       failpoint('pricing:quote-taken')
       return 'refused' in taken ? taken : ok(wire(taken.ok))
     }),
   ]
 }
 
-// guard: a quote for money that comes in prices no cash-out
-const allows = ({ payInOnly }: Quote, use: 'pay_in' | 'pay_out' | undefined) => !payInOnly || use === 'pay_in'
-
-function quoteOf({ quoteSecrets, quoteTtlMs }: Context, written: string): Quote | undefined {
+/** Reads the quote in an id, for a use of it. */
+function quoteFor(
+  { quoteSecrets, quoteTtlMs }: Context,
+  written: string,
+  use: 'pay_in' | 'pay_out' | undefined,
+): Answer<Quote> {
   const id = written.toLowerCase()
   const lock = readQuoteId(quoteSecrets, id)
-  return lock && { id, ...lock, validFromMs: validFromMs(lock, quoteTtlMs) }
+  if (!lock) return refuse('quote_unknown')
+  // guard: a quote for money that comes in prices no cash-out
+  if (lock.payInOnly && use !== 'pay_in') return refuse('cashout_rate_unavailable')
+  return ok({ id, ...lock, validFromMs: validFromMs(lock, quoteTtlMs) })
 }
 
 /** Finds a quote. An expired one is refused to its own taker too, so that no promise begins at an old rate. */
-async function findFor({ database }: Context, taker: string, quote: Quote | undefined): Promise<Answer<Quote>> {
-  if (!quote) return refuse('quote_unknown')
+async function findFor({ database }: Context, taker: string, quote: Quote): Promise<Answer<Quote>> {
   const { requestFingerprint, nowMs } = await database.read((db) => findTaking(db, quote.id))
   const judged = judgeTaker(quote, taker, { requestFingerprint, nowMs })
   return 'ok' in judged && isExpired(quote, nowMs) ? refuse('quote_expired') : judged
 }
 
-async function take(context: Context, taker: string, quote: Quote | undefined): Promise<Answer<Quote>> {
-  if (!quote) return refuse('quote_unknown')
+async function take(context: Context, taker: string, quote: Quote): Promise<Answer<Quote>> {
   if (await context.database.run((db) => insertTaking(db, quote, taker))) {
     const { id: quoteId, pair, minorPerUsd, spreadBps } = quote
     const rate = { minorPerUsd: minorPerUsd.toString(), spreadBps: Number(spreadBps) }

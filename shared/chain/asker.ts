@@ -53,13 +53,12 @@ export function openAsker(options: AskerOptions): ChainAsk {
   const deadlineMs = timeoutMs * endpoints.all.length
 
   const ask: ChainAsk = async (call, { first, mustExist = false } = {}) => {
-    const isSend = call.method === 'eth_sendRawTransaction'
     const until = steadyClock() + deadlineMs
     const failed = new Set<RpcEndpoint>()
     const doubted = new Map<RpcEndpoint, unknown>()
     const limited = new Set<RpcEndpoint>()
     let last: unknown
-    let mayRepeat = !isSend
+    let mayRepeat = call.method !== 'eth_sendRawTransaction'
     for (;;) {
       const left = endpoints.inOrder(first).filter((one) => !failed.has(one))
       const among = endpoints.fitFor(call, left)

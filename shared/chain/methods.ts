@@ -29,7 +29,8 @@ export type Method = {
 
 const isData = (value: unknown): value is string => typeof value === 'string' && /^0x(?:[0-9a-f]{2})*$/i.test(value)
 const isQuantity = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)
-const isHash = (value: unknown): value is string => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
+export const isHash = (value: unknown): value is `0x${string}` =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
 const isSame = (left: unknown, right: unknown) => String(left).toLowerCase() === String(right).toLowerCase()
 
 const quantity: Check = (result) => (isQuantity(result) ? undefined : 'not a quantity')

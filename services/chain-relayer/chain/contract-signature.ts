@@ -62,8 +62,9 @@ type WaitingSignature = ContractSignature & {
 
 /**
  * Verifies signatures of strangers, who can claim any address at no cost. It makes at most two calls a second, each for
- * as many waiting signatures as fit, the shortest first. A check that fails is repeated alone, because another wallet's code may have used up the gas;
- * these repeats alternate with the shared calls. Throws viem's `BaseError` if a check cannot be made in time.
+ * as many waiting signatures as fit, the shortest first. A check that fails is repeated alone, because another wallet's
+ * code may have used up the gas; these repeats alternate with the shared calls. Throws viem's `BaseError` if a check
+ * cannot be made in time.
  */
 export function openContractSignatures(options: {
   node: Pick<Node, 'call'>
@@ -86,7 +87,7 @@ export function openContractSignatures(options: {
     if (alone) return doubtful.splice(0, 1)
     const half = halves.shift()
     if (half) return half
-    // Short signatures come first, so that a few long ones cannot take the place of many. The oldest of a length is first.
+    // Short signatures come first, so that a few long ones cannot take the place of many.
     fresh.sort((one, other) => one.signature.length - other.signature.length)
     let [count, bytes] = [0, 0]
     for (const { signature } of fresh.slice(0, checksMax)) {

@@ -1,5 +1,6 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { isHash } from '#shared/chain/methods'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 /** The finalized block, where `sequence` is the number of events emitted up to it. */
@@ -22,8 +23,6 @@ export function quantityOf(value: unknown): number {
   const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
   return Number.isSafeInteger(number) ? number : Number.NaN
 }
-
-export const isHash = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
 
 export const headerCall = (block: number | 'finalized') => ({
   method: 'eth_getBlockByNumber',

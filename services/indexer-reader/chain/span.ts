@@ -1,7 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { batchMax } from '#shared/chain/batches'
+import { isHash } from '#shared/chain/methods'
 import { type ChainEvent, decodeArgs, followedTopics } from '../event'
-import { type FinalizedHead, type Header, headerCall, hex, isHash, quantityOf } from './head'
+import { type FinalizedHead, type Header, headerCall, hex, quantityOf } from './head'
 import { type Rpc, RpcFault, rpcBatch } from './rpc'
 
 export type LogSpan = {

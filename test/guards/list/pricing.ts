@@ -82,7 +82,7 @@ export const pricingGuards: readonly Guard[] = [
   {
     guard: 'a quote for money that comes in prices no cash-out',
     kind: 'quote',
-    by: always,
+    by: dropped,
     test: {
       file: at('lock.test.ts'),
       name: 'security: gives a quote for money that comes in to no cash-out, whoever has taken it',

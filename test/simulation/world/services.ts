@@ -7,20 +7,18 @@ import { defaultsOf } from '#test/support/settings'
 import { answersOf as answersOfPayments } from '../../../services/payments/answers'
 import {
   assemble as assemblePayments,
-  type Config as PaymentsConfig,
   messagesOf as paymentsMessages,
   startLoops as startPaymentsLoops,
 } from '../../../services/payments/assemble'
-import { fields as paymentsFields } from '../../../services/payments/config'
+import { type Config as PaymentsConfig, fields as paymentsFields } from '../../../services/payments/config'
 import * as payments from '../../../services/payments/schema.store'
 import { answersOf as answersOfPayouts } from '../../../services/payouts/answers'
 import {
   assemble as assemblePayouts,
-  type Config as PayoutsConfig,
   messagesOf as payoutsMessages,
   startLoops as startPayoutsLoops,
 } from '../../../services/payouts/assemble'
-import { fields as payoutsFields } from '../../../services/payouts/config'
+import { type Config as PayoutsConfig, fields as payoutsFields } from '../../../services/payouts/config'
 import * as payouts from '../../../services/payouts/schema.store'
 import type { Chain } from '../chain/chain'
 import { bank, type PayoutsProvider } from './bank'
