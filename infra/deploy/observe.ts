@@ -2,6 +2,7 @@ import { type Address, BaseError, ContractFunctionRevertedError, ContractFunctio
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
+import { leastBaseFeeWei } from '#shared/chain/gas'
 import { type DeployFacts, type Holder, type LineFacts, roles, type TokenFacts } from './facts'
 import type { DeployNode } from './node'
 import { type KnownAddresses, roleHash } from './step'
@@ -41,9 +42,9 @@ export async function observe(
   }
 }
 
-/** Returns the maximum fee per gas. Monad rejects fees below 100 gwei. It charges the base fee, so headroom is free. */
+/** Returns the maximum fee per gas. Monad rejects less than its least fee. It charges the base fee, so headroom is free. */
 export const maxFeeOver = (baseFeeWei: bigint): bigint =>
-  baseFeeWei * 3n > 100_000_000_000n ? baseFeeWei * 3n : 100_000_000_000n
+  baseFeeWei * 3n > leastBaseFeeWei ? baseFeeWei * 3n : leastBaseFeeWei
 
 type Reader = DeployNode['reader']
 

@@ -5,7 +5,7 @@ import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { encoderOf } from '#shared/chain/encoder'
 import { type AuthorizationTerms, type GivenAuthorization, withTokenV } from '#shared/chain/erc3009'
-import { bundleGasLimit, gasLimits, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
+import { bundleGasLimit, gasLimits, leastBaseFeeWei, manyGasLimit, type OpKind, opKinds } from '#shared/chain/gas'
 import { refOf } from '#shared/chain/ref'
 import { movesIn, needsContract, placeOfMove, same } from '../chain/authorization'
 import type { Context } from '../context'
@@ -304,10 +304,10 @@ export const noopCall = (lane: `0x${string}`): CallToSign => ({
 
 /**
  * Fees leave headroom, which costs nothing: the charge and the reserve budget of Monad use min(maxFee, base +
- * priority). The floor is twice the least base fee of Monad, 100 gwei.
+ * priority).
  */
 const gwei = 1_000_000_000n
-const floorWei = 200n * gwei
+const floorWei = 2n * leastBaseFeeWei
 const headroom = 4n
 const priorityWei = 2n * gwei
 /** Maximum fee as a multiple of the base fee; a bump at the maximum adds only 1 wei. */
