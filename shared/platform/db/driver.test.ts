@@ -172,6 +172,63 @@ describe('an error belongs to its own statement', () => {
   })
 })
 
+/** A message of Postgres: a letter, the length that counts itself, and the body. */
+function messageOf(letter: string, body: string): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(4 + body.length)
+  return Buffer.concat([Buffer.from(letter), length, Buffer.from(body)])
+}
+
+/** Relays connections to the server. `answer` takes over the driver's own first statement, once. */
+async function openRelay(answer: (driver: Socket) => void): Promise<AsyncDisposable & { url: string }> {
+  const { hostname, port } = new URL(server.adminUrl)
+  let isTaken = false
+  const relay = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    for (const one of [client, upstream]) one.on('error', () => {})
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+    upstream.on('data', (data) => client.write(data))
+    client.on('data', (data) => {
+      if (!isTaken && data.includes('typcategory')) {
+        isTaken = true
+        answer(client)
+      } else upstream.write(data)
+    })
+  })
+  await new Promise<void>((listening) => relay.listen(0, '127.0.0.1', listening))
+  const url = new URL(server.adminUrl)
+  url.port = String((relay.address() as AddressInfo).port)
+  return { url: url.toString(), [Symbol.asyncDispose]: async () => void relay.close() }
+}
+
+describe('if the statement that the driver sends by itself on a new connection fails', () => {
+  const canceled = Buffer.concat([messageOf('E', 'SERROR\0C57014\0Mcanceled\0\0'), messageOf('Z', 'I')])
+
+  test.each([
+    ['because the connection is lost', (client: Socket) => client.destroy()],
+    ['because the connection is reset', (client: Socket) => client.resetAndDestroy()],
+    ['because Postgres cancels it', (client: Socket) => void client.write(canceled)],
+  ])('%s, the process lives, and the next connection knows arrays', async (_, answer) => {
+    await using relay = await openRelay(answer)
+    const client = postgres(relay.url, { max: 1, onnotice: () => {}, backoff: () => 0.01 })
+    const asked = () => client`select ${['a', 'b,c']}::text[] as words`
+    await outcomeOf(asked())
+    await outcomeOf(asked())
+    expect(await outcomeOf(asked())).toEqual([{ words: ['a', 'b,c'] }])
+    await client.end({ timeout: 1 })
+  })
+
+  test('a transaction that waits for the connection gets it or an error', async () => {
+    await using relay = await openRelay((client) => client.destroy())
+    const client = postgres(relay.url, { max: 1, onnotice: () => {}, backoff: () => 0.01 })
+    const transaction = () => outcomeOf(client.begin((tx) => tx`select 1 as one`))
+    await transaction()
+    expect(await transaction()).toEqual([{ one: 1 }])
+    await client.end({ timeout: 1 })
+  })
+})
+
 test('after a pooler dropped the prepared statements, parallel statements get their own rows', async () => {
   const database = open(1)
   const read = (n: number) => database.read((db) => db.execute(sql`select ${n}::int as n`))
