@@ -6,6 +6,7 @@ import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
 import type { ChannelType } from '#infra/sandbox/channels/channel'
 import { channelsOf } from '#infra/sandbox/channels/channels'
 import { logAlarms } from './alarms'
+import { awaited } from './awaited'
 import { stateLimits } from './limits'
 import { personalData } from './personal-data'
 import { questions } from './questions'
@@ -25,6 +26,7 @@ export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/alerts.md', name: 'limits', lines: limits },
   { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
+  { page: 'services/README.md', name: 'awaited', lines: waits },
   { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
   { page: 'services/gateway/guide/pages/webhooks.md', name: 'channels', lines: channels },
 ]
@@ -105,6 +107,17 @@ function bookRules(): string[] {
     const grace = graceMs === 0 ? '' : ` (${durationText(graceMs)})`
     return `- ${code(name)}${grace}: ${says}. ${sentence(remedy)}`
   })
+}
+
+function waits(): string[] {
+  return [
+    '| what waits | what it binds | what ends it | who can prolong it | alarms |',
+    '|---|---|---|---|---|',
+    ...awaited.map(
+      ({ what, binds, ends, prolonged, alarms }) =>
+        `| ${what} | ${binds} | ${ends} | ${prolonged} | ${codes(alarms)} |`,
+    ),
+  ]
 }
 
 function operatorQuestions(): string[] {

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { databaseRoles, migrationsDir } from '#infra/migrations/databases'
+import { verbs } from '#infra/operations/cli/main'
+import { logAlarms } from './alarms'
+import { awaited, resting } from './awaited'
+import { readAlerts } from './blocks'
+import { stateLimits } from './limits'
+
+const tables = databaseRoles.flatMap((role) => {
+  const meta = join(migrationsDir(role), 'meta')
+  const newest = readdirSync(meta)
+    .filter((file) => file.endsWith('_snapshot.json'))
+    .sort()
+    .at(-1)!
+  return Object.keys((JSON.parse(readFileSync(join(meta, newest), 'utf8')) as { tables: object }).tables)
+})
+const waiting = awaited.flatMap((one) => one.tables)
+
+test('every table holds something that waits, or the list says why nothing waits in it', () => {
+  expect([...new Set([...waiting, ...Object.keys(resting)])].sort()).toEqual(tables.toSorted())
+  expect(waiting.filter((table) => table in resting)).toEqual([])
+})
+
+const raised = new Set([
+  ...logAlarms.flatMap(({ lines }) => lines.map((line) => line.replace(/: $/, ''))),
+  ...stateLimits.flatMap(([, limits]) =>
+    Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit.alarm] : [])),
+  ),
+  ...readAlerts().map(({ alert }) => alert),
+  ...[...verbs].flatMap(([verb, { among = {} }]) => [
+    `ops ${verb}`,
+    ...Object.keys(among).map((one) => `ops ${verb} ${one}`),
+  ]),
+])
+
+describe.each(awaited.map((one) => [one.what, one] as const))('the end of a %s', (_, { alarms, prolonged }) => {
+  test('has alarms that something raises, unless nobody can prolong it', () => {
+    expect(alarms.filter((alarm) => !raised.has(alarm))).toEqual([])
+    if (alarms.length === 0) expect(prolonged).toStartWith('nobody')
+  })
+})
+
+test('the alarm of every limited state is an alarm of something that waits', () => {
+  const named = new Set(awaited.flatMap(({ alarms }) => alarms))
+  const ofStates = stateLimits.flatMap(([, limits]) =>
+    Object.values(limits).flatMap((limit) => ('alarm' in limit ? [limit.alarm] : [])),
+  )
+  expect(ofStates.filter((alarm) => !named.has(alarm))).toEqual([])
+})
