@@ -1,3 +1,5 @@
+import { testAusd, testChainId } from '#shared/chain/chain-id'
+
 /**
  * Values proposed for the public test chain (docs.monad.xyz; the issuer of AUSD on chain 10143). The provider allows 60
  * calls a minute in test mode. Monad reserves 10 coins per account and reverts transfers out of them; the minimum
@@ -6,13 +8,14 @@
 export const testnetValues: ReadonlyMap<string, string> = new Map([
   ['STACK', 'testnet'],
   ['IMAGE_TAG', 'testnet'],
+  ['DEPLOYMENT', 'test'],
   // Source: docs.monad.xyz/developer-essentials/testnet
   ['RPC_URLS', 'https://testnet-rpc.monad.xyz,https://rpc-testnet.monadinfra.com'],
   // One second is about three blocks.
   ['POLL_MS', '1000'],
   ['READS_EVERY_MS', '800'],
-  ['CHAIN_ID', '10143'],
-  ['AUSD_ADDRESS', '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'],
+  ['CHAIN_ID', String(testChainId)],
+  ['AUSD_ADDRESS', testAusd],
   ['LANE_MIN_BALANCE_WEI', '11000000000000000000'],
   ['PROVIDER_URL', 'https://api.xendit.co'],
   ['PROVIDER_REQUESTS_PER_MINUTE', '60'],

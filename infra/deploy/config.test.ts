@@ -5,6 +5,7 @@ import { fields } from './config'
 import { wantedOf } from './wanted'
 
 const env = {
+  DEPLOYMENT: 'local',
   PUBLIC_SECRETS: 'allowed',
   RPC_URLS: 'http://127.0.0.1:1/secret',
   ADMIN_KEY: devKey('admin'),
@@ -48,7 +49,7 @@ describe('deploy configuration', () => {
     })
   })
 
-  test('no address is required: by default nothing exists yet, and the token is the real AUSD', () => {
+  test('no address is required: by default nothing exists yet, and the token is AUSD of the test chain', () => {
     const { wanted } = wantedOf(readConfig('deploy', fields, env))
     expect(wanted).toMatchObject({ creditLine: 'deploy', deployBlock: 'find', chainId: 10_143 })
     expect(wanted.ausd).toBe('0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC')

@@ -3,7 +3,6 @@ import {
   address,
   amount,
   durationMs,
-  genesisHash,
   integer,
   list,
   oneOf,
@@ -12,8 +11,8 @@ import {
   privateKeys,
   text,
 } from '#platform/config-fields'
-
-export const realAusd: `0x${string}` = '0xa9012a055bd4e0eDfF8Ce09f960291C09D5322dC'
+import { deployment, fitting } from '#platform/deployment'
+import { ausdRules, chainIdField, genesisHashField, liveHoldSecondsMin, testAusd } from '#shared/chain/chain-id'
 
 /** Bounds of the contract's constructor, so that it refuses no terms that were accepted here. Times are in seconds. */
 const yearSeconds = 365 * 86_400
@@ -35,10 +34,13 @@ function within<T extends number | bigint>(least: T, most: T, inner: Field<T>): 
   }
 }
 
-const minCycleSeconds = integer({
-  about: 'a shorter cycle counts as short; less than TERM_SECONDS',
-  fallback: '60',
-})
+const atLeast = (least: number) => (value: number) => (value < least ? `must be at least ${least}` : undefined)
+
+const minCycleSeconds = fitting(
+  integer({ about: 'a shorter cycle counts as short; less than TERM_SECONDS, live at least a day', fallback: '60' }),
+  // Cycles of a minute would earn a day's worth of rewards in an hour.
+  { live: atLeast(86_400) },
+)
 
 /** Refuses a term within which no cycle can reach the least length. */
 const longerThanACycle = (inner: Field<number>): Field<number> => ({
@@ -56,9 +58,13 @@ export const fields = {
     about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
     secret: true,
   }),
-  CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
-  GENESIS_HASH: genesisHash,
-  AUSD_ADDRESS: orWord('deploy', address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: realAusd })),
+  DEPLOYMENT: deployment,
+  CHAIN_ID: chainIdField,
+  GENESIS_HASH: genesisHashField,
+  AUSD_ADDRESS: fitting(
+    orWord('deploy', address({ about: 'AUSD token; deploy: deploy a stand-in', fallback: testAusd })),
+    ausdRules,
+  ),
   CREDIT_LINE_ADDRESS: orWord(
     'deploy',
     address({
@@ -82,10 +88,13 @@ export const fields = {
   LANE_KEYS: privateKeys({
     about: 'private keys of the lanes',
   }),
-  HOLD_SECONDS: within(
-    0,
-    yearSeconds,
-    integer({ about: 'hold time of card payments, in seconds; at most a year', fallback: '60' }),
+  HOLD_SECONDS: fitting(
+    within(
+      0,
+      yearSeconds,
+      integer({ about: 'hold time of card payments, in seconds; at most a year, live at least a day', fallback: '60' }),
+    ),
+    { live: atLeast(liveHoldSecondsMin) },
   ),
   MIN_CYCLE_SECONDS: minCycleSeconds,
   MIN_DEBT_AUSD_MICRO: within(
@@ -134,10 +143,13 @@ export const fields = {
     about: 'minimum AUSD in the lending pool, in micro-AUSD',
     fallback: '1000000000',
   }),
-  DEPLOY_TEST_FUNDS: oneOf(['no', 'yes'], {
-    about: 'yes: mint AUSD if the admin may; on anvil also give native coin and Multicall3',
-    fallback: 'no',
-  }),
+  DEPLOY_TEST_FUNDS: fitting(
+    oneOf(['no', 'yes'], {
+      about: 'yes: mint AUSD if the admin may; on anvil also give native coin and Multicall3',
+      fallback: 'no',
+    }),
+    { live: (funds) => (funds === 'yes' ? 'must be no' : undefined) },
+  ),
   ADDRESSES_FILE: text({
     about: 'file that records deployed addresses',
     fallback: '.local/addresses.json',

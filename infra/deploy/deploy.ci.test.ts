@@ -16,6 +16,7 @@ import { multicall3Runtime } from '#infra/contracts/artifacts.gen'
 import { devAccount, devKey } from '#infra/local/keys'
 import { waitUntil } from '#infra/local/wait'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { testAusd } from '#shared/chain/chain-id'
 import { multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import { gasLimits } from '#shared/chain/gas'
@@ -31,7 +32,6 @@ import {
   run,
   spawnRun,
 } from '#test/support/deploy/fixture'
-import { realAusd } from './config'
 import { gasReckoned } from './step'
 
 const local: Env = { AUSD_ADDRESS: 'deploy', DEPLOY_TEST_FUNDS: 'yes' }
@@ -211,7 +211,7 @@ describe('deploying on a chain with the real AUSD', () => {
   beforeAll(async () => {
     fixture = await openDeployFixture()
     await fixture.client.setCode({ address: multicall3, bytecode: multicall3Runtime })
-    await installToken(fixture, realAusd)
+    await installToken(fixture, testAusd)
   })
   afterAll(() => fixture.close())
 
@@ -228,7 +228,7 @@ describe('deploying on a chain with the real AUSD', () => {
     for (const todo of (await run(fixture)).deployment.plan.todos) {
       if (!('send' in todo)) throw new Error(`cannot be sent: ${todo.say}`)
       const { to: address, amount } = todo
-      if (todo.send === 'ausd') await giveAusd(fixture, realAusd, address, amount)
+      if (todo.send === 'ausd') await giveAusd(fixture, testAusd, address, amount)
       else await fixture.client.setBalance({ address, value: amount })
     }
     const answer = await run(fixture)

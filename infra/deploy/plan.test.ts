@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseEther } from 'viem'
+import { testAusd } from '#shared/chain/chain-id'
 import { ausd, complete, lane, line, rich, token, treasury, wanted } from '#test/support/deploy/facts'
-import { realAusd } from './config'
 import type { DeployFacts, LineFacts } from './facts'
 import { type Plan, planFrom } from './plan'
 import { wordsOf } from './todo'
@@ -124,7 +124,7 @@ describe('the list of manual tasks', () => {
 
   test('the list of manual tasks names the faucet only for the real AUSD', () => {
     const todo = { send: 'ausd', to: treasury, who: 'treasury', amount: 1n, why: 'x' } as const
-    expect(wordsOf(todo, realAusd)).toContain('requestFunds')
+    expect(wordsOf(todo, testAusd)).toContain('requestFunds')
     expect(wordsOf(todo, ausd)).not.toContain('requestFunds')
   })
 })

@@ -23,6 +23,7 @@ beforeAll(async () => {
   const { genesisHash, ausd, creditLine, deployBlock } = JSON.parse(readFileSync(fixture.env.ADDRESSES_FILE!, 'utf8'))
   const { RPC_URLS, LANE_KEYS, TREASURY_KEY } = fixture.env as Record<string, string>
   env = {
+    DEPLOYMENT: 'local',
     PUBLIC_SECRETS: 'allowed',
     RPC_URLS: RPC_URLS!,
     LANE_KEYS: LANE_KEYS!,

@@ -1,6 +1,6 @@
 import { type Address, formatEther, formatUnits } from 'viem'
+import { testAusd } from '#shared/chain/chain-id'
 import { multicall3 } from '#shared/chain/client'
-import { realAusd } from './config'
 import type { DeployFacts } from './facts'
 import { grantData } from './step'
 import type { WantedDeployment } from './wanted'
@@ -84,6 +84,6 @@ export function wordsOf(todo: Todo, ausd: Address | 'deploy'): string {
   const { to, who, amount, why } = todo
   if (todo.send === 'native') return `send ${formatEther(amount)} MON to ${who} ${to}: ${why}`
   const words = `send ${formatUnits(amount, 6)} AUSD to ${who} ${to}: ${why}`
-  if (ausd === 'deploy' || ausd.toLowerCase() !== realAusd.toLowerCase()) return words
+  if (ausd === 'deploy' || ausd.toLowerCase() !== testAusd.toLowerCase()) return words
   return `${words}; faucet ${faucet} requestFunds(${to}) gives 10,000 per minute`
 }

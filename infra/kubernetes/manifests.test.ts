@@ -41,6 +41,11 @@ const fieldsOf = (name: string) => processes[name]!
 const deployed = Object.keys(processes).filter((name) => name !== 'deploy')
 
 const samples: Readonly<Record<string, string>> = {
+  PROVIDER_ID_SECRET_KEY: 'xnd_development_id',
+  PROVIDER_MY_SECRET_KEY: 'xnd_development_my',
+  PAYMENTS_CALLBACK_TOKENS_ID: 'token of the Indonesian account',
+  PAYMENTS_CALLBACK_TOKENS_MY: 'token of the Malaysian account',
+  IDENTITY_APP_TOKEN: 'sbx:token',
   TREASURY_KEY: devKey('one'),
   LANE_KEYS: [1, 2, 3, 4].map((lane) => devKey(`somebody ${lane}`)).join(','),
   QUOTE_SECRETS: 's'.repeat(32),

@@ -112,6 +112,7 @@ export const wishesIn = (own: Own): Env =>
 
 export function environments(places: Places, secrets: Secrets): Record<OwnProcess, Env> {
   const bus = (service: ProcessName): Env => ({
+    DEPLOYMENT: 'local',
     // The chain keys are public, and the user's secrets may be too.
     PUBLIC_SECRETS: 'allowed',
     UNENCRYPTED_HOSTS: '*',
@@ -130,7 +131,6 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
     IDENTITY_SECRET_KEY: secrets.identity.secretKey,
   }
   const provider: Env = {
-    PROVIDER_KIND: 'sandbox',
     PROVIDER_URL: places.sandbox,
     PROVIDER_ID_SECRET_KEY: secrets.providerKeys.ID,
   }
@@ -148,14 +148,12 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,
       IDENTITY_PROVIDER: 'sumsub',
       IDENTITY_WEBHOOK_SECRETS: secrets.identity.webhookSecret,
-      IDENTITY_ENVIRONMENT: 'sandbox',
       IDENTITY_API_URL: places.sandbox,
       CORS_ORIGINS: `${places.sandbox},http://127.0.0.1:5173,http://localhost:5173`,
     },
     pricing: {
       ...bus('pricing'),
       DATABASE_URL: databaseUrlAs('pricing', places, secrets),
-      PROVIDER_KIND: 'sandbox',
       RATE_SOURCES: 'fixed',
       QUOTE_SECRETS: secrets.quotes,
     },

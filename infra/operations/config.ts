@@ -1,6 +1,8 @@
-import { address, durationMs, integer, list, text, url } from '#platform/config-fields'
+import { address, durationMs, integer, list, text } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
+import { ausdAddress } from '#shared/chain/chain-id'
+import { indonesianKey, malaysianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { fields as relayer } from '../../services/chain-relayer/config'
 import { fields as payments } from '../../services/payments/config'
 import { fields as payouts } from '../../services/payouts/config'
@@ -19,7 +21,7 @@ export const fields = {
     about: 'JSON-RPC endpoints, best first, at least two; operations uses the first',
     secret: true,
   }),
-  AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
+  AUSD_ADDRESS: ausdAddress('AUSD token; deploy: deploy a stand-in'),
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),
@@ -28,13 +30,10 @@ export const fields = {
     about: 'block in which the credit line was deployed; find: search',
   }),
   LOGS_RANGE_MAX: integer({ about: 'maximum blocks per eth_getLogs call', fallback: '100' }),
-  PROVIDER_URL: url({ about: "the payment provider's API" }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
-  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
-  PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
-    fallback: '30',
-  }),
+  PROVIDER_URL: providerUrl,
+  PROVIDER_ID_SECRET_KEY: indonesianKey,
+  PROVIDER_MY_SECRET_KEY: malaysianKey,
+  PROVIDER_REQUESTS_PER_MINUTE: providerBudget('30'),
   BOOKS_EVERY_MS: durationMs({ about: 'pause between two reconciliations', fallback: '60000' }),
   BOOKS_WHOLE_EVERY_MS: durationMs({
     about: 'interval of full reconciliations',

@@ -1,7 +1,7 @@
 import { processes } from '#infra/configuration/processes'
 import { natsUsers, passwordVariable } from '#infra/nats/server-environment'
 import { runCommand } from '#platform/command'
-import { type Environment, type Fields, Misconfigured, readConfig } from '#platform/config'
+import { type Environment, type Fields, Misconfigured, mayBePublic, readConfig } from '#platform/config'
 import { text } from '#platform/config-fields'
 
 /** Processes that an operator runs, with a key from the shell. */
@@ -39,7 +39,7 @@ export function faultsOf(env: Environment): string[] {
       return error.message.split('\n').slice(1)
     }
   })
-  if (env.STACK === 'local' && env.PUBLIC_SECRETS !== 'allowed')
+  if (env.STACK === 'local' && !mayBePublic(env))
     faults.unshift('STACK is local: .env is public, use --env-file with your own file')
   // Several processes may report the same variable, so only its first line is kept.
   return [...Map.groupBy(faults, (fault) => fault.trim().split(' ')[0])].map(([, [first]]) => first!.trim())

@@ -1,15 +1,7 @@
 import type { Field } from '#platform/config'
-import {
-  address,
-  amount,
-  durationMs,
-  genesisHash,
-  integer,
-  list,
-  privateKey,
-  privateKeys,
-} from '#platform/config-fields'
+import { address, amount, durationMs, integer, list, privateKey, privateKeys } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { ausdAddress, chainIdField, genesisHashField } from '#shared/chain/chain-id'
 import { journeyWei } from '#shared/chain/gas'
 
 /** Parses an amount of native coin that a borrower must be able to live on. */
@@ -43,9 +35,9 @@ export const fields = {
     about: 'eth_call requests per second to each endpoint',
     fallback: '10',
   }),
-  CHAIN_ID: integer({ about: 'chain id that every endpoint must report', fallback: '10143' }),
-  GENESIS_HASH: genesisHash,
-  AUSD_ADDRESS: address({ about: 'AUSD token; deploy: deploy a stand-in' }),
+  CHAIN_ID: chainIdField,
+  GENESIS_HASH: genesisHashField,
+  AUSD_ADDRESS: ausdAddress('AUSD token; deploy: deploy a stand-in'),
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),

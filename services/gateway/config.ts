@@ -1,7 +1,52 @@
 import type { ConfigOf } from '#platform/config'
 import { durationMs, integer, list, listOrNone, networksOrNone, oneOf, text, url } from '#platform/config-fields'
+import { deployedRules, fitting, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { consoleToken } from '#shared/api/console-token'
+
+type Other = ((name: string) => string | undefined) | undefined
+
+const isPersona = (other: Other): boolean => other?.('IDENTITY_PROVIDER') === 'persona'
+
+/** Beginnings of the keys of both identity providers. Sources: docs.sumsub.com, docs.withpersona.com, "API keys". */
+const identityKeys = {
+  sumsub: { test: 'sbx:', live: 'prd:' },
+  persona: { test: 'persona_sandbox_', live: 'persona_production_' },
+} as const
+
+/** Rules of a key that shows its environment. `shows` is true where this provider's key does. */
+function keyRules(provider: keyof typeof identityKeys, shows: (other: Other) => boolean) {
+  const { test, live } = identityKeys[provider]
+  const begins = (wanted: string) => (key: string, other: Other) =>
+    !shows(other) || key.startsWith(wanted) ? undefined : `must begin with ${wanted}`
+  const notLive = (key: string, other: Other) =>
+    shows(other) && key.startsWith(live) ? `must not begin with ${live}` : undefined
+  return { local: notLive, test: begins(test), live: begins(live) }
+}
+
+const identityAppToken = fitting(
+  {
+    ...text({ about: 'Sumsub app token; Persona has none', fallback: 'none', secret: true }),
+    parse: (raw: string, other: Other) => {
+      if (raw === 'none' && !isPersona(other)) throw new Error('is not set: Sumsub app token')
+      return raw
+    },
+  },
+  keyRules('sumsub', (other) => !isPersona(other)),
+)
+
+const identitySecretKey = fitting(
+  text({ about: 'Sumsub secret key, or Persona API key', secret: true }),
+  keyRules('persona', isPersona),
+)
+
+/** One account's token would accept the deliveries of the other. */
+const otherTokens = (tokens: readonly string[], other: Other) => {
+  const indonesian = (other?.('PAYMENTS_CALLBACK_TOKENS_ID') ?? '').split(',').map((token) => token.trim())
+  return tokens.some((token) => indonesian.includes(token))
+    ? 'must differ from those of the Indonesian account'
+    : undefined
+}
 
 export const fields = {
   ...commonFields,
@@ -18,18 +63,21 @@ export const fields = {
     fallback: 'none',
   }),
   CONSOLE_TOKEN: consoleToken,
-  SANDBOX_CONTROLS_URL: {
-    ...text({
-      about: 'sandbox controls of a local stack; empty: none',
-      fallback: '',
-    }),
-    type: 'URL',
-    parse: (raw: string) => {
-      if (raw !== '' && !/^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(raw))
-        throw new Error('must be http://127.0.0.1:<port>: the sandbox works only on one machine')
-      return raw
+  SANDBOX_CONTROLS_URL: fitting(
+    {
+      ...text({
+        about: 'sandbox controls of a local stack; empty: none',
+        fallback: '',
+      }),
+      type: 'URL',
+      parse: (raw: string) => {
+        if (raw !== '' && !/^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(raw))
+          throw new Error('must be http://127.0.0.1:<port>: the sandbox works only on one machine')
+        return raw
+      },
     },
-  },
+    deployedRules((raw) => (raw === '' ? undefined : 'must be empty')),
+  ),
   SANDBOX_CONTROLS_TOKEN: text({
     about: 'token for the sandbox controls',
     fallback: '',
@@ -39,15 +87,15 @@ export const fields = {
     about: 'how long `/ready` returns 503 before a stop; longer than the load balancer needs to notice',
     fallback: '3000',
   }),
-  PUBLIC_URL: url({ about: 'public base URL as the app sees it' }),
+  PUBLIC_URL: publicUrl(url({ about: 'public base URL as the app sees it' })),
   PAYMENTS_CALLBACK_TOKENS_ID: list({
     about: 'x-callback-token of the Indonesian account; two during a rotation',
     secret: true,
   }),
-  PAYMENTS_CALLBACK_TOKENS_MY: list({
-    about: 'x-callback-token of the Malaysian account; two during a rotation',
-    secret: true,
-  }),
+  PAYMENTS_CALLBACK_TOKENS_MY: fitting(
+    list({ about: 'x-callback-token of the Malaysian account; two during a rotation', secret: true }),
+    deployedRules(otherTokens),
+  ),
   IDENTITY_PROVIDER: oneOf(['sumsub', 'persona'], {
     about: 'identity provider',
     fallback: 'sumsub',
@@ -64,19 +112,9 @@ export const fields = {
       return raw
     },
   },
-  IDENTITY_ENVIRONMENT: oneOf(['sandbox', 'production'], {
-    about: 'environment whose approvals count',
-    fallback: 'sandbox',
-  }),
-  IDENTITY_API_URL: url({ about: "base URL of the identity provider's API" }),
-  IDENTITY_APP_TOKEN: {
-    ...text({ about: 'Sumsub app token; Persona has none', fallback: 'none', secret: true }),
-    parse: (raw: string, other?: (name: string) => string | undefined) => {
-      if (raw === 'none' && other?.('IDENTITY_PROVIDER') !== 'persona') throw new Error('is not set: Sumsub app token')
-      return raw
-    },
-  },
-  IDENTITY_SECRET_KEY: text({ about: 'Sumsub secret key, or Persona API key', secret: true }),
+  IDENTITY_API_URL: publicUrl(url({ about: "base URL of the identity provider's API" })),
+  IDENTITY_APP_TOKEN: identityAppToken,
+  IDENTITY_SECRET_KEY: identitySecretKey,
   IDENTITY_RECHECK_OPEN_MS: durationMs({
     about: 'recheck interval of a user with a link and no final verdict',
     fallback: '3600000',
@@ -118,9 +156,9 @@ export const fields = {
     about: 'maximum concurrent public requests, and separately sign-ins of contract wallets',
     fallback: '200',
   }),
-  CORS_ORIGINS: listOrNone({
-    about: 'origins of the app',
-    fallback: 'none',
+  CORS_ORIGINS: fitting(listOrNone({ about: 'origins of the app', fallback: 'none' }), {
+    live: (origins) =>
+      origins.some((origin) => !origin.startsWith('https://')) ? 'must begin with https://' : undefined,
   }),
   TRUSTED_PROXIES: networksOrNone({
     about: 'proxies whose X-Forwarded-For is trusted, e.g. 10.0.0.0/8',

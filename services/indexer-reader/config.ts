@@ -1,5 +1,6 @@
-import { address, durationMs, genesisHash, integer, list } from '#platform/config-fields'
+import { address, durationMs, integer, list } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { chainIdField, genesisHashField } from '#shared/chain/chain-id'
 
 export const fields = {
   ...commonFields,
@@ -12,8 +13,8 @@ export const fields = {
     about: 'calls per second to each endpoint; processes on one address share its limit',
     fallback: '8',
   }),
-  CHAIN_ID: integer({ about: 'chain id that every endpoint must report' }),
-  GENESIS_HASH: genesisHash,
+  CHAIN_ID: chainIdField,
+  GENESIS_HASH: genesisHashField,
   CREDIT_LINE_ADDRESS: address({
     about: 'credit line; deploy: the recorded one, or a new one',
   }),

@@ -3,12 +3,14 @@ import { readConfig } from '#platform/config'
 import { fields } from './config'
 
 const complete = {
+  DEPLOYMENT: 'test',
   NATS_URL: 'nats://127.0.0.1:4222',
   NATS_PASSWORD: 'p',
   DATABASE_URL: 'postgres://localhost/d',
   PROVIDER_URL: 'https://provider.example',
-  PROVIDER_ID_SECRET_KEY: 'i',
-  PROVIDER_MY_SECRET_KEY: 'm',
+  PROVIDER_ID_SECRET_KEY: 'xnd_development_i',
+  PROVIDER_MY_SECRET_KEY: 'xnd_development_m',
+  PROVIDER_REQUESTS_PER_MINUTE: '60',
   APP_URL: 'https://app.example.org',
 }
 const read = (env: Record<string, string>) => readConfig('payments', fields, env)
@@ -19,17 +21,14 @@ describe('the return URL of a checkout', () => {
     expect(read(complete).appUrl).toBe('https://app.example.org')
   })
 
-  test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])(
-    'must be https with the real provider (%o), or startup fails with a remedy',
-    (kind) => {
-      expect(() => read({ ...complete, ...http, ...kind })).toThrow(
-        /APP_URL must begin with https:\/\/.*PROVIDER_KIND=sandbox/s,
-      )
-    },
-  )
+  test.each(['test', 'live'])('must be https with DEPLOYMENT=%s, or startup fails with a remedy', (deployment) => {
+    expect(() => read({ ...complete, ...http, DEPLOYMENT: deployment })).toThrow(
+      /APP_URL must begin with https:\/\/.*DEPLOYMENT=local/s,
+    )
+  })
 
-  test('may be http if the configured provider is the sandbox', () => {
-    const config = read({ ...complete, ...http, PROVIDER_KIND: 'sandbox' })
+  test('may be http on one machine', () => {
+    const config = read({ ...complete, ...http, DEPLOYMENT: 'local' })
     expect(config.appUrl).toBe(http.APP_URL)
   })
 })
@@ -46,14 +45,14 @@ describe('the time to pay of a checkout', () => {
     expect(read(complete).checkoutTtlMs).toBe(900_000)
   })
 
-  test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])('cannot be below the minimum of the real provider (%o)', (kind) => {
-    const short = { ...complete, ...kind, CHECKOUT_TTL_MS: '599999' }
+  test('cannot be below the minimum of the real provider', () => {
+    const short = { ...complete, CHECKOUT_TTL_MS: '599999' }
     expect(() => read(short)).toThrow(/CHECKOUT_TTL_MS must be at least 600000/)
-    expect(read({ ...complete, ...kind, CHECKOUT_TTL_MS: '600000' }).checkoutTtlMs).toBe(600_000)
+    expect(read({ ...complete, CHECKOUT_TTL_MS: '600000' }).checkoutTtlMs).toBe(600_000)
   })
 
-  test('may be shorter if the configured provider is the sandbox', () => {
-    const short = { ...complete, PROVIDER_KIND: 'sandbox', CHECKOUT_TTL_MS: '1000' }
+  test('may be shorter on one machine', () => {
+    const short = { ...complete, DEPLOYMENT: 'local', CHECKOUT_TTL_MS: '1000' }
     expect(read(short).checkoutTtlMs).toBe(1_000)
   })
 })

@@ -1,6 +1,8 @@
 import type { ConfigOf, Field } from '#platform/config'
-import { amount, durationMs, integer, oneOf, text, url } from '#platform/config-fields'
+import { amount, durationMs, integer, url } from '#platform/config-fields'
+import { deploymentIn } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
+import { indonesianKey, malaysianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { checkMaxMs } from './decide'
 import type { TopupLimits } from './price'
 
@@ -11,10 +13,10 @@ function returnUrl(about: string): Field<string> {
     ...field,
     parse: (raw, other) => {
       const value = field.parse(raw)
-      if (!value.startsWith('https://') && other?.('PROVIDER_KIND') !== 'sandbox')
+      if (!value.startsWith('https://') && deploymentIn(other) !== 'local')
         throw new Error(
           'must begin with https://: the provider accepts no other return URL. ' +
-            'Only PROVIDER_KIND=sandbox allows http, for a stack on one machine',
+            'Only DEPLOYMENT=local allows http, for a stack on one machine',
         )
       return value
     },
@@ -30,7 +32,7 @@ function checkoutTtl(words: { about: string; fallback: string }): Field<number> 
     ...field,
     parse: (raw, other) => {
       const ttlMs = field.parse(raw)
-      if (ttlMs < checkoutTtlMinMs && other?.('PROVIDER_KIND') !== 'sandbox')
+      if (ttlMs < checkoutTtlMinMs && deploymentIn(other) !== 'local')
         throw new Error(`must be at least ${checkoutTtlMinMs}: the provider opens no shorter checkout`)
       return ttlMs
     },
@@ -40,19 +42,11 @@ function checkoutTtl(words: { about: string; fallback: string }): Field<number> 
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  PROVIDER_URL: url({ about: "the payment provider's API" }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
-  PROVIDER_MY_SECRET_KEY: text({ about: 'secret key of the Malaysian account', secret: true }),
-  PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
-    fallback: '600',
-  }),
-  PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about:
-      'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
-    fallback: 'xendit',
-  }),
-  APP_URL: returnUrl('URL the checkout returns the user to; HTTPS unless PROVIDER_KIND=sandbox'),
+  PROVIDER_URL: providerUrl,
+  PROVIDER_ID_SECRET_KEY: indonesianKey,
+  PROVIDER_MY_SECRET_KEY: malaysianKey,
+  PROVIDER_REQUESTS_PER_MINUTE: providerBudget('600'),
+  APP_URL: returnUrl('URL the checkout returns the user to; HTTPS unless DEPLOYMENT=local'),
   CHECKOUT_TTL_MS: checkoutTtl({
     about: 'checkout lifetime at its locked rate; at least 10 minutes',
     fallback: '900000',

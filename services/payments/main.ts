@@ -21,7 +21,6 @@ import { openTreasury, watchTreasury } from './treasury/treasury'
 const name = 'payments'
 const description = 'top-ups and settlements: checkouts, payments received, orders to the chain'
 /** Clients by provider kind. The sandbox implements the real wire format, so it uses the same client. */
-const adapters = { xendit: openXendit, sandbox: openXendit } as const
 
 await runService(name, fields, async (config, runtime) => {
   const { log, fatal: onFatal } = runtime
@@ -32,7 +31,7 @@ await runService(name, fields, async (config, runtime) => {
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countInstances(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const provider = adapters[config.providerKind]({
+  const provider = openXendit({
     baseUrl: config.providerUrl,
     secretKeys: { ID: config.providerIdSecretKey, MY: config.providerMySecretKey },
     requestsPerMinute: config.providerRequestsPerMinute,

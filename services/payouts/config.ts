@@ -1,6 +1,7 @@
 import type { ConfigOf, Field } from '#platform/config'
-import { address, amount, durationMs, integer, list, oneOf, text, url } from '#platform/config-fields'
+import { address, amount, durationMs, integer, list, oneOf } from '#platform/config-fields'
 import { commonFields, databaseFields } from '#platform/service'
+import { indonesianKey, providerBudget, providerUrl } from '#shared/provider/account-key'
 import { checkWait } from './decide'
 import type { PayoutApi, PayoutApis } from './provider'
 import type { DetailsKey } from './request/bank'
@@ -26,17 +27,9 @@ function detailsKeys(about: string): Field<readonly DetailsKey[]> {
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  PROVIDER_URL: url({ about: "the payment provider's API" }),
-  PROVIDER_ID_SECRET_KEY: text({ about: 'secret key of the Indonesian account', secret: true }),
-  PROVIDER_REQUESTS_PER_MINUTE: integer({
-    about: 'maximum calls per endpoint and account; the provider allows 600 live, 60 in test mode',
-    fallback: '600',
-  }),
-  PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about:
-      'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
-    fallback: 'xendit',
-  }),
+  PROVIDER_URL: providerUrl,
+  PROVIDER_ID_SECRET_KEY: indonesianKey,
+  PROVIDER_REQUESTS_PER_MINUTE: providerBudget('600'),
   PROVIDER_PAYOUTS_API: oneOf(['v2', 'v3', 'v2-only', 'v3-only'], {
     about:
       'API version of new payouts. Verify v3 in test mode before use. A row of a backup is looked up in both; -only: if the account never used the other and refuses it',

@@ -24,7 +24,6 @@ import { openBalance, watchBalance } from './treasury/balance'
 const name = 'payouts'
 const description = 'cash-outs: AUSD taken, bank transfers, AUSD returned'
 /** Clients by provider kind. The sandbox implements the real wire format. */
-const adapters = { xendit: openXendit, sandbox: openSandboxPayouts } as const
 await runService(name, fields, async (config, runtime) => {
   const { log, fatal: onFatal } = runtime
   await using database = openServiceDatabase(name, config, runtime)
@@ -34,7 +33,8 @@ await runService(name, fields, async (config, runtime) => {
   await using bus = await openServiceBus(name, config, runtime)
   await using copies = await countInstances(bus, name, log)
   await using relay = relayOutbox({ bus, database, outbox, log })
-  const provider = adapters[config.providerKind]({
+  const openProvider = config.deployment === 'local' ? openSandboxPayouts : openXendit
+  const provider = openProvider({
     baseUrl: config.providerUrl,
     secretKey: config.providerIdSecretKey,
     requestsPerMinute: config.providerRequestsPerMinute,

@@ -9,7 +9,7 @@ const bus = {
   DATABASE_URL: 'postgres://pricing@127.0.0.1:5432/postgres',
   QUOTE_SECRETS: 's'.repeat(32),
 }
-const good = { ...bus, PROVIDER_KIND: 'sandbox' }
+const good = { ...bus, DEPLOYMENT: 'local' }
 
 describe('the configuration of pricing', () => {
   test('lists the sources in the order of trust', () => {
@@ -41,12 +41,12 @@ describe('the configuration of pricing', () => {
   })
 })
 
-describe('with a real payment provider', () => {
+describe('in a deployment', () => {
   const stated = { RATE_SOURCES: 'frankfurter,bnm', SPREADS_BPS: 'USD/IDR=0,USD/MYR=0' }
-  const read = (env: Record<string, string>) => readConfig('pricing', fields, { ...bus, ...env })
+  const read = (env: Record<string, string>) => readConfig('pricing', fields, { ...bus, DEPLOYMENT: 'test', ...env })
 
-  test.each([[{}], [{ PROVIDER_KIND: 'xendit' }]])('%p: it starts when all is stated', (kind) => {
-    expect(read({ ...kind, ...stated }).spreadsBps.get('USD/MYR')).toBe(0n)
+  test.each(['test', 'live'])('with DEPLOYMENT=%s it starts when all is stated', (deployment) => {
+    expect(read({ ...stated, DEPLOYMENT: deployment }).spreadsBps.get('USD/MYR')).toBe(0n)
   })
 
   test.each([

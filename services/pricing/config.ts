@@ -1,5 +1,6 @@
 import type { ConfigOf, Field } from '#platform/config'
 import { amount, durationMs, list, listOrNone, oneOf, text, url } from '#platform/config-fields'
+import { deploymentIn, publicUrl } from '#platform/deployment'
 import { commonFields, databaseFields } from '#platform/service'
 import { type Pair, pairs } from '#shared/money/pair'
 import { type Guards, widestSpreadBps } from './decide'
@@ -47,7 +48,7 @@ const range = (value: string): { min: bigint; max: bigint } => {
 
 type Other = ((name: string) => string | undefined) | undefined
 
-const isReal = (other: Other): boolean => other?.('PROVIDER_KIND') !== 'sandbox'
+const isReal = (other: Other): boolean => deploymentIn(other) !== 'local'
 
 function statedSources(words: FieldText): Field<readonly SourceName[]> {
   const names = list(words)
@@ -59,9 +60,9 @@ function statedSources(words: FieldText): Field<readonly SourceName[]> {
         throw new Error('may not begin with open-er-api: its terms only allow a cross-check')
       if (!isReal(other)) return chosen
       if (other?.('RATE_SOURCES') === undefined)
-        throw new Error('must be set with a real payment provider, e.g. frankfurter,bnm')
+        throw new Error('must be set unless DEPLOYMENT=local, e.g. frankfurter,bnm')
       if (chosen.includes('fixed'))
-        throw new Error('may not contain fixed with a real payment provider: its rates never change')
+        throw new Error('may not contain fixed unless DEPLOYMENT=local: its rates never change')
       return chosen
     },
   }
@@ -102,9 +103,9 @@ function statedSpreads(words: FieldText): Field<ReadonlyMap<Pair, bigint>> {
         throw new Error('may not exceed on USD/IDR, which is paid out, that of USD/MYR')
       if (!isReal(other)) return stated
       if (other?.('SPREADS_BPS') === undefined)
-        throw new Error(`must be set with a real payment provider, e.g. ${words.fallback}`)
+        throw new Error(`must be set unless DEPLOYMENT=local, e.g. ${words.fallback}`)
       const silent = pairs.find((pair) => !stated.has(pair))
-      if (silent) throw new Error(`must include ${silent} with a real payment provider; 0 is allowed`)
+      if (silent) throw new Error(`must include ${silent} unless DEPLOYMENT=local; 0 is allowed`)
       return stated
     },
   }
@@ -127,14 +128,9 @@ function secrets(words: { about: string }): Field<readonly [string, ...string[]]
 export const fields = {
   ...commonFields,
   ...databaseFields,
-  PROVIDER_KIND: oneOf(['xendit', 'sandbox'], {
-    about:
-      'payment provider; only sandbox allows an http APP_URL, fixed rates, and default RATE_SOURCES and SPREADS_BPS',
-    fallback: 'xendit',
-  }),
   RATE_SOURCES: statedSources({
     about:
-      'sources in order of trust: fixed, frankfurter, bnm, open-er-api (cross-check only); required for a real provider, without fixed',
+      'sources in order of trust: fixed, frankfurter, bnm, open-er-api (cross-check only); required unless DEPLOYMENT=local, then without fixed',
     fallback: 'fixed',
   }),
   FIXED_RATES: perPair(
@@ -192,7 +188,7 @@ export const fields = {
   SPREADS_BPS: statedSpreads({
     about:
       'spread in basis points: payers pay more, payees receive more; on USD/IDR at most that on ' +
-      'USD/MYR; required for a real provider',
+      'USD/MYR; required unless DEPLOYMENT=local',
     fallback: 'USD/IDR=0,USD/MYR=0',
   }),
   WEEKEND_EXTRA_BPS: amount({
@@ -200,26 +196,32 @@ export const fields = {
       'extra spread for a rate beyond the weekday maximum; up to three times as much in a longer closure (basis points)',
     fallback: extra.fallback,
   }),
-  FRANKFURTER_URL: url({
-    about: 'base URL of Frankfurter v2',
-    fallback: 'https://api.frankfurter.dev',
-  }),
+  FRANKFURTER_URL: publicUrl(
+    url({
+      about: 'base URL of Frankfurter v2',
+      fallback: 'https://api.frankfurter.dev',
+    }),
+  ),
   FRANKFURTER_PROVIDERS: perPair(
     { about: 'central bank used per pair', fallback: 'USD/IDR=BI,USD/MYR=BNM' },
     (value) => value,
   ),
-  BNM_URL: url({
-    about: 'base URL of the Bank Negara Malaysia API',
-    fallback: 'https://api.bnm.gov.my',
-  }),
+  BNM_URL: publicUrl(
+    url({
+      about: 'base URL of the Bank Negara Malaysia API',
+      fallback: 'https://api.bnm.gov.my',
+    }),
+  ),
   BNM_SESSION: text({
     about: 'rate session, Kuala Lumpur time: 0900, 1130 (counter rates), 1200 or 1700',
     fallback: '1200',
   }),
-  OPEN_ER_API_URL: url({
-    about: 'base URL of ExchangeRate-API',
-    fallback: 'https://open.er-api.com',
-  }),
+  OPEN_ER_API_URL: publicUrl(
+    url({
+      about: 'base URL of ExchangeRate-API',
+      fallback: 'https://open.er-api.com',
+    }),
+  ),
 }
 export type Config = ConfigOf<typeof fields>
 

@@ -17,7 +17,7 @@ import { sourcesFrom } from './rate-sources/sources'
 
 const log = openLog('pricing', 'fatal')
 /** The sandbox's default sources and spreads are fixed, and no source is polled again. */
-const config = { ...defaultsOf('pricing', fields, { PROVIDER_KIND: 'sandbox' }), ratePollMs: 60_000 }
+const config = { ...defaultsOf('pricing', fields), ratePollMs: 60_000 }
 
 export async function openRows() {
   await using closing = new AsyncDisposableStack()

@@ -28,7 +28,7 @@ export const url = (words: FieldText) =>
 export const encryptionFields = {
   UNENCRYPTED_HOSTS: text({
     about:
-      'hosts of NATS and Postgres on this machine, comma-separated, *: all; others need tls:// or ' +
+      'hosts of NATS and Postgres on this machine, comma-separated, *: all, with DEPLOYMENT=local; others need tls:// or ' +
       'sslmode=verify-full, and their authority in the file NODE_EXTRA_CA_CERTS',
     fallback: '',
   }),
@@ -37,9 +37,10 @@ export const encryptionFields = {
 const isLoopback = (host: string) => host === 'localhost' || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)
 
 /** Returns true if every URL names this machine or a host that may be reached without TLS. */
-function staysHere(urls: readonly string[], unencrypted: string | undefined): boolean {
-  const allowed = (unencrypted ?? '').split(',').map((host) => host.trim())
-  if (allowed.includes('*')) return true
+function staysHere(urls: readonly string[], other?: (name: string) => string | undefined): boolean {
+  const allowed = (other?.('UNENCRYPTED_HOSTS') ?? '').split(',').map((host) => host.trim())
+  const isReachable = ['test', 'live'].includes(other?.('DEPLOYMENT') ?? '')
+  if (allowed.includes('*') && !isReachable) return true
   return urls.map((one) => new URL(one).hostname).every((host) => isLoopback(host) || allowed.includes(host))
 }
 
@@ -54,7 +55,7 @@ export const natsServers = (words: FieldText) =>
     const isServer = (one: string) => /^(?:nats|tls):\/\/[^/?#]+$/.test(one) && URL.canParse(one)
     if (!servers.every(isServer)) throw new Error('must be nats://host:port, or several of them separated by commas')
     const isEncrypted = servers.every((one) => one.startsWith('tls://'))
-    if (!isEncrypted && !staysHere(servers, other?.('UNENCRYPTED_HOSTS')))
+    if (!isEncrypted && !staysHere(servers, other))
       throw new Error('must be tls://host:port, because it names another machine')
     return raw
   })
@@ -75,7 +76,7 @@ export const databaseUrl = (words: FieldText) =>
     if (several.length > 1 && !/[?&]target_session_attrs=read-write(?:&|$)/.test(raw))
       throw new Error('must end with ?target_session_attrs=read-write, because it has several hosts')
     const isEncrypted = /[?&]sslmode=verify-full(?:&|$)/.test(raw)
-    if (!isEncrypted && !staysHere(each, other?.('UNENCRYPTED_HOSTS')))
+    if (!isEncrypted && !staysHere(each, other))
       throw new Error('must have sslmode=verify-full, because it names another machine')
     return raw.replace(/\/+$/, '')
   })

@@ -28,7 +28,7 @@ export class Misconfigured extends Error {
 
 /**
  * Reads the configuration. A value may be in a file named by `<NAME>_FILE`, as compose secrets are. Throws
- * `Misconfigured`, without values. A secret published in this repository is a fault, unless PUBLIC_SECRETS=allowed.
+ * `Misconfigured`, without values. A secret published in this repository is a fault, unless `mayBePublic`.
  */
 export function readConfig<F extends Fields>(service: string, fields: F, env: Environment = process.env): ConfigOf<F> {
   const faults: string[] = []
@@ -40,7 +40,7 @@ export function readConfig<F extends Fields>(service: string, fields: F, env: En
         throw new Error(`is empty: ${field.about}. Without this check, write ${field.fallback}`)
       const raw = given ?? field.fallback
       if (raw === undefined) throw new Error(`is not set: ${field.about}`)
-      if (field.secret && isPublicSecret(raw) && env.PUBLIC_SECRETS !== 'allowed')
+      if (field.secret && isPublicSecret(raw) && !mayBePublic(env))
         throw new Error('is public: it is published in this repository. Generate your own')
       config[camel(name)] = field.parse(raw, (other) => rawOf(other, env))
     } catch (fault) {
@@ -50,6 +50,10 @@ export function readConfig<F extends Fields>(service: string, fields: F, env: En
   if (faults.length > 0) throw new Misconfigured(`${service}: invalid configuration\n  ${faults.join('\n  ')}`)
   return config as ConfigOf<F>
 }
+
+/** Returns true if public secrets are allowed, which they never are in a deployment that others can reach. */
+export const mayBePublic = ({ PUBLIC_SECRETS, DEPLOYMENT }: Environment): boolean =>
+  PUBLIC_SECRETS === 'allowed' && DEPLOYMENT !== 'test' && DEPLOYMENT !== 'live'
 
 /** Reads a variable that decides which others are read. */
 export function variableIn(env: Environment, name: string): string | undefined {

@@ -4,6 +4,7 @@ import { type ConfigOf, type Fields, readConfig, secretsOf } from '#platform/con
 import { databaseUrl, encryptionFields, integer, natsServers, oneOf, percent, text } from '#platform/config-fields'
 import { openDatabase } from '#platform/db/open'
 import { databaseUrlOf } from '#platform/db/url'
+import { deployment } from '#platform/deployment'
 import { startHealthFile, type Vital } from '#platform/health'
 import { type Log, openLog } from '#platform/log'
 import { endWithParent } from '#platform/parent'
@@ -11,6 +12,7 @@ import { secretWordsOf } from '#platform/redaction'
 import type { ProcessName } from '#shared/messages/topic'
 
 export const commonFields = {
+  DEPLOYMENT: deployment,
   ...encryptionFields,
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'fatal'], {
     about: 'lowest level logged',

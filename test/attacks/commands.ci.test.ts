@@ -64,6 +64,7 @@ const commands: readonly Command[] = [
     'infra/deploy/main.ts',
     ['--dry-run'],
     {
+      DEPLOYMENT: 'local',
       RPC_URLS: rpcUrl,
       ADMIN_KEY: devKey('admin'),
       TREASURY_KEY: devKey('treasury'),

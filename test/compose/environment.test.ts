@@ -25,6 +25,7 @@ import { booksDatabaseUrl, operatorPlace } from '#infra/operations/place'
 import { backboneSettings, faultsOf } from '#infra/operations/settings'
 import { loadConfig } from '#infra/sandbox/config'
 import { type Fields, readConfig } from '#platform/config'
+import { liveAusd, testAusd } from '#shared/chain/chain-id'
 
 const composition = deployment()
 const local = localStack()
@@ -32,6 +33,11 @@ const overlay = readComposition('compose/secrets.yaml')
 const names = Object.keys(processes)
 
 const samples: Readonly<Record<string, string>> = {
+  PROVIDER_ID_SECRET_KEY: 'xnd_development_id',
+  PROVIDER_MY_SECRET_KEY: 'xnd_development_my',
+  PAYMENTS_CALLBACK_TOKENS_ID: 'token of the Indonesian account',
+  PAYMENTS_CALLBACK_TOKENS_MY: 'token of the Malaysian account',
+  IDENTITY_APP_TOKEN: 'sbx:token',
   PUBLIC_URL: 'https://api.example.org',
   APP_URL: 'https://app.example.org',
   TREASURY_ADDRESS: `0x${'1'.repeat(40)}`,
@@ -124,6 +130,204 @@ describe('the settings check of a deployment', () => {
     const told = faults({ ...filledIn, [name]: localVariables()[name] })
     expect(told).toEqual([expect.stringMatching(new RegExp(`^${name} is public`))])
   })
+
+  const live: Variables = {
+    ...filledIn,
+    DEPLOYMENT: 'live',
+    CHAIN_ID: '143',
+    AUSD_ADDRESS: liveAusd,
+    RPC_URLS: 'https://rpc.example.org,https://rpc.example.net',
+    PROVIDER_ID_SECRET_KEY: 'xnd_production_id',
+    PROVIDER_MY_SECRET_KEY: 'xnd_production_my',
+    IDENTITY_APP_TOKEN: 'prd:token',
+  }
+  const persona = { IDENTITY_PROVIDER: 'persona', IDENTITY_LEVEL: 'itmpl_a', IDENTITY_APP_TOKEN: undefined }
+  const sandboxed: Variables = { ...filledIn, DEPLOYMENT: 'local', PROVIDER_URL: 'http://sandbox:3100' }
+
+  test('passes for a deployment with real money', () => {
+    expect(faults(live)).toEqual([])
+    expect(faults({ ...live, ...persona, IDENTITY_SECRET_KEY: 'persona_production_a' })).toEqual([])
+  })
+
+  test.each([
+    ['a word that is no deployment', live, { DEPLOYMENT: 'production' }, 'DEPLOYMENT must be one of local, test, live'],
+    [
+      'real AUSD, test key of Indonesia',
+      live,
+      { PROVIDER_ID_SECRET_KEY: 'xnd_development_a' },
+      'PROVIDER_ID_SECRET_KEY must be a live key',
+    ],
+    [
+      'real AUSD, test key of Malaysia',
+      live,
+      { PROVIDER_MY_SECRET_KEY: 'xnd_development_a' },
+      'PROVIDER_MY_SECRET_KEY must be a live key',
+    ],
+    ['real AUSD, sandbox identities', live, { IDENTITY_APP_TOKEN: 'sbx:a' }, 'IDENTITY_APP_TOKEN must begin with prd:'],
+    [
+      'real AUSD, sandbox identities of Persona',
+      live,
+      { ...persona, IDENTITY_SECRET_KEY: 'persona_sandbox_a' },
+      'IDENTITY_SECRET_KEY must begin with persona_production_',
+    ],
+    ['live keys, test chain', live, { CHAIN_ID: '10143' }, 'CHAIN_ID must be 143'],
+    ['live keys, AUSD of the test chain', live, { AUSD_ADDRESS: testAusd }, `AUSD_ADDRESS must be ${liveAusd}`],
+    ['live keys, any token', live, { AUSD_ADDRESS: `0x${'4'.repeat(40)}` }, `AUSD_ADDRESS must be ${liveAusd}`],
+    [
+      'one key for both live accounts',
+      live,
+      { PROVIDER_MY_SECRET_KEY: 'xnd_production_id' },
+      'PROVIDER_MY_SECRET_KEY must be of the Malaysian account',
+    ],
+    [
+      'one callback token for both accounts',
+      live,
+      { PAYMENTS_CALLBACK_TOKENS_MY: 'new, token of the Indonesian account' },
+      'PAYMENTS_CALLBACK_TOKENS_MY must differ',
+    ],
+    [
+      'a key that is no key of the provider',
+      live,
+      { PROVIDER_ID_SECRET_KEY: 'sk_live_a' },
+      'PROVIDER_ID_SECRET_KEY must be a live key',
+    ],
+    [
+      'real money, a chain that may be reset',
+      live,
+      { GENESIS_HASH: 'unchecked' },
+      'GENESIS_HASH must be the hash of block 0',
+    ],
+    ['real money, fixed rates', live, { RATE_SOURCES: 'fixed' }, 'RATE_SOURCES may not contain fixed'],
+    ['real money, an app over http', live, { APP_URL: 'http://app.example.org' }, 'APP_URL must begin with https://'],
+    [
+      'real money, an address over http',
+      live,
+      { PUBLIC_URL: 'http://api.example.org' },
+      'PUBLIC_URL must begin with https://',
+    ],
+    [
+      'real money, an origin over http',
+      live,
+      { CORS_ORIGINS: 'https://app.example.org,http://localhost:5173' },
+      'CORS_ORIGINS must begin with https://',
+    ],
+    [
+      'real money, a provider over http',
+      live,
+      { PROVIDER_URL: 'http://sandbox:3100' },
+      'PROVIDER_URL must begin with https://',
+    ],
+    [
+      'real money, identities over http',
+      live,
+      { IDENTITY_API_URL: 'http://sandbox:3100' },
+      'IDENTITY_API_URL must begin with https://',
+    ],
+    ['real money, rates over http', live, { BNM_URL: 'http://bnm.example.org' }, 'BNM_URL must begin with https://'],
+    [
+      'real money, more calls than the provider allows',
+      live,
+      { PROVIDER_REQUESTS_PER_MINUTE: '601' },
+      'PROVIDER_REQUESTS_PER_MINUTE must be at most 600',
+    ],
+    [
+      'real money, a checkout of a minute',
+      live,
+      { CHECKOUT_TTL_MS: '60000' },
+      'CHECKOUT_TTL_MS must be at least 600000',
+    ],
+    [
+      'test mode, a live key',
+      filledIn,
+      { PROVIDER_ID_SECRET_KEY: 'xnd_production_a' },
+      'PROVIDER_ID_SECRET_KEY must be a test key',
+    ],
+    [
+      'test mode, a live key of Malaysia alone',
+      filledIn,
+      { PROVIDER_MY_SECRET_KEY: 'xnd_production_a' },
+      'PROVIDER_MY_SECRET_KEY must be a test key',
+    ],
+    [
+      'test mode, real identities',
+      filledIn,
+      { IDENTITY_APP_TOKEN: 'prd:a' },
+      'IDENTITY_APP_TOKEN must begin with sbx:',
+    ],
+    [
+      'test mode, real identities of Persona',
+      filledIn,
+      { ...persona, IDENTITY_SECRET_KEY: 'persona_production_a' },
+      'IDENTITY_SECRET_KEY must begin with persona_sandbox_',
+    ],
+    ['test mode, live chain', filledIn, { CHAIN_ID: '143' }, 'CHAIN_ID must be 10143'],
+    [
+      'test mode, AUSD of the live chain',
+      filledIn,
+      { AUSD_ADDRESS: liveAusd.toLowerCase() },
+      'AUSD_ADDRESS must not be the AUSD of the live chain',
+    ],
+    [
+      'test mode, one key for both accounts',
+      filledIn,
+      { PROVIDER_MY_SECRET_KEY: 'xnd_development_id' },
+      'PROVIDER_MY_SECRET_KEY must be of the Malaysian account',
+    ],
+    [
+      'test mode, more calls than the provider allows',
+      filledIn,
+      { PROVIDER_REQUESTS_PER_MINUTE: '600' },
+      'PROVIDER_REQUESTS_PER_MINUTE must be at most 60',
+    ],
+    ['test mode, fixed rates', filledIn, { RATE_SOURCES: 'fixed' }, 'RATE_SOURCES may not contain fixed'],
+    [
+      'one machine, a live key',
+      sandboxed,
+      { PROVIDER_ID_SECRET_KEY: 'xnd_production_a' },
+      'PROVIDER_ID_SECRET_KEY must not be a live key',
+    ],
+    [
+      'one machine, the real provider',
+      sandboxed,
+      { PROVIDER_URL: 'https://api.xendit.co' },
+      'PROVIDER_URL must be the sandbox',
+    ],
+    [
+      'one machine, real identities',
+      sandboxed,
+      { IDENTITY_APP_TOKEN: 'prd:a' },
+      'IDENTITY_APP_TOKEN must not begin with prd:',
+    ],
+    ['one machine, the live chain', sandboxed, { CHAIN_ID: '143' }, 'CHAIN_ID must not be 143'],
+  ] as const)('refuses %s', (_, from, change, words) => {
+    expect(faults({ ...from, ...change } as Variables)).toEqual([expect.stringContaining(words)])
+  })
+
+  test.each([
+    ['a hold of a minute', { HOLD_SECONDS: '60' }, 'HOLD_SECONDS must be at least 86400'],
+    ['cycles of a minute', { MIN_CYCLE_SECONDS: '60' }, 'MIN_CYCLE_SECONDS must be at least 86400'],
+    ['minted AUSD', { DEPLOY_TEST_FUNDS: 'yes' }, 'DEPLOY_TEST_FUNDS must be no'],
+    ['a stand-in for AUSD', { DEPLOY_AUSD_ADDRESS: 'deploy' }, 'AUSD_ADDRESS must be 0x0000'],
+  ] as const)('security: deploys no credit line for real money with %s', (_, change, words) => {
+    const terms = { HOLD_SECONDS: '604800', MIN_CYCLE_SECONDS: '86400', DEPLOY_AUSD_ADDRESS: liveAusd }
+    const read = (variables: Variables) =>
+      readConfig('deploy', processes.deploy!, environmentOf(composition.services.deploy!, withAdmin(variables)))
+    expect(() => read({ ...live, ...terms })).not.toThrow()
+    expect(() => read({ ...live, ...terms, ...change })).toThrow(words)
+  })
+
+  test.each(['test', 'live'])(
+    'security: allows public secrets and plain connections nowhere with DEPLOYMENT=%s',
+    (deployment) => {
+      const env = { DEPLOYMENT: deployment, PUBLIC_SECRETS: 'allowed', UNENCRYPTED_HOSTS: '*' }
+      const publicKey = { KEY: { ...processes['chain-relayer']!.TREASURY_KEY! } }
+      expect(() => readConfig('x', publicKey, { ...env, KEY: localVariables().TREASURY_KEY })).toThrow('KEY is public')
+      const plain = { NATS_URL: processes['chain-relayer']!.NATS_URL! }
+      expect(() => readConfig('x', plain, { ...env, NATS_URL: 'nats://nats.example.org:4222' })).toThrow(
+        'must be tls://',
+      )
+    },
+  )
 
   test('security: with the secrets of .env fails, whatever else is right', () => {
     expect(faults({ ...filledIn, STACK: 'local' })).toEqual([expect.stringContaining('STACK is local')])

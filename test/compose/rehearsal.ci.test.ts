@@ -139,10 +139,7 @@ describe('a local stack whose containers run as processes with the same commands
 
   test('top-ups that are paid during kills and a restart are credited once, and the books balance', async () => {
     const traffic = await startTopUps(rehearsal.stack)
-    const underTraffic = async () => {
-      const before = traffic.paid()
-      await waitUntil('more top-ups', () => traffic.paid() > before + 2)
-    }
+    const underTraffic = () => traffic.goesOn(3)
     const stop = (name: string, signal: NodeJS.Signals) => running.get(name)!.end(signal)
     /** Restarts a process as compose does with a container that has ended. */
     const again = (name: string) => running.set(name, rehearsal.start(name))

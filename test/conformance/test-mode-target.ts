@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import { realAusd } from '#infra/deploy/config'
 import { openLog } from '#platform/log'
+import { testAusd } from '#shared/chain/chain-id'
 import type { ProviderAccount } from '#shared/money/pair'
 import { openProviderClient } from '#shared/provider/client'
 import { chooseIdentityProvider } from '../../services/gateway/identity/providers/choose'
@@ -83,7 +83,7 @@ function chainSuites(env: Environment): Suite[] {
   const urls = rpcUrlsOf(env)
   if (urls.length === 0) return [{ name: 'chain', steps: [], skipped: 'RPC_URLS is not set' }]
   const chainId = Number(env.CHAIN_ID || '10143')
-  const ausd = (env.AUSD_ADDRESS || realAusd) as Hex
+  const ausd = (env.AUSD_ADDRESS || testAusd) as Hex
   return urls.map((url, at) => ({
     name: `chain: endpoint ${at + 1}`,
     steps: chainSteps({ url, chainId, ausd, log }),

@@ -25,6 +25,7 @@ afterAll(() => server.stop(true))
 
 const url = `http://127.0.0.1:${server.port}`
 const config = readConfig('pricing', fields, {
+  DEPLOYMENT: 'local', // The recorded bodies are served over http.
   NATS_URL: 'nats://localhost',
   NATS_PASSWORD: 'unused',
   DATABASE_URL: 'postgres://localhost/unused',

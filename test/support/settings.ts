@@ -3,6 +3,7 @@ import { type ConfigOf, type Environment, type Fields, readConfig } from '#platf
 
 /** The settings without a default. Nothing listens at these places. */
 const required: Environment = {
+  DEPLOYMENT: 'local', // The suites play the providers in the sandbox.
   NATS_URL: 'nats://127.0.0.1:9',
   NATS_PASSWORD: 'nats-password',
   DATABASE_URL: 'postgres://127.0.0.1:9/none',

@@ -35,7 +35,7 @@ function variablesOf(example: string, outside: ExternalParts): Map<string, strin
   const own = {
     PUBLIC_URL: publicUrl,
     APP_URL: 'http://127.0.0.1:3100/app',
-    PROVIDER_KIND: 'sandbox',
+    DEPLOYMENT: 'local',
     PROVIDER_URL: outside.providerUrl,
     PROVIDER_REQUESTS_PER_MINUTE: '60000',
     IDENTITY_API_URL: outside.providerUrl,

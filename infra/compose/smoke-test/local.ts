@@ -58,8 +58,7 @@ async function underTraffic(stack: ComposeStack, services: readonly string[]): P
   const traffic = await startTopUps(composeStackFile())
   const took: number[] = []
   const disturb = async (work: () => Promise<unknown>) => {
-    const before = traffic.paid()
-    await waitUntil('more top-ups', () => traffic.paid() > before + 3, 120_000)
+    await traffic.goesOn(4)
     await work()
     took.push(await stack.allWell(120_000))
   }

@@ -12,6 +12,8 @@ const everyMs = 300
 
 export type TopUpTraffic = {
   readonly paid: () => number
+  /** Waits for more paid top-ups than now. Throws the last error of each user if there are none within two minutes. */
+  readonly goesOn: (count: number) => Promise<void>
   /**
    * Opens no more. Throws unless each paid top-up is credited, each user holds exactly their sum, and every block
    * that was final still is.
@@ -22,28 +24,40 @@ export type TopUpTraffic = {
 /** Lets each user open and pay top-ups in turn, whatever happens to the stack, and notes the final blocks. */
 export async function startTopUps(stack: StackFile, users = 3): Promise<TopUpTraffic> {
   const outside = outsideOf(stack)
-  const people = Array.from({ length: users }, () => ({ person: personOf(stack, generatePrivateKey()), paid: [] }))
+  const people = Array.from({ length: users }, () => userOf(personOf(stack, generatePrivateKey())))
   await Promise.all(people.map(({ person }) => verified(person, outside)))
   const stop = new AbortController()
   const final = new Map<string, string>()
   const working = people.map((user) => keepPaying(user, outside, stop.signal))
   const all = Promise.all([...working, noteFinalBlocks(stack, final, stop.signal)])
   all.catch(() => {}) // `credited` throws it.
+  const paid = () => people.reduce((sum, { paid }) => sum + paid.length, 0)
   return {
-    paid: () => people.reduce((sum, { paid }) => sum + paid.length, 0),
+    paid,
+    goesOn: async (count) => {
+      const before = paid()
+      const isMore = () => {
+        if (paid() >= before + count) return true
+        throw new Error(people.map(({ fault }) => fault).join('; '))
+      }
+      await waitUntil('more top-ups', isMore, 120_000)
+    },
     credited: async () => {
       stop.abort()
       await all
       const startedAt = Date.now()
       await assertKept(stack, final)
       for (const user of people) await untilCredited(user)
-      return { paid: people.reduce((sum, { paid }) => sum + paid.length, 0), tookMs: Date.now() - startedAt }
+      return { paid: paid(), tookMs: Date.now() - startedAt }
     },
   }
 }
 
 type PaidTopUp = { readonly id: string; readonly micro: bigint }
-type PayingUser = { readonly person: Person; readonly paid: PaidTopUp[] }
+/** `fault` is the error of the last step that failed. */
+type PayingUser = { readonly person: Person; readonly paid: PaidTopUp[]; fault: string }
+
+const userOf = (person: Person): PayingUser => ({ person, paid: [], fault: 'nothing failed' })
 
 async function verified(person: Person, outside: ExternalControls): Promise<void> {
   await person.me()
@@ -51,33 +65,42 @@ async function verified(person: Person, outside: ExternalControls): Promise<void
   await person.until('the verification', (me) => me.verified, patienceMs)
 }
 
-async function keepPaying({ person, paid }: PayingUser, outside: ExternalControls, stop: AbortSignal): Promise<void> {
+async function keepPaying(user: PayingUser, outside: ExternalControls, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    const topUp = await opened(person)
-    await waitUntil('the payment', () => isPaid(topUp, outside), patienceMs, everyMs)
-    paid.push(topUp)
+    const topUp = await patiently(user, 'a checkout', () => opened(user))
+    await patiently(user, 'the payment', () => isPaid(topUp, outside))
+    user.paid.push(topUp)
     await pause(everyMs, stop)
   }
 }
 
-const opened = (person: Person): Promise<PaidTopUp> =>
+const patiently = <T>(user: PayingUser, what: string, work: () => Promise<T>): Promise<T> =>
   waitUntil(
-    'a checkout',
-    async () => {
-      const quote = await person.post('/quote', { pair: 'USD/IDR' })
-      if (quote.status !== 200) return undefined
-      const body = { amount: '50000', method: 'qr', quoteId: quote.body.id }
-      // A repeated request means the same top-up until the quote expires.
-      const asked = await waitUntil('a response to POST /topups', async () => {
-        const answer = await person.post('/topups', body)
-        return (answer.status === 200 || answer.status < 500) && answer
-      })
-      if (asked.status !== 200) throw new Error(`POST /topups: ${asked.status} ${JSON.stringify(asked.body)}`)
-      return { id: asked.body.paymentId, micro: BigInt(asked.body.ausd) }
-    },
+    what,
+    () =>
+      work().catch((error) => {
+        user.fault = (error as Error).message
+        throw error
+      }),
     patienceMs,
     everyMs,
-  )
+  ) as Promise<T>
+
+async function opened(user: PayingUser): Promise<PaidTopUp> {
+  const { person } = user
+  const quote = await person.post('/quote', { pair: 'USD/IDR' })
+  if (quote.status !== 200) throw new Error(`POST /quote: ${quote.status} ${JSON.stringify(quote.body)}`)
+  const body = { amount: '50000', method: 'qr', quoteId: quote.body.id }
+  // A repeated request means the same top-up until the quote expires.
+  const asked = await waitUntil('a response to POST /topups', async () => {
+    const answer = await person.post('/topups', body)
+    if (answer.status < 500) return answer
+    user.fault = `POST /topups: ${answer.status} ${JSON.stringify(answer.body)}`
+    return false
+  })
+  if (asked.status !== 200) throw new Error(`POST /topups: ${asked.status} ${JSON.stringify(asked.body)}`)
+  return { id: asked.body.paymentId, micro: BigInt(asked.body.ausd) }
+}
 
 /** Pays unless the sandbox recorded the payment before it was killed: a repeated call would pay twice. */
 async function isPaid({ id }: PaidTopUp, outside: ExternalControls): Promise<boolean> {

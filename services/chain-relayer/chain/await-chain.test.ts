@@ -44,6 +44,11 @@ describe('chain-relayer', () => {
     ],
     ['a later credit line', { creditLine: laterLine }, /version 4, this service needs 3. Run: bun run deploy/],
     ['no allowance', { treasury: other }, /has not approved the credit line/],
+    [
+      'a hold of a minute, with real money',
+      { deployment: 'live' },
+      /holds card payments for 60 s, with real money at least 86400 s/,
+    ],
   ] as const)('fails to start on %s with a remedy', async (_case, wrong, words) => {
     await expect(inspectChain(fixture.node, { ...right, ...wrong })).rejects.toThrow(words)
   })

@@ -9,8 +9,10 @@ import {
 } from 'viem'
 import { steadyClock } from '#platform/clock'
 import { pause } from '#platform/deadline'
+import type { Deployment } from '#platform/deployment'
 import { type Log, openLogThrottled } from '#platform/log'
 import { ausdAbi } from '#shared/chain/ausd-abi.gen'
+import { liveHoldSecondsMin } from '#shared/chain/chain-id'
 import { chainOf, multicall3 } from '#shared/chain/client'
 import { creditLineAbi } from '#shared/chain/credit-line-abi.gen'
 import type { TokenDomain } from '#shared/chain/erc3009'
@@ -20,6 +22,7 @@ import { errorTextOf } from './errors'
 import type { Node } from './node'
 
 export type Expected = {
+  deployment: Deployment
   chainId: number
   ausd: Hex
   creditLine: Hex
@@ -130,9 +133,10 @@ const separatorOf = (domain: TokenDomain): Hex =>
 async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
   const line = { address: expected.creditLine, abi: creditLineAbi } as const
   const faults: string[] = []
-  const [treasury, token, version] = await Promise.all([
+  const [treasury, token, holdSeconds, version] = await Promise.all([
     node.reader.readContract({ ...line, functionName: 'treasury' }),
     node.reader.readContract({ ...line, functionName: 'token' }),
+    node.reader.readContract({ ...line, functionName: 'holdSeconds' }),
     node.reader.readContract({ ...line, functionName: 'version' }).catch((error) => {
       if (isForeign(error)) return null
       throw error
@@ -145,6 +149,11 @@ async function inspectLine(node: Node, expected: Expected): Promise<string[]> {
     faults.push(`the credit line's treasury is ${treasury}: set TREASURY_KEY to its key`)
   if (token.toLowerCase() !== expected.ausd.toLowerCase())
     faults.push(`the credit line uses the token ${token}: set AUSD_ADDRESS to it`)
+  if (expected.deployment === 'live' && holdSeconds < liveHoldSecondsMin)
+    faults.push(
+      `the credit line holds card payments for ${holdSeconds} s, with real money at least ${liveHoldSecondsMin} s: ` +
+        'deploy another one (HOLD_SECONDS)',
+    )
   for (const { address } of expected.lanes)
     for (const role of ['RELAYER_ROLE', 'VERIFIER_ROLE']) {
       const args = [keccak256(stringToHex(role)), address] as const

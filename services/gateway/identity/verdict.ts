@@ -177,7 +177,10 @@ export async function applyStatement(
   const subject = subjectOf(heard)
   const known = subject ? await lockIdentity(tx, subject) : undefined
   if (subject && (await isForeign(tx, context, subject, providerRef))) return { ignored: 'unknown inquiry' }
-  const policy = { level: config.identityLevel, environment: config.identityEnvironment }
+  const policy = {
+    level: config.identityLevel,
+    environment: config.deployment === 'live' ? 'production' : 'sandbox',
+  } as const
   const person =
     subject && heard.word === 'approved' ? await judgeApproved(tx, subject, same) : ({ alone: true } as const)
   const isDuplicate = person !== 'unknown' && 'sameAs' in person

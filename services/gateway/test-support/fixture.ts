@@ -37,6 +37,7 @@ const nowhere = '127.0.0.1:9'
 export const settings = {
   NATS_URL: `nats://${nowhere}`,
   NATS_PASSWORD: 'none',
+  DEPLOYMENT: 'local',
   DATABASE_URL: `postgres://${nowhere}/none`,
   PUBLIC_URL: 'http://127.0.0.1:3000',
   PAYMENTS_CALLBACK_TOKENS_ID: 'token-id,token-id-next',

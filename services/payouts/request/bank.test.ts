@@ -112,6 +112,7 @@ describe('sealed bank details', () => {
 
 describe('the keys of bank details in the configuration', () => {
   const env = (keys: string) => ({
+    DEPLOYMENT: 'local',
     NATS_URL: 'nats://localhost',
     NATS_PASSWORD: 'p',
     DATABASE_URL: 'postgres://localhost/d',

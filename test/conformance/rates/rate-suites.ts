@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const unused = {
   NATS_URL: 'nats://localhost',
   NATS_PASSWORD: 'unused',
-  PROVIDER_KIND: 'sandbox',
+  DEPLOYMENT: 'local',
   DATABASE_URL: 'postgres://localhost/unused',
   QUOTE_SECRETS: 'no quote is issued by these suites',
 }

@@ -37,6 +37,7 @@ export async function openDeployFixture() {
   const dir = mkdtempSync(join(tmpdir(), 'deploy-'))
   const client = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl), cacheTime: 0 })
   const env: Env = {
+    DEPLOYMENT: 'local',
     PUBLIC_SECRETS: 'allowed',
     RPC_URLS: anvil.rpcUrl,
     ADMIN_KEY: devKey('admin'),
