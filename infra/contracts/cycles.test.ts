@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { lateCost } from '#shared/chain/credit-cost'
 import { actors, openContractsFixture, refOf } from '#test/support/contracts'
 
 const fixture = await openContractsFixture()
@@ -64,7 +65,9 @@ describe('a cycle', () => {
   test('a late cycle lowers score and ratio, but not below their initial values', async () => {
     for (const _ of [1, 2, 3]) await cycleOf(100)
     expect(await fixture.accountOf('ana')).toMatchObject({ score: 30n, ratioBps: 5_750n })
-    expect(closing(await cycleOf(1_900))).toMatchObject({ scoreAfter: 10n, ratioBpsAfter: 5_250n })
+    const late = { scoreAfter: 30n - BigInt(lateCost.score), ratioBpsAfter: 5_750n - lateCost.ratioBps }
+    expect(closing(await cycleOf(1_900))).toMatchObject(late)
+    expect(late).toEqual({ scoreAfter: 10n, ratioBpsAfter: 5_250n })
     expect(closing(await cycleOf(1_900))).toMatchObject({
       number: 5n,
       scoreAfter: 0n,

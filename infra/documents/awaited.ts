@@ -1,5 +1,3 @@
-import { bankDetailsDays } from '#infra/operations/pruning/prune'
-
 /** Something that waits, and that binds money, a user or an operator until it ends. */
 export type Awaited = {
   readonly what: string
@@ -276,7 +274,7 @@ export const resting: Readonly<Record<string, string>> = {
   'indexer_reader.cursors': 'how far the chain is read',
   'indexer_reader.events': 'events of the chain',
   'gateway.reminders': 'reminders that were sent',
-  'gateway.users': `country and last use; the bank details of a user are emptied after ${bankDetailsDays} days`,
+  'gateway.users': 'country of residence',
   'books.balances': 'copies of balances at a block',
   'books.totals': 'copies of balances at a block',
   'books.chain_moves': 'copies of transfers',

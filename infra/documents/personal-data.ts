@@ -31,15 +31,15 @@ export const personalData: readonly Personal[] = [
     why: 'The payout is ordered again until a bank has accepted it; a check of the account asks the provider.',
     how:
       'Sealed (AES-256-GCM) with a key outside the database; number and name are emptied ' +
-      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). No stream carries them. Only payouts has the key. It opens them for the bank, and for the user: whole in the export, the last four digits of the number in the activity.`,
+      `${bankDetailsDays} days after the end of the cash-out (\`BANK_DETAILS_KEPT_DAYS\`). That is as long as the law wants to know who was paid (Malaysia six years, Indonesia five), so an erasure leaves the sealed details of paid cash-outs, which users and operators no longer see. No stream carries them. Only payouts has the key. It opens them for the bank, and for the user: whole in the export, the last four digits of the number in the activity.`,
   },
   {
     what: 'bank account: keyed hash of bank and number',
     places: ['payouts.payouts.account_mark', 'payouts.account_checks.account_mark'],
     why: 'The daily limits on cash-outs and account checks also hold per bank account.',
     how:
-      'HMAC with a key outside the database. Emptied with the bank account; that of a check is removed ' +
-      'after a day.',
+      'HMAC with a key outside the database. Emptied with the bank account, and by an erasure; that of a ' +
+      'check is removed after a day.',
   },
   {
     what: 'account check: verdict, and keyed hash of bank, number and name',

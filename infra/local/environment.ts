@@ -144,6 +144,7 @@ export function environments(places: Places, secrets: Secrets): Record<OwnProces
       CONSOLE_TOKEN: secrets.console,
       DRAIN_MS: '0', // No load balancer has to notice a leaving instance.
       PUBLIC_URL: places.gateway,
+      SUPPORT_CONTACT: 'help@example.org',
       PAYMENTS_CALLBACK_TOKENS_ID: secrets.callbackTokens.ID,
       PAYMENTS_CALLBACK_TOKENS_MY: secrets.callbackTokens.MY,
       IDENTITY_PROVIDER: 'sumsub',

@@ -88,6 +88,16 @@ export const fields = {
     fallback: '3000',
   }),
   PUBLIC_URL: publicUrl(url({ about: 'public base URL as the app sees it' })),
+  SUPPORT_CONTACT: {
+    ...text({
+      about: 'how users reach support, an e-mail address or an https address; in every sentence that sends them there',
+    }),
+    parse: (raw: string) => {
+      if (!/^(?:[^\s@]+@[^\s@]+\.[^\s@]+|https:\/\/\S+)$/.test(raw))
+        throw new Error('must be an e-mail address or an https address')
+      return raw
+    },
+  },
   PAYMENTS_CALLBACK_TOKENS_ID: list({
     about: 'x-callback-token of the Indonesian account; two during a rotation',
     secret: true,

@@ -19,6 +19,34 @@ const LanguageName = Type.Enum([...languages], {
 const seconds = (what: string) => Type.Integer({ description: `${what}, in seconds.` })
 const gas = amountOf('Gas units; the chain charges the limit, not the gas used.')
 
+const cost = Type.Object(
+  {
+    interestBps: amountOf('Interest a year, in hundredths of a percent.'),
+    drawFee: amountOf('Fee of a draw, in 10⁻⁶ AUSD.'),
+    repaymentFee: amountOf('Fee of a repayment, in 10⁻⁶ AUSD.'),
+    late: Type.Object(
+      {
+        score: Type.Integer({ description: 'Points that the score loses.' }),
+        ratioBps: amountOf('Share of the collateral that can be borrowed less, in hundredths of a percent.'),
+      },
+      { title: 'LateCost', description: 'Cost of a cycle that is repaid after its term.' },
+    ),
+    default: Type.Object(
+      {
+        seizes: Type.Literal('collateral', { description: 'Collateral in the amount of the debt is seized.' }),
+        score: Type.Literal('all', { description: 'The score becomes 0.' }),
+        borrowing: Type.Literal('ends', { description: 'The account cannot borrow again.' }),
+      },
+      { title: 'DefaultCost', description: 'Cost of a default, which anyone may call after the grace period.' },
+    ),
+  },
+  {
+    title: 'CreditCost',
+    description:
+      'Everything that credit costs. The spread of a quote (`spreadBps`) and network fees (`gasLimits`) come on top. Public records name late and defaulted cycles.',
+  },
+)
+
 export const GetConfig = route({
   method: 'GET',
   path: '/config',
@@ -77,8 +105,17 @@ export const GetConfig = route({
           initialRatioBps: amountOf(
             'Share of the collateral that a new account may borrow, in hundredths of a percent.',
           ),
+          cost,
         },
         { title: 'CreditTerms', description: 'Terms of the credit line.' },
+      ),
+      support: Type.Object(
+        {
+          contact: Type.String({
+            description: 'E-mail address, or an https address. Sentences that send the user to support end with it.',
+          }),
+        },
+        { title: 'SupportTerms', description: 'How users reach support.' },
       ),
       session: Type.Object(
         { secondsMax: seconds('Maximum lifetime of a session (`until`)') },

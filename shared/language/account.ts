@@ -42,6 +42,12 @@ export const accountTexts = {
     id: 'Identitas Anda sudah terdaftar pada dompet lain. Gunakan dompet itu, atau hubungi layanan pelanggan.',
     ms: 'Identiti anda telah didaftarkan pada dompet lain. Gunakan dompet itu, atau hubungi khidmat pelanggan.',
   },
+  /** Follows every sentence that tells the user to contact support. */
+  'support.at': {
+    en: 'Support: {contact}',
+    id: 'Layanan pelanggan: {contact}',
+    ms: 'Khidmat pelanggan: {contact}',
+  },
   'verification.reset': {
     en: 'Your verification was reset. Verify your identity again.',
     id: 'Verifikasi Anda diatur ulang. Verifikasi identitas Anda lagi.',

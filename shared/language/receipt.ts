@@ -23,6 +23,7 @@ export const receiptRows = {
   status: { en: 'Status', id: 'Status', ms: 'Status' },
   txHash: { en: 'Transaction', id: 'Transaksi', ms: 'Transaksi' },
   id: { en: 'Id', id: 'Id', ms: 'Id' },
+  support: { en: 'Support', id: 'Layanan pelanggan', ms: 'Khidmat pelanggan' },
 } as const satisfies Record<string, Text>
 
 export const kindTexts = {

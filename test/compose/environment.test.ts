@@ -39,6 +39,7 @@ const samples: Readonly<Record<string, string>> = {
   PAYMENTS_CALLBACK_TOKENS_MY: 'token of the Malaysian account',
   IDENTITY_APP_TOKEN: 'sbx:token',
   PUBLIC_URL: 'https://api.example.org',
+  SUPPORT_CONTACT: 'https://example.org/help',
   APP_URL: 'https://app.example.org',
   TREASURY_ADDRESS: `0x${'1'.repeat(40)}`,
   CREDIT_LINE_ADDRESS: `0x${'2'.repeat(40)}`,

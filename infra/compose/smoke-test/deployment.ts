@@ -34,6 +34,7 @@ function variablesOf(example: string, outside: ExternalParts): Map<string, strin
   const treasuryKey = generatePrivateKey()
   const own = {
     PUBLIC_URL: publicUrl,
+    SUPPORT_CONTACT: 'help@example.org',
     APP_URL: 'http://127.0.0.1:3100/app',
     DEPLOYMENT: 'local',
     PROVIDER_URL: outside.providerUrl,

@@ -5,7 +5,7 @@ import { waitUntil } from '#infra/local/wait'
 import { urlInRole } from '#platform/db/url'
 import { openLog } from '#platform/log'
 import { type ScratchPostgres, startScratchPostgres } from '#test/support/scratch-postgres'
-import { prune } from './prune'
+import { bankDetailsDays, prune } from './prune'
 import { openRounds } from './round'
 import { rules } from './rules'
 import { cases, days, done, run } from './test-support-cases'
@@ -139,15 +139,15 @@ describe('bank details of a cash-out', () => {
         quote_id, request_fingerprint, authorizer, authorization_nonce, "authorization", channel_code, bank_details,
         bank_details_key_id, account_mark, next_check_at, created_at, updated_at)
       values ('p', '0x1', '${state}', 1, 1, 1, 'q', 't', '0x1', 'n', '{}', 'c', 'box', 'k', 'mark',
-        ${nextCheckAt}, ${days(400)}, ${days(endedDaysAgo)})`)
+        ${nextCheckAt}, ${days(endedDaysAgo + 1)}, ${days(endedDaysAgo)})`)
   }
   test.each(['paid', 'failed', 'returned'])(
-    'bank details of a cash-out are emptied 180 days after it was %s',
+    'bank details of a cash-out are emptied six years after it was %s',
     async (state) => {
-      await insert(state, 179)
+      await insert(state, bankDetailsDays - 1)
       expect(await emptied()).toBe(false)
       await admin`delete from payouts.payouts`
-      await insert(state, 181)
+      await insert(state, bankDetailsDays + 1)
       expect(await emptied()).toBe(true)
       expect((await prune(pruner))!.removed).toEqual({})
     },
@@ -155,20 +155,20 @@ describe('bank details of a cash-out', () => {
   test.each(['taking', 'taken', 'paying', 'returning'])(
     'bank details of a cash-out stay while it is %s',
     async (state) => {
-      await insert(state, 300)
+      await insert(state, bankDetailsDays + 1)
       expect(await emptied()).toBe(false)
     },
   )
   test('bank details of a cash-out stay while it is watched for a reversal', async () => {
-    await insert('paid', 300, 'now()')
+    await insert('paid', bankDetailsDays + 1, 'now()')
     expect(await emptied()).toBe(false)
   })
-  test('bank details of a cash-out stay for 180 days after an anomaly for manual review', async () => {
-    await insert('paid', 300)
+  test('bank details of a cash-out stay for six years after an anomaly for manual review', async () => {
+    await insert('paid', bankDetailsDays + 1)
     await admin`insert into payouts.anomalies (id, kind, object, payout_id, says)
       values ('a', 'payout_lost', 'o', 'p', 'x')`
     expect(await emptied()).toBe(false)
-    await admin`update payouts.anomalies set noticed_at = now() - interval '181 days'`
+    await admin`update payouts.anomalies set noticed_at = now() - ${bankDetailsDays + 1} * interval '1 day'`
     expect(await emptied()).toBe(true)
   })
   test('bank details of a cash-out are emptied after the configured number of days', async () => {

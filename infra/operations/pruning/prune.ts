@@ -17,8 +17,11 @@ export type PruneSettings = {
 }
 
 const rowsUsually = 1_000
-/** Days that bank details are kept: half a year, because banks may ask about a transfer for that long. */
-export const bankDetailsDays = 180
+/**
+ * Days that bank details are kept: six years from the end of the cash-out (Malaysia, AMLA 2001, section 17; Indonesia
+ * wants five).
+ */
+export const bankDetailsDays = 2_192
 /** Number of the advisory lock. It is arbitrary, and the same for every instance. */
 const pruningLock = 7_262_116
 

@@ -11,9 +11,10 @@ import { PaymentsActivity, PaymentsItem } from '#shared/messages/payments'
 import { PayoutsActivity, PayoutsItem } from '#shared/messages/payouts'
 import type { Context } from '../context'
 import { inTime } from '../http/deadline'
-import { answerTagged, tagged } from '../http/etag'
+import { answerTagged, type Exchange, tagged } from '../http/etag'
 import { badRequest, okOf, Refused } from '../http/failure'
 import { languageFor } from '../http/language'
+import { type Wording, withSupport } from '../http/support'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 
@@ -22,7 +23,7 @@ const limitDefault = 20
 const collectMs = 1
 
 /** Serves the activity. It fails unless all three owners respond, because a partial list would mislead. */
-export const activityRoute = ({ ask }: Context, access: Access) => {
+export const activityRoute = ({ ask, config }: Context, access: Access) => {
   const read = async ({ wallet, limit, before, language }: ActivityRequest) => {
     const asked = { wallet, limit: limit + 1, ...(before ? { before } : {}) }
     const answers = await Promise.all([
@@ -30,7 +31,7 @@ export const activityRoute = ({ ask }: Context, access: Access) => {
       ask(PayoutsActivity, asked),
       ask(ChainActivity, asked),
     ])
-    return tagged(mergeActivity(answers.map(okOf), { limit, language }))
+    return tagged(mergeActivity(answers.map(okOf), limit, { language, contact: config.supportContact }))
   }
   // A new order must be in the list at once, so a page is never older than its request.
   const keyOf = ({ wallet, limit, before, language }: ActivityRequest) =>
@@ -107,12 +108,16 @@ export const openItems =
 /** Serves one item. Unknown ids, malformed ids and ids of other wallets get the same answer. */
 export const activityItemRoute = (context: Context, access: Access) => {
   const find = openItems(context)
+  const wordingFor = (exchange: Exchange) => ({
+    language: languageFor(exchange),
+    contact: context.config.supportContact,
+  })
   return new Elysia()
     .use(access)
     .get(
       GetActivityItem.path,
       async ({ request, params, set, wallet }) =>
-        answerTagged({ request, set }, tagged(itemOf(await find(wallet, params.id), languageFor({ request, set })))),
+        answerTagged({ request, set }, tagged(itemOf(await find(wallet, params.id), wordingFor({ request, set })))),
       {
         signed: true,
         ...operation({
@@ -137,11 +142,12 @@ export const activityItemRoute = (context: Context, access: Access) => {
 }
 
 /**
- * Returns an entry with its sentence in `language`. The service's English sentence stays if it uses texts
+ * Returns an entry with its sentence in the user's language. The service's English sentence stays if it uses texts
  * that are newer than ours.
  */
-export function itemOf({ texts, ...item }: ActivityEntry, language: Language): Omit<ActivityEntry, 'texts'> {
-  return texts?.every(isKnown) ? { ...item, sentence: textIn(language, texts) } : item
+export function itemOf({ texts, ...item }: ActivityEntry, wording: Wording): Omit<ActivityEntry, 'texts'> {
+  const worded = texts?.every(isKnown) ? { ...item, sentence: textIn(wording.language, texts) } : item
+  return withSupport(worded, wording)
 }
 
 type Page = { readonly limit: number; readonly before?: Cursor }
@@ -180,7 +186,8 @@ type Item = ActivityPage['items'][number]
 /** Merges the answers into a page. Each owner was asked for one entry more than the page holds. */
 function mergeActivity(
   answers: readonly Static<typeof ActivityAnswer>[],
-  { limit, language }: Pick<ActivityRequest, 'limit' | 'language'>,
+  limit: number,
+  wording: Wording,
 ): ActivityPage {
   const items = answers.flatMap((answer) => answer.items).sort(newestFirst)
   const page = items.slice(0, limit)
@@ -189,8 +196,8 @@ function mergeActivity(
     inFlight: answers
       .flatMap((answer) => answer.inFlight)
       .sort(newestFirst)
-      .map((entry) => shown(entry, language)),
-    items: page.map((entry) => shown(entry, language)),
+      .map((entry) => shown(entry, wording)),
+    items: page.map((entry) => shown(entry, wording)),
     nextCursor: items.length > limit && last ? formatCursor(last) : null,
   }
 }
@@ -202,8 +209,8 @@ function newestFirst(left: Cursor, right: Cursor): number {
 }
 
 /** Returns an item without `inFlight`, which the list already shows. */
-const shown = (entry: ActivityEntry, language: Language) => {
-  const { inFlight, ...item } = itemOf(entry, language)
+const shown = (entry: ActivityEntry, wording: Wording) => {
+  const { inFlight, ...item } = itemOf(entry, wording)
   return item as Item
 }
 

@@ -10,7 +10,7 @@ import type { Access } from '../sign-in/access'
 import { exampleItem, idOf, idParameter, itemOf, noSuchItem } from './activity'
 
 /** Serves cancellations. An id of another wallet or kind gets the same answer as an unknown one. */
-export const cancelRoutes = ({ ask }: Context, access: Access) => {
+export const cancelRoutes = ({ ask, config }: Context, access: Access) => {
   const routes = new Elysia().use(access)
   for (const { kind, path, noun } of kinds)
     routes.post(
@@ -19,7 +19,7 @@ export const cancelRoutes = ({ ask }: Context, access: Access) => {
         if (!idOf.payment.test(id)) throw noSuchItem()
         const { item } = okOf(await placeOrder(ask, CheckoutCancel, { wallet, kind, id }))
         if (!item) throw noSuchItem()
-        return itemOf(item, languageFor({ request, set }))
+        return itemOf(item, { language: languageFor({ request, set }), contact: config.supportContact })
       },
       {
         signed: true,

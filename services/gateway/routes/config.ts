@@ -5,6 +5,7 @@ import { joinReads } from '#platform/reads'
 import { GetConfig } from '#shared/api/config'
 import type { RouteAnswer } from '#shared/api/route'
 import { sessionSecondsMax } from '#shared/api/session'
+import { lateCost } from '#shared/chain/credit-cost'
 import { languages } from '#shared/language/language'
 import { ChainTerms } from '#shared/messages/chain'
 import { PaymentsTerms } from '#shared/messages/payments'
@@ -81,7 +82,8 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     pairs: pricing.pairs,
     languages: [...languages],
     chain: { chainId, ausd, creditLine, treasury, gasLimits, ...(dripWei && { dripWei }) },
-    credit: { cycle, initialRatioBps },
+    credit: { cycle, initialRatioBps, cost },
+    support: { contact: config.supportContact },
     session: { secondsMax: sessionSecondsMax },
     quote: { seconds: pricing.quoteSeconds },
     checkout: {
@@ -97,6 +99,15 @@ async function collectConfig(ask: Ask, config: Config): Promise<RouteAnswer<type
     sends: { validBeforeSecondsMin: chain.sendValidBeforeSecondsMin },
     requests: { perMinute: config.rateLimitSignedPerMinute },
   }
+}
+
+/** The contract charges neither interest nor fees. */
+const cost: RouteAnswer<typeof GetConfig>['credit']['cost'] = {
+  interestBps: '0',
+  drawFee: '0',
+  repaymentFee: '0',
+  late: { score: lateCost.score, ratioBps: String(lateCost.ratioBps) },
+  default: { seizes: 'collateral', score: 'all', borrowing: 'ends' },
 }
 
 const token = '0xa5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5'
@@ -121,7 +132,9 @@ const example: RouteAnswer<typeof GetConfig> = {
     },
     dripWei: '250000000000000000',
   },
+  support: { contact: 'help@example.org' },
   credit: {
+    cost,
     cycle: { minSeconds: 86_400, minDebt: '1000000', termSeconds: 2_592_000, graceSeconds: 86_400 },
     initialRatioBps: '5000',
   },

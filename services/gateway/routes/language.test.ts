@@ -5,6 +5,7 @@ import { paymentTexts } from '#shared/language/payments'
 import { refusalTexts } from '#shared/language/refusals'
 import { requestTexts } from '#shared/language/requests'
 import type { RefusalCode } from '#shared/refusals'
+import { withSupport } from '../http/support'
 import { account, entryAt, goodBodies } from '../test-support/bodies'
 import { config, errorOf, fixtureOf, okay, type Replies, refusing } from '../test-support/fixture'
 import { ana, headerOf, walletOf } from '../test-support/wallets'
@@ -176,6 +177,22 @@ describe.each(others)('in the language %s', (language) => {
     expect(cycle.sentence).toContain(due[language])
     expect(response.headers.get('content-language')).toBe(language)
     expect(response.headers.get('vary')).toBe('Origin, Accept-Language')
+  })
+
+  test('a sentence that sends the user to support ends with the contact: of an item, an identity, a receipt', async () => {
+    const support = { id: 'Layanan pelanggan: help@example.org', ms: 'Khidmat pelanggan: help@example.org' }[language]
+    const reviewed = { ...item, nextAction: 'contact support' as const, texts: [{ code: 'payment.review' as const }] }
+    const own = await fixtureOf({ 'payments.item': okay({ item: reviewed }) })
+    const alone = await own.call('GET', `/me/activity/${id}`, asking(language))
+    expect(((await alone.json()) as { sentence: string }).sentence).toEndWith(support)
+    const plain = await fixture.call('GET', `/me/activity/${id}`, asking(language))
+    expect(((await plain.json()) as { sentence: string }).sentence).not.toContain('help@')
+    const receipt = await (await fixture.call('GET', `/me/activity/${id}/receipt`, asking(language))).text()
+    expect(receipt).toContain('<td>help@example.org</td>')
+    const rejected = { nextAction: 'contact support', sentence: accountTexts['verification.rejected'][language] }
+    expect<string>(withSupport(rejected, { language, contact: 'help@example.org' }).sentence).toBe(
+      `${rejected.sentence} ${support}`,
+    )
   })
 
   test('every item has its sentence in the language: in lists, alone, cancelled', async () => {

@@ -20,6 +20,7 @@ import { inTime } from '../http/deadline'
 import { okOf, Refused, refusedAs } from '../http/failure'
 import { languageFor } from '../http/language'
 import { openLimiter, takeFrom } from '../http/limit'
+import { type Wording, withSupport } from '../http/support'
 import { verificationOf } from '../identity/verification'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
@@ -34,7 +35,7 @@ const limitOr = async (asked: Promise<Answer<DayLimit>>): Promise<DayLimit | nul
   return answer && 'ok' in answer ? answer.ok : null
 }
 
-export const meRoute = ({ ask, clock, users }: Context, access: Access) => {
+export const meRoute = ({ ask, clock, config, users }: Context, access: Access) => {
   const read = async ({ wallet, language }: { wallet: `0x${string}`; language: Language }) => {
     const [found, user, topup, cashout] = await Promise.all([
       ask(ChainAccount, { wallet }),
@@ -44,7 +45,9 @@ export const meRoute = ({ ask, clock, users }: Context, access: Access) => {
     ])
     const limits = { topup, cashout }
     const createdAt = user?.createdAt ?? new Date(clock())
-    return JSON.stringify(meOf(wallet, okOf(found), { user, createdAt, limits, language }))
+    return JSON.stringify(
+      meOf(wallet, okOf(found), { user, createdAt, limits, language, contact: config.supportContact }),
+    )
   }
   // A new country must show at once, so a response is never older than its request.
   const me = joinReads(read, ({ wallet, language }) => `${wallet} ${language}`)
@@ -90,7 +93,7 @@ type Me = RouteAnswer<typeof GetMe>
 function meOf(
   wallet: `0x${string}`,
   account: Account,
-  more: { user: User | undefined; createdAt: Date; limits: Me['limits']; language: Language },
+  more: Wording & { user: User | undefined; createdAt: Date; limits: Me['limits'] },
 ): Me {
   const { user, createdAt, limits, language } = more
   const { collateral } = account
@@ -98,7 +101,7 @@ function meOf(
   return {
     wallet,
     verified: account.verified,
-    verification: verificationIn(language, verificationOf(user?.known ?? null, account.verified)),
+    verification: verificationIn(more, verificationOf(user?.known ?? null, account.verified)),
     user: {
       country: user?.country ?? null,
       createdAt: createdAt.toISOString(),
@@ -122,10 +125,8 @@ function meOf(
   }
 }
 
-const verificationIn = (
-  language: Language,
-  { text, ...rest }: ReturnType<typeof verificationOf>,
-): Me['verification'] => ({ ...rest, sentence: textIn(language, [text]) })
+const verificationIn = (wording: Wording, { text, ...rest }: ReturnType<typeof verificationOf>): Me['verification'] =>
+  withSupport({ ...rest, sentence: textIn(wording.language, [text]) }, wording)
 
 /** Returns the cycle as of the time of the block. */
 const cycleOf = ({ cycle, blockTime }: Pick<Account, 'cycle' | 'blockTime'>, language: Language): Me['cycle'] =>

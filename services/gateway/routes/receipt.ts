@@ -11,6 +11,7 @@ import { fiatOf } from '#shared/money/pair'
 import { moneyText } from '#shared/money/text'
 import type { Context } from '../context'
 import { languageFor } from '../http/language'
+import type { Wording } from '../http/support'
 import { operation } from '../openapi/operation'
 import type { Access } from '../sign-in/access'
 import { idParameter, itemOf, openItems } from './activity'
@@ -32,7 +33,7 @@ export const receiptRoute = (context: Context, access: Access) => {
     GetReceipt.path,
     async ({ params, request, set, wallet }) => {
       const item = await find(wallet, params.id)
-      const page = receiptOf(item, languageFor({ request, set }))
+      const page = receiptOf(item, { language: languageFor({ request, set }), contact: context.config.supportContact })
       set.headers['content-type'] = 'text/html; charset=utf-8'
       set.headers['content-security-policy'] = policy
       return page
@@ -59,8 +60,9 @@ export const receiptRoute = (context: Context, access: Access) => {
 const at = (iso: string, language: Language) =>
   language === 'en' ? `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` : timeText(Date.parse(iso), language, 'second')
 
-export function receiptOf(entry: ActivityEntry, language: Language): string {
-  const item = itemOf(entry, language)
+export function receiptOf(entry: ActivityEntry, wording: Wording): string {
+  const { language, contact } = wording
+  const item = itemOf(entry, wording)
   const { kind, status, pair, fiat, channel } = item
   const rows: Readonly<Record<keyof typeof receiptRows, string | undefined>> = {
     fiat: pair && fiat && moneyText(fiat, fiatOf(pair), language),
@@ -73,6 +75,7 @@ export function receiptOf(entry: ActivityEntry, language: Language): string {
     status: statusTexts[status][language],
     txHash: item.txHash,
     id: item.id,
+    support: contact,
   }
   const title = `${receiptTitles[item.inFlight ? 'inFlight' : 'ended'][language]}: ${kindTexts[kind][language]}`
   const shown = Object.entries(receiptRows).flatMap(([name, texts]) => {

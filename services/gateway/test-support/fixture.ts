@@ -40,6 +40,7 @@ export const settings = {
   DEPLOYMENT: 'local',
   DATABASE_URL: `postgres://${nowhere}/none`,
   PUBLIC_URL: 'http://127.0.0.1:3000',
+  SUPPORT_CONTACT: 'help@example.org',
   PAYMENTS_CALLBACK_TOKENS_ID: 'token-id,token-id-next',
   PAYMENTS_CALLBACK_TOKENS_MY: 'token-my',
   IDENTITY_WEBHOOK_SECRETS: webhookSecret,

@@ -27,10 +27,13 @@ export const erasure = withDeadLetters(
       // the bank account, before another is ordered.
       const isEnded = erasedAt ? isBefore('created_at', erasedAt) : sql`not ${isOpen}`
       return [
-        sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased',
-            account_mark = null, channel_code = ''
+        // The law wants to know for years whom a bank paid. The pruning empties it then.
+        sql`update ${cashouts} set bank_details = '', bank_details_key_id = 'erased', channel_code = ''
           where wallet = ${wallet} and (bank_details_key_id <> 'erased' or channel_code <> '')
-            and ${isEnded}`,
+            and ${isEnded} and state <> 'paid'`,
+        // Without its mark an account is shown to nobody, and counts for no limit.
+        sql`update ${cashouts} set account_mark = null
+          where wallet = ${wallet} and account_mark is not null and ${isEnded}`,
         sql`update ${accountChecks} set request_mark = '', account_mark = ''
           where wallet = ${wallet} and account_mark <> ''`,
       ]

@@ -32,3 +32,8 @@ test.each([
 ])('an export shows a bank account %s as sealed', (_, values) => {
   expect(open(values)).toEqual({ ...values, bank_details: 'sealed' })
 })
+
+test('an export shows a bank account that outlives an erasure for the law as sealed', () => {
+  const kept = { ...sealedFor('payout-1'), account_mark: null }
+  expect(open(kept)).toEqual({ ...kept, bank_details: 'sealed' })
+})

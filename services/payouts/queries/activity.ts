@@ -61,10 +61,13 @@ function entryOf(context: Context, cashout: Cashout): ActivityEntry {
 
 const digitsShown = 4
 
-/** Returns undefined if the bank details are erased or cannot be decrypted; the item is then shown without them. */
+/**
+ * Returns undefined if the bank details are erased, kept for the law alone, or cannot be decrypted; the item is then
+ * shown without them.
+ */
 function accountOf({ safe, channels }: Context, cashout: Cashout): PaidAccount | undefined {
-  const { id, bankDetails: box, bankDetailsKeyId: keyId, channelCode } = cashout
-  if (box === '') return undefined
+  const { id, bankDetails: box, bankDetailsKeyId: keyId, channelCode, accountMark } = cashout
+  if (box === '' || accountMark === null) return undefined
   try {
     const { accountNumber } = safe.open({ keyId, box }, id)
     return { name: channels.nameOf(channelCode), lastDigits: accountNumber.slice(-digitsShown) }

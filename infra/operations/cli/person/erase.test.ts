@@ -133,7 +133,7 @@ beforeEach(async () => {
     await owner`insert into payments.resolutions (deed_id, payment_id, resolution, decided_by, reason)
       values (gen_random_uuid(), ${`pay-${of}`}, 'accept', 'olga', 'Sari called')`
     await owner`insert into payments.wallets (wallet, frozen, revision) values (${of}, false, 1)`
-    await insertCashout(of, 'paid')
+    await insertCashout(of, 'returned')
     await owner`insert into chain_relayer.operation
         (id, kind, cause, wallet, payload, content_hash, leaves_micro, state)
       values (${`op-${of}`}, 'giveback', ${of}, ${of}, '{}', 'h', 0, 'settled')`
@@ -170,6 +170,15 @@ test('an erasure empties what names a person, of this wallet only, and keeps eve
   expect(dead).toHaveLength(1)
   const others = await storedAbout(other)
   for (const one of ['Sari called', 'Sari sent', 'applicant-', 'inquiry-', 'ID_BCA']) expect(others).toContain(one)
+})
+
+test('an erasure leaves the sealed bank details of a paid cash-out, says until when, and nobody is shown them', async () => {
+  await owner`update payouts.payouts set state = 'paid', updated_at = '2026-11-28T10:00:00Z' where wallet = ${wallet}`
+  const kept = 'the bank details of 1 paid cash-out stay sealed for the law until 2032-11-28'
+  expect(await run()).toMatchObject({ done: expect.stringContaining(kept) })
+  const [row] =
+    await owner`select bank_details, channel_code, account_mark from payouts.payouts where wallet = ${wallet}`
+  expect(row).toEqual({ bank_details: 'box', channel_code: 'ID_BCA', account_mark: null })
 })
 
 test('an erasure ends the approval, so that the sweep takes the flag off the chain', async () => {
@@ -259,7 +268,7 @@ test.each<[string, (wallet: string) => Promise<unknown>, string]>([
   ],
   [
     'a paid cash-out is watched for a reversal',
-    () => owner`update payouts.payouts set next_check_at = now() where wallet = ${wallet}`,
+    () => owner`update payouts.payouts set state = 'paid', next_check_at = now() where wallet = ${wallet}`,
     `payouts: cash-out out-${wallet} is still watched`,
   ],
   [

@@ -3,6 +3,8 @@ import { askOutcome, type CommandReply, type Performed, perform } from '#infra/o
 import { type CommandResult, changing, reading } from '#infra/operations/cli/command'
 import type { Operator } from '#infra/operations/cli/operator'
 import { walletFault } from '#infra/operations/cli/person/wallet'
+import { bankDetailsDays } from '#infra/operations/pruning/prune'
+import { counted } from '#infra/operations/text'
 import { personErasures } from '#shared/messages/person'
 
 const verb = 'persons erase'
@@ -44,6 +46,17 @@ async function causeOf(sql: Sql, wallet: string): Promise<string> {
   return `erasure ${Math.max(1, isNew ? done + 1 : done)}`
 }
 
+/** Returns what the law wants kept of the wallet, or an empty text. */
+async function keptText(sql: Sql, wallet: Wallet): Promise<string> {
+  const [row] = await sql<{ count: number; until: Date | null }[]>`
+    select count(*)::int as count, max(updated_at) + ${bankDetailsDays} * interval '1 day' as until
+    from payouts.payouts where wallet = ${wallet} and bank_details <> ''`
+  const { count, until } = row!
+  if (count === 0 || until === null) return ''
+  const day = until.toISOString().slice(0, 10)
+  return `; the bank details of ${counted(count, 'paid cash-out')} stay sealed for the law until ${day}, unless BANK_DETAILS_KEPT_DAYS differs`
+}
+
 type Asking = { wallet: Wallet; reason: string; by: string; apply: boolean }
 
 export async function eraseWallet(
@@ -60,9 +73,10 @@ export async function eraseWallet(
   return perform(operator, { verb, target: wallet, cause, reason, by }, async (id) => {
     const checked = await ask(id, true)
     if ('refused' in checked) return checked
-    return ask(id, false).catch((cause) => {
+    const reply = await ask(id, false).catch((cause) => {
       throw new Error('some services may have erased', { cause })
     })
+    return 'done' in reply ? { done: `${reply.done}${await keptText(operator.sql, wallet)}` } : reply
   })
 }
 

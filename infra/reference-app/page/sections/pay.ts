@@ -95,7 +95,9 @@ export function borrowSection(app: ReferenceApp): PageSection {
     available.textContent = t.availableIs(money(app, app.me.available))
   }
   update()
-  const element = h('div', {}, available, h('p', {}, t.borrowIntro), identity.note, draw)
+  const days = Math.round(app.config.credit.cycle.termSeconds / 86_400)
+  const words = [t.borrowIntro, t.borrowCost(days)].map((text) => h('p', {}, text))
+  const element = h('div', {}, available, ...words, identity.note, draw)
   return { slug: 'borrow', element, update }
 }
 

@@ -116,6 +116,8 @@ export const english = {
 
   availableIs: (amount: string) => `You can borrow up to ${amount}.`,
   borrowIntro: 'Your wallet borrows directly from the credit line, and the AUSD arrives in it.',
+  borrowCost: (days: number) =>
+    `Borrowing costs no interest and no fee. Repay within ${days} days of the first draw. A late repayment lowers your score; if the debt is still open a day after that, your collateral may be taken and you cannot borrow again.`,
   borrow: 'Borrow',
   borrowed: 'The AUSD is in your wallet.',
 

@@ -101,6 +101,8 @@ export const indonesian: Texts = {
 
   availableIs: (amount) => `Anda dapat meminjam hingga ${amount}.`,
   borrowIntro: 'Dompet Anda meminjam langsung dari fasilitas kredit, dan AUSD masuk ke dompet itu.',
+  borrowCost: (days: number) =>
+    `Pinjaman ini tanpa bunga dan tanpa biaya. Lunasi dalam ${days} hari sejak penarikan pertama. Pelunasan yang terlambat menurunkan skor Anda; jika utang belum lunas sehari setelah itu, jaminan Anda dapat diambil dan Anda tidak dapat meminjam lagi.`,
   borrow: 'Pinjam',
   borrowed: 'AUSD sudah ada di dompet Anda.',
 

@@ -101,6 +101,8 @@ export const malay: Texts = {
 
   availableIs: (amount) => `Anda boleh meminjam sehingga ${amount}.`,
   borrowIntro: 'Dompet anda meminjam terus daripada kemudahan kredit, dan AUSD masuk ke dompet itu.',
+  borrowCost: (days: number) =>
+    `Pinjaman ini tanpa faedah dan tanpa yuran. Jelaskan dalam ${days} hari dari pengeluaran pertama. Bayaran lewat menurunkan skor anda; jika hutang belum selesai sehari selepas itu, cagaran anda boleh diambil dan anda tidak boleh meminjam lagi.`,
   borrow: 'Pinjam',
   borrowed: 'AUSD kini dalam dompet anda.',
 
