@@ -112,6 +112,14 @@ export const awaited: readonly Awaited[] = [
     alarms: ['cash-out AUSD not taken', 'oldest operation pending too long'],
   },
   {
+    what: 'cash-out that an operator holds',
+    tables: ['payouts.payouts'],
+    binds: 'the user’s AUSD, and rupiah at the provider',
+    ends: '`ops cashouts release` or `cancel`',
+    prolonged: 'operators',
+    alarms: ['cash-out not ordered at provider'],
+  },
+  {
     what: 'payout',
     tables: ['payouts.payouts'],
     binds: 'the user’s AUSD, and rupiah at the provider',

@@ -6,6 +6,7 @@ import { answerActivity, answerItem, answerOwed } from './queries/activity'
 import { answerLimit, answerPublicConfig } from './queries/public-config'
 import { answerStatement } from './queries/statement'
 import { answerPayoutsPause, openCashouts } from './request/open'
+import { answerOperatorCommands } from './request/operator-commands'
 
 export const answersOf = (context: Context): Handler[] => [
   openCashouts(context),
@@ -17,5 +18,6 @@ export const answersOf = (context: Context): Handler[] => [
   answerStatement(context),
   answerOwed(context),
   answerPayoutsPause(context),
+  ...answerOperatorCommands(context),
   answerErase(context),
 ]

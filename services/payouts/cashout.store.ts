@@ -120,7 +120,9 @@ export async function lockCashout(tx: Tx, id: string): Promise<Cashout | undefin
   return (await tx.select().from(cashouts).where(eq(cashouts.id, id)).for('update'))[0]
 }
 
-/** Moves a cash-out to `next`. Returns undefined if no step leads there from its current state. */
+/**
+ * Moves a cash-out to `next`. Returns undefined if no step leads there from its current state, or an operator holds it.
+ */
 export async function moveCashout(
   db: Db,
   id: string,
@@ -130,8 +132,15 @@ export async function moveCashout(
   const moved = await db
     .update(cashouts)
     .set({ ...changes, state: next, checks: 0, updatedAt: sql`now()` })
-    // guard: a cash-out moves only from a state that allows the step
-    .where(and(eq(cashouts.id, id), inArray(cashouts.state, statesBefore(lifecycle, next))))
+    .where(
+      and(
+        eq(cashouts.id, id),
+        // guard: a cash-out moves only from a state that allows the step
+        inArray(cashouts.state, statesBefore(lifecycle, next)),
+        // guard: a cash-out that an operator holds is not paid
+        next === 'paying' ? not(cashouts.heldByOperator) : undefined,
+      ),
+    )
     .returning()
   return moved[0]
 }

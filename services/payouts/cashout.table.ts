@@ -53,6 +53,9 @@ export const cashouts = schema.table(
     providerStatus: text('provider_status'),
     failureCode: text('failure_code'),
     reason: text('reason').$type<Reason>(),
+    /** An operator keeps the cash-out from being paid. `holdRevision` counts the changes of it. */
+    heldByOperator: boolean('held_by_operator').notNull().default(false),
+    holdRevision: integer('hold_revision').notNull().default(0),
     takeTxHash: text('take_tx_hash'),
     returnTxHash: text('return_tx_hash'),
     /** Number of attempts to pay; each is committed before the provider is called. */

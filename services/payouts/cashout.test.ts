@@ -9,11 +9,12 @@ describe('the lifecycle of a cash-out', () => {
     const ends = cashoutStates.filter((state) => lifecycle[state].length === 0)
     expect(ends).toEqual(['returned'])
   })
-  test('returns AUSD that was taken for the bank, too late for it, above its limit, or without an order', () => {
+  test('returns AUSD that was taken for the bank, too late for it, above its limit, without an order, or for a cash-out that was cancelled', () => {
     expect(cashoutStates.filter((state) => lifecycle[state].includes('returning'))).toEqual([
       'opening',
       'expired',
       'taking',
+      'taken',
       'paying',
       'paid',
       'failed',

@@ -30,7 +30,7 @@ export const lifecycle: Lifecycle<CashoutState> = {
   // `returning` if its bank account's limit was used up before the AUSD of a contract wallet arrived.
   taking: ['taken', 'failed', 'returning'],
   failed: ['returning'], // The signed transfer can still be submitted.
-  taken: ['paying'],
+  taken: ['paying', 'returning'], // An operator may cancel it.
   paying: ['paid', 'returning'], // An unclear response changes nothing.
   paid: ['returning'], // A bank may return a transfer later.
   returning: ['returned'],

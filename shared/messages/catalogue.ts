@@ -67,6 +67,8 @@ export const questions: readonly Question[] = [
   payouts.PayoutsItem,
   payouts.PayoutsOwed,
   payouts.PayoutsPause,
+  payouts.CashoutHold,
+  payouts.CashoutCancel,
   chain.ChainTerms,
   chain.ChainAccount,
   chain.ChainHold,

@@ -12,7 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from '#shared/messages/fields'
-import { pauseQuestion } from '#shared/messages/operator-commands'
+import { CommandOutcome, operatorCommandFields, pauseQuestion } from '#shared/messages/operator-commands'
 import { event, question } from '#shared/messages/topic'
 
 /** Stores a cash-out; taking and paying follow. */
@@ -116,6 +116,28 @@ export const PayoutsOwed = question('payouts.owed', 'payouts', ['payments'], {
 })
 
 export const PayoutsPause = pauseQuestion('payouts.pause', 'payouts')
+
+/**
+ * Holds a cash-out before its payout is ordered, or releases it. Refused once the payout is ordered, and if `revision` has
+ * changed since the operator looked: a late or repeated command never undoes a newer one.
+ */
+export const CashoutHold = question('payouts.cashout.hold', 'payouts', ['ops'], {
+  request: Type.Object({
+    ...operatorCommandFields,
+    payoutId: Uuid,
+    to: Type.Enum(['held', 'released']),
+    revision: Type.Integer({ minimum: 0 }),
+  }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
+
+/** Returns the AUSD of a cash-out that is taken and whose payout is not ordered. Refused in every other state. */
+export const CashoutCancel = question('payouts.cashout.cancel', 'payouts', ['ops'], {
+  request: Type.Object({ ...operatorCommandFields, payoutId: Uuid }),
+  answer: CommandOutcome,
+  repeat: 'once by its key',
+})
 
 const Fact = Type.Object({ payoutId: Uuid, wallet: Address, fiat: Amount, ausd: Amount })
 /** Announces that the AUSD is in the treasury, final on the chain. */

@@ -1,4 +1,5 @@
 import { books } from '#infra/operations/cli/books'
+import { cashouts } from '#infra/operations/cli/cashouts'
 import { asksForHelp, type Verb } from '#infra/operations/cli/command'
 import { operatorSecrets } from '#infra/operations/cli/connection'
 import { correctPosting } from '#infra/operations/cli/correct'
@@ -25,6 +26,7 @@ export const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ['review', review],
   ['dead-letters', deadLetters],
   ['wallets', wallets],
+  ['cashouts', cashouts],
   ['persons', persons],
   ['unexplained', unexplained],
   ['pause', pause],

@@ -1,9 +1,27 @@
 import type { Guard } from '../guard'
-import { always, dropped, instead, preceded, without } from '../operators'
+import { always, dropped, instead, never, preceded, without } from '../operators'
 
 const at = (path: string) => `services/payouts/${path}`
 
 export const payoutGuards: readonly Guard[] = [
+  {
+    guard: 'a cash-out that an operator holds is not paid',
+    kind: 'guarded update',
+    by: instead('not(cashouts.heldByOperator)', 'undefined'),
+    test: {
+      file: at('request/operator-commands.test.ts'),
+      name: 'is not paid until the operator releases it, and then once',
+    },
+  },
+  {
+    guard: 'a cash-out is cancelled only before its payout is ordered',
+    kind: 'decision',
+    by: never,
+    test: {
+      file: at('request/operator-commands.test.ts'),
+      name: 'hold or cancel a cash-out whose payout was ordered',
+    },
+  },
   {
     guard: 'a cash-out moves only from a state that allows the step',
     kind: 'guarded update',

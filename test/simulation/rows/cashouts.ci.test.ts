@@ -48,6 +48,7 @@ function changeFrom(choices: Choices): object {
     { takeTxHash: '0xab', returnTxHash: null },
     { paidAt: timeFrom(choices) },
     { payoutApi: pick(choices, ['v2', 'v3', null]) },
+    { heldByOperator: pick(choices, [true, false]) },
   ]
   return Object.assign({ failureCode: null }, ...all.filter(() => chance(choices, 400)))
 }

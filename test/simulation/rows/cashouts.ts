@@ -11,7 +11,15 @@ type Promises = typeof import('../../../services/payouts/treasury/promise.store'
 type Schema = typeof import('../../../services/payouts/schema.store')
 type Db = Parameters<Cashouts['findRivals']>[0]
 
-const defaults = () => ({ ...nullsOf(cashouts), spreadBps: 0, signedByContract: false, attempts: 0, checks: 0 })
+const defaults = () => ({
+  ...nullsOf(cashouts),
+  spreadBps: 0,
+  signedByContract: false,
+  heldByOperator: false,
+  holdRevision: 0,
+  attempts: 0,
+  checks: 0,
+})
 
 /** Returns changes with expressions such as `now()` resolved. */
 export function written(rows: Rows, changes: object): object {
@@ -101,7 +109,8 @@ export const moveCashout = async (
 ): Promise<Cashout | undefined> => {
   const rows = rowsOf(db)
   const row = rows.cashouts.get(id)
-  if (!row || !statesBefore(lifecycle, next).includes(row.state)) {
+  const isHeld = next === 'paying' && row?.heldByOperator
+  if (!row || isHeld || !statesBefore(lifecycle, next).includes(row.state)) {
     rows.saw('a guarded update lost a race')
     return undefined
   }

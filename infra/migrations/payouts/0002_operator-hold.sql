@@ -1,0 +1,2 @@
+ALTER TABLE "payouts"."payouts" ADD COLUMN "held_by_operator" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "payouts"."payouts" ADD COLUMN "hold_revision" integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Handler } from '#platform/bus/serve'
+import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
+import { waitUntil } from '#test/support/wait'
+import { type Fixture, openFixture } from '../test-support'
+import { answerOperatorCommands } from './operator-commands'
+
+let fixture: Fixture
+let commands: Handler[]
+beforeAll(async () => {
+  fixture = await openFixture()
+  commands = answerOperatorCommands(fixture.context)
+})
+afterAll(() => fixture?.[Symbol.asyncDispose]())
+
+type Outcome = { ok: { done?: string; refused?: string } }
+const order = async (subject: string, more: object) => {
+  const one = commands.find(({ question }) => question.subject === subject)!
+  const asked = { command: crypto.randomUUID(), by: 'olga', reason: 'ticket 7', ...more }
+  return ((await one.answer(asked)) as Outcome).ok
+}
+const hold = async (payoutId: string, to: 'held' | 'released', revision?: number) => {
+  const seen = revision ?? (await fixture.row(payoutId)).holdRevision
+  return order(CashoutHold.subject, { payoutId, to, revision: seen })
+}
+const cancel = (payoutId: string) => order(CashoutCancel.subject, { payoutId })
+
+/** Returns a held cash-out whose AUSD is in the treasury. */
+async function heldAndTaken(): Promise<string> {
+  const { ok } = await fixture.create(fixture.request())
+  expect(await hold(ok!.payoutId, 'held')).toEqual({ done: expect.stringContaining('is not paid until') })
+  await fixture.relayed('take', ok!.payoutId)
+  const isChecked = async () => (await fixture.row(ok!.payoutId)).checks > 1
+  await waitUntil('two checks of the held cash-out', isChecked)
+  return ok!.payoutId
+}
+
+describe('a cash-out that an operator holds', () => {
+  test('is not paid until the operator releases it, and then once', async () => {
+    const id = await heldAndTaken()
+    expect([(await fixture.row(id)).state, await fixture.transfers(id)]).toEqual(['taken', []])
+    expect(await hold(id, 'released')).toEqual({ done: `${id} is released` })
+    await fixture.until(id, 'paid')
+    expect(await fixture.transfers(id)).toHaveLength(1)
+  })
+
+  test('can be cancelled: its AUSD is returned once, and nothing is paid', async () => {
+    const id = await heldAndTaken()
+    expect(await cancel(id)).toEqual({ done: `the AUSD of ${id} is being returned` })
+    expect(await cancel(id)).toEqual({ done: `the AUSD of ${id} is returning` })
+    expect(await fixture.row(id)).toMatchObject({ state: 'returning', reason: 'cancelled' })
+    await fixture.relayed('return', id)
+    await fixture.until(id, 'returned')
+    expect([await fixture.transfers(id), await fixture.orders(id, 'relay.return')]).toEqual([[], [expect.any(String)]])
+  })
+
+  test('changes nothing by a repeated command, or by a late one that has not seen the newest', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    const id = ok!.payoutId
+    await hold(id, 'held', 0)
+    expect(await hold(id, 'held', 0)).toEqual({ done: `${id} is held` })
+    await hold(id, 'released', 1)
+    expect(await hold(id, 'held', 0)).toEqual({ refused: `the hold of ${id} has changed: look again` })
+    expect(await fixture.row(id)).toMatchObject({ heldByOperator: false, holdRevision: 2 })
+  })
+})
+
+describe('an operator cannot', () => {
+  test('hold or cancel a cash-out whose payout was ordered', async () => {
+    const { id } = await fixture.until(await fixture.taken(), 'paid')
+    expect(await hold(id, 'held')).toEqual({ refused: expect.stringContaining(`${id} is paid`) })
+    expect(await cancel(id)).toEqual({ refused: expect.stringContaining(`${id} is paid`) })
+    expect(await fixture.sent(id)).not.toContain('relay.return')
+  })
+
+  test('cancel a cash-out whose AUSD is not taken, which would be kept', async () => {
+    const { ok } = await fixture.create(fixture.request())
+    expect(await cancel(ok!.payoutId)).toEqual({ refused: expect.stringContaining('is not taken yet: hold it') })
+  })
+
+  test('hold or cancel a cash-out that does not exist', async () => {
+    const id = crypto.randomUUID()
+    expect([await hold(id, 'held', 0), await cancel(id)]).toEqual([
+      { refused: `there is no cash-out ${id}` },
+      { refused: `there is no cash-out ${id}` },
+    ])
+  })
+})

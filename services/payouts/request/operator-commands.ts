@@ -1,0 +1,67 @@
+import { sql } from 'drizzle-orm'
+import { type Handler, handler } from '#platform/bus/serve'
+import { CashoutCancel, CashoutHold } from '#shared/messages/payouts'
+import { ok } from '#shared/refusals'
+import type { CashoutState } from '../cashout'
+import { lockCashout, recordCashout } from '../cashout.store'
+import type { Context } from '../context'
+import { startReturn } from '../onchain/advance'
+
+type Outcome = { done: string } | { refused: string }
+
+/** States before the payout is ordered. */
+const unpaid: ReadonlySet<CashoutState> = new Set(['opening', 'taking', 'taken'])
+
+type HoldRequest = { payoutId: string; to: 'held' | 'released'; revision: number; by: string; reason: string }
+
+/** Holds or releases a cash-out for an operator. A retry changes nothing. */
+async function holdCashout(context: Context, { payoutId, to, revision, by, reason }: HoldRequest): Promise<Outcome> {
+  const outcome = await context.database.transaction(async (tx): Promise<Outcome> => {
+    const cashout = await lockCashout(tx, payoutId)
+    if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
+    const { state, heldByOperator, holdRevision } = cashout
+    if (heldByOperator === (to === 'held')) return { done: `${payoutId} is ${to}` }
+    if (!unpaid.has(state))
+      return { refused: `${payoutId} is ${state}: only a cash-out before its payout can be ${to}` }
+    if (holdRevision !== revision) return { refused: `the hold of ${payoutId} has changed: look again` }
+    await recordCashout(tx, payoutId, {
+      heldByOperator: to === 'held',
+      holdRevision: revision + 1,
+      ...(state === 'taken' && { nextCheckAt: sql`now()` }),
+    })
+    context.log.info({ payoutId, to, by, reason }, 'cash-out held or released by operator')
+    return {
+      done: to === 'held' ? `${payoutId} is held: it is not paid until it is released` : `${payoutId} is released`,
+    }
+  })
+  return outcome
+}
+
+/** Cancels a taken cash-out for an operator. A retry changes nothing. */
+async function cancelCashout(
+  context: Context,
+  { payoutId, by, reason }: Pick<HoldRequest, 'payoutId' | 'by' | 'reason'>,
+): Promise<Outcome> {
+  const outcome = await context.database.transaction(async (tx): Promise<Outcome> => {
+    const cashout = await lockCashout(tx, payoutId)
+    if (!cashout) return { refused: `there is no cash-out ${payoutId}` }
+    const { state } = cashout
+    if ((state === 'returning' || state === 'returned') && cashout.reason === 'cancelled')
+      return { done: `the AUSD of ${payoutId} is ${state}` }
+    if (state === 'opening' || state === 'taking')
+      return { refused: `the AUSD of ${payoutId} is not taken yet: hold it, and cancel it once it is taken` }
+    // guard: a cash-out is cancelled only before its payout is ordered
+    if (state !== 'taken')
+      return { refused: `${payoutId} is ${state}: its payout was ordered, or there is nothing to return` }
+    await startReturn(tx, context, cashout, { reason: 'cancelled', failureCode: null })
+    context.log.info({ payoutId, by, reason }, 'cash-out cancelled by operator')
+    return { done: `the AUSD of ${payoutId} is being returned` }
+  })
+  context.poke()
+  return outcome
+}
+
+export const answerOperatorCommands = (context: Context): Handler[] => [
+  handler(CashoutHold, async (asked) => ok(await holdCashout(context, asked))),
+  handler(CashoutCancel, async (asked) => ok(await cancelCashout(context, asked))),
+]
