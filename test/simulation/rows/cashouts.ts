@@ -37,10 +37,15 @@ function asWritten(rows: Rows, value: unknown): unknown {
   throw new Error('the simulation does not support this expression of a query')
 }
 
+const ofAuthorization = ({ cashouts }: Rows, authorizer: string, nonce: string) =>
+  cashouts.by('authorization', `${authorizer} ${nonce}`).filter(({ state }) => state !== 'expired')
+
 function store(rows: Rows, row: Cashout): Cashout {
   const { id, providerPayoutId } = row
   const same = providerPayoutId === null ? [] : rows.cashouts.by('payout', providerPayoutId)
   if (same.some((other) => other.id !== id)) throw new Error(`${row.id} breaks payouts_provider_payout`)
+  const sharing = row.state === 'expired' ? [] : ofAuthorization(rows, row.authorizer, row.authorizationNonce)
+  if (sharing.some((other) => other.id !== id)) throw new Error(`${row.id} breaks payouts_authorization`)
   return rows.cashouts.set(row.id, row)
 }
 
@@ -56,12 +61,9 @@ export const findOwners: StandIn<Cashouts['findOwners']> = async (db, ids, payou
 }
 
 export const findRivals = async (db: Db, quoteId: string, authorizer: string, nonce: string) => {
-  const { cashouts } = rowsOf(db)
-  const ofQuote = cashouts.by('quote', quoteId)
-  const ofAuthorization = cashouts
-    .by('authorization', `${authorizer} ${nonce}`)
-    .filter(({ state }) => state !== 'expired')
-  return [...new Set([...ofQuote, ...ofAuthorization])]
+  const rows = rowsOf(db)
+  const ofQuote = rows.cashouts.by('quote', quoteId)
+  return [...new Set([...ofQuote, ...ofAuthorization(rows, authorizer, nonce)])]
 }
 
 export const insertCashout: StandIn<Cashouts['insertCashout']> = async (tx, cashout) => {
