@@ -40,6 +40,7 @@ function serve(changes: Partial<Chain> = {}) {
       hash,
       parentHash: `0x${'00'.repeat(32)}`,
       timestamp: '0x1',
+      baseFeePerGas: '0x1',
     })
     if (first === '0x0') return block('0x0', chain.genesis)
     const head = chain.head()

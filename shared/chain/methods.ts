@@ -36,10 +36,28 @@ const isSame = (left: unknown, right: unknown) => String(left).toLowerCase() ===
 const quantity: Check = (result) => (isQuantity(result) ? undefined : 'not a quantity')
 const data: Check = (result) => (isData(result) ? undefined : 'not hex data')
 
-type Header = { number?: unknown; hash?: unknown; parentHash?: unknown; timestamp?: unknown }
+/** Selector of `aggregate3` of Multicall3, whose argument and result are one list. */
+const aggregate3 = '0x82ad56cb'
+/** Words of a result that are there for each call: its place, its success, and the place and length of its data. */
+const wordsPerCall = 4
+const wordIn = (hex: string, at: number): bigint => BigInt(`0x${hex.slice(2 + 64 * at, 2 + 64 * (at + 1)) || '0'}`)
+
+/** Several calls in one get as many results, however a node that lacks state makes one up. */
+const callResult: Check = (result, [call]) => {
+  if (!isData(result)) return 'not hex data'
+  const { data, input = data } = (call ?? {}) as { data?: unknown; input?: unknown }
+  if (result === '0x' || typeof input !== 'string' || !input.startsWith(aggregate3)) return undefined
+  const asked = wordIn(`0x${input.slice(aggregate3.length)}`, 1)
+  const isWhole = BigInt(result.length - 2) >= 64n * (2n + BigInt(wordsPerCall) * asked)
+  return isWhole && wordIn(result, 0) === 32n && wordIn(result, 1) === asked ? undefined : `not ${asked} results`
+}
+
+type Header = { number?: unknown; hash?: unknown; parentHash?: unknown; timestamp?: unknown; baseFeePerGas?: unknown }
 const header: Check = (result, [asked]) => {
   if (result === null) return undefined
-  const { number, hash, parentHash, timestamp } = result as Header
+  const { number, hash, parentHash, timestamp, baseFeePerGas } = result as Header
+  // The first blocks of some chains have none.
+  if (!isQuantity(asked) && !isQuantity(baseFeePerGas)) return 'a head without a base fee'
   if (!isQuantity(number) || !isQuantity(timestamp)) return 'a block without number or time'
   if (!isHash(hash) || !isHash(parentHash)) return 'a block without hashes'
   return isQuantity(asked) && BigInt(asked) !== BigInt(number) ? `block ${number} instead of ${asked}` : undefined
@@ -86,7 +104,7 @@ const methods: Readonly<Record<string, Method>> = {
   eth_call: {
     urgency: 'read',
     runsCode: true,
-    faultIn: data,
+    faultIn: callResult,
     // Only a simulated transaction, which has a sender, may end without a value.
     isDoubtful: (result, [call]) => result === '0x' && (call as { from?: unknown } | undefined)?.from === undefined,
   },
