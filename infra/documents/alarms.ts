@@ -217,6 +217,12 @@ export const logAlarms: readonly LogAlarm[] = [
   },
   {
     source: 'services/chain-relayer',
+    lines: ['newest block is old, lanes wait: check RPC_URLS and the clock'],
+    steps:
+      'An endpoint does not respond, and the others lag, the chain stands still, or the clock of Postgres is wrong. Lanes that are not leased yet give out no nonce until a recent block is read or every endpoint responds.',
+  },
+  {
+    source: 'services/chain-relayer',
     lines: [
       'lane balance too low for new transactions: fund it',
       'lane balance too low for a fee bump: fund it',

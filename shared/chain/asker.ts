@@ -17,8 +17,10 @@ export type ChainAsk = (call: RpcCall, how?: How) => Promise<unknown>
 type How = {
   /** Index of the endpoint to try first. */
   readonly first?: number
-  /** True if the result exists, so that an endpoint that returns null lacks it. */
-  readonly mustExist?: boolean
+  /** True if no other endpoint is tried. */
+  readonly only?: boolean
+  /** Returns true for a result that can be true. An endpoint with another one, such as null, lacks what others have. */
+  readonly accepts?: (result: unknown) => boolean | Promise<boolean>
 }
 
 export type AskerOptions = {
@@ -52,9 +54,10 @@ export function openAsker(options: AskerOptions): ChainAsk {
   const ways = new Map(endpoints.all.map((one) => [one, openWays(one, options)]))
   const deadlineMs = timeoutMs * endpoints.all.length
 
-  const ask: ChainAsk = async (call, { first, mustExist = false } = {}) => {
+  const ask: ChainAsk = async (call, { first, only = false, accepts = () => true } = {}) => {
     const until = steadyClock() + deadlineMs
-    const failed = new Set<RpcEndpoint>()
+    const failed = new Set(only ? endpoints.all.filter((_, at) => at !== first) : [])
+    const others = [...failed]
     const doubted = new Map<RpcEndpoint, unknown>()
     const limited = new Set<RpcEndpoint>()
     let last: unknown
@@ -68,6 +71,7 @@ export function openAsker(options: AskerOptions): ChainAsk {
         if (!mayRepeat || !isCut(last)) throw last ?? new Stale('every endpoint left is behind')
         mayRepeat = false
         failed.clear()
+        for (const one of others) failed.add(one)
         continue
       }
       const turn = { calls: [call], among, patienceMs: until - steadyClock(), urgency }
@@ -98,13 +102,13 @@ export function openAsker(options: AskerOptions): ChainAsk {
         endpoints.record(call, result)
         endpoints.answered(endpoint)
         endpoints.judge(endpoint, call, result, askedAt)
-        if (isDoubtful(call, result) || (mustExist && result === null)) {
+        if (isDoubtful(call, result) || !(await accepts(result))) {
           doubted.set(endpoint, result)
           failed.add(endpoint)
-          last ??= new Impossible(`${call.method} returned ${result}`)
+          last ??= new Impossible(`${call.method} returned ${shown(result)}`)
           continue
         }
-        for (const wrong of doubted.keys()) endpoints.disproved(wrong, call, `${doubted.get(wrong)}`)
+        for (const wrong of doubted.keys()) endpoints.disproved(wrong, call, shown(doubted.get(wrong)))
         return result
       } catch (error) {
         const meaning = meaningIn(call, error)
@@ -129,6 +133,8 @@ export function openAsker(options: AskerOptions): ChainAsk {
   }
   return (call, how) => inSpan(`chain ${call.method}`, { kind: 'client' }, () => ask(call, how))
 }
+
+const shown = (result: unknown): string => String(JSON.stringify(result)).slice(0, 200)
 
 async function turnAmong(endpoints: RpcEndpoints, turn: Parameters<RpcEndpoints['turn']>[0]): Promise<RpcEndpoint> {
   try {

@@ -24,7 +24,7 @@ import {
 } from '#shared/chain/erc3009'
 import { type BlockSpan, isRefusal, readInHalves } from '#shared/chain/halves'
 import type { ContractSignature } from './contract-signature'
-import type { Head, Node } from './node'
+import type { ChainReceipt, Head, Node } from './node'
 
 export type Contracts = {
   readonly ausd: Hex
@@ -198,8 +198,10 @@ export async function movesOf(
   { node, contracts }: Chain,
   txHash: Hex,
 ): Promise<{ place: PlaceOnChain; has: ReturnType<typeof movesIn> } | 'unknown'> {
-  const receipt = await node.receiptOf(txHash)
-  if (!receipt?.logs.some((log) => same(log.address, contracts.ausd))) return 'unknown'
+  // A log names the transaction, so that an endpoint without the receipt or its logs lacks them.
+  const hasLogs = ({ logs }: ChainReceipt) => logs.some((log) => same(log.address, contracts.ausd))
+  const receipt = await node.receiptOf(txHash, async (found) => hasLogs(found))
+  if (!receipt || !hasLogs(receipt)) return 'unknown'
   const { blockNumber, blockHash } = receipt
   const { hash } = await node.headAt(blockNumber)
   if (hash !== blockHash) return 'unknown'

@@ -37,13 +37,19 @@ export type Node = {
   readonly finalizedHead: () => Promise<Head>
   readonly headAt: (blockNumber: bigint) => Promise<Head>
   readonly countAt: (address: Hex, block: bigint | 'latest') => Promise<number>
-  /** Returns the highest number of transactions that any endpoint reports, because one of them may lag. */
-  readonly highestCount: (address: Hex) => Promise<number>
   /**
-   * Returns undefined if the endpoint has no receipt, which proves nothing because it may lag. With `mustExist`, every
-   * endpoint is asked before that.
+   * Returns the highest number of transactions that any endpoint reports, because the state of one of them may lag, and
+   * whether every one that is not known to lag has responded.
    */
-  readonly receiptOf: (hash: Hex, mustExist?: boolean) => Promise<ChainReceipt | undefined>
+  readonly highestCount: (address: Hex, block?: bigint) => Promise<{ count: number; isComplete: boolean }>
+  /**
+   * Returns undefined if the endpoint has no receipt, which proves nothing because it may lag. With `accepts`, endpoints
+   * are asked until one has a receipt that it accepts.
+   */
+  readonly receiptOf: (
+    hash: Hex,
+    accepts?: (receipt: ChainReceipt) => Promise<boolean>,
+  ) => Promise<ChainReceipt | undefined>
   readonly newestHead: () => Promise<Head>
   readonly call: (request: CallRequest, block: bigint | 'latest') => Promise<CallOutcome>
   /** Broadcasts a raw transaction. Returns null, or the error of the last endpoint tried. */
@@ -76,14 +82,24 @@ function open({ endpoints, chainId }: Chain, timeoutMs: number, batches: boolean
     headAt: async (blockNumber) => head(await reader.getBlock({ blockNumber })),
     countAt: (address, block) =>
       reader.getTransactionCount(block === 'latest' ? { address, blockTag: block } : { address, blockNumber: block }),
-    highestCount: async (address) => {
-      const call = { method: 'eth_getTransactionCount', params: [address, 'latest'] }
-      const counts = await Promise.all(endpoints.all.map((_, first) => ask(call, { first })))
-      return Math.max(...counts.map(Number))
+    highestCount: async (address, block) => {
+      const at = block === undefined ? 'latest' : numberToHex(block)
+      const call = { method: 'eth_getTransactionCount', params: [address, at] }
+      const fit = endpoints.fitFor(call, endpoints.all)
+      const asked = fit.map((one) => ask(call, { first: endpoints.all.indexOf(one), only: true }))
+      const counts = (await Promise.allSettled(asked)).filter((one) => one.status === 'fulfilled')
+      if (counts.length === 0) await asked[0]
+      return { count: Math.max(...counts.map(({ value }) => Number(value))), isComplete: counts.length === fit.length }
     },
-    receiptOf: async (hash, mustExist = false) => {
-      const found = await ask({ method: 'eth_getTransactionReceipt', params: [hash] }, { mustExist })
-      return found === null ? undefined : formatTransactionReceipt(found as RpcTransactionReceipt)
+    receiptOf: async (hash, accepts) => {
+      const read = (found: unknown) =>
+        found === null ? undefined : formatTransactionReceipt(found as RpcTransactionReceipt)
+      const isRight = async (found: unknown) => {
+        const receipt = read(found)
+        return receipt !== undefined && accepts!(receipt)
+      }
+      const call = { method: 'eth_getTransactionReceipt', params: [hash] }
+      return read(await ask(call, accepts && { accepts: isRight }))
     },
     newestHead: async () => head(await reader.getBlock({ blockTag: 'latest' })),
     call: (request, block) => call(reader, request, block),

@@ -1,4 +1,5 @@
 import { ageMs } from '#platform/clock'
+import { haltedMs } from '../chain/head-progress'
 import type { Context } from '../context'
 import type { LaneKey } from '../keys/keys'
 import {
@@ -123,9 +124,32 @@ function mayTake(
 
 const addressOf = ({ address }: LaneKey) => address.toLowerCase() as `0x${string}`
 
-async function openLane({ database, node, log }: Context, key: LaneKey): Promise<boolean> {
+/**
+ * Returns how many transactions of a lane are on the chain, or undefined while that is unknown. While an endpoint does not
+ * respond, the others are not known to lag, so their newest block must be recent. If the chain itself stands still, no
+ * lane is needed.
+ */
+async function countOnChain(
+  { node, clock, logThrottled }: Context,
+  address: `0x${string}`,
+): Promise<number | undefined> {
+  try {
+    const { count, isComplete } = await node.highestCount(address)
+    if (isComplete) return count
+    const { timestamp, number } = await node.newestHead()
+    const oldMs = clock() - Number(timestamp) * 1_000
+    // guard: a lane is not opened or leased by an old block
+    if (oldMs <= haltedMs) return count
+    const fields = { blockNumber: String(number), oldMs, alarm: true }
+    logThrottled('old', fields, 'newest block is old, lanes wait: check RPC_URLS and the clock')
+  } catch {}
+  return undefined
+}
+
+async function openLane(context: Context, key: LaneKey): Promise<boolean> {
+  const { database, log } = context
   const address = addressOf(key)
-  const chainCount = await node.highestCount(address).catch(() => undefined)
+  const chainCount = await countOnChain(context, address)
   if (chainCount === undefined) return false
   await insertLane(database, address, chainCount)
   log.info({ lane: address, nextNonce: chainCount }, 'lane opened')
@@ -137,14 +161,14 @@ async function openLane({ database, node, log }: Context, key: LaneKey): Promise
  * unsound lane continue.
  */
 async function isSound(context: Context, lane: Lane, openNonces: ReadonlySet<number>): Promise<boolean> {
-  const { database, memory, node, holder } = context
+  const { database, memory, holder } = context
   const { epoch, nextNonce } = memory.sound.get(lane.address) ?? { epoch: -1, nextNonce: 0 }
   // A nonce that went back means that a backup was restored while this process was running.
   if (epoch === lane.epoch && nextNonce <= lane.nextNonce && lane.fault === null) {
     memory.sound.set(lane.address, lane)
     return true
   }
-  const chainCount = await node.highestCount(lane.address).catch(() => undefined)
+  const chainCount = await countOnChain(context, lane.address)
   if (chainCount === undefined) return false
   const fault = laneFault({ nextNonce: lane.nextNonce, chainCount, openNonces })
   // If the lease was lost, its new holder makes its own check.

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
+import { numberToHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { refOf } from '#shared/chain/ref'
@@ -283,6 +284,58 @@ describe('while one of two endpoints lags behind a transaction of a lane', () =>
     behind()
     const held = await holdLanes(await onBoth())
     expect(held.map(({ sound }) => sound)).toEqual([true, true])
+  })
+})
+
+describe('while the only endpoint that responds has old blocks', () => {
+  /** Plays a node that stopped a minute ago, before the lanes sent anything. The other endpoint does not respond. */
+  const onOld = async (): Promise<Context> => {
+    const answer = (result: unknown) => Response.json({ jsonrpc: '2.0', id: 1, result })
+    fixture.endpoint.intercept = (method, forward, [, block]) => {
+      if (method === 'eth_getTransactionCount' && block === 'latest') return Promise.resolve(answer('0x0'))
+      if (method !== 'eth_getBlockByNumber') return undefined
+      return forward().then(async (response) => {
+        const { result } = (await response.json()) as { result: { timestamp: `0x${string}` } }
+        return answer({ ...result, timestamp: numberToHex(BigInt(result.timestamp) - 60n) })
+      })
+    }
+    const rpcUrls = ['http://127.0.0.1:1', fixture.endpoint.url]
+    const node = openNode({ endpoints: openRpcEndpoints({ rpcUrls }), chainId: 10143 })
+    return { ...(await fixture.begin()), ...newProcess(fixture.context.log, Date.now), node }
+  }
+  const rowsOf = (address: string) =>
+    fixture.database.read((db) =>
+      db
+        .select()
+        .from(lanes)
+        .where(eq(lanes.address, address as `0x${string}`)),
+    )
+
+  test('a lane is not opened, and is opened at the right nonce later', async () => {
+    const task = (await order(1))[0]!
+    const lane = (await fixture.finish(await fixture.begin(), task)).lane!
+    const [{ nextNonce }] = (await rowsOf(lane)) as [Lane]
+    await fixture.database.run((db) => db.delete(lanes).where(eq(lanes.address, lane)))
+    const held = await holdLanes(await onOld())
+    expect(held.map((one) => one.lane.address)).not.toContain(lane)
+    expect(await rowsOf(lane)).toEqual([])
+    fixture.endpoint.intercept = undefined
+    await holdLanes(await fixture.begin())
+    expect(await rowsOf(lane)).toMatchObject([{ nextNonce }])
+  })
+
+  test('a lane of a restored backup, whose nonces the chain has used, gives out none', async () => {
+    const task = (await order(1))[0]!
+    const lane = (await fixture.finish(await fixture.begin(), task)).lane!
+    const [{ nextNonce }] = (await rowsOf(lane)) as [Lane]
+    const setNext = (to: number) =>
+      fixture.database.run((db) => db.update(lanes).set({ nextNonce: to }).where(eq(lanes.address, lane)))
+    await setNext(0)
+    const held = await holdLanes(await onOld())
+    await setNext(nextNonce)
+    const restored = held.find((one) => one.lane.address === lane)!
+    expect(restored.lane.nextNonce).toBe(0)
+    expect(restored.sound).toBe(false)
   })
 })
 

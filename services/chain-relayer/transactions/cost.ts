@@ -28,7 +28,7 @@ export async function costOf(
   lane: Hex,
   { txHash: hash, blockHash }: PlaceOnChain,
 ): Promise<{ paidWei: bigint; valueWei: bigint } | undefined> {
-  const receipt = await node.receiptOf(hash)
+  const receipt = await node.receiptOf(hash, async (found) => found.blockHash === blockHash)
   if (receipt?.blockHash !== blockHash) return undefined
   const { gas, value, to, gasPrice, ...fees } = await node.reader.getTransaction({ hash })
   const maxFeeWei = fees.maxFeePerGas ?? gasPrice ?? 0n

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { type Hex, keccak256 } from 'viem'
+import { type Hex, keccak256, numberToHex } from 'viem'
+import { openRpcEndpoints } from '#shared/chain/endpoints'
 import { actors } from '#test/support/contracts'
+import { openNode } from '../chain/node'
 import type { Context } from '../context'
 import { addressesOf, type HeldLane, holdLanes } from '../lanes/held-lanes'
 import { findOpen } from '../lanes/lane.store'
@@ -81,11 +83,44 @@ describe('the finality of a transaction', () => {
     const context = await fixture.begin()
     const node: typeof context.node = {
       ...context.node,
-      receiptOf: async (hash, mustExist) => (mustExist ? context.node.receiptOf(hash, mustExist) : undefined),
+      receiptOf: async (hash, accepts) => (accepts ? context.node.receiptOf(hash, accepts) : undefined),
     }
     const [task] = credits(1)
     await fixture.command(task!)
     expect((await fixture.finish({ ...context, node }, task!)).state).toBe('settled')
+  })
+
+  describe('is taken from a second endpoint if the first one', () => {
+    const onBoth = async (): Promise<Context> => {
+      const rpcUrls = [fixture.endpoint.url, fixture.rpcUrl]
+      const node = openNode({ endpoints: openRpcEndpoints({ rpcUrls }), chainId: 10143 })
+      return { ...(await fixture.begin()), node }
+    }
+    const settles = async (context: Context, task: Task) => {
+      const isSettled = async () => (await fixture.operationOf(task)).state === 'settled'
+      await until(async () => (await relayOnce(context)) ?? isSettled(), 'the settlement', 20_000)
+    }
+
+    test('names another block in every receipt', async () => {
+      const context = await onBoth()
+      lieOfBlocks(false)
+      const [task] = credits(1)
+      await fixture.command(task!)
+      await settles(context, task!)
+    })
+
+    test('counts no transactions after its state stopped, although its blocks go on', async () => {
+      const context = await onBoth()
+      const address = fixture.keys[0]!.address
+      const before = await context.node.countAt(address, 'latest')
+      fixture.endpoint.intercept = (method) =>
+        method === 'eth_getTransactionCount'
+          ? Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: numberToHex(before) }))
+          : undefined
+      const [task] = credits(1)
+      await fixture.command(task!)
+      await settles(context, task!)
+    })
   })
 
   test('is taken only once its block is final', async () => {

@@ -1,6 +1,6 @@
 import { pMapSettled } from 'p-map'
 import type { Hex } from 'viem'
-import { isRecent } from '#platform/clock'
+import { ageMs, isRecent } from '#platform/clock'
 import { fromNow } from '#platform/db/columns'
 import type { Tx } from '#platform/db/open'
 import { failpoint } from '#platform/failpoint'
@@ -80,9 +80,9 @@ async function concludeLane(
   open: readonly OpenTransaction[],
   head: Head,
 ): Promise<PromiseSettledResult<boolean>[]> {
-  const { memory, node, clock } = context
+  const { memory, clock } = context
   memory.counted.set(address, { epoch, at: clock(), to: undefined })
-  const count = await node.countAt(address, head.number)
+  const count = await countOf(context, address, open, head)
   // Another sender used the key of this lane.
   if (count > nextNonce) memory.sound.delete(address)
   // guard: an outcome is reported once its block is final
@@ -92,6 +92,22 @@ async function concludeLane(
   const isWhole = tried.every((one) => one.status === 'fulfilled' && one.value)
   if (isWhole) memory.counted.set(address, { epoch, at: clock(), to: head.number })
   return tried
+}
+
+/**
+ * Returns how many transactions of a lane are final. The state of an endpoint may have stopped although its blocks go on,
+ * so all are asked while the oldest transaction is in no block for long. Nothing is concluded without a final receipt.
+ */
+async function countOf(
+  { node, clock, settings }: Context,
+  address: Hex,
+  open: readonly OpenTransaction[],
+  head: Head,
+): Promise<number> {
+  const count = await node.countAt(address, head.number)
+  const [oldest] = open
+  const isLate = oldest && count <= oldest.nonce && ageMs(oldest.createdAt, clock()) > settings.rebroadcastAfterMs
+  return isLate ? (await node.highestCount(address, head.number)).count : count
 }
 
 type Mined = {
@@ -161,16 +177,17 @@ async function searchUse(context: Context, { lane, nonce, attempts }: OpenTransa
 
 /**
  * Returns a receipt whose block is final, because an endpoint may still serve receipts of a discarded block. The nonce
- * is used, so that an endpoint without any receipt lacks it and the others are asked.
+ * is used, so that an endpoint without a final receipt lacks it and the others are asked.
  */
 async function finalReceipt(
   context: Context,
   attempts: readonly Attempt[],
   head: Head,
 ): Promise<{ attempt: Attempt; receipt: ChainReceipt } | undefined> {
-  for (const mustExist of [false, true]) {
+  const accepts = (receipt: ChainReceipt) => isFinal(context, receipt, head)
+  for (const asked of [undefined, accepts]) {
     for (const attempt of attempts.toReversed()) {
-      const receipt = await context.node.receiptOf(attempt.hash, mustExist)
+      const receipt = await context.node.receiptOf(attempt.hash, asked)
       // guard: an outcome is reported once its block is final
       if (receipt && (await isFinal(context, receipt, head))) return { attempt, receipt }
     }

@@ -17,7 +17,7 @@ const absent = 'no final block contains this AUSD transfer to the treasury'
 export async function readArrival(chain: Chain, name: TransferName): Promise<DepositRead> {
   const { node, contracts, treasury } = chain
   const head = await node.finalizedHead()
-  const receipt = await node.receiptOf(name.txHash)
+  const receipt = await node.receiptOf(name.txHash, async () => true)
   if (!receipt) return { refused: absent }
   if (receipt.blockNumber > head.number) return 'unsettled'
   if ((await node.headAt(receipt.blockNumber)).hash !== receipt.blockHash) return 'unsettled'

@@ -1,5 +1,5 @@
 import type { Guard } from '../guard'
-import { dropped, instead, never, without } from '../operators'
+import { always, dropped, instead, never, without } from '../operators'
 
 const at = (path: string) => `services/chain-relayer/${path}`
 const lanesTest = at('lanes/lane.store.test.ts')
@@ -247,6 +247,15 @@ const nonces: readonly Guard[] = [
     test: {
       file: at('lanes/lanes.test.ts'),
       name: 'stop every lane, not only the one that has sent since: a second drip has no guard',
+    },
+  },
+  {
+    guard: 'a lane is not opened or leased by an old block',
+    kind: 'lane',
+    by: always,
+    test: {
+      file: at('lanes/lanes.test.ts'),
+      name: 'a lane of a restored backup, whose nonces the chain has used, gives out none',
     },
   },
   {

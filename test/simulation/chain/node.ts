@@ -100,7 +100,8 @@ export function nodeOf(world: World, chain: Chain, process: Process): Node {
     newestHead: () => ask('reads the newest block', () => chain.head(chain.latest)),
     headAt: (number) => ask(`asks for block ${number}`, () => chain.head(chain.at(number))),
     countAt: (address, block) => ask('counts transactions', () => chain.countAt(address, numberOf(block))),
-    highestCount: (address) => ask('counts transactions', () => chain.countAt(address, chain.latest.number)),
+    highestCount: (address, block = chain.latest.number) =>
+      ask('counts transactions', () => ({ count: chain.countAt(address, block), isComplete: true })),
     receiptOf: (hash) => ask('asks for a receipt', () => receiptOf(hash)),
     sendRaw: (raw) => ask('sends a transaction', () => chain.send(raw)).catch((error: Error) => error.message),
   }
