@@ -127,6 +127,29 @@ test('an endpoint is not reported unavailable by a call that spent most of its t
   expect(lines).toEqual([])
 })
 
+describe('a batch', () => {
+  const balanceOf = (address: string) => ({ method: 'eth_getBalance', params: [address, 'latest'] })
+  const asked = ['0x1', '0x2', '0x3']
+  type BalanceCall = Call & { params: [string] }
+  const own = (call: Call) => ({ jsonrpc: '2.0', id: call.id, result: (call as BalanceCall).params[0] })
+
+  test.each<[string, (calls: Call[]) => unknown[]]>([
+    ['out of order', (calls) => calls.map(own).toReversed()],
+    ['without one of the calls', (calls) => calls.slice(1).map(own)],
+    ['with one answer twice', ([one, two, last]) => [one!, one!, two!, last!].map(own)],
+    ['with one answer instead of another', ([one, two]) => [one!, two!, one!].map(own)],
+    ['with an id that is text', (calls) => calls.map((call) => ({ ...own(call), id: String(call.id) }))],
+    ['with answers without an id', (calls) => calls.map((call) => ({ ...own(call), id: null }))],
+    ['with null in it', ([, ...others]) => [null, ...others.map(own)]],
+  ])('%s gives each call its own answer', async (_what, answer) => {
+    const odd = serve((calls) => Response.json(Array.isArray(calls) ? answer(calls) : own(calls)))
+    const { ask, endpoints } = open([odd.url])
+    endpoints.all[0]!.takesBatches = true
+    expect(await Promise.all(asked.map((address) => ask(balanceOf(address))))).toEqual(asked)
+    expect(odd.asked.some(Array.isArray)).toBe(true)
+  })
+})
+
 describe('an endpoint that reports a rate limit', () => {
   test('is paused for the time it names, and counted', async () => {
     const [busy, second] = [serve(tooMany('60')), serve(good)]

@@ -165,7 +165,7 @@ function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOpt
   const fetchFn = async (input: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(input, init)
     if (response.status === 429) throw new AskedTooOften(retryAfterMs(response.headers, systemClock()))
-    return response
+    return typeof init?.body === 'string' && init.body.startsWith('[') ? inOrderOf(init.body, response) : response
   }
   const open = (batch: false | { batchSize: number }) =>
     http(endpoint.url, { retryCount: 0, timeout: timeoutMs, fetchFn, batch })({
@@ -178,6 +178,34 @@ function openWays(endpoint: RpcEndpoint, { chain, timeoutMs, batches }: AskerOpt
     const shares = batches && endpoint.takesBatches && !methodOf(call.method).isAlone
     return (shares ? together : single).request(call as never)
   }
+}
+
+type BatchAnswer = { readonly id?: unknown } | null
+
+/**
+ * Returns the response to a batch with one answer for each call, in their order, because viem gives a call the answer at
+ * its place among those sorted by id. An endpoint may leave one out or repeat one; a call without an answer of its own is
+ * sent again outside of a batch.
+ */
+async function inOrderOf(batch: string, response: Response): Promise<Response> {
+  const { status, headers } = response
+  const type = headers.get('content-type') ?? 'application/json'
+  const text = await response.text()
+  const again = (body: string) => new Response(body, { status, headers: { 'content-type': type } })
+  let answers: unknown
+  try {
+    answers = JSON.parse(text)
+  } catch {
+    return again(text)
+  }
+  if (!Array.isArray(answers)) return again(text)
+  const calls = JSON.parse(batch) as readonly { readonly id: number }[]
+  const ordered = calls.map(({ id }) => {
+    const own = (answers as readonly BatchAnswer[]).filter((one) => one?.id === id)
+    const error = { code: -32603, message: `the batch has ${own.length} answers to this call` }
+    return own.length === 1 ? own[0] : { jsonrpc: '2.0', id, error }
+  })
+  return again(JSON.stringify(ordered))
 }
 
 /** Pause in ms after a rate limit that names none. */
