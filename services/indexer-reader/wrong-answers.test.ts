@@ -93,3 +93,11 @@ describe('an answer that cannot be right does not enter the record, and another 
     expect(cursor!.sequence).toBe(await chain.sequence())
   })
 })
+
+test('logs in the order of newest first enter the record, without another endpoint', async () => {
+  distort = ({ method }, result) => (method === 'eth_getLogs' ? (result as Fields[]).toReversed() : result)
+  running = startReader({ database: store.database, chain, rpcUrls: [filter.url] })
+  await waitUntil('an answer', async () => 'ok' in (await askRecord(running.context, ana)))
+  const [cursor] = await store.database.read(liveCursors)
+  expect(cursor!.sequence).toBe(await chain.sequence())
+})

@@ -52,8 +52,14 @@ function checkedLogs(
 ): RawLog[] {
   if (!Array.isArray(logs)) throw new RpcFault('broken', 'eth_getLogs returned no list')
   let before = { block: from, index: -1 }
-  for (const log of logs as RawLog[]) {
-    const place = { block: quantityOf(log.blockNumber), index: quantityOf(log.logIndex) }
+  const places = (logs as RawLog[]).map((log) => ({
+    log,
+    block: quantityOf(log.blockNumber),
+    index: quantityOf(log.logIndex),
+  }))
+  // Some nodes return the newest first.
+  places.sort((one, two) => one.block - two.block || one.index - two.index)
+  for (const { log, ...place } of places) {
     const follows = place.block > before.block || (place.block === before.block && place.index > before.index)
     const fits =
       follows &&
@@ -65,7 +71,7 @@ function checkedLogs(
     if (!fits) throw new RpcFault('broken', `log at ${place.block}/${place.index} is out of order`)
     before = place
   }
-  return logs
+  return places.map(({ log }) => log)
 }
 
 /** Reads the times of blocks from their headers where a node omits them in logs. */
