@@ -8,6 +8,7 @@ import { importsOf, names } from '#test/imports'
 import { composeVariables } from './compose-variables'
 import { exampleDocument, examplePath, variablesOf } from './documents'
 import { exampleOf } from './example'
+import { mainnetEndpoints, mainnetValues } from './mainnet'
 import { processes } from './processes'
 import { rowsOf } from './rows'
 import { neverKept, testnetValues } from './testnet'
@@ -36,7 +37,9 @@ describe('env.example', () => {
 
   test('every variable that a deployment proposes, or never keeps, exists', () => {
     const known = new Set(rows.map(({ name }) => name))
-    expect([...testnetValues.keys(), ...neverKept.keys()].filter((name) => !known.has(name))).toEqual([])
+    expect(
+      [...testnetValues.keys(), ...mainnetValues.keys(), ...neverKept.keys()].filter((name) => !known.has(name)),
+    ).toEqual([])
   })
 
   test('every file that declares variables of a process is among the processes', () => {
@@ -52,6 +55,12 @@ describe('env.example', () => {
     const presets = rows.filter(({ secret }) => secret).map(({ fallback }) => fallback)
     expect([...new Set(presets)].filter((preset) => preset)).toEqual(['none'])
   })
+})
+
+test('the relayer and the reader together stay below the limit of every public endpoint of the main net', () => {
+  const each = Number(mainnetValues.get('RPC_REQUESTS_PER_SECOND'))
+  for (const { requestsPerSecond } of mainnetEndpoints) expect(2 * each).toBeLessThan(requestsPerSecond)
+  expect(Number(mainnetValues.get('RPC_ETH_CALLS_PER_SECOND'))).toBeLessThanOrEqual(each)
 })
 
 describe('rows', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mainnetValues } from '#infra/configuration/mainnet'
 import { repositoryDir } from '#infra/local/folders'
 import { rules } from '#infra/operations/books/rules/catalogue'
 import { entries, periodOf, permanently } from '#infra/operations/pruning/kept'
@@ -27,12 +28,17 @@ export const blocks: readonly Block[] = [
   { page: 'infra/operations/runbook/alerts.md', name: 'log-alarms', lines: alarms },
   { page: 'infra/operations/runbook/alerts.md', name: 'book-rules', lines: bookRules },
   { page: 'services/README.md', name: 'awaited', lines: waits },
+  { page: 'infra/operations/runbook/deploy.md', name: 'mainnet', lines: mainnet },
   { page: 'infra/operations/README.md', name: 'questions', lines: operatorQuestions },
   { page: 'services/gateway/guide/pages/webhooks.md', name: 'channels', lines: channels },
 ]
 
 const code = (text: string) => `\`${text}\``
 const codes = (texts: readonly string[]) => texts.map(code).join(', ')
+
+function mainnet(): string[] {
+  return ['```sh', ...[...mainnetValues].map(([name, value]) => `${name}=${value}`), '```']
+}
 
 function retention(): string[] {
   const periods = entries.flatMap(({ names, period, why }) =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mainnetEndpoints, mainnetValues } from '#infra/configuration/mainnet'
 import { testnetValues } from '#infra/configuration/testnet'
 import type { Stack } from '#infra/local/stack'
 import { waitUntil } from '#infra/local/wait'
@@ -32,7 +33,7 @@ const usual = (fields: Readonly<Record<string, { fallback?: string }>>) => ({
 })
 
 /** Opens a stack on one chain with several endpoints, the best first. */
-async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
+async function openStack(behaviours: readonly Partial<RpcFaults>[], values: Readonly<Record<string, string>> = {}) {
   const anvil: AnvilProcess = await startAnvil([
     '--block-time',
     '0.3',
@@ -47,8 +48,8 @@ async function openStack(behaviours: readonly Partial<RpcFaults>[]) {
     own: { RPC_URL: anvil.rpcUrl },
     env: {
       ...quickChecks,
-      'chain-relayer': { ...usual(relayerFields), RPC_URLS },
-      'indexer-reader': { ...usual(readerFields), RPC_URLS },
+      'chain-relayer': { ...usual(relayerFields), ...values, RPC_URLS },
+      'indexer-reader': { ...usual(readerFields), ...values, RPC_URLS },
     },
   })
   const close = async () => {
@@ -107,6 +108,31 @@ describe('with one public endpoint that limits requests and refuses batches', ()
       expect(valueIn(samples, 'ausd_rpc_takes_batches', one)).toBe(0)
     },
   )
+})
+
+describe("with the public endpoints of Monad's main net and the values for them", () => {
+  let opened: Opened
+  beforeAll(async () => {
+    const { CHAIN_ID: _, ...values } = Object.fromEntries(mainnetValues)
+    const limits = mainnetEndpoints.map(({ requestsPerSecond, batchMax }) => ({
+      requestsPerSecondMax: requestsPerSecond,
+      takesBatches: batchMax > 1,
+    }))
+    opened = await openStack(limits, values)
+  })
+  afterAll(() => opened?.close())
+
+  test('every path ends without a rate limit error at any of them', async () => {
+    const { stack, endpoints } = opened
+    const tooMany = () => endpoints.map(({ journal }) => journal.tooMany)
+    let before = tooMany()
+    for (let walk = 1; ; walk++) {
+      await throughEverything(stack, 2)
+      if (Bun.deepEquals(tooMany(), before) || walk === walksMax) break
+      before = tooMany()
+    }
+    expect(tooMany()).toEqual(before)
+  })
 })
 
 describe('with one endpoint that never responds, one at its limit, and one that lags behind', () => {
