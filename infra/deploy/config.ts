@@ -13,6 +13,7 @@ import {
 } from '#platform/config-fields'
 import { deployment, fitting } from '#platform/deployment'
 import { ausdRules, chainIdField, genesisHashField, liveHoldSecondsMin, testAusd } from '#shared/chain/chain-id'
+import { fields as relayerFields } from '../../services/chain-relayer/config'
 
 /** Bounds of the contract's constructor, so that it refuses no terms that were accepted here. Times are in seconds. */
 const yearSeconds = 365 * 86_400
@@ -131,6 +132,9 @@ export const fields = {
       fallback: '5000',
     }),
   ),
+  // A borrower must be able to repay with what these give, so that a deployment with less is refused before it begins.
+  DRIP_WEI: relayerFields.DRIP_WEI,
+  DRIP_BELOW_WEI: relayerFields.DRIP_BELOW_WEI,
   LANE_WEI: amount({
     about: 'minimum native coin per lane, in wei; on Monad a floor of 11 and 2 to spend',
     fallback: '13000000000000000000',

@@ -76,7 +76,7 @@ export const fields = {
     fallback: '1000000000000000000000',
   }),
   DRIP_WEI: journey({
-    about: 'native coin sent to a newly verified wallet (wei)',
+    about: 'native coin sent to a newly verified wallet, and in a refill (wei)',
     fallback: '250000000000000000',
   }),
   DRIP_BELOW_WEI: journey({
